@@ -1,0 +1,9 @@
+#include <stdio.h>
+
+#include "interim/base.h"
+
+int main(void)
+{
+    printf("interim %s\n", itm_version());
+    return 0;
+}

@@ -1,0 +1,34 @@
+// One block of memory, handed out front to back. An arena is measured first (block NULL: only counts),
+// then allocated with exactly that size and laid out by the same calls, so that a data object is one
+// block and stepping never allocates.
+#ifndef ITM_BASE_ARENA_H
+#define ITM_BASE_ARENA_H
+
+#include <stddef.h>
+
+#define ITM_ARENA_ALIGN 64  // cache line, and enough for any vector unit
+
+typedef struct ItmArena {
+    char* block;        // NULL while measuring
+    size_t size;        // bytes in block
+    size_t used;        // bytes handed out
+    size_t high_water;  // largest `used` so far
+} ItmArena;
+
+typedef size_t ItmMark;
+
+// Take `count` elements of `size` bytes, zeroed at creation of the block, aligned.
+// Returns NULL while measuring; never fails otherwise (asserted: the measuring pass promised it).
+void* itm_arena_take(ItmArena* arena, size_t count, size_t size);
+
+// Nested scratch: mark, take ..., release in the same function. Memory taken after a mark is not zeroed.
+ItmMark itm_arena_mark(const ItmArena* arena);
+void itm_arena_release(ItmArena* arena, ItmMark mark);
+
+// Allocate the block of a measured arena, zeroed, and rewind it. Returns 0, or -1 without memory.
+int itm_arena_allocate(ItmArena* arena);
+void itm_arena_free(ItmArena* arena);
+
+#define ITM_TAKE(arena, type, count) ((type*)itm_arena_take((arena), (size_t)(count), sizeof(type)))
+
+#endif

@@ -1,0 +1,60 @@
+#include "check.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+
+static void every_status_has_a_message(void** state)
+{
+    (void)state;
+    for (int status = 0; status < ITM_STATUS_COUNT; status++) {
+        assert_non_null(itm_status_message((ItmStatus)status));
+        assert_true(strlen(itm_status_message((ItmStatus)status)) > 3);
+    }
+    assert_string_equal(itm_status_message(ITM_STATUS_COUNT), "unknown status");
+}
+
+static void error_keeps_status_field_and_sentence(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmStatus status = itm_error_set(&error, ITM_ERR_INPUT, __func__, "mass", "got %g", -2.0);
+    assert_int_equal(status, ITM_ERR_INPUT);
+    assert_int_equal(error.status, ITM_ERR_INPUT);
+    assert_string_equal(error.field, "mass");
+    assert_string_equal(error.message, "got -2");
+    assert_int_equal(itm_error_set(NULL, ITM_ERR_IO, __func__, NULL, "x"), ITM_ERR_IO);
+}
+
+static void measured_arena_holds_exactly_what_was_measured(void** state)
+{
+    (void)state;
+    ItmArena arena = {0};
+    assert_null(ITM_TAKE(&arena, double, 5));
+    ItmMark mark = itm_arena_mark(&arena);
+    ITM_TAKE(&arena, char, 100);
+    itm_arena_release(&arena, mark);
+    assert_int_equal(itm_arena_allocate(&arena), 0);
+
+    double* first = ITM_TAKE(&arena, double, 5);
+    assert_non_null(first);
+    assert_int_equal((uintptr_t)first % ITM_ARENA_ALIGN, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(first[i] == 0.0);
+    }
+    mark = itm_arena_mark(&arena);
+    char* scratch = ITM_TAKE(&arena, char, 100);
+    memset(scratch, 1, 100);
+    itm_arena_release(&arena, mark);
+    assert_ptr_equal(ITM_TAKE(&arena, char, 1), scratch);
+    itm_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_a_message),
+        cmocka_unit_test(error_keeps_status_field_and_sentence),
+        cmocka_unit_test(measured_arena_holds_exactly_what_was_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
