@@ -1,0 +1,112 @@
+// Running a model: state, stepping, results.
+//
+// An ItmData is one running instance of a model: one block of memory, made once. Stepping allocates
+// nothing (except inside the reference integrator), prints nothing, touches no file.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERIM_DATA_H
+#define INTERIM_DATA_H
+
+#include "interim/base.h"
+#include "interim/model.h"
+
+ITM_EXTERN_C_BEGIN
+
+typedef struct ItmData ItmData;
+
+// ---------------------------------------------------------------------------- stepping
+
+typedef enum ItmStepper {
+    ITM_STEPPER_EULER,      // impulse-momentum semi-implicit Euler, order 1; the default
+    ITM_STEPPER_ALI1,       // index-1 augmented Lagrangian, semi-implicit Euler, order 1   [cranes]
+    ITM_STEPPER_ALI3P,      // index-3 augmented Lagrangian with projections, order 2       [cranes]
+    ITM_STEPPER_REFERENCE,  // adaptive explicit Runge-Kutta of order 8 (SUNDIALS) with projection
+    ITM_STEPPER_COUNT
+} ItmStepper;
+
+typedef struct ItmStepOptions {
+    ItmStepper stepper;
+    double step;             // s, > 0; for the reference integrator: spacing of its output points
+    double tolerance;        // reference: relative and absolute error; implicit steppers: Newton
+    double gap_tolerance;    // joint gaps are closed to this after each step, m or rad
+    int max_iterations;      // of Newton, augmented Lagrangian and gap closing in one step
+    double penalty;          // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
+    double frequency;        // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
+    double damping_ratio;    // ALI1: Baumgarte xi
+} ItmStepOptions;
+
+// Semi-implicit Euler, 1 ms, gaps closed to 1e-11.
+ITM_API ItmStepOptions itm_default_step_options(void);
+// "euler", "ali1", "ali3p", "reference"
+ITM_API const char* itm_stepper_name(ItmStepper stepper);
+
+// What happened in the last step, and summed over the run.
+typedef struct ItmStepInfo {
+    long steps;             // steps so far (communication steps for the reference integrator)
+    int iterations;         // Newton / augmented Lagrangian / gap iterations of the last step
+    long total_iterations;
+    long internal_steps;    // reference integrator: steps of its own so far
+    long unfinished;        // steps whose iteration hit max_iterations before its tolerance
+    double residual;        // what was left in the last step, in the measure of the stepper
+    int nredundant;         // rows found dependent in the last factorisation
+    double gap;             // largest joint gap after the last step, m or rad
+} ItmStepInfo;
+
+// options NULL: the defaults. ITM_ERR_INPUT names a bad option in error->field.
+ITM_API ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options,
+                                  ItmError* error);
+ITM_API void itm_data_destroy(ItmData* d);
+// Back to the assembled start, time 0.
+ITM_API void itm_reset(const ItmModel* m, ItmData* d);
+// One step. On failure the state is as it was before; itm_data_get_error says why.
+ITM_API ItmStatus itm_step(const ItmModel* m, ItmData* d);
+ITM_API ItmStepInfo itm_data_get_step_info(const ItmData* d);
+ITM_API const ItmError* itm_data_get_error(const ItmData* d);
+
+// ---------------------------------------------------------------------------- state
+
+// Time is steps * step, exactly one rounding.
+ITM_API double itm_data_get_time(const ItmData* d);
+// Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_data_assemble does.
+ITM_API const double* itm_data_get_q(const ItmData* d);
+ITM_API const double* itm_data_get_v(const ItmData* d);
+ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v);
+// Close all joints and make the velocities agree, moving as little as possible (mass metric).
+ITM_API ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d);
+// External force of an actuator until it is set again, N.
+ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
+// First coordinate and velocity of a joint in q and v, ITM_NONE where the joint is rows.
+ITM_API int itm_model_get_joint_q_adr(const ItmModel* m, int joint);
+ITM_API int itm_model_get_joint_v_adr(const ItmModel* m, int joint);
+
+// The whole state (time, coordinates, velocities, inputs, ledgers) as bytes: restored, the simulation
+// continues bit for bit, in another data object of the same model and options too.
+ITM_API size_t itm_state_get_size(const ItmModel* m, const ItmData* d);
+ITM_API ItmStatus itm_state_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size);
+ITM_API ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size);
+
+// ---------------------------------------------------------------------------- looking
+
+// Body frame, velocity of its origin and angular velocity, world axes.
+ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body);
+ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body);
+ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
+
+// Accelerations v' of the present state, without and with the constraint forces. out (nv).
+ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);
+
+// Outputs: everything a run records, named element.quantity[.component].
+typedef struct ItmOutputInfo {
+    const char* name;         // "rod.position.x"; belongs to the model
+    const char* unit;         // "m"
+    const char* description;  // "position of the body frame's origin, world x"
+} ItmOutputInfo;
+
+ITM_API int itm_output_get_count(const ItmModel* m);
+ITM_API ItmOutputInfo itm_output_get_info(const ItmModel* m, int output);
+ITM_API int itm_output_find(const ItmModel* m, const char* name);
+// All outputs of the present state, values (count). Does not change the state.
+ITM_API ItmStatus itm_output_compute(const ItmModel* m, ItmData* d, double* values);
+
+ITM_EXTERN_C_END
+
+#endif

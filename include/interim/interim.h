@@ -1,0 +1,13 @@
+// Interim: nonsmooth multibody dynamics and non-iterative co-simulation. Includes the whole public API.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERIM_H
+#define INTERIM_H
+
+#include "interim/base.h"
+#include "interim/signal.h"
+#include "interim/model.h"
+#include "interim/data.h"
+#include "interim/file.h"
+#include "interim/results.h"
+
+#endif

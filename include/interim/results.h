@@ -1,0 +1,35 @@
+// Result files: a tidy table of outputs over time, as CSV (17 significant digits) or HDF5, each with units
+// and descriptions (HDF5 attributes; for CSV a JSON file beside it).
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERIM_RESULTS_H
+#define INTERIM_RESULTS_H
+
+#include "interim/data.h"
+
+ITM_EXTERN_C_BEGIN
+
+typedef struct ItmResults ItmResults;  // an open result file
+
+// How a run ended, for the side file and the attributes.
+typedef enum ItmVerdict {
+    ITM_VERDICT_RUNNING,      // not closed yet: the program died
+    ITM_VERDICT_FINISHED,
+    ITM_VERDICT_INTERRUPTED,  // by the user
+    ITM_VERDICT_BROKE_DOWN,   // not finite or diverged; `reason` says where
+} ItmVerdict;
+
+// Open for writing; the ending of `path` chooses the format (.csv, .h5, .hdf5). prefix: put with a dot before every
+// name; may be "". title: free text. The first column is time [s].
+ITM_API ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m,
+                                     const char* prefix, const char* title, ItmError* error);
+// Append one row. values (itm_output_get_count(m)).
+ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const double* values,
+                                     ItmError* error);
+// Write what is buffered and the verdict, close, free. The file is complete and valid afterwards; rows appended so far
+// survive even if the process dies (flushed at least once a second of wall time).
+ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason,
+                                    ItmError* error);
+
+ITM_EXTERN_C_END
+
+#endif
