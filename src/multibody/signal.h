@@ -1,0 +1,26 @@
+// Signals compiled for evaluation, with their first and second time derivatives.
+#ifndef ITM_MULTIBODY_SIGNAL_H
+#define ITM_MULTIBODY_SIGNAL_H
+
+#include "interim/signal.h"
+
+typedef struct ItmSignal {
+    ItmSignalDef def;      // times and values point into memory owned by the model
+    const double* second;  // second derivatives at the points of a cubic table (npoint), else NULL
+} ItmSignal;
+
+typedef struct ItmSignalValue {
+    double x, x_dot, x_ddot;
+} ItmSignalValue;
+
+// Compile a definition that itm_signal_def_check accepted. second: memory for npoint reals, used by cubic tables
+// only; scratch: npoint reals.
+void itm_signal_init(ItmSignal* signal, const ItmSignalDef* def, double* second, double* scratch);
+ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t);
+// The first time after t at which the signal or its rate jumps, or INFINITY: adaptive integrators stop there.
+double itm_signal_next_break(const ItmSignal* signal, double t);
+// ITM_ERR_INPUT with the field at fault: not finite, times not increasing, too few points, frequency < 0,
+// t_end <= t_start.
+ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error);
+
+#endif
