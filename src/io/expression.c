@@ -177,13 +177,19 @@ static void parse_unit_word(Parser* p, size_t length, int sign, ItmQuantity* val
     value->is_bare = false;
 }
 
-// Whether a unit goes on behind an operator at `at`: a word follows at once, and it is a unit.
+// Whether a unit goes on behind an operator at `at`: a word follows at once, and nothing but a unit has that name.
 static bool continues_unit(const Parser* p, size_t at)
 {
-    size_t length = measure_unit(p, at);
+    size_t length = measure_unit(p, at), name_length = measure_name(p, at);
+    const char* word = p->text + at;
     double factor;
     ItmDimension dimension;
-    return length > 0 && itm_unit_find(p->text + at, length, &factor, &dimension);
+    if (length == 0 || itm_unit_find(word, length, &factor, &dimension)) {
+        return length > 0;
+    }
+    bool is_name = (name_length == 2 && memcmp(word, "pi", 2) == 0) || peek_at(p, at + name_length) == '(' ||
+                   (p->scope != NULL && p->scope->has(p->scope->context, word, name_length));
+    return !is_name;
 }
 
 // The unit behind a number, if there is one. What follows a / by a space stays below it: J/kg K is J/(kg K).

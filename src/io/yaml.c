@@ -289,6 +289,7 @@ static void take_scalar(Loader* l, struct fy_token* value, struct fy_token* anch
 
 static void take_alias(Loader* l, struct fy_token* anchor)
 {
+    l->column--;  // libfyaml marks the name, not its star
     size_t length;
     const char* name = copy_text(l, anchor, &length);
     int index = name != NULL ? itm_names_find(&l->anchors, name, length) : ITM_NONE;
@@ -347,7 +348,8 @@ static void take_event(Loader* l, struct fy_event* event)
 
 // ---------------------------------------------------------------------------- parsing
 
-static void take_syntax_error(Loader* l, struct fy_diag* diag)
+// The parser's first complaint. It places what is missing at the end into a line after the last one.
+static void take_syntax_error(Loader* l, struct fy_diag* diag, const char* text, size_t length)
 {
     void* iterator = NULL;
     const struct fy_diag_error* first = fy_diag_errors_iterate(diag, &iterator);
@@ -355,19 +357,19 @@ static void take_syntax_error(Loader* l, struct fy_diag* diag)
         refuse(l, "this is not YAML");
         return;
     }
-    set_position(l, first->line > 0 ? first->line : 1, first->column > 0 ? first->column : 1);
+    set_position_of_byte(l, text, length);
+    if (first->line > 0 && first->line <= l->line) {
+        set_position(l, first->line, first->column > 0 ? first->column : 1);
+    }
     refuse(l, "not valid YAML: %s", first->msg);
 }
 
-static void take_all_events(Loader* l, struct fy_parser* parser, struct fy_diag* diag)
+static void take_all_events(Loader* l, struct fy_parser* parser)
 {
     struct fy_event* event;
     while (l->status == ITM_OK && (event = fy_parser_parse(parser)) != NULL) {
         take_event(l, event);
         fy_parser_event_free(parser, event);
-    }
-    if (l->status == ITM_OK && (fy_parser_get_stream_error(parser) || l->depth > 0)) {
-        take_syntax_error(l, diag);
     }
 }
 
@@ -384,7 +386,10 @@ static void run_parser(Loader* l, const char* text, size_t length)
         run_out_of_memory(l);
     } else {
         fy_diag_set_collect_errors(diag, true);
-        take_all_events(l, parser, diag);
+        take_all_events(l, parser);
+        if (l->status == ITM_OK && (fy_parser_get_stream_error(parser) || l->depth > 0)) {
+            take_syntax_error(l, diag, text, length);
+        }
     }
     fy_parser_destroy(parser);
     fy_diag_destroy(diag);
