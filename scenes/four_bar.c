@@ -4,7 +4,6 @@
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static int add_rod(ItmScene* scene, const char* kind, int i, ItmVec3 com)
@@ -61,21 +60,4 @@ ItmStatus itm_four_bar_build(ItmModel** model, ItmCoordinates coordinates, int n
         left = right;
     }
     return itm_scene_finish(&scene, model);
-}
-
-double itm_four_bar_compute_angle(int n, double t)
-{
-    double inertia = (n + 1) / 3.0 + n;
-    double k = ITM_SCENE_GRAVITY * (0.5 * (n + 1) + n) / inertia;
-    double h = ITM_SCENE_STEP / 20, a = 0, w = 1;
-    long steps = lround(t / h);
-    for (long i = 0; i < steps; i++) {
-        double b1 = k * sin(a), w2 = w + 0.5 * h * b1;
-        double b2 = k * sin(a + 0.5 * h * w), w3 = w + 0.5 * h * b2;
-        double b3 = k * sin(a + 0.5 * h * w2), w4 = w + h * b3;
-        double b4 = k * sin(a + h * w3);
-        a += h / 6 * (w + 2 * w2 + 2 * w3 + w4);
-        w += h / 6 * (b1 + 2 * b2 + 2 * b3 + b4);
-    }
-    return a;
 }

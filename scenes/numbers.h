@@ -3,6 +3,8 @@
 #ifndef ITM_SCENES_NUMBERS_H
 #define ITM_SCENES_NUMBERS_H
 
+#include <math.h>
+
 #define ITM_SCENE_GRAVITY 9.81      // m/s^2
 #define ITM_SCENE_STEP (1.0 / 600)  // s, the step of all benchmarks
 
@@ -66,7 +68,22 @@ static inline double itm_chain_rate(int n)
 #define ITM_FOUR_BAR_INERTIA (1.0 / 12)
 
 // Angle from upright of the uprights at time t. The exact motion is that of a parallelogram, one
-// equation I a'' = G sin a, integrated here by Runge-Kutta 4 at a twentieth of the step.
-double itm_four_bar_compute_angle(int n, double t);
+// equation a'' = k sin a, integrated here by Runge-Kutta 4 at a twentieth of the step.
+static inline double itm_four_bar_compute_angle(int n, double t)
+{
+    double inertia = (n + 1) / 3.0 + n;
+    double k = ITM_SCENE_GRAVITY * (0.5 * (n + 1) + n) / inertia;
+    double h = ITM_SCENE_STEP / 20, a = 0, w = 1;
+    long steps = lround(t / h);
+    for (long i = 0; i < steps; i++) {
+        double b1 = k * sin(a), w2 = w + 0.5 * h * b1;
+        double b2 = k * sin(a + 0.5 * h * w), w3 = w + 0.5 * h * b2;
+        double b3 = k * sin(a + 0.5 * h * w2), w4 = w + h * b3;
+        double b4 = k * sin(a + h * w3);
+        a += h / 6 * (w + 2 * w2 + 2 * w3 + w4);
+        w += h / 6 * (b1 + 2 * b2 + 2 * b3 + b4);
+    }
+    return a;
+}
 
 #endif
