@@ -96,14 +96,16 @@ static void chain_tip_falls_as_in_the_peers(void** state)
     }
 }
 
-// ---------------------------------------------------------------------------- independent
+// ---------------------------------------------------------------------------- Lagrange
 
-// Accelerations of the arm from the recursion-free definition: for a serial chain of revolute joints
-// M_ij = sum over bodies of the kinetic energy's second derivative, built from velocities that the
-// model itself never forms (cross products of axes and arms in the world frame).
+// An independent check of the arm: the Lagrange equations d/dt (dT/dv) = dT/dq by differences of the
+// kinetic energy T(q, v), which is written here from the joint axes and lever arms alone.
+
+#define NJ ITM_ARM7_JOINTS
+
 typedef struct Geometry {
-    ItmVec3 axis[ITM_ARM7_JOINTS], at[ITM_ARM7_JOINTS]; // of the joints, world
-    ItmMat3 R[ITM_ARM7_JOINTS];                         // of the links
+    ItmVec3 axis[NJ], at[NJ]; // of the joints, world
+    ItmMat3 R[NJ];            // of the links
 } Geometry;
 
 static Geometry compute_geometry(const double* q)
@@ -111,7 +113,7 @@ static Geometry compute_geometry(const double* q)
     Geometry g;
     ItmQuat turn = itm_quat_identity();
     ItmVec3 p = itm_vec(0, 0, 0);
-    for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
+    for (int i = 0; i < NJ; i++) {
         int axis = ITM_ARM7_LINKS[i].axis;
         ItmVec3 unit = itm_vec(axis == 0, axis == 1, axis == 2);
         g.at[i] = p;
@@ -123,54 +125,81 @@ static Geometry compute_geometry(const double* q)
     return g;
 }
 
-typedef struct Mass {
-    double m;
+typedef struct Solid {
+    double mass;
     double along; // centre on the link's x axis, from its joint
     ItmSym3 inertia;
-} Mass;
+} Solid;
 
-// Links and, as number 7, the tool on the last link.
-static Mass get_mass(int body)
+// Links and, as number NJ, the tool on the last link.
+static Solid get_solid(int body)
 {
-    if (body == ITM_ARM7_JOINTS) {
+    if (body == NJ) {
         double moment = itm_sphere_inertia(ITM_ARM7_TOOL_MASS, ITM_ARM7_TOOL_RADIUS);
-        return (Mass){ITM_ARM7_TOOL_MASS,
-                      ITM_ARM7_LINKS[ITM_ARM7_JOINTS - 1].length,
-                      {.xx = moment, .yy = moment, .zz = moment}};
+        ItmSym3 inertia = {.xx = moment, .yy = moment, .zz = moment};
+        return (Solid){ITM_ARM7_TOOL_MASS, ITM_ARM7_LINKS[NJ - 1].length, inertia};
     }
     const ItmArm7Link* link = &ITM_ARM7_LINKS[body];
     double transverse = itm_cylinder_transverse(link->mass, ITM_ARM7_RADIUS, link->length);
-    return (Mass){link->mass,
-                  0.5 * link->length,
-                  {.xx = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS),
-                   .yy = transverse,
-                   .zz = transverse}};
+    ItmSym3 inertia = {
+        .xx = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS), .yy = transverse, .zz = transverse};
+    return (Solid){link->mass, 0.5 * link->length, inertia};
 }
 
-// Kinetic energy at (q, v).
 static double compute_kinetic(const double* q, const double* v)
 {
     Geometry g = compute_geometry(q);
     double energy = 0;
-    for (int body = 0; body <= ITM_ARM7_JOINTS; body++) {
-        int link = body < ITM_ARM7_JOINTS ? body : ITM_ARM7_JOINTS - 1;
-        Mass mass = get_mass(body);
-        ItmVec3 centre = itm_vec_axpy(mass.along, g.R[link].x, g.at[link]);
+    for (int body = 0; body <= NJ; body++) {
+        int link = body < NJ ? body : NJ - 1;
+        Solid solid = get_solid(body);
+        ItmVec3 centre = itm_vec_axpy(solid.along, g.R[link].x, g.at[link]);
         ItmVec3 omega = itm_vec(0, 0, 0), speed = itm_vec(0, 0, 0);
         for (int j = 0; j <= link; j++) {
+            ItmVec3 arm = itm_vec_sub(centre, g.at[j]);
             omega = itm_vec_axpy(v[j], g.axis[j], omega);
-            speed =
-                itm_vec_axpy(v[j], itm_vec_cross(g.axis[j], itm_vec_sub(centre, g.at[j])), speed);
+            speed = itm_vec_axpy(v[j], itm_vec_cross(g.axis[j], arm), speed);
         }
         ItmVec3 local = itm_mat_t_mul_vec(&g.R[link], omega);
-        energy += 0.5 * mass.m * itm_vec_dot(speed, speed) +
-                  0.5 * itm_vec_dot(local, itm_sym_mul_vec(&mass.inertia, local));
+        energy += 0.5 * solid.mass * itm_vec_dot(speed, speed) +
+                  0.5 * itm_vec_dot(local, itm_sym_mul_vec(&solid.inertia, local));
     }
     return energy;
 }
 
-// The Lagrange equations without recursion, d/dt (dT/dv) = dT/dq, checked at the accelerations of
-// itm_forward_dynamics by differences of the kinetic energy.
+// dT/dv_i; T is quadratic in v, so a central difference of any width is exact but for rounding
+static double compute_momentum(const double* q, const double* v, int i)
+{
+    double w[NJ];
+    memcpy(w, v, sizeof w);
+    w[i] = v[i] + 1;
+    double above = compute_kinetic(q, w);
+    w[i] = v[i] - 1;
+    return 0.5 * (above - compute_kinetic(q, w));
+}
+
+// dT/dv_i a time t later, to second order in t
+static double compute_momentum_later(const double* q, const double* v, const double* v_dot, int i,
+                                     double t)
+{
+    double q_t[NJ], v_t[NJ];
+    for (int j = 0; j < NJ; j++) {
+        q_t[j] = q[j] + t * v[j] + 0.5 * t * t * v_dot[j];
+        v_t[j] = v[j] + t * v_dot[j];
+    }
+    return compute_momentum(q_t, v_t, i);
+}
+
+static double compute_gradient(const double* q, const double* v, int i, double width)
+{
+    double p[NJ];
+    memcpy(p, q, sizeof p);
+    p[i] = q[i] + width;
+    double above = compute_kinetic(p, v);
+    p[i] = q[i] - width;
+    return (above - compute_kinetic(p, v)) / (2 * width);
+}
+
 static void arm_without_gravity_satisfies_lagrange_equations(void** state)
 {
     (void)state;
@@ -178,38 +207,20 @@ static void arm_without_gravity_satisfies_lagrange_equations(void** state)
     ItmError error;
     CHECK_OK(itm_arm7_build(&model, ITM_COORDINATES_JOINT, false, &error), &error);
     ItmData* data = make_data(model);
-    double q[ITM_ARM7_JOINTS], v[ITM_ARM7_JOINTS], v_dot[ITM_ARM7_JOINTS];
-    for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
+    double q[NJ], v[NJ], v_dot[NJ];
+    for (int i = 0; i < NJ; i++) {
         q[i] = ITM_ARM7_LINKS[i].q;
-        v[i] = 10 * ITM_ARM7_LINKS[i].v; // faster, so that the quadratic terms weigh
+        v[i] = 10 * ITM_ARM7_LINKS[i].v; // fast, so that the quadratic terms weigh
     }
     CHECK_OK(itm_data_set_qv(model, data, q, v), itm_data_get_error(data));
     CHECK_OK(itm_forward_dynamics(model, data, v_dot), itm_data_get_error(data));
-
-    const double eps = 1e-3, tau = 1e-4;
-    for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
-        // p_i(t) = dT/dv_i: T is quadratic in v, so central differences are exact but for rounding
-        double p[2];
-        for (int side = 0; side < 2; side++) {
-            double t = side ? tau : -tau, qt[ITM_ARM7_JOINTS], vt[ITM_ARM7_JOINTS];
-            for (int j = 0; j < ITM_ARM7_JOINTS; j++) {
-                qt[j] = q[j] + t * v[j] + 0.5 * t * t * v_dot[j];
-                vt[j] = v[j] + t * v_dot[j];
-            }
-            vt[i] += eps;
-            double above = compute_kinetic(qt, vt);
-            vt[i] -= 2 * eps;
-            p[side] = (above - compute_kinetic(qt, vt)) / (2 * eps);
-        }
-        double rate = (p[1] - p[0]) / (2 * tau);
-        double qi = q[i];
-        q[i] = qi + tau;
-        double above = compute_kinetic(q, v);
-        q[i] = qi - tau;
-        double gradient = (above - compute_kinetic(q, v)) / (2 * tau);
-        q[i] = qi;
-        // scale: torques of 1e4 N m; differences at 1e-4 leave 1e-8 of that, rounding about as much
-        CHECK_NEAR(rate - gradient, 0, 2e-3);
+    const double tau = 1e-4;
+    for (int i = 0; i < NJ; i++) {
+        double rate = (compute_momentum_later(q, v, v_dot, i, tau) -
+                       compute_momentum_later(q, v, v_dot, i, -tau)) /
+                      (2 * tau);
+        // terms of 1e4 N m; differences over 1e-4 leave 1e-8 of them, and rounding of T about as much
+        CHECK_NEAR(rate - compute_gradient(q, v, i, tau), 0, 2e-3);
     }
     itm_data_destroy(data);
     itm_model_destroy(model);
