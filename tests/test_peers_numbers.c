@@ -1,4 +1,4 @@
-// Numbers on which MuJoCo 2.2.2, Bullet 3.24 (double), Simbody 3.6.1 and DART 6.12 agree to nine digits:
+// Numbers on which MuJoCo 2.2.2, Bullet 3.24 (double), Simbody 3.7 and DART 6.12 agree to nine digits:
 // symplectic Euler at 1/600 s in joint coordinates. Ours must give the same digits.
 #include "check.h"
 
