@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#define ITM_PI 3.14159265358979323846
+
 // ---------------------------------------------------------------------------- vectors
 
 static inline ItmVec3 itm_vec(double x, double y, double z)

@@ -24,6 +24,13 @@ typedef enum ItmLedger {
     ITM_LEDGER_COUNT
 } ItmLedger;
 
+// What the derived arrays know of the present state.
+typedef enum ItmPositionState {
+    ITM_POSITION_STALE,    // nothing
+    ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
+    ITM_POSITION_LOOKED,   // and the twists to v
+} ItmPositionState;
+
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
 
 // clang-format off
@@ -41,11 +48,14 @@ struct ItmData {
     double*  q;             // coordinates                                           (nq)
     double*  v;             // velocities                                            (nv)
     double*  a;             // accelerations at the end of the last step (ALI3P)     (nv)
-    double*  lambda;        // row impulses of the last step, or multipliers x step  (nrow)   N s
+    double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
     double*  angle;         // unwrapped angles                                      (nangle) rad
     double*  input;         // actuator forces from outside                          (nactuator) N
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
+    double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
+    double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
+    double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m
@@ -74,15 +84,17 @@ struct ItmData {
     double*  row_gap;       // Phi                                                   (nrow)   m, rad
     double*  row_rate;      // w = A v - signal'                                     (nrow)   m/s
     double*  row_bias;      // A' v - signal''                                       (nrow)   m/s^2
-    double*  row_ref_rate;  // signal'                                               (nrow)
+    double*  row_ref;       // a derivative of the signals that drive rows           (nrow)
     ItmSpatial* row_cov;    // Jacobian by bodies                                    (ncov)
     double*  row_Y;         // L^-1 A'                                               (nY)
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
+    double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
     double*  row_x;         // right sides and solutions                             (nrow)
 
     // work space of steppers and outputs
     ItmSpatial* accel;      // forward pass of itm_mass_solve                        (nbody)
+    ItmSpatial* joint_wrench; // through tree joints, for outputs                    (nbody)
     ItmSpatial* path_wrench; // half solve along a path                              (longest path)
     double*  x1;            // velocities                                            (nv)
     double*  x2;            //                                                       (nv)
@@ -91,14 +103,25 @@ struct ItmData {
     double*  q1;            // coordinates                                           (nq)
     double*  row_scratch;   //                                                       (4 nrow)
     double*  state_backup;  // state before the step                                 (nstate)
-    bool     is_current;    // derived arrays belong to the present q, v, time
+    ItmPositionState position_state;
 
     ItmReference* reference; // or NULL
 };
 // clang-format on
 
-// The part of itm_data_create that does not need a stepper: memory, start state.
+// Memory of a data object, and the parts of its life that need no stepper.
+size_t itm_data_measure(const ItmModel* m);
 ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error);
-double itm_data_time_at(const ItmData* d, double steps);
+void itm_data_free(ItmData* d);
+void itm_data_reset_to_start(const ItmModel* m, ItmData* d);
+// Positions and velocities of the present state, unless they are there already.
+void itm_data_refresh(const ItmModel* m, ItmData* d);
+// Book the powers d->power of the present state (trapezoidal rule with those of the state before), and open the next
+// step of length h.
+void itm_ledger_advance(ItmData* d, double h);
+// The accounts as of now; needs d->power of the present state.
+void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
+// Carry the unwrapped angles to the configuration of the position stage.
+void itm_data_update_angles(const ItmModel* m, ItmData* d);
 
 #endif

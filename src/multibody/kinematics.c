@@ -137,13 +137,6 @@ void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const doubl
 
 // ---------------------------------------------------------------------------- velocities
 
-// Acceleration of a point at s from the reference, of a body with bias acceleration A and angular velocity w.
-static inline ItmVec3 point_acceleration(ItmSpatial A, ItmVec3 w, ItmVec3 s)
-{
-    ItmVec3 centripetal = itm_vec_cross(w, itm_vec_cross(w, s));
-    return itm_vec_add(A.lin, itm_vec_add(itm_vec_cross(A.ang, s), centripetal));
-}
-
 static inline void move_body(const ItmBody* body, ItmData* d, int i, const double* v)
 {
     const ItmSpatial* S = d->S + body->v_adr;
@@ -174,9 +167,9 @@ static inline void move_body(const ItmBody* body, ItmData* d, int i, const doubl
         bias.ang = itm_vec_axpy(v[first] * v[first + 1], turn, bias.ang);
     }
     ItmVec3 a_b = itm_vec_axpy(2.0, itm_vec_cross(parent.ang, u),
-                               point_acceleration(parent_bias, parent.ang, s));
+                               itm_point_acceleration(parent_bias, parent.ang, s));
     bias.lin = a_b;
-    bias.lin = point_acceleration(bias, w, r);
+    bias.lin = itm_point_acceleration(bias, w, r);
     d->accel_bias[i] = bias;
 }
 
@@ -250,8 +243,8 @@ void itm_kinematics_fit(const ItmBody* body, double* q, ItmPose b_in_a)
         q_rot[0] = angle_about(body->rot_axis[0], &R);
         if (body->lead != 0.0) {
             // the translation knows the number of turns
-            double turns = (p[body->rot_axis[0]] / body->lead - q_rot[0]) / (2.0 * M_PI);
-            q_rot[0] += 2.0 * M_PI * floor(turns + 0.5);
+            double turns = (p[body->rot_axis[0]] / body->lead - q_rot[0]) / (2.0 * ITM_PI);
+            q_rot[0] += 2.0 * ITM_PI * floor(turns + 0.5);
         }
     } else if (body->nrot == 2) {
         // R = Rot(i, alpha) Rot(j, beta): alpha from the image of e_j, beta from what is left

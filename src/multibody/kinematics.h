@@ -4,6 +4,13 @@
 
 #include "multibody/data.h"
 
+// Acceleration of the point at s from the centre of mass of a body with acceleration A and angular velocity w.
+static inline ItmVec3 itm_point_acceleration(ItmSpatial A, ItmVec3 w, ItmVec3 s)
+{
+    ItmVec3 centripetal = itm_vec_cross(w, itm_vec_cross(w, s));
+    return itm_vec_add(A.lin, itm_vec_add(itm_vec_cross(A.ang, s), centripetal));
+}
+
 // q -> d->x, d->R, d->r, d->S, d->J
 void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const double* q);
 // v -> d->twist, d->accel_bias; after positions

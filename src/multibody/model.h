@@ -58,15 +58,15 @@ typedef struct ItmBody {
 
 typedef struct ItmJoint {
     const char* name;
+    int      index;                // its own
     ItmJointType type;
     int      body_a, body_b;       // ITM_NONE: the world
     ItmFrame a, b;                 // joint frame in each
     unsigned free;                 // bit set of ItmDirection
     double   lead;                 // screw, m/rad
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
-    bool     is_reversed;          // the mobilizer goes from b to a
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
-    int      block;                // row block, or ITM_NONE
+    int      block;                // its first row block, or ITM_NONE
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
@@ -90,6 +90,7 @@ typedef enum ItmBlockKind {
     ITM_BLOCK_SCREW,     // tz - lead rz of a joint
     ITM_BLOCK_COUPLING,  // first - ratio second
     ITM_BLOCK_MOTION,    // measure - signal
+    ITM_BLOCK_START,     // measure - start value of a joint, only while assembling
 } ItmBlockKind;
 
 #define ITM_BLOCK_BODIES 4  // bodies a block can touch
@@ -97,7 +98,7 @@ typedef enum ItmBlockKind {
 
 typedef struct ItmRowBlock {
     ItmBlockKind kind;
-    int    index;                  // joint, coupling or motion
+    int    index;                  // joint (also of distance, screw, start), coupling or motion
     int    row, nrow;              // first row, number of rows (1 to 6)
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
@@ -107,7 +108,7 @@ typedef struct ItmRowBlock {
     int    nterm;                  // measures it combines (all kinds but JOINT)
     int    term[2];                //   measure
     double term_coef[2];
-    double offset;                 // constant part of the gap: sum coef measure - offset - signal
+    double offset, offset_rate;    // gap: sum coef measure - offset - signal; rate likewise
     int    signal;                 // or ITM_NONE
     bool   is_velocity;            // no position level: the gap is always 0
     double stiffness, damping;     // compliance; 0, 0: rigid
@@ -181,7 +182,7 @@ struct ItmModel {
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
     int ncov, nY, npath;  // covectors, reals of Y, path entries in all
-    int nfree_velocity;   // velocities of free root leaves (for memory and scales)
+    int npath_max;        // longest path
 
     ItmBody*    bodies;       // parents first                              (nbody)
     int*        body_index;   // user's id -> index                         (nbody)
@@ -213,15 +214,19 @@ struct ItmModel {
     int*        output_hash;  // open addressing by name                    (noutput_hash)
     int         noutput_hash;
 
-    char*       strings;      // names and signal tables
-    double*     tables;
+    void**      owned;        // every allocation of the model, freed with it   (nowned)
+    int         nowned, owned_capacity;
     ItmModelInfo info;
 };
 // clang-format on
 
-// Pieces of compilation, in the order itm_model_build calls them (compile.c, rows_build.c, output.c).
-ItmStatus itm_rows_build(ItmModel* m, ItmError* error);
-ItmStatus itm_outputs_build(ItmModel* m, ItmError* error);
-void itm_outputs_free(ItmModel* m);
+// Zeroed memory that lives as long as the model; NULL without memory.
+void* itm_model_take(ItmModel* m, size_t count, size_t size);
+char* itm_model_take_string(ItmModel* m, const char* text);
+char* itm_model_format(ItmModel* m, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
 
 #endif

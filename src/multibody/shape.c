@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
 
 // Volume, and principal moments about the centre for density 1, along the axes of the shape.
 typedef struct Solid {
@@ -23,14 +22,14 @@ static Solid measure_box(const double* edge)
 
 static Solid measure_sphere(double r)
 {
-    double volume = 4.0 / 3.0 * PI * r * r * r;
+    double volume = 4.0 / 3.0 * ITM_PI * r * r * r;
     double moment = 0.4 * volume * r * r;
     return (Solid){volume, moment, moment, moment};
 }
 
 static Solid measure_cylinder(double r, double length)
 {
-    double volume = PI * r * r * length;
+    double volume = ITM_PI * r * r * length;
     double across = volume * (3 * r * r + length * length) / 12;
     return (Solid){volume, across, across, 0.5 * volume * r * r};
 }

@@ -1,10 +1,10 @@
 #include "multibody/signal.h"
 
 #include "base/error.h"
+#include "math/vec.h"
 
 #include <math.h>
 
-#define TWO_PI 6.283185307179586476925286766559
 
 ItmSignalDef itm_default_signal_def(void)
 {
@@ -164,7 +164,7 @@ static ItmSignalValue compute_ramp(const ItmSignalDef* def, double t)
 
 static ItmSignalValue compute_sine(const ItmSignalDef* def, double t)
 {
-    double omega = TWO_PI * def->frequency;
+    double omega = 2.0 * ITM_PI * def->frequency;
     double angle = omega * t + def->phase;
     return (ItmSignalValue){
         .x = def->offset + def->amplitude * sin(angle),

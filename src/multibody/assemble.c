@@ -1,0 +1,183 @@
+#include "multibody/assemble.h"
+
+#include "base/error.h"
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/measure.h"
+#include "multibody/rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_ITERATIONS 200
+#define MAX_HALVINGS 12
+#define MAX_TURN 0.5     // rad, largest rotation in one iteration: beyond it the linearisation is worthless
+#define CLOSED 1e-13     // times (1 + size of the mechanism): as close as rounding allows
+#define ACCEPTABLE 1e-9  // times the same: larger gaps are an error
+
+// ---------------------------------------------------------------------------- common
+
+// All stages of the present q, v at time t, with rigid rows exact and compliant rows switched off.
+static void evaluate(const ItmModel* m, ItmData* d, double t)
+{
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_mass_factor(m, d);
+    itm_rows_compute(m, d, t);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            d->row_omega[i] = itm_block_is_compliant(block) ? ITM_OMEGA_IDLE : 0.0;
+        }
+    }
+    itm_rows_factor(m, d, 0.0);
+}
+
+static bool is_rigid_row(const ItmModel* m, int row)
+{
+    return !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
+}
+
+// Norm of the rigid rows' entries, not finite if one of them is not.
+static double norm_of(const ItmModel* m, const double* x)
+{
+    double sum = 0.0;
+    for (int i = 0; i < m->nrow; i++) {
+        sum += is_rigid_row(m, i) ? x[i] * x[i] : 0.0;
+    }
+    return sqrt(sum);
+}
+
+static double size_of(const ItmModel* m, const ItmData* d)
+{
+    double size = 1.0;
+    for (int i = 0; i < m->nbody; i++) {
+        size = fmax(size, itm_vec_norm(d->x[i]));
+    }
+    return size;
+}
+
+// "loop.tx (0.3), hinge.ry (0.01)": the rows that are furthest from zero.
+static void name_worst_rows(const ItmModel* m, const double* x, char* text, size_t size)
+{
+    size_t used = 0;
+    double last = HUGE_VAL;
+    text[0] = '\0';
+    for (int shown = 0; shown < 4; shown++) {
+        int worst = ITM_NONE;
+        for (int i = 0; i < m->nrow; i++) {
+            if (is_rigid_row(m, i) && fabs(x[i]) < last && (worst == ITM_NONE || fabs(x[i]) > fabs(x[worst]))) {
+                worst = i;
+            }
+        }
+        if (worst == ITM_NONE || (shown > 0 && fabs(x[worst]) < 1e-3 * norm_of(m, x)) || used >= size) {
+            return;
+        }
+        last = fabs(x[worst]);
+        int n = snprintf(text + used, size - used, "%s%s (%.3g)", shown > 0 ? ", " : "", m->row_names[worst],
+                         x[worst]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+// ---------------------------------------------------------------------------- positions
+
+// Newton step for the gaps: delta = -M^-1 A' H^-1 Phi, into d->x1. Returns the largest component.
+static double compute_correction(const ItmModel* m, ItmData* d)
+{
+    for (int i = 0; i < m->nrow; i++) {
+        d->row_x[i] = is_rigid_row(m, i) ? -d->row_gap[i] : 0.0;
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+    memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
+    itm_rows_apply(m, d, d->x1, d->row_x);
+    double largest = 0.0;
+    for (int i = 0; i < m->nv; i++) {
+        largest = fmax(largest, fabs(d->x1[i]));
+    }
+    return largest;
+}
+
+// Go along the correction, halving until the gaps shrink. Returns false if they do not.
+static bool search_along(const ItmModel* m, ItmData* d, double t, double scale, double gap)
+{
+    for (int halving = 0; halving < MAX_HALVINGS; halving++, scale *= 0.5) {
+        itm_kinematics_integrate(m, d->q1, d->q, d->x1, scale);
+        itm_kinematics_compute_positions(m, d, d->q1);
+        itm_rows_compute_gaps(m, d, d->q1, t);
+        if (norm_of(m, d->row_gap) < gap) {
+            memcpy(d->q, d->q1, sizeof(double) * (size_t)m->nq);
+            itm_data_update_angles(m, d);
+            return true;
+        }
+    }
+    return false;
+}
+
+ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmError* error)
+{
+    double gap = 0.0, size = 1.0;
+    d->position_state = ITM_POSITION_STALE;
+    for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
+        evaluate(m, d, t);
+        size = size_of(m, d);
+        gap = norm_of(m, d->row_gap);
+        if (gap <= CLOSED * size) {
+            return ITM_OK;
+        }
+        double step = compute_correction(m, d);
+        double scale = step > MAX_TURN * size ? MAX_TURN * size / step : 1.0;
+        if (!search_along(m, d, t, scale, gap)) {
+            break;
+        }
+    }
+    evaluate(m, d, t);
+    gap = norm_of(m, d->row_gap);
+    if (gap <= ACCEPTABLE * size) {
+        return ITM_OK;
+    }
+    char rows[400];
+    name_worst_rows(m, d->row_gap, rows, sizeof rows);
+    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, NULL,
+                         "the joints cannot be closed: %s remain open (m or rad); move the bodies nearer to where they "
+                         "fit, or check joint frames, lengths and start values",
+                         rows);
+}
+
+// ---------------------------------------------------------------------------- velocities
+
+ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmError* error)
+{
+    evaluate(m, d, t);
+    double before = norm_of(m, d->row_rate);
+    // v <- v - M^-1 A' H^-1 (A v - signal'); the second pass removes what rounding left of the first
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < m->nrow; i++) {
+            d->row_x[i] = is_rigid_row(m, i) ? -d->row_rate[i] : 0.0;
+        }
+        itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+        itm_rows_apply(m, d, d->v, d->row_x);
+        itm_kinematics_compute_velocities(m, d, d->v);
+        itm_rows_compute(m, d, t);
+    }
+    double speed = 1.0;
+    for (int i = 0; i < m->nv; i++) {
+        speed = fmax(speed, fabs(d->v[i]));
+    }
+    if (norm_of(m, d->row_rate) <= ACCEPTABLE * (speed + before)) {
+        return ITM_OK;
+    }
+    char rows[400];
+    name_worst_rows(m, d->row_rate, rows, sizeof rows);
+    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, NULL,
+                         "the start velocities contradict the joints: %s cannot be met (m/s or rad/s); check driven "
+                         "motions and start rates against each other",
+                         rows);
+}
+
+ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d)
+{
+    double t = itm_data_get_time(d);
+    ItmStatus status = itm_assemble_positions(m, d, t, &d->error);
+    return status == ITM_OK ? itm_assemble_velocities(m, d, t, &d->error) : status;
+}

@@ -1,0 +1,314 @@
+// itm_model_build: compile for assembly, close the joints, compile for running, take over the start.
+#include "multibody/assemble.h"
+#include "multibody/compile.h"
+#include "multibody/kinematics.h"
+#include "multibody/measure.h"
+#include "multibody/output.h"
+#include "multibody/rows.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- poses to coordinates
+
+// Pose of the internal body frame (origin in the centre of mass). body: user's id
+static ItmPose com_pose(const ItmBuilder* b, const ItmStart* start, int body)
+{
+    ItmPose pose = start->pose[body];
+    pose.q = itm_quat_normalize(pose.q);
+    pose.p = itm_vec_add(pose.p, itm_quat_rotate(pose.q, b->bodies.items[body].com));
+    return pose;
+}
+
+static ItmPose frame_pose(const ItmFrame* frame)
+{
+    return (ItmPose){frame->p, itm_quat_from_mat(&frame->R)};
+}
+
+// Near which value an angle should start: what the user gave, or where its signal starts.
+static double start_reference(const ItmModel* m, const ItmBuilder* b, int joint, int direction)
+{
+    const ItmJointDef* def = &b->joints.items[joint];
+    if (def->has_start[direction]) {
+        return def->start[direction];
+    }
+    for (int i = 0; i < b->motions.count; i++) {
+        const ItmMotionDef* motion = &b->motions.items[i];
+        if (motion->joint == joint && (int)motion->direction == direction &&
+            motion->kind == ITM_MOTION_POSITION) {
+            return itm_signal_compute(&m->signals[motion->signal], 0.0).x;
+        }
+    }
+    return 0.0;
+}
+
+static double nearest_branch(double angle, double near)
+{
+    return angle + 2.0 * ITM_PI * floor((near - angle) / (2.0 * ITM_PI) + 0.5);
+}
+
+static void set_coordinates(const ItmModel* m, ItmData* d, const ItmBuilder* b, const ItmStart* start,
+                            const int* user_id)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        ItmPose child = itm_pose_mul(com_pose(b, start, user_id[i]), frame_pose(&body->b));
+        ItmPose parent = body->parent == ITM_NONE ? itm_pose_identity()
+                                                  : com_pose(b, start, user_id[body->parent]);
+        ItmPose a = itm_pose_mul(parent, frame_pose(&body->a));
+        itm_kinematics_fit(body, d->q + body->q_adr, itm_pose_mul(itm_pose_inverse(a), child));
+    }
+    // angles of tree joints on the branch the user meant
+    for (int k = 0; k < m->nmeasure; k++) {
+        const ItmMeasure* measure = &m->measures[k];
+        bool is_screw = measure->joint != ITM_NONE && m->joints[measure->joint].type == ITM_JOINT_SCREW;
+        if (measure->q_index != ITM_NONE && measure->direction >= ITM_RX && !is_screw) {
+            double near = start_reference(m, b, measure->joint, measure->direction);
+            d->q[measure->q_index] = nearest_branch(d->q[measure->q_index], near * measure->scale);
+        }
+    }
+}
+
+// Angles of joints that are rows, near their references; a screw's angle goes with its translation.
+static void set_angles(const ItmModel* m, ItmData* d, const ItmBuilder* b)
+{
+    for (int k = 0; k < m->nmeasure; k++) {
+        const ItmMeasure* measure = &m->measures[k];
+        if (measure->angle == ITM_NONE) {
+            continue;
+        }
+        const ItmJoint* joint = &m->joints[measure->joint];
+        double near = start_reference(m, b, measure->joint, measure->direction);
+        if (joint->type == ITM_JOINT_SCREW && joint->lead != 0.0) {
+            near = itm_measure_compute(m, d, &m->measures[joint->measure[ITM_TZ]]).value / joint->lead;
+        }
+        d->angle[measure->angle] = near;
+    }
+    itm_data_update_angles(m, d);
+}
+
+// Velocities of one mobilizer that come closest to a relative twist: (S'S) v = S' twist.
+static void fit_velocities(const ItmSpatial* S, double* v, int n, ItmSpatial twist)
+{
+    double L[36];
+    for (int j = 0; j < n; j++) {
+        v[j] = itm_spatial_dot(S[j], twist);
+        for (int i = j; i < n; i++) {
+            double sum = itm_spatial_dot(S[i], S[j]);
+            for (int k = 0; k < j; k++) {
+                sum -= L[i * n + k] * L[j * n + k];
+            }
+            L[i * n + j] = i == j ? sqrt(sum) : sum / L[j * n + j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) {
+            v[i] -= L[i * n + k] * v[k];
+        }
+        v[i] /= L[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) {
+            v[i] -= L[k * n + i] * v[k];
+        }
+        v[i] /= L[i * n + i];
+    }
+}
+
+static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start, const int* user_id)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        ItmVec3 to_com = itm_mat_mul_vec(&d->R[i], body->com);
+        ItmSpatial wanted = itm_twist_shift(start->twist[user_id[i]], to_com);
+        ItmSpatial carried = itm_twist_shift(d->accel[body->parent],
+                                             itm_vec_sub(d->x[i], d->x[body->parent]));
+        double* v = d->v + body->v_adr;
+        fit_velocities(d->S + body->v_adr, v, body->nv, itm_spatial_axpy(-1.0, carried, wanted));
+        for (int k = 0; k < body->nv; k++) {
+            carried = itm_spatial_axpy(v[k], d->S[body->v_adr + k], carried);
+        }
+        d->accel[i] = carried;
+    }
+}
+
+static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmBuilder* b, const ItmStart* start)
+{
+    int* user_id = malloc(sizeof(int) * (size_t)(m->nbody + 1));
+    if (user_id == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    for (int id = 0; id < m->nbody; id++) {
+        user_id[m->body_index[id]] = id;
+    }
+    set_coordinates(m, d, b, start, user_id);
+    itm_kinematics_compute_positions(m, d, d->q);
+    set_velocities(m, d, start, user_id);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    set_angles(m, d, b);
+    free(user_id);
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- assembly
+
+// Close the joints in absolute coordinates, with start values as rows, and read the bodies' poses off.
+static ItmStatus assemble_start(ItmStart* start, const ItmBuilder* b, ItmError* error)
+{
+    ItmModel* m = NULL;
+    ItmData* d = NULL;
+    ItmStepOptions options = itm_default_step_options();
+    ItmStatus status = itm_model_compile(&m, b, true, error);
+    if (status == ITM_OK) {
+        status = itm_data_init(&d, m, &options, error);
+    }
+    if (status == ITM_OK) {
+        status = set_state(m, d, b, start);
+    }
+    if (status == ITM_OK) {
+        status = itm_assemble_positions(m, d, 0.0, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_assemble_velocities(m, d, 0.0, error);
+    }
+    for (int id = 0; status == ITM_OK && id < m->nbody; id++) {
+        start->pose[id] = itm_data_get_body_pose(m, d, id);
+        start->twist[id] = (ItmSpatial){itm_data_get_body_angular_velocity(m, d, id),
+                                        itm_data_get_body_velocity(m, d, id)};
+    }
+    if (d != NULL) {
+        itm_data_free(d);
+    }
+    itm_model_destroy(m);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- what the start decides
+
+// Constants that the definitions left to the start: offsets of couplings, lengths of rods and springs.
+static void take_offsets(ItmModel* m, const ItmData* d, const ItmBuilder* b)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        ItmRowBlock* block = &m->blocks[k];
+        bool is_open = block->kind == ITM_BLOCK_COUPLING ||
+                       (block->kind == ITM_BLOCK_DISTANCE && block->offset == 0.0);
+        if (is_open && !block->is_velocity) {
+            block->offset = 0.0;
+            for (int i = 0; i < block->nterm; i++) {
+                block->offset += block->term_coef[i] *
+                                 itm_measure_compute_value(m, d, d->q, &m->measures[block->term[i]]);
+            }
+        }
+    }
+    for (int i = 0; i < b->springs.count; i++) {
+        if (m->pushes[i].rest < 0.0) {
+            m->pushes[i].rest = itm_measure_compute_value(m, d, d->q, &m->measures[m->pushes[i].measure]);
+        }
+    }
+}
+
+static void fill_info(ItmModel* m, const ItmData* d)
+{
+    ItmModelInfo* info = &m->info;
+    *info = (ItmModelInfo){
+        .nbody = m->nbody,
+        .njoint = m->njoint,
+        .ncoupling = m->ncoupling,
+        .nmotion = m->nmotion,
+        .nforce = m->nload + m->npush + m->nbushing,
+        .nsignal = m->nsignal,
+        .nactuator = m->nactuator,
+        .nq = m->nq,
+        .nv = m->nv,
+        .nrow = m->nrow,
+        .nredundant = d->factor.nredundant,
+        .freedom = m->nv - m->nrow + d->factor.nredundant,
+        .mass_min = m->bodies[0].mass,
+        .data_bytes = itm_data_measure(m),
+    };
+    for (int i = 0; i < m->nbody; i++) {
+        double mass = m->bodies[i].mass;
+        info->mass += mass;
+        info->mass_min = fmin(info->mass_min, mass);
+        info->mass_max = fmax(info->mass_max, mass);
+        info->length = fmax(info->length, itm_vec_norm(d->x[i]));
+    }
+    for (int j = 0; j < m->njoint; j++) {
+        const ItmJoint* joint = &m->joints[j];
+        ItmVec3 p = itm_vec_add(d->x[joint->body_a], itm_mat_mul_vec(&d->R[joint->body_a], joint->a.p));
+        info->length = fmax(info->length, itm_vec_norm(p));
+        info->ntree_joint += joint->tree_body != ITM_NONE;
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        m->is_row_redundant[i] = d->factor.inv_diag[i] == 0.0;
+    }
+}
+
+// Bring the final model into the assembled start, and keep what follows from it.
+static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* start, ItmError* error)
+{
+    ItmData* d = NULL;
+    ItmStepOptions options = itm_default_step_options();
+    ItmStatus status = itm_data_init(&d, m, &options, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    m->start = itm_model_take(m, (size_t)(m->nq + m->nv + m->nangle), sizeof(double));
+    status = m->start != NULL ? set_state(m, d, b, start) : ITM_ERR_MEMORY;
+    if (status == ITM_OK) {
+        take_offsets(m, d, b);
+        status = itm_assemble_positions(m, d, 0.0, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_assemble_velocities(m, d, 0.0, error);
+    }
+    if (status == ITM_OK) {
+        memcpy(m->start, d->q, sizeof(double) * (size_t)m->nq);
+        memcpy(m->start + m->nq, d->v, sizeof(double) * (size_t)m->nv);
+        memcpy(m->start + m->nq + m->nv, d->angle, sizeof(double) * (size_t)m->nangle);
+        fill_info(m, d);
+        status = itm_outputs_build(m, d);
+    }
+    itm_data_free(d);
+    return status;
+}
+
+ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
+{
+    if (model == NULL || b == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "model or builder is NULL");
+    }
+    *model = NULL;
+    int n = b->bodies.count;
+    if (n == 0) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "bodies", "a model needs at least one body");
+    }
+    ItmStart start = {
+        .pose = malloc(sizeof(ItmPose) * (size_t)n),
+        .twist = malloc(sizeof(ItmSpatial) * (size_t)n),
+    };
+    ItmModel* m = NULL;
+    ItmStatus status = start.pose != NULL && start.twist != NULL ? itm_start_guess(&start, b) : ITM_ERR_MEMORY;
+    if (status == ITM_OK) {
+        status = assemble_start(&start, b, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_model_compile(&m, b, false, error);
+    }
+    if (status == ITM_OK) {
+        status = take_start(m, b, &start, error);
+    }
+    if (status == ITM_ERR_MEMORY) {
+        itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", n);
+    }
+    free(start.pose);
+    free(start.twist);
+    if (status != ITM_OK) {
+        itm_model_destroy(m);
+        return status;
+    }
+    *model = m;
+    return ITM_OK;
+}

@@ -1,0 +1,481 @@
+// Compilation: definitions in, tables out. The steps are in itm_model_compile at the end.
+#include "multibody/compile.h"
+
+#include "base/error.h"
+#include "multibody/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- frames and bodies
+
+// A frame given in the user's body frame, moved to the centre of mass. body: user's id
+static ItmFrame frame_in_body(const ItmBuilder* b, int body, ItmPose pose)
+{
+    ItmFrame frame = {pose.p, itm_quat_to_mat(itm_quat_normalize(pose.q))};
+    if (body != ITM_GROUND) {
+        frame.p = itm_vec_sub(frame.p, b->bodies.items[body].com);
+    }
+    return frame;
+}
+
+static ItmVec3 point_in_body(const ItmBuilder* b, int body, ItmVec3 point)
+{
+    return body == ITM_GROUND ? point : itm_vec_sub(point, b->bodies.items[body].com);
+}
+
+static int index_of(const ItmModel* m, int body)
+{
+    return body == ITM_GROUND ? ITM_NONE : m->body_index[body];
+}
+
+// Lower Cholesky factor, packed by rows.
+static void factor_inertia(double L[6], const ItmSym3* J)
+{
+    L[0] = sqrt(J->xx);
+    L[1] = J->xy / L[0];
+    L[2] = sqrt(J->yy - L[1] * L[1]);
+    L[3] = J->xz / L[0];
+    L[4] = (J->yz - L[3] * L[1]) / L[2];
+    L[5] = sqrt(J->zz - L[3] * L[3] - L[4] * L[4]);
+}
+
+// Rodrigues: a Rot(e, q) b' = (n n' + cos (I - n n') + sin n~) C with n = a e and C = a b'
+static void precompute_turn(ItmBody* body)
+{
+    ItmMat3 b_t = itm_mat_transpose(&body->b.R);
+    ItmMat3 C = itm_mat_mul(&body->a.R, &b_t);
+    ItmVec3 n = itm_mat_column(&body->a.R, body->rot_axis[0]);
+    body->axis = n;
+    const ItmVec3* columns[3] = {&C.x, &C.y, &C.z};
+    ItmVec3* out[3][3] = {{&body->turn[0].x, &body->turn[1].x, &body->turn[2].x},
+                          {&body->turn[0].y, &body->turn[1].y, &body->turn[2].y},
+                          {&body->turn[0].z, &body->turn[1].z, &body->turn[2].z}};
+    for (int k = 0; k < 3; k++) {
+        ItmVec3 along = itm_vec_scale(itm_vec_dot(n, *columns[k]), n);
+        *out[k][0] = along;
+        *out[k][1] = itm_vec_sub(*columns[k], along);
+        *out[k][2] = itm_vec_cross(n, *columns[k]);
+    }
+}
+
+static void make_free(ItmBody* body)
+{
+    body->mobility = ITM_MOBILITY_FREE;
+    body->parent = ITM_NONE;
+    body->a = body->b = (ItmFrame){{0, 0, 0}, itm_mat_identity()};
+    body->ntrans = 3;
+    body->nrot = 3;
+    for (int k = 0; k < 3; k++) {
+        body->trans_axis[k] = k;
+    }
+}
+
+// The mobilizer of a body that a joint carries.
+static void make_jointed(const ItmModel* m, ItmBody* body, const ItmBuilder* b, int joint, bool is_reversed)
+{
+    const ItmJointDef* def = &b->joints.items[joint];
+    unsigned free = itm_joint_def_get_free(def);
+    ItmFrame a = frame_in_body(b, def->body_a, def->frame_a);
+    ItmFrame bb = frame_in_body(b, def->body_b, def->frame_b);
+    body->joint = joint;
+    body->parent = index_of(m, is_reversed ? def->body_b : def->body_a);
+    body->a = is_reversed ? bb : a;
+    body->b = is_reversed ? a : bb;
+    if (def->type == ITM_JOINT_SCREW) {
+        body->lead = def->pitch / (2.0 * ITM_PI);
+        free &= ~(1u << ITM_TZ);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (free & (1u << k)) {
+            body->trans_axis[body->ntrans++] = k;
+        }
+    }
+    int axes[3];
+    body->nrot = itm_joint_get_free_rotations(free, axes);
+    for (int k = 0; k < 2 && k < body->nrot; k++) {
+        // seen from the other side the last rotation comes first
+        body->rot_axis[k] = axes[is_reversed && body->nrot == 2 ? 1 - k : k];
+    }
+    if (body->ntrans == 0 && body->nrot == 0) {
+        body->mobility = ITM_MOBILITY_FIXED;
+    } else if (body->ntrans == 0 && body->nrot == 1 && body->lead == 0.0) {
+        body->mobility = ITM_MOBILITY_REVOLUTE;
+        precompute_turn(body);
+    } else {
+        body->mobility = ITM_MOBILITY_GENERAL;
+    }
+}
+
+static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree)
+{
+    m->nbody = b->bodies.count;
+    m->bodies = itm_model_take(m, (size_t)m->nbody, sizeof(ItmBody));
+    m->body_index = itm_model_take(m, (size_t)m->nbody, sizeof(int));
+    if (m->bodies == NULL || m->body_index == NULL) {
+        return false;
+    }
+    memcpy(m->body_index, tree->index, sizeof(int) * (size_t)m->nbody);
+    for (int i = 0; i < m->nbody; i++) {
+        int id = tree->order[i];
+        const ItmBodyDef* def = &b->bodies.items[id];
+        ItmBody* body = &m->bodies[i];
+        *body = (ItmBody){
+            .name = itm_model_take_string(m, def->name),
+            .mass = def->mass,
+            .sqrt_mass = sqrt(def->mass),
+            .inertia = def->inertia,
+            .com = def->com,
+            .joint = ITM_NONE,
+        };
+        factor_inertia(body->inertia_L, &def->inertia);
+        if (tree->joint[id] == ITM_NONE) {
+            make_free(body);
+        } else {
+            make_jointed(m, body, b, tree->joint[id], tree->is_reversed[id]);
+        }
+        body->q_adr = m->nq;
+        body->v_adr = m->nv;
+        body->L_adr = m->nL;
+        body->nv = body->ntrans + body->nrot;
+        body->nq = body->ntrans + (body->nrot == 3 ? 4 : body->nrot);
+        m->nq += body->nq;
+        m->nv += body->nv;
+        m->nL += body->nv * body->nv;
+        body->is_root_leaf = body->mobility == ITM_MOBILITY_FREE;
+        if (body->parent != ITM_NONE) {
+            m->bodies[body->parent].is_root_leaf = false;
+        }
+        if (body->name == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- measures
+
+static int add_measure(ItmModel* m, ItmMeasure measure)
+{
+    m->measures[m->nmeasure] = measure;
+    return m->nmeasure++;
+}
+
+static int add_line(ItmModel* m, const ItmBuilder* b, int body_a, int body_b, ItmVec3 point_a, ItmVec3 point_b)
+{
+    return add_measure(m, (ItmMeasure){
+                              .joint = ITM_NONE,
+                              .body_a = index_of(m, body_a),
+                              .body_b = index_of(m, body_b),
+                              .point_a = point_in_body(b, body_a, point_a),
+                              .point_b = point_in_body(b, body_b, point_b),
+                              .q_index = ITM_NONE,
+                              .v_index = ITM_NONE,
+                              .angle = ITM_NONE,
+                              .has_value = true,
+                          });
+}
+
+// Tie the measure of a free direction to a coordinate of the tree where it is one.
+static void tie_to_coordinate(const ItmModel* m, const ItmJoint* joint, ItmMeasure* measure)
+{
+    const ItmBody* body = &m->bodies[joint->tree_body];
+    bool is_reversed = body->parent != joint->body_a;
+    double sign = is_reversed ? -1.0 : 1.0;
+    if (measure->direction < ITM_RX) {
+        for (int k = 0; k < body->ntrans; k++) {
+            if (body->trans_axis[k] == (int)measure->direction) {
+                measure->q_index = body->q_adr + k;
+                measure->v_index = body->v_adr + k;
+                measure->scale = sign;
+            }
+        }
+        if (body->lead != 0.0) {
+            measure->q_index = body->q_adr;
+            measure->v_index = body->v_adr;
+            measure->scale = sign * body->lead;
+        }
+        return;
+    }
+    int axis = (int)measure->direction - ITM_RX;
+    if (body->nrot == 3) {
+        // rates about axes of b: coordinates where b is the child, otherwise not
+        if (!is_reversed) {
+            measure->v_index = body->v_adr + body->ntrans + axis;
+            measure->scale = 1.0;
+        }
+        return;
+    }
+    for (int k = 0; k < body->nrot; k++) {
+        if (body->rot_axis[k] == axis) {
+            measure->q_index = body->q_adr + body->ntrans + k;
+            measure->v_index = body->v_adr + body->ntrans + k;
+            measure->scale = sign;
+        }
+    }
+}
+
+static void add_direction_measures(ItmModel* m, int index)
+{
+    ItmJoint* joint = &m->joints[index];
+    int axes[3];
+    int nrot = itm_joint_get_free_rotations(joint->free, axes);
+    for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+        joint->measure[k] = ITM_NONE;
+        if (!(joint->free & (1u << k))) {
+            continue;
+        }
+        ItmMeasure measure = {
+            .joint = index,
+            .direction = (ItmDirection)k,
+            .body_a = joint->body_a,
+            .body_b = joint->body_b,
+            .q_index = ITM_NONE,
+            .v_index = ITM_NONE,
+            .angle = ITM_NONE,
+            .has_value = k < ITM_RX || nrot < 3,
+        };
+        if (joint->tree_body != ITM_NONE) {
+            tie_to_coordinate(m, joint, &measure);
+        }
+        if (k >= ITM_RX && measure.has_value && measure.q_index == ITM_NONE) {
+            measure.angle = m->nangle++;
+        }
+        joint->measure[k] = add_measure(m, measure);
+    }
+}
+
+static bool compile_joints(ItmModel* m, const ItmBuilder* b, const ItmTree* tree)
+{
+    m->njoint = b->joints.count;
+    m->joints = itm_model_take(m, (size_t)m->njoint, sizeof(ItmJoint));
+    int nline = b->springs.count + b->actuators.count + m->njoint;
+    m->measures = itm_model_take(m, (size_t)(6 * m->njoint + nline), sizeof(ItmMeasure));
+    if (m->joints == NULL || m->measures == NULL) {
+        return false;
+    }
+    for (int j = 0; j < m->njoint; j++) {
+        const ItmJointDef* def = &b->joints.items[j];
+        m->joints[j] = (ItmJoint){
+            .index = j,
+            .name = itm_model_take_string(m, def->name),
+            .type = def->type,
+            .body_a = index_of(m, def->body_a),
+            .body_b = index_of(m, def->body_b),
+            .a = frame_in_body(b, def->body_a, def->frame_a),
+            .b = frame_in_body(b, def->body_b, def->frame_b),
+            .free = itm_joint_def_get_free(def),
+            .lead = def->type == ITM_JOINT_SCREW ? def->pitch / (2.0 * ITM_PI) : 0.0,
+            .tree_body = ITM_NONE,
+            .block = ITM_NONE,
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+        };
+        if (m->joints[j].name == NULL) {
+            return false;
+        }
+    }
+    for (int id = 0; id < m->nbody; id++) {
+        if (tree->joint[id] != ITM_NONE) {
+            m->joints[tree->joint[id]].tree_body = tree->index[id];
+        }
+    }
+    for (int j = 0; j < m->njoint; j++) {
+        if (m->joints[j].type == ITM_JOINT_DISTANCE) {
+            const ItmJointDef* def = &b->joints.items[j];
+            for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+                m->joints[j].measure[k] = ITM_NONE;
+            }
+            m->joints[j].measure[ITM_TX] =
+                add_line(m, b, def->body_a, def->body_b, def->frame_a.p, def->frame_b.p);
+        } else {
+            add_direction_measures(m, j);
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- signals and forces
+
+static bool compile_signals(ItmModel* m, const ItmBuilder* b)
+{
+    m->nsignal = b->signals.count;
+    m->signals = itm_model_take(m, (size_t)m->nsignal, sizeof(ItmSignal));
+    if (m->signals == NULL) {
+        return false;
+    }
+    for (int i = 0; i < m->nsignal; i++) {
+        ItmSignalDef def = b->signals.items[i];
+        size_t n = (size_t)(def.npoint > 0 ? def.npoint : 0);
+        double* memory = itm_model_take(m, 4 * n + 1, sizeof(double));
+        def.name = itm_model_take_string(m, def.name);
+        if (memory == NULL || def.name == NULL) {
+            return false;
+        }
+        if (n > 0) {
+            memcpy(memory, def.times, n * sizeof(double));
+            memcpy(memory + n, def.values, n * sizeof(double));
+            def.times = memory;
+            def.values = memory + n;
+        }
+        itm_signal_init(&m->signals[i], &def, memory + 2 * n, memory + 3 * n);
+    }
+    return true;
+}
+
+static void compile_loads(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < b->loads.count; i++) {
+        const ItmLoadDef* def = &b->loads.items[i];
+        m->loads[m->nload++] = (ItmLoad){
+            .name = itm_model_take_string(m, def->name),
+            .body = index_of(m, def->body),
+            .is_torque = def->is_torque,
+            .in_body = def->in_body,
+            .point = point_in_body(b, def->body, def->point),
+            .vector = def->vector,
+            .signal = def->signal,
+        };
+    }
+}
+
+static void compile_pushes(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < b->springs.count; i++) {
+        const ItmSpringDef* def = &b->springs.items[i];
+        m->pushes[m->npush++] = (ItmPush){
+            .name = itm_model_take_string(m, def->name),
+            .measure = add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+            .rest = def->length,
+            .constant = -def->preload,
+            .signal = ITM_NONE,
+            .input = ITM_NONE,
+            .is_tension = true,
+        };
+    }
+    for (int i = 0; i < b->joint_springs.count; i++) {
+        const ItmJointSpringDef* def = &b->joint_springs.items[i];
+        m->pushes[m->npush++] = (ItmPush){
+            .name = itm_model_take_string(m, def->name),
+            .measure = m->joints[def->joint].measure[def->direction],
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+            .rest = def->rest,
+            .signal = ITM_NONE,
+            .input = ITM_NONE,
+        };
+    }
+    for (int i = 0; i < b->actuators.count; i++) {
+        const ItmActuatorDef* def = &b->actuators.items[i];
+        m->actuator_push[m->nactuator] = m->npush;
+        m->pushes[m->npush++] = (ItmPush){
+            .name = itm_model_take_string(m, def->name),
+            .measure = add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
+            .signal = def->signal,
+            .input = m->nactuator++,
+        };
+    }
+}
+
+// Motions of kind force are pushes; the others become rows later.
+static void compile_motions(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < b->motions.count; i++) {
+        const ItmMotionDef* def = &b->motions.items[i];
+        ItmMotion motion = {
+            .name = itm_model_take_string(m, def->name),
+            .measure = m->joints[def->joint].measure[def->direction],
+            .block = ITM_NONE,
+            .push = ITM_NONE,
+        };
+        if (def->kind == ITM_MOTION_FORCE) {
+            motion.push = m->npush;
+            m->pushes[m->npush++] = (ItmPush){
+                .name = motion.name, .measure = motion.measure, .signal = def->signal, .input = ITM_NONE};
+        }
+        m->motions[m->nmotion++] = motion;
+    }
+}
+
+static void compile_bushings(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < b->bushings.count; i++) {
+        const ItmBushingDef* def = &b->bushings.items[i];
+        ItmBushing* bushing = &m->bushings[m->nbushing++];
+        *bushing = (ItmBushing){
+            .name = itm_model_take_string(m, def->name),
+            .body_a = index_of(m, def->body_a),
+            .body_b = index_of(m, def->body_b),
+            .a = frame_in_body(b, def->body_a, def->frame_a),
+            .b = frame_in_body(b, def->body_b, def->frame_b),
+        };
+        memcpy(bushing->stiffness, def->stiffness, sizeof bushing->stiffness);
+        memcpy(bushing->damping, def->damping, sizeof bushing->damping);
+    }
+}
+
+static bool has_all_names(const ItmModel* m)
+{
+    bool ok = true;
+    for (int i = 0; i < m->nload; i++) {
+        ok = ok && m->loads[i].name != NULL;
+    }
+    for (int i = 0; i < m->npush; i++) {
+        ok = ok && m->pushes[i].name != NULL;
+    }
+    for (int i = 0; i < m->nbushing; i++) {
+        ok = ok && m->bushings[i].name != NULL;
+    }
+    for (int i = 0; i < m->nmotion; i++) {
+        ok = ok && m->motions[i].name != NULL;
+    }
+    return ok;
+}
+
+static bool compile_forces(ItmModel* m, const ItmBuilder* b)
+{
+    int npush = b->springs.count + b->joint_springs.count + b->actuators.count + b->motions.count;
+    m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
+    m->pushes = itm_model_take(m, (size_t)npush, sizeof(ItmPush));
+    m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
+    m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
+    m->actuator_push = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
+    if (m->loads == NULL || m->pushes == NULL || m->bushings == NULL || m->motions == NULL ||
+        m->actuator_push == NULL) {
+        return false;
+    }
+    compile_loads(m, b);
+    compile_pushes(m, b);
+    compile_motions(m, b);
+    compile_bushings(m, b);
+    return has_all_names(m);
+}
+
+// ---------------------------------------------------------------------------- all of it
+
+ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_assembly, ItmError* error)
+{
+    ItmModel* m = calloc(1, sizeof *m);
+    ItmTree tree = {0};
+    bool ok = m != NULL;
+    if (ok) {
+        m->gravity = b->world.gravity;
+        ItmTreeUse use = for_assembly ? ITM_TREE_NEVER
+                         : b->world.coordinates == ITM_COORDINATES_JOINT ? ITM_TREE_ALWAYS
+                                                                         : ITM_TREE_ON_DEMAND;
+        ok = itm_tree_build(&tree, b, use) == ITM_OK && compile_bodies(m, b, &tree) &&
+             compile_joints(m, b, &tree) && compile_signals(m, b) && compile_forces(m, b) &&
+             itm_rows_build(m, b, for_assembly) == ITM_OK;
+    }
+    itm_tree_free(&tree);
+    if (!ok) {
+        itm_model_destroy(m);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL,
+                             "out of memory while compiling %d bodies and %d joints", b->bodies.count,
+                             b->joints.count);
+    }
+    *model = m;
+    return ITM_OK;
+}

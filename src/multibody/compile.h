@@ -1,0 +1,43 @@
+// From definitions to the tables of a model.
+#ifndef ITM_MULTIBODY_COMPILE_H
+#define ITM_MULTIBODY_COMPILE_H
+
+#include "multibody/builder.h"
+#include "multibody/model.h"
+
+// Poses and velocities of the bodies at the start, by user's id, in the user's body frames.
+typedef struct ItmStart {
+    ItmPose* pose;        // (nbody)
+    ItmSpatial* twist;    // angular velocity, velocity of the frame's origin; world axes  (nbody)
+} ItmStart;
+
+// Which joint leads to which body in the spanning tree.
+typedef struct ItmTree {
+    int* order;        // bodies (user's ids), parents first           (nbody)
+    int* index;        // inverse of that                              (nbody)
+    int* joint;        // joint that carries a body (user's id), or ITM_NONE: free  (nbody)
+    bool* is_reversed; // the joint goes from the body to its parent   (nbody)
+} ItmTree;
+
+typedef enum ItmTreeUse {
+    ITM_TREE_NEVER,      // all bodies free, all joints rows
+    ITM_TREE_ON_DEMAND,  // only joints that ask for it
+    ITM_TREE_ALWAYS,     // every joint that may
+} ItmTreeUse;
+
+// Spanning tree by breadth-first search from the ground, joints in the order they were given.
+ItmStatus itm_tree_build(ItmTree* tree, const ItmBuilder* b, ItmTreeUse use);
+void itm_tree_free(ItmTree* tree);
+
+// First guess of the start: given poses and velocities, and for the other bodies what the joints and their start values
+// give, going outwards from the ground and the given bodies.
+ItmStatus itm_start_guess(ItmStart* start, const ItmBuilder* b);
+
+// Compile without assembling: offsets of couplings, unstressed lengths and the start are not set yet.
+// for_assembly: absolute coordinates, and given start values of joints become rows.
+ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_assembly, ItmError* error);
+
+// Row blocks, paths and pattern of H (rows_build.c) of a model whose other tables are complete.
+ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly);
+
+#endif

@@ -1,0 +1,305 @@
+// Memory and state of a running instance.
+#include "multibody/data.h"
+
+#include "base/error.h"
+#include "multibody/forces.h"
+#include "multibody/kinematics.h"
+#include "multibody/measure.h"
+#include "multibody/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+// Reals of the state, in the order of ItmData. Called while measuring with state NULL.
+static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
+{
+    int used = 0;
+    const struct {
+        double** field;
+        int count;
+    } parts[] = {
+        {&d->steps, 1},       {&d->q, m->nq},          {&d->v, m->nv},
+        {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->angle, m->nangle},
+        {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
+        {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
+        {&d->step_hint, 1},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        *parts[i].field = state != NULL ? state + used : NULL;
+        used += parts[i].count;
+    }
+    return used;
+}
+
+// An array over bodies with the world's element before it.
+#define TAKE_BODIES(arena, type, n) (ITM_TAKE(arena, type, (n) + 1) + ((arena)->block != NULL ? 1 : 0))
+
+static void lay_out(const ItmModel* m, ItmData* d)
+{
+    ItmArena* arena = &d->arena;
+    int nb = m->nbody, nv = m->nv, nrow = m->nrow;
+    d->nstate = lay_out_state(m, d, NULL);
+    d->state = ITM_TAKE(arena, double, d->nstate);
+    lay_out_state(m, d, d->state);
+
+    d->x = TAKE_BODIES(arena, ItmVec3, nb);
+    d->R = TAKE_BODIES(arena, ItmMat3, nb);
+    d->r = TAKE_BODIES(arena, ItmVec3, nb);
+    d->S = ITM_TAKE(arena, ItmSpatial, nv);
+    d->twist = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->accel_bias = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->J = TAKE_BODIES(arena, ItmSym3, nb);
+    d->IA = TAKE_BODIES(arena, ItmArticulated, nb);
+    d->G = ITM_TAKE(arena, ItmSpatial, nv);
+    d->mass_L = ITM_TAKE(arena, double, m->nL);
+    d->mass_y = ITM_TAKE(arena, double, nv);
+    d->wrench = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->tau = ITM_TAKE(arena, double, nv);
+    d->push_force = ITM_TAKE(arena, double, m->npush);
+
+    d->row_gap = ITM_TAKE(arena, double, nrow);
+    d->row_rate = ITM_TAKE(arena, double, nrow);
+    d->row_bias = ITM_TAKE(arena, double, nrow);
+    d->row_ref = ITM_TAKE(arena, double, nrow);
+    d->row_cov = ITM_TAKE(arena, ItmSpatial, m->ncov);
+    d->row_Y = ITM_TAKE(arena, double, m->nY);
+    d->row_omega = ITM_TAKE(arena, double, nrow);
+    d->row_gamma = ITM_TAKE(arena, double, nrow);
+    d->row_x = ITM_TAKE(arena, double, nrow);
+    d->factor.L = ITM_TAKE(arena, double, m->pattern.nvalue);
+    d->factor.inv_diag = ITM_TAKE(arena, double, nrow);
+    d->factor.diag = ITM_TAKE(arena, double, nrow);
+    d->factor.map = ITM_TAKE(arena, int, m->nblock);
+
+    d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->path_wrench = ITM_TAKE(arena, ItmSpatial, m->npath_max);
+    double** velocities[] = {&d->x1, &d->x2, &d->x3, &d->x4};
+    for (int i = 0; i < 4; i++) {
+        *velocities[i] = ITM_TAKE(arena, double, nv);
+    }
+    d->q1 = ITM_TAKE(arena, double, m->nq);
+    d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
+    d->state_backup = ITM_TAKE(arena, double, d->nstate);
+}
+
+size_t itm_data_measure(const ItmModel* m)
+{
+    ItmData d = {0};
+    lay_out(m, &d);
+    return sizeof d + d.arena.high_water;
+}
+
+ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error)
+{
+    ItmData* d = calloc(1, sizeof *d);
+    if (d != NULL) {
+        lay_out(m, d);
+    }
+    if (d == NULL || itm_arena_allocate(&d->arena) != 0) {
+        free(d);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a data object of %d bodies",
+                             m->nbody);
+    }
+    d->model = m;
+    d->options = *options;
+    lay_out(m, d);
+    d->R[ITM_NONE] = itm_mat_identity();
+    *data = d;
+    return ITM_OK;
+}
+
+void itm_data_free(ItmData* d)
+{
+    itm_arena_free(&d->arena);
+    free(d);
+}
+
+ItmStepOptions itm_default_step_options(void)
+{
+    return (ItmStepOptions){
+        .stepper = ITM_STEPPER_EULER,
+        .step = 1e-3,
+        .tolerance = 1e-10,
+        .gap_tolerance = 1e-11,
+        .max_iterations = 50,
+        .damping_ratio = 1.0,
+    };
+}
+
+// ---------------------------------------------------------------------------- state
+
+void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
+{
+    memset(d->state, 0, sizeof(double) * (size_t)d->nstate);
+    memcpy(d->q, m->start, sizeof(double) * (size_t)m->nq);
+    memcpy(d->v, m->start + m->nq, sizeof(double) * (size_t)m->nv);
+    memcpy(d->angle, m->start + m->nq + m->nv, sizeof(double) * (size_t)m->nangle);
+    d->info = (ItmStepInfo){0};
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_rows_compute(m, d, 0.0);
+    *d->energy_start = itm_energy_compute_kinetic(m, d) + itm_energy_compute_potential(m, d);
+    d->position_state = ITM_POSITION_STALE;
+}
+
+double itm_data_get_time(const ItmData* d)
+{
+    return *d->steps * d->options.step;
+}
+
+const double* itm_data_get_q(const ItmData* d)
+{
+    return d->q;
+}
+
+const double* itm_data_get_v(const ItmData* d)
+{
+    return d->v;
+}
+
+ItmStepInfo itm_data_get_step_info(const ItmData* d)
+{
+    return d->info;
+}
+
+const ItmError* itm_data_get_error(const ItmData* d)
+{
+    return &d->error;
+}
+
+ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v)
+{
+    for (int i = 0; i < m->nq + m->nv; i++) {
+        double value = i < m->nq ? q[i] : v[i - m->nq];
+        if (!isfinite(value)) {
+            return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "%s[%d] is not finite",
+                                 i < m->nq ? "q" : "v", i < m->nq ? i : i - m->nq);
+        }
+    }
+    memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
+    // adding nothing normalises the quaternions
+    memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
+    itm_kinematics_integrate(m, d->q, q, d->x1, 0.0);
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_data_update_angles(m, d);
+    d->position_state = ITM_POSITION_STALE;
+    return ITM_OK;
+}
+
+ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force)
+{
+    if (actuator < 0 || actuator >= m->nactuator || !isfinite(force)) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "actuator %d of %d, force %g: no such actuator or not a finite force", actuator,
+                             m->nactuator, force);
+    }
+    d->input[actuator] = force;
+    return ITM_OK;
+}
+
+size_t itm_state_get_size(const ItmModel* m, const ItmData* d)
+{
+    (void)m;
+    return sizeof(double) * (size_t)d->nstate;
+}
+
+static ItmStatus check_state_size(const ItmData* d, size_t size, ItmError* error)
+{
+    if (size != sizeof(double) * (size_t)d->nstate) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
+                             sizeof(double) * (size_t)d->nstate, size);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_state_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size)
+{
+    (void)m;
+    ItmStatus status = check_state_size(d, size, NULL);
+    if (status == ITM_OK) {
+        memcpy(bytes, d->state, size);
+    }
+    return status;
+}
+
+ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size)
+{
+    (void)m;
+    ItmStatus status = check_state_size(d, size, &d->error);
+    if (status == ITM_OK) {
+        memcpy(d->state, bytes, size);
+        d->position_state = ITM_POSITION_STALE;
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- ledger
+
+void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT])
+{
+    for (int i = 0; i < ITM_LEDGER_COUNT; i++) {
+        booked[i] = d->ledger[i] + 0.5 * *d->ledger_open * (d->power_prev[i] + d->power[i]);
+    }
+}
+
+void itm_ledger_advance(ItmData* d, double h)
+{
+    itm_ledger_read(d, d->ledger);
+    memcpy(d->power_prev, d->power, sizeof d->power);
+    *d->ledger_open = h;
+}
+
+// ---------------------------------------------------------------------------- angles and bodies
+
+void itm_data_update_angles(const ItmModel* m, ItmData* d)
+{
+    for (int i = 0; m->nangle > 0 && i < m->nmeasure; i++) {
+        const ItmMeasure* measure = &m->measures[i];
+        if (measure->angle != ITM_NONE) {
+            d->angle[measure->angle] = itm_measure_compute_value(m, d, d->q, measure);
+        }
+    }
+}
+
+// Make the derived arrays agree with q and v: looking functions may be called at any time.
+static ItmData* refreshed(const ItmModel* m, const ItmData* d)
+{
+    ItmData* mutable_d = (ItmData*)d;
+    itm_data_refresh(m, mutable_d);
+    return mutable_d;
+}
+
+void itm_data_refresh(const ItmModel* m, ItmData* d)
+{
+    if (d->position_state != ITM_POSITION_LOOKED) {
+        itm_kinematics_compute_positions(m, d, d->q);
+        itm_kinematics_compute_velocities(m, d, d->v);
+        d->position_state = ITM_POSITION_LOOKED;
+    }
+}
+
+ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body)
+{
+    d = refreshed(m, d);
+    int i = m->body_index[body];
+    ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
+    return (ItmPose){itm_vec_sub(d->x[i], offset), itm_quat_from_mat(&d->R[i])};
+}
+
+ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body)
+{
+    d = refreshed(m, d);
+    int i = m->body_index[body];
+    ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
+    return itm_twist_shift(d->twist[i], itm_vec_neg(offset)).lin;
+}
+
+ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body)
+{
+    d = refreshed(m, d);
+    return d->twist[m->body_index[body]].ang;
+}

@@ -1,0 +1,108 @@
+#include "multibody/dynamics.h"
+
+#include "multibody/forces.h"
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/rows.h"
+
+#include <string.h>
+
+void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
+{
+    itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_forces_compute(m, d, t);
+}
+
+// Forces of compliant rows into d->row_x; a row that only pushes takes no part in the constraint equations.
+static void compute_compliant_rows(const ItmModel* m, ItmData* d)
+{
+    itm_rows_compute_compliant_forces(m, d, d->row_x);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
+            d->row_omega[i] = itm_block_is_compliant(block) ? ITM_OMEGA_IDLE : 0.0;
+        }
+    }
+}
+
+void itm_dynamics_compute_row_powers(const ItmModel* m, ItmData* d, const double* lambda, double t)
+{
+    d->power[ITM_LEDGER_MOTION] = 0.0;
+    d->power[ITM_LEDGER_CONSTRAINT] = 0.0;
+    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
+            ItmLedger account = block->kind == ITM_BLOCK_MOTION ? ITM_LEDGER_MOTION : ITM_LEDGER_CONSTRAINT;
+            d->power[account] += lambda[i] * (d->row_rate[i] + d->row_ref[i]);
+        }
+    }
+}
+
+void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t)
+{
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_dynamics_compute_right_side(m, d, t);
+    itm_mass_factor(m, d);
+    if (m->nrow == 0) {
+        itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
+        return;
+    }
+    itm_rows_compute(m, d, t);
+    compute_compliant_rows(m, d);
+    itm_rows_add_forces(m, d, d->wrench, d->tau, d->row_x);
+    itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
+
+    // H lambda = -(A v'_free + bias - signal'')
+    itm_rows_factor(m, d, 0.0);
+    double* lambda = d->row_scratch;
+    itm_rows_multiply(m, d, lambda, v_dot);
+    itm_rows_compute_reference(m, d->row_ref, t, 2);
+    for (int i = 0; i < m->nrow; i++) {
+        lambda[i] = -(lambda[i] + d->row_bias[i] - d->row_ref[i]);
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, lambda);
+    itm_rows_apply(m, d, v_dot, lambda);
+    for (int i = 0; i < m->nrow; i++) {
+        d->row_x[i] = d->row_omega[i] > 0.0 ? d->row_x[i] : lambda[i];
+    }
+    itm_dynamics_compute_row_powers(m, d, d->row_x, t);
+}
+
+void itm_dynamics_compute_reactions(const ItmModel* m, ItmData* d)
+{
+    if (m->nrow > 0) {
+        itm_blocks_min_norm(&m->pattern, &d->factor, d->row_x, d->row_scratch);
+    }
+}
+
+void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpatial* wrench, const double* v_dot,
+                                         const double* lambda, double t)
+{
+    // what the bodies need beyond applied and row forces: m a - f, summed over what hangs on them
+    itm_mass_compute_accelerations(m, d, d->accel, v_dot);
+    itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_forces_compute(m, d, t);
+    itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
+    for (int i = 0; i < m->nbody; i++) {
+        wrench[i] = itm_spatial_scale(-1.0, d->wrench[i]);
+    }
+    for (int i = m->nbody - 1; i >= 0; i--) {
+        int parent = m->bodies[i].parent;
+        if (parent != ITM_NONE) {
+            ItmSpatial f = itm_wrench_shift(wrench[i], itm_vec_sub(d->x[i], d->x[parent]));
+            wrench[parent] = itm_spatial_add(wrench[parent], f);
+        }
+    }
+}
+
+ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot)
+{
+    itm_dynamics_compute(m, d, v_dot, itm_data_get_time(d));
+    d->position_state = ITM_POSITION_LOOKED;
+    return ITM_OK;
+}

@@ -1,0 +1,170 @@
+#include "multibody/forces.h"
+
+#include "multibody/measure.h"
+
+static double signal_at(const ItmModel* m, int signal, double t)
+{
+    return itm_signal_compute(&m->signals[signal], t).x;
+}
+
+// ---------------------------------------------------------------------------- loads
+
+static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, double t)
+{
+    double factor = load->signal != ITM_NONE ? signal_at(m, load->signal, t) : 1.0;
+    int body = load->body;
+    ItmVec3 f = itm_vec_scale(factor, load->vector);
+    if (load->in_body) {
+        f = itm_mat_mul_vec(&d->R[body], f);
+    }
+    ItmSpatial wrench = {f, {0, 0, 0}};
+    if (!load->is_torque) {
+        ItmVec3 s = itm_mat_mul_vec(&d->R[body], load->point);
+        wrench = (ItmSpatial){itm_vec_cross(s, f), f};
+    }
+    d->wrench[body] = itm_spatial_add(d->wrench[body], wrench);
+    d->power[ITM_LEDGER_LOAD] += itm_spatial_dot(wrench, d->twist[body]);
+}
+
+// ---------------------------------------------------------------------------- pushes
+
+static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
+{
+    const ItmPush* push = &m->pushes[index];
+    const ItmMeasure* measure = &m->measures[push->measure];
+    ItmMeasured x = itm_measure_compute(m, d, measure);
+
+    double outside = push->signal != ITM_NONE ? signal_at(m, push->signal, t) : 0.0;
+    outside += push->input != ITM_NONE ? d->input[push->input] : 0.0;
+    double elastic = push->constant - push->stiffness * (x.value - push->rest);
+    double force = outside + elastic - push->damping * x.rate;
+
+    d->push_force[index] = force;
+    d->power[ITM_LEDGER_LOAD] += outside * x.rate;
+    d->power[ITM_LEDGER_DISSIPATED] += push->damping * x.rate * x.rate;
+    if (measure->v_index != ITM_NONE) {
+        d->tau[measure->v_index] += measure->scale * force;
+        return;
+    }
+    d->wrench[measure->body_a] = itm_spatial_axpy(force, x.cov_a, d->wrench[measure->body_a]);
+    d->wrench[measure->body_b] = itm_spatial_axpy(force, x.cov_b, d->wrench[measure->body_b]);
+}
+
+// ---------------------------------------------------------------------------- bushings
+
+// Deformation of a bushing: displacement and rotation vector in axes of frame a, and their rates.
+typedef struct {
+    ItmJointView view;
+    ItmVec3 x, x_dot, phi, w;
+} BushingState;
+
+static void measure_bushing(BushingState* s, const ItmData* d, const ItmBushing* b)
+{
+    itm_joint_view_init(&s->view, d, b->body_a, b->body_b, &b->a, &b->b);
+    const ItmMat3* R_a = &s->view.R_a;
+    ItmMat3 R_rel = itm_mat_t_mul(R_a, &s->view.R_b);
+    s->x = itm_mat_t_mul_vec(R_a, itm_vec_sub(s->view.p_b, s->view.p_a));
+    s->x_dot = itm_mat_t_mul_vec(R_a, s->view.u);
+    s->phi = itm_quat_log(itm_quat_from_mat(&R_rel));
+    s->w = itm_mat_t_mul_vec(R_a, itm_vec_sub(s->view.w_b, s->view.w_a));
+}
+
+static ItmVec3 scale_each(const double k[3], ItmVec3 v)
+{
+    return itm_vec(k[0] * v.x, k[1] * v.y, k[2] * v.z);
+}
+
+// Torque whose power is -d/dt (phi' K phi / 2): -T' K phi, with phi' = T w and
+// T = I - phi~/2 + c phi~^2, c = (1 - (a/2) cot(a/2)) / a^2 -> 1/12 for a = |phi| -> 0.
+static ItmVec3 elastic_torque(const double K[3], ItmVec3 phi)
+{
+    double a2 = itm_vec_dot(phi, phi), a = sqrt(a2);
+    double c = a < 1e-3 ? 1.0 / 12.0 + a2 / 720.0 : (1.0 - 0.5 * a / tan(0.5 * a)) / a2;
+    ItmVec3 m = scale_each(K, phi);
+    ItmVec3 once = itm_vec_cross(phi, m);
+    ItmVec3 twice = itm_vec_cross(phi, once);
+    return itm_vec_neg(itm_vec_axpy(c, twice, itm_vec_axpy(0.5, once, m)));
+}
+
+static ItmSpatial bushing_wrench(const ItmBushing* b, const BushingState* s)
+{
+    ItmVec3 force = itm_vec_neg(
+        itm_vec_add(scale_each(b->stiffness, s->x), scale_each(b->damping, s->x_dot)));
+    ItmVec3 torque = itm_vec_sub(elastic_torque(b->stiffness + 3, s->phi),
+                                 scale_each(b->damping + 3, s->w));
+    return (ItmSpatial){itm_mat_mul_vec(&s->view.R_a, torque), itm_mat_mul_vec(&s->view.R_a, force)};
+}
+
+ItmSpatial itm_bushing_compute(const ItmData* d, const ItmBushing* bushing)
+{
+    BushingState s;
+    measure_bushing(&s, d, bushing);
+    return bushing_wrench(bushing, &s);
+}
+
+static void apply_bushing(ItmData* d, const ItmBushing* b)
+{
+    BushingState s;
+    measure_bushing(&s, d, b);
+    ItmSpatial f = bushing_wrench(b, &s);
+    ItmSpatial on_b = itm_wrench_shift(f, s.view.s_b);
+    ItmSpatial on_a = itm_spatial_scale(-1.0, itm_wrench_shift(f, s.view.s_a));
+    d->wrench[b->body_a] = itm_spatial_add(d->wrench[b->body_a], on_a);
+    d->wrench[b->body_b] = itm_spatial_add(d->wrench[b->body_b], on_b);
+    d->power[ITM_LEDGER_DISSIPATED] += itm_vec_dot(s.x_dot, scale_each(b->damping, s.x_dot)) +
+                                       itm_vec_dot(s.w, scale_each(b->damping + 3, s.w));
+}
+
+void itm_forces_compute(const ItmModel* m, ItmData* d, double t)
+{
+    d->power[ITM_LEDGER_LOAD] = 0.0;
+    d->power[ITM_LEDGER_DISSIPATED] = 0.0;
+    for (int i = 0; i < m->nload; i++) {
+        apply_load(m, d, &m->loads[i], t);
+    }
+    for (int i = 0; i < m->npush; i++) {
+        apply_push(m, d, i, t);
+    }
+    for (int i = 0; i < m->nbushing; i++) {
+        apply_bushing(d, &m->bushings[i]);
+    }
+}
+
+// ---------------------------------------------------------------------------- energy
+
+double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d)
+{
+    double twice = 0.0;
+    for (int i = 0; i < m->nbody; i++) {
+        ItmSpatial t = d->twist[i];
+        twice += m->bodies[i].mass * itm_vec_dot(t.lin, t.lin);
+        twice += itm_vec_dot(t.ang, itm_sym_mul_vec(&d->J[i], t.ang));
+    }
+    return 0.5 * twice;
+}
+
+double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
+{
+    double sum = 0.0;
+    for (int i = 0; i < m->nbody; i++) {
+        sum -= m->bodies[i].mass * itm_vec_dot(m->gravity, d->x[i]);
+    }
+    for (int i = 0; i < m->npush; i++) {
+        const ItmPush* push = &m->pushes[i];
+        if (push->stiffness != 0.0 || push->constant != 0.0) {
+            double x = itm_measure_compute(m, d, &m->measures[push->measure]).value - push->rest;
+            sum += 0.5 * push->stiffness * x * x - push->constant * x;
+        }
+    }
+    for (int i = 0; i < m->nbushing; i++) {
+        const ItmBushing* b = &m->bushings[i];
+        BushingState s;
+        measure_bushing(&s, d, b);
+        sum += 0.5 * itm_vec_dot(s.x, scale_each(b->stiffness, s.x));
+        sum += 0.5 * itm_vec_dot(s.phi, scale_each(b->stiffness + 3, s.phi));
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        sum += 0.5 * m->blocks[m->row_block[i]].stiffness * d->row_gap[i] * d->row_gap[i];
+    }
+    return sum;
+}

@@ -1,0 +1,19 @@
+// Applied forces: loads, springs, dampers, bushings, actuators. Gravity is part of the inertia wrench.
+#ifndef ITM_MULTIBODY_FORCES_H
+#define ITM_MULTIBODY_FORCES_H
+
+#include "multibody/data.h"
+
+// Add all applied forces at time t to d->wrench and d->tau, keep each push in d->push_force, and set the powers of
+// the ledger accounts LOAD and DISSIPATED. After the velocity stage.
+void itm_forces_compute(const ItmModel* m, ItmData* d, double t);
+
+// A bushing's force and torque on body b at the origin of its frame b, world axes.
+ItmSpatial itm_bushing_compute(const ItmData* d, const ItmBushing* bushing);
+
+// Kinetic energy, and potential energy of gravity, springs, bushings and compliant joints, J. After the velocity and row
+// stages.
+double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d);
+double itm_energy_compute_potential(const ItmModel* m, const ItmData* d);
+
+#endif

@@ -1,0 +1,133 @@
+// Life and look-ups of a compiled model.
+#include "multibody/model.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+void* itm_model_take(ItmModel* m, size_t count, size_t size)
+{
+    if (m->nowned == m->owned_capacity) {
+        int capacity = m->owned_capacity > 0 ? 2 * m->owned_capacity : 64;
+        void** owned = realloc(m->owned, sizeof(void*) * (size_t)capacity);
+        if (owned == NULL) {
+            return NULL;
+        }
+        m->owned = owned;
+        m->owned_capacity = capacity;
+    }
+    void* block = calloc(count > 0 ? count : 1, size);
+    if (block != NULL) {
+        m->owned[m->nowned++] = block;
+    }
+    return block;
+}
+
+char* itm_model_take_string(ItmModel* m, const char* text)
+{
+    size_t length = strlen(text) + 1;
+    char* copy = itm_model_take(m, length, 1);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+char* itm_model_format(ItmModel* m, const char* format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return itm_model_take_string(m, text);
+}
+
+void itm_model_destroy(ItmModel* m)
+{
+    if (m == NULL) {
+        return;
+    }
+    itm_blocks_free(&m->pattern);
+    for (int i = 0; i < m->nowned; i++) {
+        free(m->owned[i]);
+    }
+    free(m->owned);
+    free(m);
+}
+
+// ---------------------------------------------------------------------------- look-ups
+
+ItmModelInfo itm_model_get_info(const ItmModel* m)
+{
+    return m->info;
+}
+
+int itm_model_find_body(const ItmModel* m, const char* name)
+{
+    for (int id = 0; id < m->nbody; id++) {
+        if (strcmp(m->bodies[m->body_index[id]].name, name) == 0) {
+            return id;
+        }
+    }
+    return ITM_NONE;
+}
+
+int itm_model_find_joint(const ItmModel* m, const char* name)
+{
+    for (int id = 0; id < m->njoint; id++) {
+        if (strcmp(m->joints[id].name, name) == 0) {
+            return id;
+        }
+    }
+    return ITM_NONE;
+}
+
+int itm_model_find_actuator(const ItmModel* m, const char* name)
+{
+    for (int id = 0; id < m->nactuator; id++) {
+        if (strcmp(m->pushes[m->actuator_push[id]].name, name) == 0) {
+            return id;
+        }
+    }
+    return ITM_NONE;
+}
+
+const char* itm_model_get_body_name(const ItmModel* m, int body)
+{
+    return body >= 0 && body < m->nbody ? m->bodies[m->body_index[body]].name : NULL;
+}
+
+const char* itm_model_get_joint_name(const ItmModel* m, int joint)
+{
+    return joint >= 0 && joint < m->njoint ? m->joints[joint].name : NULL;
+}
+
+const char* itm_model_get_row_name(const ItmModel* m, int row)
+{
+    return row >= 0 && row < m->nrow ? m->row_names[row] : NULL;
+}
+
+bool itm_model_is_row_redundant(const ItmModel* m, int row)
+{
+    return row >= 0 && row < m->nrow && m->is_row_redundant[row];
+}
+
+bool itm_model_is_joint_in_tree(const ItmModel* m, int joint)
+{
+    return joint >= 0 && joint < m->njoint && m->joints[joint].tree_body != ITM_NONE;
+}
+
+int itm_model_get_joint_q_adr(const ItmModel* m, int joint)
+{
+    return itm_model_is_joint_in_tree(m, joint) ? m->bodies[m->joints[joint].tree_body].q_adr : ITM_NONE;
+}
+
+int itm_model_get_joint_v_adr(const ItmModel* m, int joint)
+{
+    return itm_model_is_joint_in_tree(m, joint) ? m->bodies[m->joints[joint].tree_body].v_adr : ITM_NONE;
+}

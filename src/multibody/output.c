@@ -1,0 +1,368 @@
+// Everything a run records. One walk over the model serves both to name the outputs and to compute them, so that the
+// two cannot disagree.
+#include "multibody/output.h"
+
+#include "multibody/dynamics.h"
+#include "multibody/forces.h"
+#include "multibody/kinematics.h"
+#include "multibody/measure.h"
+#include "multibody/rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Where the walk puts what it finds: values, or (naming) the model's table of outputs.
+typedef struct {
+    ItmModel* naming;  // NULL while computing
+    double* values;    // NULL while naming
+    int count;
+    bool is_full;      // naming ran out of memory
+} Sink;
+
+// ---------------------------------------------------------------------------- emitting
+
+static void emit(Sink* sink, const char* element, const char* quantity, const char* component, const char* unit,
+                 const char* description, double value)
+{
+    if (sink->values != NULL) {
+        sink->values[sink->count] = value;
+    } else if (sink->naming != NULL && sink->naming->outputs != NULL) {
+        ItmOutput* output = &sink->naming->outputs[sink->count];
+        const char* dot = component[0] != '\0' ? "." : "";
+        output->name = itm_model_format(sink->naming, "%s.%s%s%s", element, quantity, dot, component);
+        output->description = itm_model_format(sink->naming, "%s%s%s", description,
+                                               component[0] != '\0' ? ", " : "", component);
+        output->unit = unit;
+        sink->is_full = sink->is_full || output->name == NULL || output->description == NULL;
+    }
+    sink->count++;
+}
+
+static void emit_vec(Sink* sink, const char* element, const char* quantity, const char* unit,
+                     const char* description, ItmVec3 v)
+{
+    emit(sink, element, quantity, "x", unit, description, v.x);
+    emit(sink, element, quantity, "y", unit, description, v.y);
+    emit(sink, element, quantity, "z", unit, description, v.z);
+}
+
+// ---------------------------------------------------------------------------- bodies and joints
+
+static void emit_bodies(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int id = 0; id < m->nbody; id++) {
+        int i = m->body_index[id];
+        const ItmBody* body = &m->bodies[i];
+        ItmVec3 to_origin = itm_vec_neg(itm_mat_mul_vec(&d->R[i], body->com));
+        ItmQuat p = itm_quat_from_mat(&d->R[i]);
+        ItmSpatial twist = itm_twist_shift(d->twist[i], to_origin);
+        emit_vec(sink, body->name, "position", "m", "position of the body frame's origin in the world",
+                 itm_vec_add(d->x[i], to_origin));
+        const char* what = "orientation of the body frame as a unit quaternion";
+        emit(sink, body->name, "orientation", "w", "1", what, p.w);
+        emit_vec(sink, body->name, "orientation", "1", what, itm_vec(p.x, p.y, p.z));
+        emit_vec(sink, body->name, "velocity", "m/s", "velocity of the body frame's origin, world axes", twist.lin);
+        emit_vec(sink, body->name, "angular_velocity", "rad/s", "angular velocity, world axes", twist.ang);
+    }
+}
+
+// Coordinates of the free directions: displacement(.x) and angle(.x), each with its rate.
+static void emit_joint_coordinates(Sink* sink, const ItmModel* m, const ItmData* d, const ItmJoint* joint)
+{
+    static const char* const AXES[3] = {"x", "y", "z"};
+    for (int group = 0; group < 2; group++) {
+        int free = 0;
+        for (int k = 3 * group; k < 3 * group + 3; k++) {
+            free += joint->measure[k] != ITM_NONE;
+        }
+        for (int k = 3 * group; k < 3 * group + 3; k++) {
+            if (joint->measure[k] == ITM_NONE) {
+                continue;
+            }
+            const ItmMeasure* measure = &m->measures[joint->measure[k]];
+            ItmMeasured x = itm_measure_compute(m, d, measure);
+            const char* component = free > 1 ? AXES[k % 3] : "";
+            if (measure->has_value) {
+                emit(sink, joint->name, group == 0 ? "displacement" : "angle", component, group == 0 ? "m" : "rad",
+                     group == 0 ? "translation of frame b along an axis of frame a"
+                                : "rotation of frame b against frame a",
+                     x.value);
+            }
+            emit(sink, joint->name, group == 0 ? "displacement_rate" : "angle_rate", component,
+                 group == 0 ? "m/s" : "rad/s",
+                 group == 0 ? "rate of the translation" : "rate of the rotation", x.rate);
+        }
+    }
+}
+
+// Sum of the row forces of a block on body b, about the origin of joint frame b.
+static ItmSpatial block_reaction(const ItmModel* m, const ItmData* d, int block_index, int body_b, ItmVec3 s_b)
+{
+    const ItmRowBlock* block = &m->blocks[block_index];
+    ItmSpatial sum = itm_spatial_zero();
+    for (int i = 0; i < block->nrow; i++) {
+        for (int k = 0; k < block->nbody; k++) {
+            if (block->body[k] == body_b) {
+                sum = itm_spatial_axpy(d->row_x[block->row + i],
+                                       d->row_cov[block->cov_adr + i * block->nbody + k], sum);
+            }
+        }
+    }
+    return itm_wrench_shift(sum, itm_vec_neg(s_b));
+}
+
+// Constraint wrench of a joint that is rows; on the world's side it is the reaction of the other.
+static ItmSpatial row_joint_reaction(const ItmModel* m, const ItmData* d, const ItmJoint* joint)
+{
+    ItmVec3 s_b = itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p);
+    ItmVec3 p_b = itm_vec_add(d->x[joint->body_b], s_b);
+    bool is_world = joint->body_b == ITM_NONE;
+    int body = is_world ? joint->body_a : joint->body_b;
+    ItmVec3 s = is_world ? itm_vec_sub(p_b, d->x[body]) : s_b;
+    ItmSpatial sum = itm_spatial_zero();
+    for (int k = joint->block; k != ITM_NONE && k < m->nblock && m->blocks[k].index == joint->index &&
+                               m->blocks[k].kind <= ITM_BLOCK_SCREW;
+         k++) {
+        sum = itm_spatial_add(sum, block_reaction(m, d, k, body, s));
+    }
+    return is_world ? itm_spatial_scale(-1.0, sum) : sum;
+}
+
+// Constraint wrench of a tree joint: what goes through it less what the coordinates' own forces are.
+static ItmSpatial tree_joint_reaction(const ItmModel* m, const ItmData* d, const ItmJoint* joint)
+{
+    int i = joint->tree_body;
+    const ItmBody* body = &m->bodies[i];
+    bool is_reversed = body->parent != joint->body_a;
+    ItmVec3 p_child = itm_vec_sub(d->x[i], d->r[i]);
+    ItmSpatial f = itm_wrench_shift(d->joint_wrench[i], d->r[i]);
+    for (int k = 0; k < body->nv; k++) {
+        double tau = d->tau[body->v_adr + k];
+        ItmSpatial S = d->S[body->v_adr + k];
+        if (k < body->ntrans) {
+            f.lin = itm_vec_axpy(-tau, S.lin, f.lin);
+        } else {
+            f.ang = itm_vec_axpy(-tau, S.ang, f.ang);
+        }
+    }
+    if (!is_reversed) {
+        return f;
+    }
+    ItmVec3 p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p));
+    return itm_spatial_scale(-1.0, itm_wrench_shift(f, itm_vec_sub(p_child, p_b)));
+}
+
+static void emit_joints(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int j = 0; j < m->njoint; j++) {
+        const ItmJoint* joint = &m->joints[j];
+        if (joint->type == ITM_JOINT_DISTANCE) {
+            ItmMeasured x = itm_measure_compute(m, d, &m->measures[joint->measure[ITM_TX]]);
+            emit(sink, joint->name, "length", "", "m", "distance of the two points", x.value);
+        } else {
+            emit_joint_coordinates(sink, m, d, joint);
+        }
+        ItmSpatial f = joint->tree_body != ITM_NONE ? tree_joint_reaction(m, d, joint)
+                                                    : row_joint_reaction(m, d, joint);
+        emit_vec(sink, joint->name, "force", "N", "force of the joint on its second body, world axes", f.lin);
+        emit_vec(sink, joint->name, "torque", "N m",
+                 "torque of the joint on its second body about its frame there, world axes", f.ang);
+    }
+}
+
+// ---------------------------------------------------------------------------- forces and motions
+
+static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->npush; i++) {
+        const ItmPush* push = &m->pushes[i];
+        const ItmMeasure* measure = &m->measures[push->measure];
+        ItmMeasured x = itm_measure_compute(m, d, measure);
+        bool is_line = measure->joint == ITM_NONE;
+        bool is_torque = !is_line && measure->direction >= ITM_RX;
+        if (is_line) {
+            emit(sink, push->name, "length", "", "m", "distance of the two ends", x.value);
+            emit(sink, push->name, "rate", "", "m/s", "rate of the distance", x.rate);
+        }
+        emit(sink, push->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+             push->is_tension ? "pull between the two ends" : "push along the direction",
+             push->is_tension ? -d->push_force[i] : d->push_force[i]);
+    }
+    for (int i = 0; i < m->nbushing; i++) {
+        ItmSpatial f = itm_bushing_compute(d, &m->bushings[i]);
+        emit_vec(sink, m->bushings[i].name, "force", "N", "force on the second body, world axes", f.lin);
+        emit_vec(sink, m->bushings[i].name, "torque", "N m", "torque on the second body, world axes", f.ang);
+    }
+}
+
+static void emit_motions(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nmotion; i++) {
+        const ItmMotion* motion = &m->motions[i];
+        if (motion->block == ITM_NONE) {
+            continue;
+        }
+        const ItmMeasure* measure = &m->measures[motion->measure];
+        bool is_torque = measure->direction >= ITM_RX;
+        emit(sink, motion->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+             "effort that the prescribed motion takes", d->row_x[m->blocks[motion->block].row]);
+    }
+}
+
+// ---------------------------------------------------------------------------- the whole system
+
+static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    double kinetic = itm_energy_compute_kinetic(m, d), potential = itm_energy_compute_potential(m, d);
+    double booked[ITM_LEDGER_COUNT];
+    itm_ledger_read(d, booked);
+    double balance = kinetic + potential + booked[ITM_LEDGER_DISSIPATED] - booked[ITM_LEDGER_LOAD] -
+                     booked[ITM_LEDGER_MOTION] - booked[ITM_LEDGER_CONSTRAINT] - *d->energy_start;
+    emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
+    emit(sink, "energy", "potential", "", "J", "potential energy of gravity and springs", potential);
+    emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
+    emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
+    emit(sink, "energy", "load_work", "", "J", "work of loads and actuators so far", booked[ITM_LEDGER_LOAD]);
+    emit(sink, "energy", "motion_work", "", "J", "work of prescribed motions so far",
+         booked[ITM_LEDGER_MOTION]);
+    emit(sink, "energy", "constraint_work", "", "J", "work of joint forces so far: numerical",
+         booked[ITM_LEDGER_CONSTRAINT]);
+    emit(sink, "energy", "balance", "", "J", "energy that is not accounted for: numerical", balance);
+}
+
+static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    ItmVec3 p = {0, 0, 0}, L = {0, 0, 0};
+    for (int i = 0; i < m->nbody; i++) {
+        ItmVec3 mv = itm_vec_scale(m->bodies[i].mass, d->twist[i].lin);
+        p = itm_vec_add(p, mv);
+        L = itm_vec_add(L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
+    }
+    emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
+    emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
+}
+
+static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    double gap = 0.0, rate = 0.0;
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
+            gap = fmax(gap, fabs(d->row_gap[i]));
+            rate = fmax(rate, fabs(d->row_rate[i]));
+        }
+    }
+    emit(sink, "violation", "position", "", "m", "largest gap of a joint row, m or rad", gap);
+    emit(sink, "violation", "velocity", "", "m/s", "largest velocity error of a joint row, m/s or rad/s", rate);
+}
+
+static void emit_step(Sink* sink, const ItmData* d)
+{
+    emit(sink, "step", "size", "", "s", "step", d->options.step);
+    emit(sink, "step", "iterations", "", "1", "iterations of the last step", (double)d->info.iterations);
+}
+
+static void walk(Sink* sink, const ItmModel* m, ItmData* d)
+{
+    emit_bodies(sink, m, d);
+    emit_joints(sink, m, d);
+    emit_pushes(sink, m, d);
+    emit_motions(sink, m, d);
+    emit_energies(sink, m, d);
+    emit_momenta(sink, m, d);
+    emit_violations(sink, m, d);
+    emit_step(sink, d);
+}
+
+// Accelerations and forces of the present state, which the walk reads.
+static void prepare(const ItmModel* m, ItmData* d)
+{
+    double t = itm_data_get_time(d);
+    itm_dynamics_compute(m, d, d->x1, t);
+    itm_dynamics_compute_reactions(m, d);
+    itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t);
+}
+
+ItmStatus itm_output_compute(const ItmModel* m, ItmData* d, double* values)
+{
+    prepare(m, d);
+    Sink sink = {.values = values};
+    walk(&sink, m, d);
+    d->position_state = ITM_POSITION_LOOKED;
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- naming
+
+static unsigned hash_of(const char* text)
+{
+    unsigned h = 2166136261u;
+    for (; *text != '\0'; text++) {
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    }
+    return h;
+}
+
+static bool build_hash(ItmModel* m)
+{
+    int size = 16;
+    while (size < 2 * m->noutput) {
+        size *= 2;
+    }
+    m->noutput_hash = size;
+    m->output_hash = itm_model_take(m, (size_t)size, sizeof(int));
+    if (m->output_hash == NULL) {
+        return false;
+    }
+    for (int i = 0; i < size; i++) {
+        m->output_hash[i] = ITM_NONE;
+    }
+    for (int i = 0; i < m->noutput; i++) {
+        unsigned slot = hash_of(m->outputs[i].name) & (unsigned)(size - 1);
+        while (m->output_hash[slot] != ITM_NONE) {
+            slot = (slot + 1) & (unsigned)(size - 1);
+        }
+        m->output_hash[slot] = i;
+    }
+    return true;
+}
+
+ItmStatus itm_outputs_build(ItmModel* m, ItmData* d)
+{
+    prepare(m, d);
+    Sink counting = {.naming = m};
+    walk(&counting, m, d);
+    m->noutput = counting.count;
+    m->outputs = itm_model_take(m, (size_t)m->noutput, sizeof(ItmOutput));
+    if (m->outputs == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    Sink naming = {.naming = m};
+    walk(&naming, m, d);
+    return !naming.is_full && build_hash(m) ? ITM_OK : ITM_ERR_MEMORY;
+}
+
+int itm_output_get_count(const ItmModel* m)
+{
+    return m->noutput;
+}
+
+ItmOutputInfo itm_output_get_info(const ItmModel* m, int output)
+{
+    if (output < 0 || output >= m->noutput) {
+        return (ItmOutputInfo){0};
+    }
+    const ItmOutput* o = &m->outputs[output];
+    return (ItmOutputInfo){o->name, o->unit, o->description};
+}
+
+int itm_output_find(const ItmModel* m, const char* name)
+{
+    unsigned slot = hash_of(name) & (unsigned)(m->noutput_hash - 1);
+    for (; m->output_hash[slot] != ITM_NONE; slot = (slot + 1) & (unsigned)(m->noutput_hash - 1)) {
+        if (strcmp(m->outputs[m->output_hash[slot]].name, name) == 0) {
+            return m->output_hash[slot];
+        }
+    }
+    return ITM_NONE;
+}

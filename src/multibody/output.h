@@ -1,0 +1,10 @@
+// Naming and computing of outputs; the public part is in interim/data.h.
+#ifndef ITM_MULTIBODY_OUTPUT_H
+#define ITM_MULTIBODY_OUTPUT_H
+
+#include "multibody/data.h"
+
+// Name all outputs of a model. d: a data object in the start configuration.
+ItmStatus itm_outputs_build(ItmModel* m, ItmData* d);
+
+#endif

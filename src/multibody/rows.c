@@ -1,0 +1,337 @@
+#include "multibody/rows.h"
+
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/measure.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------- locked directions of a joint
+
+// Rotation of frame b against frame a, all three locked: Phi = 2 eps of the relative quaternion (eta, eps).
+//   Phi' = eta w + eps x w,  w = w_b - w_a in axes of b
+static void measure_locked_rotations(ItmMeasured out[3], const ItmJointView* view)
+{
+    ItmMat3 R_rel = itm_mat_t_mul(&view->R_a, &view->R_b);
+    ItmQuat p = itm_quat_from_mat(&R_rel);
+    double eta = fabs(p.w), sign = p.w < 0 ? -1.0 : 1.0;
+    ItmVec3 eps = itm_vec(sign * p.x, sign * p.y, sign * p.z);
+
+    ItmVec3 w_rel = itm_vec_sub(view->w_b, view->w_a);
+    ItmVec3 w = itm_mat_t_mul_vec(&view->R_b, w_rel);
+    ItmVec3 alpha_rel = itm_vec_sub(itm_vec_sub(view->bias_b.ang, view->bias_a.ang),
+                                    itm_vec_cross(view->w_b, w_rel));
+    ItmVec3 alpha = itm_mat_t_mul_vec(&view->R_b, alpha_rel);
+    ItmVec3 rate = itm_vec_axpy(eta, w, itm_vec_cross(eps, w));
+    double eta_dot = -0.5 * itm_vec_dot(eps, w);
+    ItmVec3 bias = itm_vec_axpy(eta, alpha, itm_vec_cross(eps, alpha));
+    bias = itm_vec_axpy(eta_dot, w, bias);
+    bias = itm_vec_axpy(0.5, itm_vec_cross(rate, w), bias);
+
+    const ItmMat3 identity = itm_mat_identity();
+    for (int k = 0; k < 3; k++) {
+        ItmVec3 e = itm_mat_column(&identity, k);
+        ItmVec3 n = itm_mat_mul_vec(&view->R_b, itm_vec_axpy(eta, e, itm_vec_cross(e, eps)));
+        out[k] = (ItmMeasured){
+            .value = 2.0 * itm_vec_get(eps, k),
+            .rate = itm_vec_get(rate, k),
+            .bias = itm_vec_get(bias, k),
+            .cov_a = {itm_vec_neg(n), {0, 0, 0}},
+            .cov_b = {n, {0, 0, 0}},
+        };
+    }
+}
+
+// x . y with the sign that makes its rate +w about the locked axis when the frames agree.
+static ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
+{
+    return itm_joint_measure_dot(view, itm_vec_scale(sign, x), y);
+}
+
+// Locked rotations, in the order rx ry rz. Returns their number.
+static int measure_rotation_locks(ItmMeasured out[3], const ItmJointView* view, unsigned free)
+{
+    int axes[3];
+    switch (itm_joint_get_free_rotations(free, axes)) {
+    case 0:
+        measure_locked_rotations(out, view);
+        return 3;
+    case 1: {
+        // free about k; (k, i, j) cyclic: about i: -e_j . e_k, about j: e_i . e_k
+        int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
+        ItmVec3 e_k = itm_mat_column(&view->R_b, k);
+        ItmMeasured about_i = measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0);
+        ItmMeasured about_j = measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0);
+        out[0] = i < j ? about_i : about_j;
+        out[1] = i < j ? about_j : about_i;
+        return 2;
+    }
+    case 2:
+        // the two axes stay perpendicular
+        out[0] = itm_joint_measure_dot(view, itm_mat_column(&view->R_a, axes[0]),
+                                       itm_mat_column(&view->R_b, axes[1]));
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+// All locked directions of a joint, translations first. Returns their number.
+static int measure_locks(ItmMeasured out[6], const ItmData* d, const ItmJoint* joint)
+{
+    ItmJointView view;
+    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        if (!(joint->free & (1u << k))) {
+            out[n++] = itm_joint_measure_translation(&view, k);
+        }
+    }
+    return n + measure_rotation_locks(out + n, &view, joint->free);
+}
+
+// ---------------------------------------------------------------------------- filling
+
+// Position of a body in the list of those a block touches, or ITM_NONE for the world.
+static int find_body(const ItmRowBlock* block, int body)
+{
+    for (int k = 0; k < block->nbody; k++) {
+        if (block->body[k] == body) {
+            return k;
+        }
+    }
+    return ITM_NONE;
+}
+
+static void add_covector(ItmSpatial* cov, const ItmRowBlock* block, int body, double s, ItmSpatial c)
+{
+    int k = find_body(block, body);
+    if (k != ITM_NONE) {
+        cov[k] = itm_spatial_axpy(s, c, cov[k]);
+    }
+}
+
+static void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block)
+{
+    const ItmJoint* joint = &m->joints[block->index];
+    ItmMeasured locks[6];
+    int n = measure_locks(locks, d, joint);
+    int a = find_body(block, joint->body_a), b = find_body(block, joint->body_b);
+    for (int i = 0; i < n; i++) {
+        int row = block->row + i;
+        d->row_gap[row] = locks[i].value;
+        d->row_rate[row] = locks[i].rate;
+        d->row_bias[row] = locks[i].bias;
+        ItmSpatial* cov = d->row_cov + block->cov_adr + i * block->nbody;
+        if (a != ITM_NONE) {
+            cov[a] = locks[i].cov_a;
+        }
+        if (b != ITM_NONE) {
+            cov[b] = locks[i].cov_b;
+        }
+    }
+}
+
+// sum of coef * measure - offset - signal(t)
+static void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t)
+{
+    ItmSpatial* cov = d->row_cov + block->cov_adr;
+    for (int k = 0; k < block->nbody; k++) {
+        cov[k] = itm_spatial_zero();
+    }
+    double gap = -block->offset, rate = -block->offset_rate, bias = 0.0;
+    for (int i = 0; i < block->nterm; i++) {
+        const ItmMeasure* measure = &m->measures[block->term[i]];
+        ItmMeasured x = itm_measure_compute(m, d, measure);
+        double c = block->term_coef[i];
+        gap += c * x.value;
+        rate += c * x.rate;
+        bias += c * x.bias;
+        add_covector(cov, block, measure->body_a, c, x.cov_a);
+        add_covector(cov, block, measure->body_b, c, x.cov_b);
+    }
+    if (block->signal != ITM_NONE) {
+        ItmSignalValue s = itm_signal_compute(&m->signals[block->signal], t);
+        gap -= s.x;
+        rate -= block->is_velocity ? s.x : s.x_dot;
+    }
+    d->row_gap[block->row] = block->is_velocity ? 0.0 : gap;
+    d->row_rate[block->row] = rate;
+    d->row_bias[block->row] = bias;
+}
+
+void itm_rows_compute(const ItmModel* m, ItmData* d, double t)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (block->kind == ITM_BLOCK_JOINT) {
+            fill_joint_block(m, d, block);
+        } else {
+            fill_measure_block(m, d, block, t);
+        }
+    }
+}
+
+static double measure_block_gap(const ItmModel* m, const ItmData* d, const double* q,
+                                const ItmRowBlock* block, double t)
+{
+    if (block->is_velocity) {
+        return 0.0;
+    }
+    double gap = -block->offset;
+    for (int i = 0; i < block->nterm; i++) {
+        gap += block->term_coef[i] *
+               itm_measure_compute_value(m, d, q, &m->measures[block->term[i]]);
+    }
+    return block->signal == ITM_NONE ? gap : gap - itm_signal_compute(&m->signals[block->signal], t).x;
+}
+
+double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t)
+{
+    double largest = 0.0;
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (block->kind == ITM_BLOCK_JOINT) {
+            ItmMeasured locks[6];
+            int n = measure_locks(locks, d, &m->joints[block->index]);
+            for (int i = 0; i < n; i++) {
+                d->row_gap[block->row + i] = locks[i].value;
+            }
+        } else {
+            d->row_gap[block->row] = measure_block_gap(m, d, q, block, t);
+        }
+        // a compliant joint is meant to have a gap
+        for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
+            double gap = fabs(d->row_gap[i]);
+            largest = gap > largest || gap != gap ? gap : largest;
+        }
+    }
+    return largest;
+}
+
+void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int order)
+{
+    memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (block->signal != ITM_NONE) {
+            ItmSignalValue s = itm_signal_compute(&m->signals[block->signal], t);
+            int derivative = order - (block->is_velocity ? 1 : 0);
+            out[block->row] = derivative == 0 ? s.x : derivative == 1 ? s.x_dot : s.x_ddot;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- factor
+
+// a . b over n reals
+static inline double dot(const double* a, const double* b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// The block of H for a pair: Y_first Y_second' over the velocities that both paths share.
+static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pair)
+{
+    const ItmRowBlock *f = &m->blocks[pair->first], *s = &m->blocks[pair->second];
+    double* H = d->factor.L + pair->address;
+    int row_stride = pair->is_transposed ? 1 : s->nrow;
+    int column_stride = pair->is_transposed ? f->nrow : 1;
+    for (int i = 0; i < f->nrow; i++) {
+        const double* y_f = d->row_Y + f->y_adr + i * f->ny;
+        int end = pair->first == pair->second ? i + 1 : s->nrow;
+        for (int j = 0; j < end; j++) {
+            const double* y_s = d->row_Y + s->y_adr + j * s->ny;
+            double sum = 0.0;
+            for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
+                const ItmSharedRun* run = &m->runs[r];
+                sum += dot(y_f + run->y_first, y_s + run->y_second, run->count);
+            }
+            H[i * row_stride + j * column_stride] = sum;
+        }
+    }
+}
+
+void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        itm_mass_half_solve(m, d, d->row_Y + m->blocks[k].y_adr, &m->blocks[k]);
+    }
+    memset(d->factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
+    for (int p = 0; p < m->npair; p++) {
+        const ItmBlockPair* pair = &m->pairs[p];
+        multiply_pair(m, d, pair);
+        if (pair->first == pair->second) {
+            const ItmRowBlock* block = &m->blocks[pair->first];
+            for (int i = 0; i < block->nrow; i++) {
+                double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
+                *H_ii += relative * *H_ii + d->row_omega[block->row + i];
+            }
+        }
+    }
+    d->info.nredundant = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);
+}
+
+// ---------------------------------------------------------------------------- products
+
+void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
+{
+    itm_kinematics_compute_twists(m, d, d->accel, v);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const ItmSpatial* cov = d->row_cov + block->cov_adr;
+        for (int i = 0; i < block->nrow; i++, cov += block->nbody) {
+            double sum = 0.0;
+            for (int j = 0; j < block->nbody; j++) {
+                sum += itm_spatial_dot(cov[j], d->accel[block->body[j]]);
+            }
+            for (int j = 0; j < block->ndof; j++) {
+                sum += block->dof_coef[j] * v[block->dof[j]];
+            }
+            out[block->row + i] = sum;
+        }
+    }
+}
+
+void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,
+                         const double* lambda)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const ItmSpatial* cov = d->row_cov + block->cov_adr;
+        for (int i = 0; i < block->nrow; i++, cov += block->nbody) {
+            double f = lambda[block->row + i];
+            for (int j = 0; j < block->nbody; j++) {
+                wrench[block->body[j]] = itm_spatial_axpy(f, cov[j], wrench[block->body[j]]);
+            }
+            for (int j = 0; j < block->ndof; j++) {
+                tau[block->dof[j]] += block->dof_coef[j] * f;
+            }
+        }
+    }
+}
+
+void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda)
+{
+    memset(d->wrench, 0, sizeof(ItmSpatial) * (size_t)m->nbody);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
+    itm_mass_solve(m, d, d->x4, d->tau, d->wrench);
+    for (int i = 0; i < m->nv; i++) {
+        v[i] += d->x4[i];
+    }
+}
+
+void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, double* lambda)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            lambda[i] = -block->stiffness * d->row_gap[i] - block->damping * d->row_rate[i];
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// The row table of the bilateral rows: w = A v. Joints fill it, steppers solve it, interface models reduce it.
+#ifndef ITM_MULTIBODY_ROWS_H
+#define ITM_MULTIBODY_ROWS_H
+
+#include "multibody/data.h"
+
+// Pivots below this fraction of the diagonal of H count as dependent rows: round-off gives 1e-15 .. 1e-13,
+// a mechanism that merely passes near a singular position gives the square of its angle from it.
+#define ITM_REDUNDANCY_TOLERANCE 1e-12
+
+// Compliance [1/kg] so large that a row takes no part in a solve.
+#define ITM_OMEGA_IDLE 1e30
+
+// Gap, rate, bias and Jacobian of all rows at time t, after the velocity stage.
+void itm_rows_compute(const ItmModel* m, ItmData* d, double t);
+// The gaps only, in the configuration of the position stage (coordinates q); Jacobians stay as they are.
+// Returns the largest.
+double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t);
+// Rate (order 1) or second derivative (order 2) of the signals that drive rows, at time t. out (nrow)
+void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int order);
+
+// H = A M^-1 A' + diag(d->row_omega), factored, its diagonal first enlarged by the factor 1 + relative. After
+// itm_mass_factor.
+void itm_rows_factor(const ItmModel* m, ItmData* d, double relative);
+
+// out = A v for any velocities (or accelerations) v. out (nrow)
+void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
+// v += M^-1 A' lambda
+void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda);
+// The bodies' wrenches and the direct forces of row forces lambda, added to wrench and tau.
+void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,
+                         const double* lambda);
+
+// Whether the rows of a block yield (K, D given) instead of holding exactly.
+static inline bool itm_block_is_compliant(const ItmRowBlock* block)
+{
+    return block->stiffness != 0.0 || block->damping != 0.0;
+}
+
+// Forces -K Phi - D w of compliant rows, 0 for rigid ones. lambda (nrow); after itm_rows_compute
+void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, double* lambda);
+
+#endif

@@ -1,0 +1,451 @@
+// Which rows there are, which velocities each of them can feel, and the pattern of H that follows.
+#include "multibody/compile.h"
+
+#include "multibody/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- blocks
+
+static void touch_body(ItmRowBlock* block, int body)
+{
+    for (int k = 0; k < block->nbody; k++) {
+        if (block->body[k] == body) {
+            return;
+        }
+    }
+    if (body != ITM_NONE) {
+        block->body[block->nbody++] = body;
+    }
+}
+
+// A term acts on a coordinate directly where its measure is one, otherwise on its two bodies.
+static void add_term(const ItmModel* m, ItmRowBlock* block, int measure, double coef)
+{
+    const ItmMeasure* x = &m->measures[measure];
+    block->term[block->nterm] = measure;
+    block->term_coef[block->nterm++] = coef;
+    if (x->v_index != ITM_NONE) {
+        block->dof[block->ndof] = x->v_index;
+        block->dof_coef[block->ndof++] = coef * x->scale;
+        return;
+    }
+    touch_body(block, x->body_a);
+    touch_body(block, x->body_b);
+}
+
+static ItmRowBlock* add_block(ItmModel* m, ItmBlockKind kind, int index, int nrow)
+{
+    ItmRowBlock* block = &m->blocks[m->nblock++];
+    *block = (ItmRowBlock){.kind = kind, .index = index, .row = m->nrow, .nrow = nrow, .signal = ITM_NONE};
+    m->nrow += nrow;
+    return block;
+}
+
+static int count_locked(unsigned free)
+{
+    int n = 0;
+    for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+        n += !(free & (1u << k));
+    }
+    return n;
+}
+
+static void add_joint_blocks(ItmModel* m, const ItmBuilder* b, int index, bool for_assembly)
+{
+    ItmJoint* joint = &m->joints[index];
+    if (joint->type == ITM_JOINT_DISTANCE) {
+        joint->block = m->nblock;
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_DISTANCE, index, 1);
+        add_term(m, block, joint->measure[ITM_TX], 1.0);
+        block->offset = b->joints.items[index].length;
+        // a length taken from the start does not constrain the start
+        block->is_velocity = for_assembly && block->offset == 0.0;
+        block->stiffness = joint->stiffness;
+        block->damping = joint->damping;
+        return;
+    }
+    if (joint->tree_body != ITM_NONE) {
+        return;
+    }
+    int nlocked = count_locked(joint->free);
+    if (nlocked > 0) {
+        joint->block = m->nblock;
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_JOINT, index, nlocked);
+        touch_body(block, joint->body_a);
+        touch_body(block, joint->body_b);
+        block->stiffness = joint->stiffness;
+        block->damping = joint->damping;
+    }
+    if (joint->type == ITM_JOINT_SCREW) {
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_SCREW, index, 1);
+        add_term(m, block, joint->measure[ITM_TZ], 1.0);
+        add_term(m, block, joint->measure[ITM_RZ], -joint->lead);
+        block->stiffness = joint->stiffness;
+        block->damping = joint->damping;
+    }
+}
+
+// The motion of the wanted kind that drives a direction, or NULL.
+static const ItmMotionDef* find_motion(const ItmBuilder* b, int joint, int direction, ItmMotionKind kind)
+{
+    for (int i = 0; i < b->motions.count; i++) {
+        const ItmMotionDef* def = &b->motions.items[i];
+        if (def->joint == joint && (int)def->direction == direction && def->kind == kind) {
+            return def;
+        }
+    }
+    return NULL;
+}
+
+// Start values hold while assembling; a direction whose position is driven starts where the signal does.
+static void add_start_blocks(ItmModel* m, const ItmBuilder* b, int index)
+{
+    const ItmJointDef* def = &b->joints.items[index];
+    const ItmJoint* joint = &m->joints[index];
+    for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+        bool is_measured = joint->measure[k] != ITM_NONE && joint->type != ITM_JOINT_DISTANCE;
+        if (!def->has_start[k] || !is_measured ||
+            find_motion(b, index, k, ITM_MOTION_POSITION) != NULL) {
+            continue;
+        }
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_START, index, 1);
+        add_term(m, block, joint->measure[k], 1.0);
+        const ItmMotionDef* speed = find_motion(b, index, k, ITM_MOTION_VELOCITY);
+        block->offset = def->start[k];
+        block->offset_rate =
+            speed != NULL ? itm_signal_compute(&m->signals[speed->signal], 0.0).x : def->start_rate[k];
+        block->is_velocity = !m->measures[joint->measure[k]].has_value;
+    }
+}
+
+static void add_coupling_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembly)
+{
+    m->ncoupling = b->couplings.count;
+    for (int i = 0; i < m->ncoupling; i++) {
+        const ItmCouplingDef* def = &b->couplings.items[i];
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_COUPLING, i, 1);
+        const ItmJoint *first = &m->joints[def->joint_first], *second = &m->joints[def->joint_second];
+        add_term(m, block, first->measure[def->direction_first], 1.0);
+        add_term(m, block, second->measure[def->direction_second], -def->ratio);
+        // the offset is whatever the start has; rotations of three have no position level at all
+        bool has_value = m->measures[block->term[0]].has_value && m->measures[block->term[1]].has_value;
+        block->is_velocity = for_assembly || !has_value;
+    }
+}
+
+static void add_motion_blocks(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < m->nmotion; i++) {
+        const ItmMotionDef* def = &b->motions.items[i];
+        if (def->kind == ITM_MOTION_FORCE) {
+            continue;
+        }
+        m->motions[i].block = m->nblock;
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_MOTION, i, 1);
+        add_term(m, block, m->motions[i].measure, 1.0);
+        block->signal = def->signal;
+        block->is_velocity = def->kind == ITM_MOTION_VELOCITY;
+    }
+}
+
+// ---------------------------------------------------------------------------- paths
+
+static int body_of_velocity(const ItmModel* m, int v_index)
+{
+    int lo = 0, hi = m->nbody - 1;
+    while (lo < hi) {
+        int mid = (lo + hi + 1) / 2;
+        if (m->bodies[mid].v_adr <= v_index) {
+            lo = mid;
+        } else {
+            hi = mid - 1;
+        }
+    }
+    return lo;
+}
+
+static int compare_descending(const void* a, const void* b)
+{
+    int x = *(const int*)a, y = *(const int*)b;
+    return (y > x) - (y < x);
+}
+
+// All bodies between the touched ones and the roots, children first. seen (nbody) holds the last visitor.
+static int collect_path(const ItmModel* m, const ItmRowBlock* block, int* path, int* seen, int visitor)
+{
+    int count = 0;
+    int seeds[ITM_BLOCK_BODIES + ITM_BLOCK_DOFS], nseed = 0;
+    for (int k = 0; k < block->nbody; k++) {
+        seeds[nseed++] = block->body[k];
+    }
+    for (int k = 0; k < block->ndof; k++) {
+        seeds[nseed++] = body_of_velocity(m, block->dof[k]);
+    }
+    for (int k = 0; k < nseed; k++) {
+        for (int i = seeds[k]; i != ITM_NONE && seen[i] != visitor; i = m->bodies[i].parent) {
+            seen[i] = visitor;
+            path[count++] = i;
+        }
+    }
+    qsort(path, (size_t)count, sizeof(int), compare_descending);
+    return count;
+}
+
+static bool build_paths(ItmModel* m)
+{
+    int* work = malloc(sizeof(int) * (size_t)(2 * m->nbody + 2));
+    if (work == NULL) {
+        return false;
+    }
+    int *path = work, *seen = work + m->nbody + 1;
+    // first pass counts, second writes
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < m->nbody; i++) {
+            seen[i] = ITM_NONE;
+        }
+        int adr = 0;
+        for (int k = 0; k < m->nblock; k++) {
+            ItmRowBlock* block = &m->blocks[k];
+            int n = collect_path(m, block, path, seen, k);
+            if (pass == 1) {
+                block->path_adr = adr;
+                block->npath = n;
+                memcpy(m->path + adr, path, sizeof(int) * (size_t)n);
+            }
+            adr += n;
+            m->npath_max = n > m->npath_max ? n : m->npath_max;
+        }
+        if (pass == 0) {
+            m->npath = adr;
+            m->path = itm_model_take(m, (size_t)adr, sizeof(int));
+            m->path_parent = itm_model_take(m, (size_t)adr, sizeof(int));
+            if (m->path == NULL || m->path_parent == NULL) {
+                free(work);
+                return false;
+            }
+        }
+    }
+    free(work);
+    return true;
+}
+
+static void finish_blocks(ItmModel* m)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        ItmRowBlock* block = &m->blocks[k];
+        int* path = m->path + block->path_adr;
+        block->cov_adr = m->ncov;
+        block->y_adr = m->nY;
+        for (int i = 0; i < block->npath; i++) {
+            block->ny += m->bodies[path[i]].nv;
+            m->path_parent[block->path_adr + i] = ITM_NONE;
+            for (int j = i + 1; j < block->npath; j++) {
+                if (path[j] == m->bodies[path[i]].parent) {
+                    m->path_parent[block->path_adr + i] = j;
+                    break;
+                }
+            }
+        }
+        m->ncov += block->nrow * block->nbody;
+        m->nY += block->nrow * block->ny;
+        for (int i = 0; i < block->nrow; i++) {
+            m->row_block[block->row + i] = k;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- pattern of H
+
+// Blocks whose path holds a body, as compressed lists.
+static bool list_blocks_by_body(const ItmModel* m, int** adr_out, int** list_out)
+{
+    int* adr = calloc((size_t)m->nbody + 2, sizeof(int));
+    int* list = malloc(sizeof(int) * (size_t)(m->npath + 1));
+    *adr_out = adr;
+    *list_out = list;
+    if (adr == NULL || list == NULL) {
+        return false;
+    }
+    for (int i = 0; i < m->npath; i++) {
+        adr[m->path[i] + 2]++;
+    }
+    for (int i = 1; i < m->nbody + 2; i++) {
+        adr[i] += adr[i - 1];
+    }
+    for (int k = 0; k < m->nblock; k++) {
+        for (int i = 0; i < m->blocks[k].npath; i++) {
+            list[adr[m->path[m->blocks[k].path_adr + i] + 1]++] = k;
+        }
+    }
+    return true;
+}
+
+// Earlier blocks that share a body with block k, without repeats. seen (nblock)
+static int find_partners(const ItmModel* m, int k, const int* adr, const int* list, int* partners, int* seen)
+{
+    int count = 0;
+    const ItmRowBlock* block = &m->blocks[k];
+    for (int i = 0; i < block->npath; i++) {
+        int body = m->path[block->path_adr + i];
+        for (int e = adr[body]; e < adr[body + 1]; e++) {
+            int other = list[e];
+            if (other < k && seen[other] != k) {
+                seen[other] = k;
+                partners[count++] = other;
+            }
+        }
+    }
+    return count;
+}
+
+// Velocities on both paths, as runs. out NULL: only count.
+static int intersect_paths(const ItmModel* m, const ItmRowBlock* f, const ItmRowBlock* s, ItmSharedRun* out)
+{
+    int nrun = 0, y_f = 0, y_s = 0, end_f = -1, end_s = -1;
+    const int *path_f = m->path + f->path_adr, *path_s = m->path + s->path_adr;
+    for (int i = 0, j = 0; i < f->npath && j < s->npath;) {
+        if (path_f[i] > path_s[j]) {
+            y_f += m->bodies[path_f[i++]].nv;
+        } else if (path_f[i] < path_s[j]) {
+            y_s += m->bodies[path_s[j++]].nv;
+        } else {
+            int nv = m->bodies[path_f[i]].nv;
+            bool is_next = y_f == end_f && y_s == end_s;
+            nrun += !is_next;
+            if (out != NULL && is_next) {
+                out[nrun - 1].count += nv;
+            } else if (out != NULL) {
+                out[nrun - 1] = (ItmSharedRun){y_f, y_s, nv};
+            }
+            y_f += nv;
+            y_s += nv;
+            end_f = y_f;
+            end_s = y_s;
+            i++;
+            j++;
+        }
+    }
+    return nrun;
+}
+
+static void fill_pair(ItmModel* m, int first, int second)
+{
+    ItmBlockPair* pair = &m->pairs[m->npair++];
+    *pair = (ItmBlockPair){.first = first, .second = second, .run_adr = m->nrun};
+    pair->nrun = intersect_paths(m, &m->blocks[first], &m->blocks[second], m->runs + m->nrun);
+    m->nrun += pair->nrun;
+    pair->address = itm_blocks_find(&m->pattern, first, second, &pair->is_transposed);
+}
+
+static bool build_pattern(ItmModel* m)
+{
+    int *adr = NULL, *list = NULL;
+    bool ok = list_blocks_by_body(m, &adr, &list);
+    int* work = malloc(sizeof(int) * (size_t)(3 * m->nblock + 3));
+    int *size = work, *partners = size + m->nblock + 1, *seen = partners + m->nblock + 1;
+    int* couples = NULL;
+    int npair = 0, nrun = 0, capacity = 0;
+    ok = ok && work != NULL;
+    for (int k = 0; ok && k < m->nblock; k++) {
+        seen[k] = ITM_NONE;
+        size[k] = m->blocks[k].nrow;
+    }
+    for (int k = 0; ok && k < m->nblock; k++) {
+        int n = find_partners(m, k, adr, list, partners, seen);
+        if (npair + n > capacity) {
+            capacity = 2 * (npair + n) + 64;
+            int* grown = realloc(couples, sizeof(int) * 2 * (size_t)capacity);
+            ok = grown != NULL;
+            couples = ok ? grown : couples;
+        }
+        nrun += intersect_paths(m, &m->blocks[k], &m->blocks[k], NULL);
+        for (int i = 0; ok && i < n; i++) {
+            couples[2 * npair] = k;
+            couples[2 * npair++ + 1] = partners[i];
+            nrun += intersect_paths(m, &m->blocks[k], &m->blocks[partners[i]], NULL);
+        }
+    }
+    ok = ok && itm_blocks_build(&m->pattern, m->nblock, size, couples, npair) == ITM_OK;
+    m->pairs = ok ? itm_model_take(m, (size_t)(npair + m->nblock), sizeof(ItmBlockPair)) : NULL;
+    m->runs = ok ? itm_model_take(m, (size_t)nrun, sizeof(ItmSharedRun)) : NULL;
+    ok = ok && m->pairs != NULL && m->runs != NULL;
+    for (int k = 0; ok && k < m->nblock; k++) {
+        fill_pair(m, k, k);
+    }
+    for (int i = 0; ok && i < npair; i++) {
+        fill_pair(m, couples[2 * i], couples[2 * i + 1]);
+    }
+    free(adr);
+    free(list);
+    free(work);
+    free(couples);
+    return ok;
+}
+
+// ---------------------------------------------------------------------------- names
+
+static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* block)
+{
+    char** name = m->row_names + block->row;
+    if (block->kind == ITM_BLOCK_JOINT) {
+        const ItmJoint* joint = &m->joints[block->index];
+        int n = 0;
+        for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+            if (!(joint->free & (1u << k))) {
+                name[n++] = itm_model_format(m, "%s.%s", joint->name, itm_direction_name((ItmDirection)k));
+            }
+        }
+        return name[n - 1] != NULL;
+    }
+    switch (block->kind) {
+    case ITM_BLOCK_DISTANCE:
+        name[0] = itm_model_format(m, "%s.length", m->joints[block->index].name);
+        break;
+    case ITM_BLOCK_SCREW:
+        name[0] = itm_model_format(m, "%s.pitch", m->joints[block->index].name);
+        break;
+    case ITM_BLOCK_COUPLING:
+        name[0] = itm_model_take_string(m, b->couplings.items[block->index].name);
+        break;
+    case ITM_BLOCK_MOTION:
+        name[0] = itm_model_take_string(m, m->motions[block->index].name);
+        break;
+    default:
+        name[0] = itm_model_format(m, "start of %s", m->joints[block->index].name);
+        break;
+    }
+    return name[0] != NULL;
+}
+
+ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
+{
+    size_t capacity = (size_t)(8 * m->njoint + b->couplings.count + m->nmotion);
+    m->blocks = itm_model_take(m, capacity, sizeof(ItmRowBlock));
+    if (m->blocks == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    for (int j = 0; j < m->njoint; j++) {
+        add_joint_blocks(m, b, j, for_assembly);
+        if (for_assembly) {
+            add_start_blocks(m, b, j);
+        }
+    }
+    add_coupling_blocks(m, b, for_assembly);
+    add_motion_blocks(m, b);
+
+    m->row_block = itm_model_take(m, (size_t)m->nrow, sizeof(int));
+    m->row_names = itm_model_take(m, (size_t)m->nrow, sizeof(char*));
+    m->is_row_redundant = itm_model_take(m, (size_t)m->nrow, sizeof(bool));
+    if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || !build_paths(m)) {
+        return ITM_ERR_MEMORY;
+    }
+    finish_blocks(m);
+    for (int k = 0; k < m->nblock; k++) {
+        if (!name_block(m, b, &m->blocks[k])) {
+            return ITM_ERR_MEMORY;
+        }
+    }
+    return build_pattern(m) ? ITM_OK : ITM_ERR_MEMORY;
+}

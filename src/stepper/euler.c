@@ -1,0 +1,114 @@
+// Impulse-momentum semi-implicit Euler (Moreau's time stepping) for bilateral rows        [contact-rim, eqs. 21-24]
+//
+//   M v+ = M v + h (f - c) + A' h lambda
+//   A v+ + h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
+//   q+ = q (+) h v+, then the gaps of rigid rows are closed by projection
+//
+// Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
+// [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
+#include "stepper/stepper.h"
+
+#include "multibody/dynamics.h"
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/rows.h"
+
+#include <string.h>
+
+static void set_compliance(const ItmModel* m, ItmData* d, double h)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        double K = block->stiffness, D = block->damping;
+        bool is_compliant = itm_block_is_compliant(block);
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            d->row_omega[i] = is_compliant ? 1.0 / (h * h * K + h * D) : 0.0;
+            d->row_gamma[i] = is_compliant ? h * K / (h * K + D) : 0.0;
+        }
+    }
+}
+
+// Work of row impulses over the step, with the mean of the row velocities before and after.
+static void book_row_work(const ItmModel* m, ItmData* d, const double* w_before, double h)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            double w_after = d->row_ref[i] - h * d->row_bias[i];
+            double work = 0.5 * d->lambda[i] * (w_before[i] + w_after);
+            if (block->kind == ITM_BLOCK_MOTION) {
+                d->ledger[ITM_LEDGER_MOTION] += work;
+            } else if (!itm_block_is_compliant(block)) {
+                d->ledger[ITM_LEDGER_CONSTRAINT] += work;
+            }
+        }
+    }
+}
+
+// Solve the rows: h lambda into d->lambda, v+ into v_free.
+static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
+{
+    double* w_before = d->row_scratch;
+    double* b = d->row_x;
+    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    for (int i = 0; i < m->nrow; i++) {
+        w_before[i] = d->row_rate[i] + d->row_ref[i];
+    }
+    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+
+    set_compliance(m, d, h);
+    itm_rows_factor(m, d, 0.0);
+    // H h lambda = -(A v_free + h A' v + Gamma Phi / h - signal'(t + h))
+    itm_rows_multiply(m, d, b, v_free);
+    for (int i = 0; i < m->nrow; i++) {
+        b[i] = d->row_ref[i] - b[i] - h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, b);
+    memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
+    itm_rows_apply(m, d, v_free, d->lambda);
+    book_row_work(m, d, w_before, h);
+}
+
+ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
+{
+    double h = d->options.step, t = itm_data_get_time(d);
+    double* v_next = d->x1;
+    if (d->position_state == ITM_POSITION_STALE) {
+        itm_kinematics_compute_positions(m, d, d->q);
+    }
+    if (d->position_state != ITM_POSITION_LOOKED) {
+        itm_kinematics_compute_velocities(m, d, d->v);
+    }
+    itm_dynamics_compute_right_side(m, d, t);
+    if (m->nrow > 0) {
+        itm_rows_compute(m, d, t);
+        for (int k = 0; k < m->nblock; k++) {
+            const ItmRowBlock* block = &m->blocks[k];
+            for (int i = block->row; i < block->row + block->nrow; i++) {
+                d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
+            }
+        }
+    }
+    itm_ledger_advance(d, h);
+
+    // v_free = v + h M^-1 (f - c)
+    itm_mass_factor(m, d);
+    itm_mass_solve(m, d, v_next, d->tau, d->wrench);
+    for (int i = 0; i < m->nv; i++) {
+        v_next[i] = d->v[i] + h * v_next[i];
+    }
+    if (m->nrow > 0) {
+        solve_rows(m, d, v_next, t, h);
+    }
+    memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
+    itm_kinematics_integrate(m, d->q, d->q, d->v, h);
+    d->position_state = ITM_POSITION_STALE;
+    if (m->nrow > 0) {
+        d->info.gap = itm_gaps_close(m, d, d->q, t + h);
+        d->info.residual = d->info.gap;
+        d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
+        itm_data_update_angles(m, d);
+        d->position_state = ITM_POSITION_CURRENT;
+    }
+    return ITM_OK;
+}

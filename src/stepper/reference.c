@@ -1,0 +1,215 @@
+// Adaptive reference integrator: explicit Runge-Kutta of order 8 with error control (SUNDIALS, ERKStep) on
+//   q' = N(q) v,  v' from the index-1 equations,  ledger' = powers
+// with q and v projected onto the constraints after every internal step. Internal steps stop at jumps of signals.
+// Every communication step starts the integrator anew from the state and a step hint kept in it, so that a restored state
+// continues with the same bits.
+#include "stepper/stepper.h"
+
+#include "base/error.h"
+#include "multibody/assemble.h"
+#include "multibody/dynamics.h"
+#include "multibody/kinematics.h"
+
+#include <arkode/arkode_erkstep.h>
+#include <nvector/nvector_serial.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_INTERNAL_STEPS 1000000
+#define ORDER 8
+
+struct ItmReference {
+    SUNContext context;
+    N_Vector y;        // q, v, ledger
+    void* integrator;  // ERKStep
+    const ItmModel* m;
+    ItmData* d;
+};
+
+// ---------------------------------------------------------------------------- states
+
+static void pack(const ItmModel* m, const ItmData* d, double* y)
+{
+    memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
+    memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
+    memcpy(y + m->nq + m->nv, d->ledger, sizeof(double) * ITM_LEDGER_COUNT);
+}
+
+// y -> q (quaternions normalised), v, ledger
+static void unpack(const ItmModel* m, ItmData* d, const double* y)
+{
+    memcpy(d->v, y + m->nq, sizeof(double) * (size_t)m->nv);
+    memcpy(d->ledger, y + m->nq + m->nv, sizeof(double) * ITM_LEDGER_COUNT);
+    memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
+    itm_kinematics_integrate(m, d->q, y, d->x1, 0.0);
+}
+
+// q' = N v: rates of plain coordinates are velocities, p' = p o omega' / 2
+static void compute_q_dot(const ItmModel* m, double* q_dot, const double* q, const double* v)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        double* out = q_dot + body->q_adr;
+        const double* v_i = v + body->v_adr;
+        int nplain = body->nrot == 3 ? body->ntrans : body->nq;
+        memcpy(out, v_i, sizeof(double) * (size_t)nplain);
+        if (body->nrot == 3) {
+            const double *p = q + body->q_adr + nplain, *w = v_i + nplain;
+            ItmQuat rate = itm_quat_mul((ItmQuat){p[0], p[1], p[2], p[3]}, (ItmQuat){0, w[0], w[1], w[2]});
+            out[nplain] = 0.5 * rate.w;
+            out[nplain + 1] = 0.5 * rate.x;
+            out[nplain + 2] = 0.5 * rate.y;
+            out[nplain + 3] = 0.5 * rate.z;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- callbacks
+
+static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
+{
+    ItmReference* r = user;
+    const ItmModel* m = r->m;
+    ItmData* d = r->d;
+    double* out = N_VGetArrayPointer(y_dot);
+    unpack(m, d, N_VGetArrayPointer(y));
+    compute_q_dot(m, out, N_VGetArrayPointer(y), d->v);
+    itm_dynamics_compute(m, d, out + m->nq, t);
+    memcpy(out + m->nq + m->nv, d->power, sizeof d->power);
+    for (int i = 0; i < m->nv; i++) {
+        if (!isfinite(out[m->nq + i])) {
+            return 1;  // recoverable: a smaller step may help
+        }
+    }
+    return 0;
+}
+
+// After every internal step: back onto the constraints.
+static int project(realtype t, N_Vector y, void* user)
+{
+    ItmReference* r = user;
+    unpack(r->m, r->d, N_VGetArrayPointer(y));
+    ItmStatus status = ITM_OK;
+    if (r->m->nrow > 0) {
+        status = itm_assemble_positions(r->m, r->d, t, &r->d->error);
+    }
+    if (r->m->nrow > 0 && status == ITM_OK) {
+        status = itm_assemble_velocities(r->m, r->d, t, &r->d->error);
+    }
+    itm_kinematics_compute_positions(r->m, r->d, r->d->q);
+    itm_data_update_angles(r->m, r->d);
+    pack(r->m, r->d, N_VGetArrayPointer(y));
+    return status == ITM_OK ? 0 : -1;
+}
+
+// SUNDIALS would print; we report through the status.
+static void ignore_message(int code, const char* module, const char* function, char* message, void* user)
+{
+    (void)code;
+    (void)module;
+    (void)function;
+    (void)message;
+    (void)user;
+}
+
+// ---------------------------------------------------------------------------- life
+
+ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error)
+{
+    ItmReference* r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for the reference integrator");
+    }
+    r->m = m;
+    r->d = d;
+    d->reference = r;
+    bool ok = SUNContext_Create(NULL, &r->context) == 0;
+    r->y = ok ? N_VNew_Serial(m->nq + m->nv + ITM_LEDGER_COUNT, r->context) : NULL;
+    r->integrator = r->y != NULL ? ERKStepCreate(compute_rates, 0.0, r->y, r->context) : NULL;
+    ok = r->integrator != NULL && ERKStepSetErrHandlerFn(r->integrator, ignore_message, NULL) == ARK_SUCCESS &&
+         ERKStepSStolerances(r->integrator, d->options.tolerance, d->options.tolerance) == ARK_SUCCESS &&
+         ERKStepSetUserData(r->integrator, r) == ARK_SUCCESS &&
+         ERKStepSetOrder(r->integrator, ORDER) == ARK_SUCCESS &&
+         ERKStepSetMaxNumSteps(r->integrator, MAX_INTERNAL_STEPS) == ARK_SUCCESS &&
+         ERKStepSetPostprocessStepFn(r->integrator, project) == ARK_SUCCESS;
+    if (!ok) {
+        itm_reference_destroy(d);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "the reference integrator could not be made");
+    }
+    return ITM_OK;
+}
+
+void itm_reference_destroy(ItmData* d)
+{
+    ItmReference* r = d->reference;
+    if (r == NULL) {
+        return;
+    }
+    if (r->integrator != NULL) {
+        ERKStepFree(&r->integrator);
+    }
+    if (r->y != NULL) {
+        N_VDestroy(r->y);
+    }
+    SUNContext_Free(&r->context);
+    free(r);
+    d->reference = NULL;
+}
+
+// ---------------------------------------------------------------------------- step
+
+// First jump of a signal in (t, end), or end.
+static double next_stop(const ItmModel* m, double t, double end)
+{
+    double stop = end;
+    for (int i = 0; i < m->nsignal; i++) {
+        double jump = itm_signal_next_break(&m->signals[i], t);
+        stop = jump > t && jump < stop ? jump : stop;
+    }
+    return stop;
+}
+
+// From t to stop, with no jump in between.
+static int advance(ItmReference* r, double t, double stop)
+{
+    ItmData* d = r->d;
+    pack(r->m, d, N_VGetArrayPointer(r->y));
+    double hint = *d->step_hint;
+    int flag = ERKStepReInit(r->integrator, compute_rates, t, r->y);
+    flag = flag == ARK_SUCCESS ? ERKStepSetInitStep(r->integrator, hint < stop - t ? hint : 0.0) : flag;
+    flag = flag == ARK_SUCCESS ? ERKStepSetStopTime(r->integrator, stop) : flag;
+    realtype reached = t;
+    flag = flag == ARK_SUCCESS ? ERKStepEvolve(r->integrator, stop, r->y, &reached, ARK_NORMAL) : flag;
+    long internal = 0;
+    ERKStepGetNumSteps(r->integrator, &internal);
+    d->info.internal_steps += internal;
+    d->info.iterations += (int)internal;
+    unpack(r->m, d, N_VGetArrayPointer(r->y));
+    // the last step was cut at the stop: its size says nothing about the next
+    realtype last = 0.0;
+    ERKStepGetLastStep(r->integrator, &last);
+    *d->step_hint = internal > 1 && last > 0.0 && last < *d->step_hint ? *d->step_hint : last;
+    return flag >= 0 ? 0 : flag;
+}
+
+ItmStatus itm_reference_step(const ItmModel* m, ItmData* d)
+{
+    double t = itm_data_get_time(d), end = (*d->steps + 1.0) * d->options.step;
+    d->error.status = ITM_OK;
+    while (t < end) {
+        double stop = next_stop(m, t, end);
+        int flag = advance(d->reference, t, stop);
+        if (flag < 0) {
+            if (d->error.status == ITM_OK) {
+                itm_error_set(&d->error, ITM_ERR_DIVERGED, __func__, NULL,
+                              "the reference integrator stopped between t = %.9g and %.9g s (code %d): the motion is too "
+                              "stiff or not finite there",
+                              t, stop, flag);
+            }
+            return ITM_ERR_DIVERGED;
+        }
+        t = stop;
+    }
+    d->position_state = ITM_POSITION_STALE;
+    return ITM_OK;
+}

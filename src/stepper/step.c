@@ -1,0 +1,142 @@
+// Stepping: options, the choice of the stepper, and the guard that a failed step leaves the state as it was.
+#include "stepper/stepper.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char* const STEPPER_NAMES[ITM_STEPPER_COUNT] = {"euler", "ali1", "ali3p", "reference"};
+
+const char* itm_stepper_name(ItmStepper stepper)
+{
+    return (int)stepper >= 0 && stepper < ITM_STEPPER_COUNT ? STEPPER_NAMES[stepper] : NULL;
+}
+
+// ---------------------------------------------------------------------------- options
+
+static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
+{
+    if ((int)o->stepper < 0 || o->stepper >= ITM_STEPPER_COUNT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "stepper", "there is no stepper number %d",
+                             (int)o->stepper);
+    }
+    const struct {
+        const char* field;
+        double value;
+        bool may_be_zero;
+    } numbers[] = {
+        {"step", o->step, false},           {"tolerance", o->tolerance, false},
+        {"gap_tolerance", o->gap_tolerance, false}, {"penalty", o->penalty, true},
+        {"frequency", o->frequency, true},  {"damping_ratio", o->damping_ratio, true},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        double x = numbers[i].value;
+        if (!isfinite(x) || x < 0.0 || (x == 0.0 && !numbers[i].may_be_zero)) {
+            return itm_error_set(error, ITM_ERR_INPUT, __func__, numbers[i].field, "%s must be %s, got %g",
+                                 numbers[i].field, numbers[i].may_be_zero ? "zero or positive" : "positive", x);
+        }
+    }
+    if (o->max_iterations < 1) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "max_iterations",
+                             "max_iterations must be at least 1, got %d", o->max_iterations);
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- life
+
+ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error)
+{
+    if (data == NULL || m == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "data or model is NULL");
+    }
+    *data = NULL;
+    ItmStepOptions chosen = options != NULL ? *options : itm_default_step_options();
+    ItmStatus status = check_options(&chosen, error);
+    ItmData* d = NULL;
+    if (status == ITM_OK) {
+        status = itm_data_init(&d, m, &chosen, error);
+    }
+    if (status == ITM_OK && chosen.stepper == ITM_STEPPER_REFERENCE) {
+        status = itm_reference_create(m, d, error);
+    }
+    if (status != ITM_OK) {
+        itm_data_destroy(d);
+        return status;
+    }
+    itm_data_reset_to_start(m, d);
+    *data = d;
+    return ITM_OK;
+}
+
+void itm_data_destroy(ItmData* d)
+{
+    if (d != NULL) {
+        itm_reference_destroy(d);
+        itm_data_free(d);
+    }
+}
+
+void itm_reset(const ItmModel* m, ItmData* d)
+{
+    itm_data_reset_to_start(m, d);
+}
+
+// ---------------------------------------------------------------------------- step
+
+// Name of the body whose coordinates or velocities are not finite, or NULL.
+static const char* find_not_finite(const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        double sum = 0.0;
+        for (int k = 0; k < body->nq; k++) {
+            sum += d->q[body->q_adr + k];
+        }
+        for (int k = 0; k < body->nv; k++) {
+            sum += d->v[body->v_adr + k];
+        }
+        if (!isfinite(sum)) {
+            return body->name;
+        }
+    }
+    return NULL;
+}
+
+static ItmStatus dispatch(const ItmModel* m, ItmData* d)
+{
+    switch (d->options.stepper) {
+    case ITM_STEPPER_ALI1:
+        return itm_ali1_step(m, d);
+    case ITM_STEPPER_ALI3P:
+        return itm_ali3p_step(m, d);
+    case ITM_STEPPER_REFERENCE:
+        return itm_reference_step(m, d);
+    default:
+        return itm_euler_step(m, d);
+    }
+}
+
+ItmStatus itm_step(const ItmModel* m, ItmData* d)
+{
+    memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
+    d->info.iterations = 0;
+    ItmStatus status = dispatch(m, d);
+    const char* culprit = status == ITM_OK ? find_not_finite(m, d) : NULL;
+    if (culprit != NULL) {
+        status = itm_error_set(&d->error, ITM_ERR_NOT_FINITE, __func__, NULL,
+                               "body '%s' has a position or velocity that is not finite after the step from t = %.9g s; "
+                               "take a smaller step or look at its forces",
+                               culprit, itm_data_get_time(d));
+    }
+    if (status != ITM_OK) {
+        memcpy(d->state, d->state_backup, sizeof(double) * (size_t)d->nstate);
+        d->position_state = ITM_POSITION_STALE;
+        return status;
+    }
+    *d->steps += 1.0;
+    d->info.steps++;
+    d->info.total_iterations += d->info.iterations;
+    return ITM_OK;
+}

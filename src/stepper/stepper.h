@@ -1,0 +1,20 @@
+// Steppers: each advances q and v of a data object by one step and reports in d->info. itm_step (step.c) chooses, guards
+// and counts.
+#ifndef ITM_STEPPER_STEPPER_H
+#define ITM_STEPPER_STEPPER_H
+
+#include "multibody/data.h"
+
+ItmStatus itm_euler_step(const ItmModel* m, ItmData* d);
+ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d);
+ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d);
+
+ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
+void itm_reference_destroy(ItmData* d);
+ItmStatus itm_reference_step(const ItmModel* m, ItmData* d);
+
+// Close the gaps of rigid rows at time t by Newton's method with the factors at hand (H and M of a nearby configuration):
+// q <- q (+) -M^-1 A' H^-1 Phi. Leaves the position stage at the final q. Returns the largest gap left.
+double itm_gaps_close(const ItmModel* m, ItmData* d, double* q, double t);
+
+#endif
