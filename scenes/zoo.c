@@ -36,7 +36,7 @@ static ItmVec3 skew_gravity(void)
 static ItmBodyDef skew_body(const char* name, int i)
 {
     ItmMat3 R = itm_quat_to_mat(itm_quat_exp(itm_vec(0.3 + 0.1 * i, -0.5, 0.2 + 0.05 * i)));
-    ItmSym3 principal = {.xx = 0.3 + 0.02 * i, .yy = 0.2 + 0.01 * i, .zz = 0.15};
+    ItmSym3 principal = {.xx = 0.3 + 0.02 * i, .yy = 0.2 + 0.01 * i, .zz = 0.15 + 0.015 * i};
     ItmBodyDef def = itm_default_body_def();
     def.name = name;
     def.mass = 2.0 + 0.3 * i;
