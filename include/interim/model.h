@@ -226,8 +226,8 @@ ITM_API ItmActuatorDef itm_default_actuator_def(void);
 ITM_API ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error);
 ITM_API void itm_builder_destroy(ItmBuilder* builder);
 
-// Names are unique over bodies, joints, couplings, motions and forces together (signals apart), are not
-// empty, contain no dot and no white space, and are not "ground".
+// Names are unique over bodies, joints, couplings, motions and forces together (signals apart), have 1 to
+// 64 bytes without white space, control characters or any of . , / = " and are not "ground".
 // id (may be NULL) receives the index, counted from 0 per kind.
 ITM_API ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, ItmError* error);

@@ -2,6 +2,7 @@
 #ifndef ITM_MULTIBODY_BUILDER_H
 #define ITM_MULTIBODY_BUILDER_H
 
+#include "base/names.h"
 #include "interim/model.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
@@ -10,6 +11,21 @@
         type* items;                                                                               \
         int count, capacity;                                                                       \
     }
+
+// What a name stands for. Signals have their own names; those of the others are unique over all kinds.
+typedef enum ItmElement {
+    ITM_ELEMENT_SIGNAL,
+    ITM_ELEMENT_BODY,
+    ITM_ELEMENT_JOINT,
+    ITM_ELEMENT_COUPLING,
+    ITM_ELEMENT_MOTION,
+    ITM_ELEMENT_LOAD,
+    ITM_ELEMENT_SPRING,
+    ITM_ELEMENT_JOINT_SPRING,
+    ITM_ELEMENT_BUSHING,
+    ITM_ELEMENT_ACTUATOR,
+    ITM_ELEMENT_COUNT
+} ItmElement;
 
 struct ItmBuilder {
     ItmWorldDef world;
@@ -23,7 +39,33 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmJointSpringDef) joint_springs;
     ITM_DEF_LIST(ItmBushingDef) bushings;
     ITM_DEF_LIST(ItmActuatorDef) actuators;
+    ITM_DEF_LIST(unsigned) driven;  // directions of each joint whose position or velocity is prescribed
+    ItmNames signal_names;          // name to id
+    ItmNames names;                 // name to id * ITM_ELEMENT_COUNT + element
 };
+
+// Id of a named element of this kind, or ITM_NONE.
+int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, size_t length);
+// "body", "joint spring", ...
+const char* itm_element_name(ItmElement element);
+
+// Whether this is a name that an element may have (see itm_builder_add_*).
+ItmStatus itm_name_check(ItmElement element, const char* name, ItmError* error);
+
+// Whether the definition may be added to b; itm_builder_add_* call it. Quaternions need not be normalised.
+ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error);
+ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmError* error);
+ItmStatus itm_coupling_def_check(const ItmBuilder* b, const ItmCouplingDef* def, ItmError* error);
+ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, ItmError* error);
+ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmError* error);
+ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error);
+ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error);
+ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error);
+ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error);
+
+// Whether a solid body can have this inertia about its centre of mass: finite, positive definite, principal moments
+// that satisfy the triangle inequality. name: of the body, for the message.
+ItmStatus itm_inertia_check(const ItmSym3* inertia, const char* name, ItmError* error);
 
 // Free directions of a joint as a bit set over ItmDirection. A screw has tz and rz, a distance joint all six.
 unsigned itm_joint_def_get_free(const ItmJointDef* def);

@@ -1,0 +1,489 @@
+#include "math/blocks.h"
+
+#include "base/assert.h"
+
+#include <amd.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- pattern
+
+static int compare_ints(const void* a, const void* b)
+{
+    int x = *(const int*)a, y = *(const int*)b;
+    return (x > y) - (x < y);
+}
+
+// Compressed adjacency of the block graph, both directions, sorted, without repeats. adr (n + 1).
+static int* build_adjacency(int* adr, int n, const int* pairs, int npair)
+{
+    int* list = malloc(sizeof(int) * (size_t)(2 * npair + 1));
+    if (list == NULL) {
+        return NULL;
+    }
+    memset(adr, 0, sizeof(int) * (size_t)(n + 1));
+    for (int i = 0; i < 2 * npair; i++) {
+        adr[pairs[i] + 1]++;
+    }
+    for (int i = 0; i < n; i++) {
+        adr[i + 1] += adr[i];
+    }
+    int* fill = malloc(sizeof(int) * (size_t)(n + 1));
+    if (fill == NULL) {
+        free(list);
+        return NULL;
+    }
+    memcpy(fill, adr, sizeof(int) * (size_t)(n + 1));
+    for (int i = 0; i < npair; i++) {
+        list[fill[pairs[2 * i]]++] = pairs[2 * i + 1];
+        list[fill[pairs[2 * i + 1]]++] = pairs[2 * i];
+    }
+    free(fill);
+
+    // sort each list and squeeze repeats out
+    int out = 0, begin = 0;
+    for (int i = 0; i < n; i++) {
+        int end = adr[i + 1];
+        qsort(list + begin, (size_t)(end - begin), sizeof(int), compare_ints);
+        int first = out;
+        for (int k = begin; k < end; k++) {
+            if (out == first || list[out - 1] != list[k]) {
+                list[out++] = list[k];
+            }
+        }
+        begin = end;
+        adr[i] = first;
+    }
+    adr[n] = out;
+    return list;
+}
+
+// A growing list of ints, for the symbolic phase only.
+typedef struct {
+    int* items;
+    int count, capacity;
+} IntList;
+
+static bool push(IntList* list, int value)
+{
+    if (list->count == list->capacity) {
+        int capacity = list->capacity > 0 ? 2 * list->capacity : 256;
+        int* items = realloc(list->items, sizeof(int) * (size_t)capacity);
+        if (items == NULL) {
+            return false;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = value;
+    return true;
+}
+
+// Structure of column j: neighbours eliminated later, and what its children in the elimination tree pass on.
+static bool gather_column(IntList* rows, const ItmBlocks* b, int j, const int* order,
+                          const int* adr, const int* list, const int* child, const int* sibling,
+                          int* seen)
+{
+    int first = rows->count;
+    seen[j] = j;
+    if (!push(rows, j)) {
+        return false;
+    }
+    int original = order[j];
+    for (int k = adr[original]; k < adr[original + 1]; k++) {
+        int i = b->position[list[k]];
+        if (i > j && seen[i] != j) {
+            seen[i] = j;
+            if (!push(rows, i)) {
+                return false;
+            }
+        }
+    }
+    for (int c = child[j]; c >= 0; c = sibling[c]) {
+        for (int e = b->col_adr[c] + 1; e < b->col_adr[c + 1]; e++) {
+            int i = rows->items[e];
+            if (i > j && seen[i] != j) {
+                seen[i] = j;
+                if (!push(rows, i)) {
+                    return false;
+                }
+            }
+        }
+    }
+    qsort(rows->items + first, (size_t)(rows->count - first), sizeof(int), compare_ints);
+    return true;
+}
+
+// Fill of the whole factor, column by column in elimination order.
+static bool build_columns(ItmBlocks* b, const int* order, const int* adr, const int* list)
+{
+    int n = b->n;
+    IntList rows = {0};
+    int* work = malloc(sizeof(int) * (size_t)(3 * n + 1));
+    if (work == NULL) {
+        return false;
+    }
+    int *child = work, *sibling = work + n, *seen = work + 2 * n;
+    for (int i = 0; i < 3 * n; i++) {
+        work[i] = ITM_NONE;
+    }
+    for (int j = 0; j < n; j++) {
+        b->col_adr[j] = rows.count;
+        if (!gather_column(&rows, b, j, order, adr, list, child, sibling, seen)) {
+            free(rows.items);
+            free(work);
+            return false;
+        }
+        b->col_adr[j + 1] = rows.count;
+        if (rows.count > b->col_adr[j] + 1) {
+            int parent = rows.items[b->col_adr[j] + 1];
+            sibling[j] = child[parent];
+            child[parent] = j;
+        }
+    }
+    free(work);
+    b->rows = rows.items;
+    return true;
+}
+
+// Addresses of the blocks, and for every row the entries left of its diagonal.
+static bool build_addresses(ItmBlocks* b)
+{
+    int nentry = b->col_adr[b->n];
+    b->value_adr = malloc(sizeof(int) * (size_t)(nentry + 1));
+    b->left_adr = calloc((size_t)b->n + 2, sizeof(int));
+    b->left = malloc(sizeof(int) * (size_t)(nentry + 1));
+    b->left_col = malloc(sizeof(int) * (size_t)(nentry + 1));
+    if (b->value_adr == NULL || b->left_adr == NULL || b->left == NULL || b->left_col == NULL) {
+        return false;
+    }
+    long address = 0;
+    for (int j = 0; j < b->n; j++) {
+        for (int e = b->col_adr[j]; e < b->col_adr[j + 1]; e++) {
+            b->value_adr[e] = (int)address;
+            address += (long)b->size[b->rows[e]] * b->size[j];
+            if (b->rows[e] != j) {
+                b->left_adr[b->rows[e] + 2]++;
+            }
+        }
+    }
+    if (address > 1L << 28) {
+        return false;
+    }
+    b->nvalue = (int)address;
+    for (int i = 1; i <= b->n + 1; i++) {
+        b->left_adr[i] += b->left_adr[i - 1];
+    }
+    for (int j = 0; j < b->n; j++) {
+        for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
+            int slot = b->left_adr[b->rows[e] + 1]++;
+            b->left[slot] = e;
+            b->left_col[slot] = j;
+        }
+    }
+    return true;
+}
+
+ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* pairs, int npair)
+{
+    *b = (ItmBlocks){.n = n};
+    size_t count = (size_t)n + 1;
+    b->size = calloc(count, sizeof(int));
+    b->start = calloc(count, sizeof(int));
+    b->position = calloc(count, sizeof(int));
+    b->col_adr = calloc(count, sizeof(int));
+    int* order = calloc(count, sizeof(int));
+    int* adr = calloc(count, sizeof(int));
+    int* list = adr != NULL ? build_adjacency(adr, n, pairs, npair) : NULL;
+    bool ok = b->size != NULL && b->start != NULL && b->position != NULL && b->col_adr != NULL &&
+              order != NULL && list != NULL;
+    ok = ok && (n == 0 || amd_order(n, adr, list, order, NULL, NULL) >= 0);
+    if (ok) {
+        for (int p = 0; p < n; p++) {
+            b->position[order[p]] = p;
+        }
+        for (int i = 0; i < n; i++) {
+            ITM_ASSERT(size[i] >= 1 && size[i] <= ITM_BLOCK_MAX);
+            b->size[b->position[i]] = size[i];
+            b->start[b->position[i]] = b->nrow;
+            b->nrow += size[i];
+        }
+        ok = build_columns(b, order, adr, list) && build_addresses(b);
+    }
+    free(order);
+    free(adr);
+    free(list);
+    if (!ok) {
+        itm_blocks_free(b);
+        return ITM_ERR_MEMORY;
+    }
+    return ITM_OK;
+}
+
+void itm_blocks_free(ItmBlocks* b)
+{
+    int* arrays[] = {b->size, b->start,     b->position, b->col_adr, b->rows,
+                     b->value_adr, b->left_adr, b->left,     b->left_col};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        free(arrays[i]);
+    }
+    *b = (ItmBlocks){0};
+}
+
+int itm_blocks_find(const ItmBlocks* b, int block_a, int block_b, bool* is_transposed)
+{
+    int i = b->position[block_a], j = b->position[block_b];
+    *is_transposed = i < j;
+    if (i < j) {
+        int swap = i;
+        i = j;
+        j = swap;
+    }
+    int lo = b->col_adr[j], hi = b->col_adr[j + 1];
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (b->rows[mid] < i) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    ITM_ASSERT(lo < b->col_adr[j + 1] && b->rows[lo] == i);
+    return b->value_adr[lo];
+}
+
+// ---------------------------------------------------------------------------- numbers
+
+// C -= A B'   C (p x q), A (p x r), B (q x r), row-major
+static inline void subtract_product(double* C, const double* A, const double* B, int p, int q, int r)
+{
+    for (int i = 0; i < p; i++) {
+        for (int j = 0; j < q; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < r; k++) {
+                sum += A[i * r + k] * B[j * r + k];
+            }
+            C[i * q + j] -= sum;
+        }
+    }
+}
+
+// The same, with the sizes of the common joints known to the compiler.
+static void subtract_product_sized(double* C, const double* A, const double* B, int p, int q, int r)
+{
+    if (p == 5 && q == 5 && r == 5) {
+        subtract_product(C, A, B, 5, 5, 5);
+    } else if (p == 1 && q == 1 && r == 1) {
+        C[0] -= A[0] * B[0];
+    } else if (p == 3 && q == 3 && r == 3) {
+        subtract_product(C, A, B, 3, 3, 3);
+    } else {
+        subtract_product(C, A, B, p, q, r);
+    }
+}
+
+// Factor the diagonal block C = L L' in place (lower half), marking redundant rows.
+static inline int factor_diagonal(double* C, double* inv_diag, const double* diag, int n,
+                                  double tolerance)
+{
+    int nredundant = 0;
+    for (int s = 0; s < n; s++) {
+        double pivot = C[s * n + s];
+        for (int k = 0; k < s; k++) {
+            pivot -= C[s * n + k] * C[s * n + k];
+        }
+        bool is_redundant = !(pivot > tolerance * diag[s]);
+        inv_diag[s] = is_redundant ? 0.0 : 1.0 / sqrt(pivot);
+        C[s * n + s] = is_redundant ? 0.0 : sqrt(pivot);
+        nredundant += is_redundant;
+        for (int i = s + 1; i < n; i++) {
+            double sum = C[i * n + s];
+            for (int k = 0; k < s; k++) {
+                sum -= C[i * n + k] * C[s * n + k];
+            }
+            C[i * n + s] = sum * inv_diag[s];
+        }
+    }
+    return nredundant;
+}
+
+// B <- B L^-T for a block below the diagonal, B (m x n)
+static inline void solve_below(double* B, const double* L, const double* inv_diag, int m, int n)
+{
+    for (int i = 0; i < m; i++) {
+        double* row = B + i * n;
+        for (int s = 0; s < n; s++) {
+            double sum = row[s];
+            for (int k = 0; k < s; k++) {
+                sum -= row[k] * L[s * n + k];
+            }
+            row[s] = sum * inv_diag[s];
+        }
+    }
+}
+
+// Left-looking column j: subtract what earlier columns contribute, then factor and scale.
+static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double tolerance)
+{
+    int n = b->size[j], start = b->start[j];
+    for (int e = b->col_adr[j]; e < b->col_adr[j + 1]; e++) {
+        f->map[b->rows[e]] = b->value_adr[e];
+    }
+    double* diagonal = f->L + b->value_adr[b->col_adr[j]];
+    for (int s = 0; s < n; s++) {
+        f->diag[start + s] = diagonal[s * n + s];
+    }
+    // A_ij -= L_ik L_jk'
+    for (int l = b->left_adr[j]; l < b->left_adr[j + 1]; l++) {
+        int k = b->left_col[l];
+        const double* L_jk = f->L + b->value_adr[b->left[l]];
+        for (int e = b->left[l]; e < b->col_adr[k + 1]; e++) {
+            subtract_product_sized(f->L + f->map[b->rows[e]], f->L + b->value_adr[e], L_jk,
+                                   b->size[b->rows[e]], n, b->size[k]);
+        }
+    }
+    int nredundant = n == 5 ? factor_diagonal(diagonal, f->inv_diag + start, f->diag + start, 5, tolerance)
+                            : factor_diagonal(diagonal, f->inv_diag + start, f->diag + start, n, tolerance);
+    for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
+        int m = b->size[b->rows[e]];
+        if (m == 5 && n == 5) {
+            solve_below(f->L + b->value_adr[e], diagonal, f->inv_diag + start, 5, 5);
+        } else {
+            solve_below(f->L + b->value_adr[e], diagonal, f->inv_diag + start, m, n);
+        }
+    }
+    return nredundant;
+}
+
+int itm_blocks_factor(const ItmBlocks* b, ItmBlockFactor* f, double tolerance)
+{
+    f->nredundant = 0;
+    for (int j = 0; j < b->n; j++) {
+        f->nredundant += factor_column(b, f, j, tolerance);
+    }
+    return f->nredundant;
+}
+
+// x <- L^-1 x. Where a row is redundant its unknown becomes 0 and, if residual is given, what is left of
+// its right side goes there.
+static void solve_forward(const ItmBlocks* b, const ItmBlockFactor* f, double* x, double* residual)
+{
+    for (int j = 0; j < b->n; j++) {
+        int n = b->size[j], start = b->start[j];
+        const double* L = f->L + b->value_adr[b->col_adr[j]];
+        double* x_j = x + start;
+        for (int s = 0; s < n; s++) {
+            double sum = x_j[s];
+            for (int k = 0; k < s; k++) {
+                sum -= L[s * n + k] * x_j[k];
+            }
+            x_j[s] = sum * f->inv_diag[start + s];
+            if (residual != NULL) {
+                residual[start + s] = f->inv_diag[start + s] == 0.0 ? sum : 0.0;
+            }
+        }
+        for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
+            const double* B = f->L + b->value_adr[e];
+            double* x_i = x + b->start[b->rows[e]];
+            for (int i = 0; i < b->size[b->rows[e]]; i++) {
+                for (int s = 0; s < n; s++) {
+                    x_i[i] -= B[i * n + s] * x_j[s];
+                }
+            }
+        }
+    }
+}
+
+// x <- L^-T x. Unknowns of redundant rows are what `seed` says (NULL: 0).
+static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* x, const double* seed)
+{
+    for (int j = b->n - 1; j >= 0; j--) {
+        int n = b->size[j], start = b->start[j];
+        const double* L = f->L + b->value_adr[b->col_adr[j]];
+        double* x_j = x + start;
+        for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
+            const double* B = f->L + b->value_adr[e];
+            const double* x_i = x + b->start[b->rows[e]];
+            for (int i = 0; i < b->size[b->rows[e]]; i++) {
+                for (int s = 0; s < n; s++) {
+                    x_j[s] -= B[i * n + s] * x_i[i];
+                }
+            }
+        }
+        for (int s = n - 1; s >= 0; s--) {
+            double sum = x_j[s];
+            for (int k = s + 1; k < n; k++) {
+                sum -= L[k * n + s] * x_j[k];
+            }
+            bool is_redundant = f->inv_diag[start + s] == 0.0;
+            x_j[s] = is_redundant ? (seed != NULL ? seed[start + s] : 0.0)
+                                  : sum * f->inv_diag[start + s];
+        }
+    }
+}
+
+void itm_blocks_solve(const ItmBlocks* b, const ItmBlockFactor* f, double* x)
+{
+    solve_forward(b, f, x, NULL);
+    solve_backward(b, f, x, NULL);
+}
+
+// ---------------------------------------------------------------------------- least norm
+
+// With rows split into independent (r) and redundant (s), the null space is spanned by the columns of
+// Z = [-L_rr^-T L_sr'; I].
+
+// z = Z c, c given on the redundant rows
+static void multiply_null(const ItmBlocks* b, const ItmBlockFactor* f, double* z, const double* c)
+{
+    memset(z, 0, sizeof(double) * (size_t)b->nrow);
+    solve_backward(b, f, z, c);
+}
+
+// c = Z' r; r is overwritten
+static void multiply_null_t(const ItmBlocks* b, const ItmBlockFactor* f, double* c, double* r)
+{
+    solve_forward(b, f, r, c);
+}
+
+static double dot(const double* a, const double* b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+int itm_blocks_min_norm(const ItmBlocks* b, const ItmBlockFactor* f, double* x, double* scratch)
+{
+    int n = b->nrow;
+    double *r = scratch, *p = scratch + n, *z = scratch + 2 * n, *Ap = scratch + 3 * n;
+    if (f->nredundant == 0) {
+        return 0;
+    }
+    // conjugate gradients on Z'Z c = Z'x, with x <- x - Z c updated as c grows
+    memcpy(z, x, sizeof(double) * (size_t)n);
+    multiply_null_t(b, f, r, z);
+    memcpy(p, r, sizeof(double) * (size_t)n);
+    double rr = dot(r, r, n), rr_stop = 1e-30 * rr;
+    int iteration = 0;
+    for (; iteration < 4 * f->nredundant && rr > rr_stop; iteration++) {
+        multiply_null(b, f, z, p);
+        double alpha = rr / dot(z, z, n);
+        for (int i = 0; i < n; i++) {
+            x[i] -= alpha * z[i];
+        }
+        multiply_null_t(b, f, Ap, z);
+        for (int i = 0; i < n; i++) {
+            r[i] -= alpha * Ap[i];
+        }
+        double rr_next = dot(r, r, n);
+        for (int i = 0; i < n; i++) {
+            p[i] = r[i] + rr_next / rr * p[i];
+        }
+        rr = rr_next;
+    }
+    return iteration;
+}

@@ -1,0 +1,263 @@
+#include "multibody/builder.h"
+
+#include "base/error.h"
+#include "math/vec.h"
+#include "multibody/signal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- lists
+
+// Room for one more element where memory allows: then *capacity > count. Returns the (perhaps moved) items.
+static void* reserve(void* items, int count, int* capacity, size_t size)
+{
+    if (count < *capacity || *capacity > INT_MAX / 2) {
+        return items;
+    }
+    int larger = *capacity == 0 ? 8 : 2 * *capacity;
+    void* moved = realloc(items, (size_t)larger * size);
+    if (moved == NULL) {
+        return items;
+    }
+    *capacity = larger;
+    return moved;
+}
+
+// Append a value to a list; false without memory.
+#define APPEND(list, value)                                                                        \
+    ((list).items = reserve((list).items, (list).count, &(list).capacity, sizeof *(list).items),   \
+     (list).count < (list).capacity ? ((list).items[(list).count++] = (value), true) : false)
+
+static ItmStatus out_of_memory(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_builder_add", NULL, "out of memory");
+}
+
+// ---------------------------------------------------------------------------- names
+
+// Register a name, which must be new, for the element `id`, and make the definition point to our copy.
+static ItmStatus take_name(ItmBuilder* b, ItmElement element, const char** name, int id, ItmError* error)
+{
+    bool is_signal = element == ITM_ELEMENT_SIGNAL;
+    ItmNames* names = is_signal ? &b->signal_names : &b->names;
+    size_t length = strlen(*name);
+    int known = itm_names_find(names, *name, length);
+    if (known != ITM_NONE) {
+        ItmElement other = is_signal ? element : (ItmElement)(known % ITM_ELEMENT_COUNT);
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_builder_add", "name",
+                             "%s '%s': there is a %s of that name already", itm_element_name(element), *name,
+                             itm_element_name(other));
+    }
+    if (id > INT_MAX / ITM_ELEMENT_COUNT - 1) {
+        return itm_error_set(error, ITM_ERR_CAPACITY, "itm_builder_add", "name", "too many elements");
+    }
+    int value = is_signal ? id : id * ITM_ELEMENT_COUNT + (int)element;
+    const char* copy = itm_names_add(names, *name, length, value);
+    if (copy == NULL) {
+        return out_of_memory(error);
+    }
+    *name = copy;
+    return ITM_OK;
+}
+
+int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, size_t length)
+{
+    if (element == ITM_ELEMENT_SIGNAL) {
+        return itm_names_find(&b->signal_names, name, length);
+    }
+    int value = itm_names_find(&b->names, name, length);
+    return value != ITM_NONE && value % ITM_ELEMENT_COUNT == (int)element ? value / ITM_ELEMENT_COUNT : ITM_NONE;
+}
+
+// ---------------------------------------------------------------------------- life
+
+ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error)
+{
+    if (builder == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder is NULL");
+    }
+    *builder = NULL;
+    ItmWorldDef def = world != NULL ? *world : itm_default_world_def();
+    if (!itm_vec_is_finite(def.gravity)) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "gravity", "gravity must be finite");
+    }
+    if (def.coordinates != ITM_COORDINATES_ABSOLUTE && def.coordinates != ITM_COORDINATES_JOINT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "coordinates", "%d is not a choice of coordinates",
+                             (int)def.coordinates);
+    }
+    ItmBuilder* b = calloc(1, sizeof *b);
+    if (b == NULL) {
+        return out_of_memory(error);
+    }
+    b->world = def;
+    *builder = b;
+    return ITM_OK;
+}
+
+void itm_builder_destroy(ItmBuilder* b)
+{
+    if (b == NULL) {
+        return;
+    }
+    for (int i = 0; i < b->signals.count; i++) {
+        free((void*)b->signals.items[i].times);
+        free((void*)b->signals.items[i].values);
+    }
+    free(b->signals.items);
+    free(b->bodies.items);
+    free(b->joints.items);
+    free(b->couplings.items);
+    free(b->motions.items);
+    free(b->loads.items);
+    free(b->springs.items);
+    free(b->joint_springs.items);
+    free(b->bushings.items);
+    free(b->actuators.items);
+    free(b->driven.items);
+    itm_names_free(&b->signal_names);
+    itm_names_free(&b->names);
+    free(b);
+}
+
+// ---------------------------------------------------------------------------- adding
+
+// Keep the element that was just appended, or take it back if its name was refused.
+static ItmStatus settle(ItmStatus status, int* count, int* id)
+{
+    if (status != ITM_OK) {
+        (*count)--;
+    } else if (id != NULL) {
+        *id = *count - 1;
+    }
+    return status;
+}
+
+// Append a checked definition and register its name.
+#define ADD(list, element, def)                                                                    \
+    (!APPEND(list, def) ? out_of_memory(error)                                                     \
+                        : settle(take_name(b, element, &(list).items[(list).count - 1].name,       \
+                                           (list).count - 1, error),                               \
+                                 &(list).count, id))
+
+// Return from an add function unless its arguments are there and the definition passes its check.
+#define REQUIRE(check)                                                                             \
+    do {                                                                                           \
+        if (b == NULL || def == NULL) {                                                            \
+            return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL"); \
+        }                                                                                          \
+        ItmStatus check_status = (check);                                                          \
+        if (check_status != ITM_OK) {                                                              \
+            return check_status;                                                                   \
+        }                                                                                          \
+    } while (0)
+
+static ItmPose normalized(ItmPose pose)
+{
+    pose.q = itm_quat_normalize(pose.q);
+    return pose;
+}
+
+// A copy of n reals; for n = 0 too it is not NULL.
+static double* copy_reals(const double* values, int n)
+{
+    double* copy = malloc(((size_t)n + 1) * sizeof *copy);
+    if (copy != NULL && n > 0) {
+        memcpy(copy, values, (size_t)n * sizeof *copy);
+    }
+    return copy;
+}
+
+ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
+    REQUIRE(itm_signal_def_check(def, error));
+    bool has_points = def->kind == ITM_SIGNAL_TABLE || def->kind == ITM_SIGNAL_PIECEWISE;
+    int npoint = has_points ? def->npoint : 0;
+    double* times = copy_reals(def->times, npoint);
+    double* values = copy_reals(def->values, npoint);
+    ItmSignalDef copy = *def;
+    copy.times = times;
+    copy.values = values;
+    copy.npoint = npoint;
+    ItmStatus status = times != NULL && values != NULL ? ADD(b->signals, ITM_ELEMENT_SIGNAL, copy)
+                                                       : out_of_memory(error);
+    if (status != ITM_OK) {
+        free(times);
+        free(values);
+    }
+    return status;
+}
+
+ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_body_def_check(def, error));
+    ItmBodyDef copy = *def;
+    copy.pose = def->has_pose ? normalized(def->pose) : itm_pose_identity();
+    return ADD(b->bodies, ITM_ELEMENT_BODY, copy);
+}
+
+ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_joint_def_check(b, def, error));
+    ItmJointDef copy = *def;
+    copy.frame_a = normalized(def->frame_a);
+    copy.frame_b = normalized(def->frame_b);
+    unsigned undriven = 0;
+    if (!APPEND(b->driven, undriven)) {
+        return out_of_memory(error);
+    }
+    ItmStatus status = ADD(b->joints, ITM_ELEMENT_JOINT, copy);
+    b->driven.count = b->joints.count;
+    return status;
+}
+
+ItmStatus itm_builder_add_coupling(ItmBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_coupling_def_check(b, def, error));
+    return ADD(b->couplings, ITM_ELEMENT_COUPLING, *def);
+}
+
+ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_motion_def_check(b, def, error));
+    ItmStatus status = ADD(b->motions, ITM_ELEMENT_MOTION, *def);
+    if (status == ITM_OK && def->kind != ITM_MOTION_FORCE) {
+        b->driven.items[def->joint] |= 1u << def->direction;
+    }
+    return status;
+}
+
+ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_load_def_check(b, def, error));
+    return ADD(b->loads, ITM_ELEMENT_LOAD, *def);
+}
+
+ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_spring_def_check(b, def, error));
+    return ADD(b->springs, ITM_ELEMENT_SPRING, *def);
+}
+
+ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_joint_spring_def_check(b, def, error));
+    return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
+}
+
+ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_bushing_def_check(b, def, error));
+    ItmBushingDef copy = *def;
+    copy.frame_a = normalized(def->frame_a);
+    copy.frame_b = normalized(def->frame_b);
+    return ADD(b->bushings, ITM_ELEMENT_BUSHING, copy);
+}
+
+ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_actuator_def_check(b, def, error));
+    return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+}

@@ -1,0 +1,331 @@
+// What each definition must satisfy. A check keeps the first thing it finds wrong; later ones then do nothing.
+#include "multibody/builder.h"
+
+#include "base/error.h"
+#include "math/vec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST_NAME 64
+
+typedef struct Check {
+    ItmError* error;
+    ItmElement element;
+    const char* name;
+    ItmStatus status;
+} Check;
+
+static void refuse(Check* c, const char* field, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+static void refuse(Check* c, const char* field, const char* format, ...)
+{
+    if (c->status != ITM_OK) {
+        return;
+    }
+    char why[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    c->status = itm_error_set(c->error, ITM_ERR_INPUT, "itm_builder_add", field, "%s '%s': %s",
+                              itm_element_name(c->element), c->name, why);
+}
+
+// ---------------------------------------------------------------------------- names and numbers
+
+static bool is_name_byte(unsigned char byte)
+{
+    return byte > ' ' && byte != 0x7f && strchr(".,/=\"", byte) == NULL;
+}
+
+static Check start(ItmElement element, const char* name, ItmError* error)
+{
+    Check c = {.error = error, .element = element, .name = name != NULL ? name : ""};
+    size_t length = strlen(c.name);
+    if (length == 0) {
+        refuse(&c, "name", "a name is needed");
+    }
+    if (length > LONGEST_NAME) {
+        c.name = "...";
+        refuse(&c, "name", "the name has %zu bytes, more than %d", length, LONGEST_NAME);
+        return c;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (!is_name_byte((unsigned char)c.name[i])) {
+            refuse(&c, "name", "a name may not contain white space, control characters or any of . , / = \"");
+        }
+    }
+    if (strcmp(c.name, "ground") == 0) {
+        refuse(&c, "name", "'ground' is the name of the fixed body");
+    }
+    return c;
+}
+
+ItmStatus itm_name_check(ItmElement element, const char* name, ItmError* error)
+{
+    return start(element, name, error).status;
+}
+
+static void finite(Check* c, const char* field, double value)
+{
+    if (!isfinite(value)) {
+        refuse(c, field, "%s must be finite", field);
+    }
+}
+
+static void not_negative(Check* c, const char* field, double value)
+{
+    if (!isfinite(value) || value < 0) {
+        refuse(c, field, "%s must be finite and not negative, got %g", field, value);
+    }
+}
+
+static void finite_vec(Check* c, const char* field, ItmVec3 value)
+{
+    if (!itm_vec_is_finite(value)) {
+        refuse(c, field, "%s must be finite", field);
+    }
+}
+
+static void valid_pose(Check* c, const char* field, ItmPose pose)
+{
+    finite_vec(c, field, pose.p);
+    double size = fmax(fmax(fabs(pose.q.w), fabs(pose.q.x)), fmax(fabs(pose.q.y), fabs(pose.q.z)));
+    // the squares must neither overflow nor vanish
+    if (!(size > 1e-150) || !(size < 1e150) || isnan(pose.q.w + pose.q.x + pose.q.y + pose.q.z)) {
+        refuse(c, field, "%s has a quaternion that is zero or not finite", field);
+    }
+}
+
+// ---------------------------------------------------------------------------- references
+
+static void valid_body(Check* c, const ItmBuilder* b, const char* field, int body, bool allow_ground)
+{
+    if (body == ITM_GROUND && allow_ground) {
+        return;
+    }
+    if (body < 0 || body >= b->bodies.count) {
+        refuse(c, field, "there is no body %d: %d are defined so far", body, b->bodies.count);
+    }
+}
+
+static void two_bodies(Check* c, const ItmBuilder* b, int body_a, int body_b)
+{
+    valid_body(c, b, "body_a", body_a, true);
+    valid_body(c, b, "body_b", body_b, true);
+    if (body_a == body_b) {
+        refuse(c, "body_b", "it connects a body with itself");
+    }
+}
+
+static void valid_signal(Check* c, const ItmBuilder* b, int signal, bool is_optional)
+{
+    if (signal == ITM_NONE && is_optional) {
+        return;
+    }
+    if (signal < 0 || signal >= b->signals.count) {
+        refuse(c, "signal", "there is no signal %d: %d are defined so far", signal, b->signals.count);
+    }
+}
+
+#define ROTATIONS (1u << ITM_RX | 1u << ITM_RY | 1u << ITM_RZ)
+
+// The direction has a position of its own: free, and not one of three rotations, which have no order.
+static void free_direction(Check* c, const ItmBuilder* b, const char* joint_field, const char* field, int joint,
+                           ItmDirection direction, bool needs_position)
+{
+    if (joint < 0 || joint >= b->joints.count) {
+        refuse(c, joint_field, "there is no joint %d: %d are defined so far", joint, b->joints.count);
+        return;
+    }
+    const ItmJointDef* def = &b->joints.items[joint];
+    if ((int)direction < 0 || direction >= ITM_DIRECTION_COUNT) {
+        refuse(c, field, "%d is not a direction", (int)direction);
+        return;
+    }
+    unsigned bit = 1u << direction, mobile = itm_joint_def_get_free(def);
+    if (def->type == ITM_JOINT_DISTANCE || (mobile & bit) == 0) {
+        refuse(c, field, "direction %s is not free in the %s joint '%s'", itm_direction_name(direction),
+               itm_joint_type_name(def->type), def->name);
+    } else if (needs_position && (bit & ROTATIONS) != 0 && (mobile & ROTATIONS) == ROTATIONS) {
+        refuse(c, field, "joint '%s' turns freely in all directions, so there is no angle %s", def->name,
+               itm_direction_name(direction));
+    }
+}
+
+// ---------------------------------------------------------------------------- bodies and joints
+
+ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_BODY, def->name, error);
+    if (!(def->mass > 0) || !isfinite(def->mass)) {
+        refuse(&c, "mass", "mass must be positive, got %g kg", def->mass);
+    }
+    finite_vec(&c, "com", def->com);
+    if (c.status == ITM_OK) {
+        c.status = itm_inertia_check(&def->inertia, c.name, error);
+    }
+    if (def->has_pose) {
+        valid_pose(&c, "pose", def->pose);
+    }
+    finite_vec(&c, "velocity", def->velocity);
+    finite_vec(&c, "angular_velocity", def->angular_velocity);
+    return c.status;
+}
+
+static void check_start_values(Check* c, const ItmJointDef* def)
+{
+    unsigned mobile = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        if (!def->has_start[i]) {
+            continue;
+        }
+        if ((mobile & 1u << i) == 0) {
+            refuse(c, "start", "a start value is given for %s, which is not a free direction of a %s joint",
+                   itm_direction_name((ItmDirection)i), itm_joint_type_name(def->type));
+        }
+        finite(c, "start", def->start[i]);
+        finite(c, "start_rate", def->start_rate[i]);
+    }
+}
+
+// A screw's two directions move together: tz = pitch rz / (2 pi).
+static void check_screw(Check* c, const ItmJointDef* def)
+{
+    if (!isfinite(def->pitch) || def->pitch == 0.0) {
+        refuse(c, "pitch", "pitch must be finite and not zero (a screw without pitch is a revolute joint)");
+    }
+    if (def->has_start[ITM_TZ] && def->has_start[ITM_RZ]) {
+        refuse(c, "start", "give the start of a screw for tz or for rz, not for both");
+    }
+}
+
+static void check_joint_numbers(Check* c, const ItmJointDef* def)
+{
+    if (def->type == ITM_JOINT_SCREW) {
+        check_screw(c, def);
+    } else if (def->pitch != 0.0) {
+        refuse(c, "pitch", "only screw joints have a pitch");
+    }
+    if (def->type == ITM_JOINT_DISTANCE) {
+        not_negative(c, "length", def->length);
+    } else if (def->length != 0.0) {
+        refuse(c, "length", "only distance joints have a length");
+    }
+    if (def->type == ITM_JOINT_GENERIC && def->free >= 1u << ITM_DIRECTION_COUNT) {
+        refuse(c, "free", "free has bits beyond the six directions: 0x%x", def->free);
+    }
+    not_negative(c, "stiffness", def->stiffness);
+    not_negative(c, "damping", def->damping);
+}
+
+ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_JOINT, def->name, error);
+    if ((int)def->type < 0 || def->type >= ITM_JOINT_TYPE_COUNT) {
+        refuse(&c, "type", "%d is not a type of joint", (int)def->type);
+    }
+    if ((int)def->coordinates < 0 || def->coordinates > ITM_JOINT_ROWS) {
+        refuse(&c, "coordinates", "%d is not a choice of coordinates", (int)def->coordinates);
+    }
+    two_bodies(&c, b, def->body_a, def->body_b);
+    valid_pose(&c, "frame_a", def->frame_a);
+    valid_pose(&c, "frame_b", def->frame_b);
+    check_joint_numbers(&c, def);
+    check_start_values(&c, def);
+    return c.status;
+}
+
+ItmStatus itm_coupling_def_check(const ItmBuilder* b, const ItmCouplingDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_COUPLING, def->name, error);
+    free_direction(&c, b, "joint_first", "direction_first", def->joint_first, def->direction_first, true);
+    free_direction(&c, b, "joint_second", "direction_second", def->joint_second, def->direction_second, true);
+    if (def->joint_first == def->joint_second && def->direction_first == def->direction_second) {
+        refuse(&c, "direction_second", "it couples a direction with itself");
+    }
+    if (!isfinite(def->ratio) || def->ratio == 0.0) {
+        refuse(&c, "ratio", "ratio must be finite and not zero");
+    }
+    return c.status;
+}
+
+ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_MOTION, def->name, error);
+    if ((int)def->kind < 0 || def->kind > ITM_MOTION_FORCE) {
+        refuse(&c, "kind", "%d is not a kind of motion", (int)def->kind);
+    }
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->kind == ITM_MOTION_POSITION);
+    valid_signal(&c, b, def->signal, false);
+    if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
+        (b->driven.items[def->joint] & 1u << def->direction) != 0) {
+        refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
+               itm_direction_name(def->direction), b->joints.items[def->joint].name);
+    }
+    return c.status;
+}
+
+// ---------------------------------------------------------------------------- forces
+
+ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_LOAD, def->name, error);
+    valid_body(&c, b, "body", def->body, false);
+    finite_vec(&c, "point", def->point);
+    finite_vec(&c, "vector", def->vector);
+    valid_signal(&c, b, def->signal, true);
+    return c.status;
+}
+
+ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_SPRING, def->name, error);
+    two_bodies(&c, b, def->body_a, def->body_b);
+    finite_vec(&c, "point_a", def->point_a);
+    finite_vec(&c, "point_b", def->point_b);
+    not_negative(&c, "stiffness", def->stiffness);
+    not_negative(&c, "damping", def->damping);
+    finite(&c, "length", def->length);
+    finite(&c, "preload", def->preload);
+    return c.status;
+}
+
+ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_JOINT_SPRING, def->name, error);
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->stiffness != 0.0);
+    not_negative(&c, "stiffness", def->stiffness);
+    not_negative(&c, "damping", def->damping);
+    finite(&c, "rest", def->rest);
+    return c.status;
+}
+
+ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_BUSHING, def->name, error);
+    two_bodies(&c, b, def->body_a, def->body_b);
+    valid_pose(&c, "frame_a", def->frame_a);
+    valid_pose(&c, "frame_b", def->frame_b);
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        not_negative(&c, "stiffness", def->stiffness[i]);
+        not_negative(&c, "damping", def->damping[i]);
+    }
+    return c.status;
+}
+
+ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_ACTUATOR, def->name, error);
+    two_bodies(&c, b, def->body_a, def->body_b);
+    finite_vec(&c, "point_a", def->point_a);
+    finite_vec(&c, "point_b", def->point_b);
+    valid_signal(&c, b, def->signal, true);
+    return c.status;
+}

@@ -1,0 +1,26 @@
+// The mass matrix, never formed: articulated inertias give a factor M = L L' that is applied by one pass up and
+// one pass down the tree, at a cost linear in the number of bodies.
+#ifndef ITM_MULTIBODY_MASS_H
+#define ITM_MULTIBODY_MASS_H
+
+#include "multibody/data.h"
+
+// Articulated inertias, gains and factors of the present configuration (after the position stage).
+void itm_mass_factor(const ItmModel* m, ItmData* d);
+
+// x = M^-1 (tau + sum of the bodies' wrenches). tau (nv) may be NULL; wrench (nbody, world element before it)
+// is overwritten.
+void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
+
+// Half of that along the path of a row block: the rows of Y = L^-1 A' for the block's covectors.
+void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block);
+
+// Wrench of inertia and gravity on each body while v' = accelerations that give body accelerations `accel`
+// (NULL: v' = 0): -(m a - m g), -(J alpha + w x J w). After the velocity stage.
+void itm_mass_compute_inertia_wrench(const ItmModel* m, const ItmData* d, ItmSpatial* wrench,
+                                     const ItmSpatial* accel);
+
+// Body accelerations for generalised accelerations a: bias plus S a, down the tree.
+void itm_mass_compute_accelerations(const ItmModel* m, const ItmData* d, ItmSpatial* accel, const double* a);
+
+#endif

@@ -1,0 +1,227 @@
+// The compiled model: tables that never change while a simulation runs.
+//
+// All mechanisms are one thing here: a forest of bodies, each hanging on its parent (or the world) by a
+// mobilizer with 0 to 6 velocities, plus blocks of constraint rows. In absolute coordinates every body hangs
+// on the world by a mobilizer with six velocities and every joint is a block of rows; in joint coordinates
+// the joints of a spanning tree are the mobilizers and only the loop-closing joints are rows.
+//
+// Bodies are numbered parents first. Inside, the frame of a body has its origin in the centre of mass and
+// the axes the user gave; what the user placed in the body frame is moved there at compilation.
+#ifndef ITM_MULTIBODY_MODEL_H
+#define ITM_MULTIBODY_MODEL_H
+
+#include "interim/data.h"
+#include "interim/model.h"
+#include "math/blocks.h"
+#include "math/vec.h"
+#include "multibody/signal.h"
+
+// A frame fixed in a body: x_body = p + R x_frame.
+typedef struct ItmFrame {
+    ItmVec3 p;
+    ItmMat3 R;
+} ItmFrame;
+
+// clang-format off
+// How a body moves relative to its parent: translations along axes of frame a, then rotations.
+typedef enum ItmMobility {
+    ITM_MOBILITY_FIXED,    // nothing moves
+    ITM_MOBILITY_REVOLUTE, // one rotation, the commonest case
+    ITM_MOBILITY_FREE,     // on the world: r, p of the centre of mass; r' in world axes, omega' in body axes
+    ITM_MOBILITY_GENERAL,  // any other mixture
+} ItmMobility;
+
+typedef struct ItmBody {
+    const char* name;
+    double  mass;          // kg
+    ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
+    double  inertia_L[6];  // lower Cholesky factor of the inertia, packed by rows
+    double  sqrt_mass;
+    ItmVec3 com;           // centre of mass in the user's body frame                         m
+
+    int  parent;           // body, or ITM_NONE: the world
+    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
+    ItmMobility mobility;
+    ItmFrame a, b;         // joint frame in the parent and in this body
+    ItmVec3 axis;          // revolute: axis in the parent
+    ItmMat3 turn[3];       // revolute: R against the parent = turn[0] + cos turn[1] + sin turn[2]
+    int  ntrans;           // free translations
+    int  trans_axis[3];    //   their axes in frame a
+    int  nrot;             // free rotations; 3: a quaternion
+    int  rot_axis[2];      //   first axis is fixed in frame a, second in frame b
+    double lead;           // screw: the one rotation also translates along its axis, m/rad; else 0
+    int  q_adr, nq;        // coordinates: translations, then angles or quaternion
+    int  v_adr, nv;        // velocities:  translations, then rates or omega of b against a in axes of b
+    int  L_adr;            // its nv x nv factor in ItmData.mass_L
+    int  joint;            // the joint that became this mobilizer, or ITM_NONE
+} ItmBody;
+
+typedef struct ItmJoint {
+    const char* name;
+    ItmJointType type;
+    int      body_a, body_b;       // ITM_NONE: the world
+    ItmFrame a, b;                 // joint frame in each
+    unsigned free;                 // bit set of ItmDirection
+    double   lead;                 // screw, m/rad
+    int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
+    bool     is_reversed;          // the mobilizer goes from b to a
+    int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
+    int      block;                // row block, or ITM_NONE
+    double   stiffness, damping;   // of the locked directions; 0, 0: rigid
+} ItmJoint;
+
+// A scalar that can be watched, driven or sprung: a free direction of a joint, or the distance of two points.
+typedef struct ItmMeasure {
+    int      joint;                // ITM_NONE: a line
+    ItmDirection direction;
+    int      body_a, body_b;       // ITM_NONE: the world
+    ItmVec3  point_a, point_b;     // line: ends in the bodies
+    int      q_index, v_index;     // tree coordinate that it is, times scale; else ITM_NONE
+    double   scale;
+    int      angle;                // index of its unwrapped angle in the state, or ITM_NONE
+    bool     has_value;            // false: a rotation of three, which has a rate only
+} ItmMeasure;
+
+// ---------------------------------------------------------------------------- rows
+
+typedef enum ItmBlockKind {
+    ITM_BLOCK_JOINT,     // locked directions of a joint
+    ITM_BLOCK_DISTANCE,  // length of a line
+    ITM_BLOCK_SCREW,     // tz - lead rz of a joint
+    ITM_BLOCK_COUPLING,  // first - ratio second
+    ITM_BLOCK_MOTION,    // measure - signal
+} ItmBlockKind;
+
+#define ITM_BLOCK_BODIES 4  // bodies a block can touch
+#define ITM_BLOCK_DOFS 2    // tree coordinates it can act on directly
+
+typedef struct ItmRowBlock {
+    ItmBlockKind kind;
+    int    index;                  // joint, coupling or motion
+    int    row, nrow;              // first row, number of rows (1 to 6)
+    int    nbody;                  // bodies it touches
+    int    body[ITM_BLOCK_BODIES];
+    int    ndof;                   // coordinates it acts on directly (tree measures), one row only
+    int    dof[ITM_BLOCK_DOFS];    //   velocity index
+    double dof_coef[ITM_BLOCK_DOFS];
+    int    nterm;                  // measures it combines (all kinds but JOINT)
+    int    term[2];                //   measure
+    double term_coef[2];
+    double offset;                 // constant part of the gap: sum coef measure - offset - signal
+    int    signal;                 // or ITM_NONE
+    bool   is_velocity;            // no position level: the gap is always 0
+    double stiffness, damping;     // compliance; 0, 0: rigid
+    int    cov_adr;                // first covector in ItmData.row_cov: nrow x nbody
+    int    path_adr, npath;        // bodies from the touched ones down to the roots, children first
+    int    ny, y_adr;              // velocities on the path; its Y in ItmData.row_Y: nrow x ny
+} ItmRowBlock;
+
+// A run of velocities on the paths of both blocks of a pair.
+typedef struct ItmSharedRun {
+    int y_first, y_second;  // offsets in the rows of Y of the two blocks
+    int count;
+} ItmSharedRun;
+
+// Two blocks (or one with itself) whose paths meet, and where their product goes in the factor.
+typedef struct ItmBlockPair {
+    int  first, second;
+    int  address;
+    bool is_transposed;
+    int  run_adr, nrun;
+} ItmBlockPair;
+
+// ---------------------------------------------------------------------------- forces
+
+typedef struct ItmLoad {
+    const char* name;
+    int     body;       // ITM_NONE: on the world, no effect
+    bool    is_torque, in_body;
+    ItmVec3 point, vector;
+    int     signal;
+} ItmLoad;
+
+// Springs, dampers, actuators and driving forces all push along a measure:
+// force = signal + input - stiffness (x - rest) - damping x'.
+typedef struct ItmPush {
+    const char* name;
+    int    measure;
+    double stiffness, damping, rest;
+    double constant;    // N
+    int    signal;      // or ITM_NONE
+    int    input;       // actuator number, or ITM_NONE
+    bool   is_tension;  // report the force as a pull (springs), not as a push
+} ItmPush;
+
+typedef struct ItmBushing {
+    const char* name;
+    int      body_a, body_b;
+    ItmFrame a, b;
+    double   stiffness[6], damping[6];
+} ItmBushing;
+
+typedef struct ItmMotion {
+    const char* name;
+    int measure;
+    int block;   // row block, or ITM_NONE for a force
+    int push;    // push, or ITM_NONE
+} ItmMotion;
+
+// ---------------------------------------------------------------------------- outputs
+
+typedef struct ItmOutput {
+    char* name;
+    const char* unit;
+    char* description;
+} ItmOutput;
+
+struct ItmModel {
+    ItmVec3 gravity;
+    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator;
+    int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
+    int nangle;           // unwrapped angles in the state
+    int nblock, nrow;     // row blocks, rows
+    int ncov, nY, npath;  // covectors, reals of Y, path entries in all
+    int nfree_velocity;   // velocities of free root leaves (for memory and scales)
+
+    ItmBody*    bodies;       // parents first                              (nbody)
+    int*        body_index;   // user's id -> index                         (nbody)
+    ItmJoint*   joints;       //                                            (njoint)
+    const char** coupling_names;
+    ItmMeasure* measures;
+    ItmMotion*  motions;
+    ItmLoad*    loads;
+    ItmPush*    pushes;       // user's springs, joint springs, actuators, force motions
+    ItmBushing* bushings;
+    ItmSignal*  signals;
+    int*        actuator_push; // actuator -> push                          (nactuator)
+
+    ItmRowBlock* blocks;      //                                            (nblock)
+    int*        path;         // bodies                                     (npath)
+    int*        path_parent;  // position of the parent in the same path, or ITM_NONE (npath)
+    int*        row_block;    // block of a row                             (nrow)
+    char**      row_names;    //                                            (nrow)
+    bool*       is_row_redundant; // in the start configuration             (nrow)
+    ItmBlocks   pattern;      // of H
+    ItmBlockPair* pairs;
+    int         npair;
+    ItmSharedRun* runs;
+    int         nrun;
+
+    double*     start;        // assembled start: q, v, angles              (nq + nv + nangle)
+    ItmOutput*  outputs;
+    int         noutput;
+    int*        output_hash;  // open addressing by name                    (noutput_hash)
+    int         noutput_hash;
+
+    char*       strings;      // names and signal tables
+    double*     tables;
+    ItmModelInfo info;
+};
+// clang-format on
+
+// Pieces of compilation, in the order itm_model_build calls them (compile.c, rows_build.c, output.c).
+ItmStatus itm_rows_build(ItmModel* m, ItmError* error);
+ItmStatus itm_outputs_build(ItmModel* m, ItmError* error);
+void itm_outputs_free(ItmModel* m);
+
+#endif
