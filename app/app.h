@@ -56,9 +56,6 @@ extern const AppCommand app_check_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
-extern const AppOption app_option_set;
-extern const AppOption app_option_help;
-
 // Read the arguments after the command's name. Prints what is wrong to stderr and returns false then.
 bool app_arguments_parse(AppArguments* arguments, const AppCommand* command, int argc, char** argv);
 void app_arguments_free(AppArguments* arguments);

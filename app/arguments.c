@@ -2,16 +2,22 @@
 // "--name value" are the same.
 #include "app.h"
 
+#include "io/nearest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const AppOption app_option_set = {
-    APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
-    "change a value of the model, as in run.step=2ms; may be repeated"};
-const AppOption app_option_help = {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"};
-
 // ---------------------------------------------------------------------------- complaints
+
+const char* app_find_nearest(const char* word, const char* const* words)
+{
+    ItmNearest nearest = itm_nearest_start(word, strlen(word));
+    for (; *words != NULL; words++) {
+        itm_nearest_offer(&nearest, *words);
+    }
+    return nearest.best;
+}
 
 static bool complain(const AppCommand* command, const char* what, const char* word)
 {

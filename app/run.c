@@ -144,6 +144,17 @@ static bool advance(Run* r, long step)
     return (step + 1) % r->every != 0 || record(r);
 }
 
+// The last row is the last good state, also off the spacing; what ended the run stays the reason.
+static void record_last(Run* r)
+{
+    ItmError error = r->error;
+    ItmVerdict verdict = r->verdict;
+    if (record(r) || verdict == ITM_VERDICT_BROKE_DOWN) {
+        r->error = r->has_write_error ? r->error : error;
+        r->verdict = verdict;
+    }
+}
+
 static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
@@ -156,16 +167,8 @@ static void step_to_the_end(Run* r, AppProgress* progress)
     if (is_going && step < r->nstep) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
     }
-    // the last row is the last good state, also off the spacing
-    long reached = itm_data_get_step_info(r->data).steps;
-    bool has_row = reached % r->every == 0;
-    if (!has_row && !r->has_write_error) {
-        ItmError error = r->error;
-        ItmVerdict verdict = r->verdict;
-        if (record(r) || !r->has_write_error) {
-            r->error = error;
-            r->verdict = verdict;
-        }
+    if (itm_data_get_step_info(r->data).steps % r->every != 0 && !r->has_write_error) {
+        record_last(r);
     }
 }
 

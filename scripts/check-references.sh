@@ -5,10 +5,11 @@ cd "$(dirname "$0")/.."
 
 # "file:line:key" of every citation: in C files only in comments, in documents not where a link follows
 citations() {
-    git ls-files -co --exclude-standard '*.c' '*.h' '*.md' | while read -r file; do
+    find app bench docs examples include scenes src tests README.md \( -name '*.[ch]' -o -name '*.md' \) \
+        2>/dev/null | while read -r file; do
         case $file in
             *.md) text='s/^/ /' ;;
-            *) text='s/^[^/]*\/\///;t;s/.*//' ;;
+            *) text='s/^.*\/\///;t;s/.*//' ;;
         esac
         sed "$text" "$file" |
             grep -noE '(^|[^]A-Za-z0-9_])\[[a-z][a-z-]{3,}(\]([^(A-Za-z]|$)|, (eq|sec|ch|fig|table|alg|app|p\.)[^]]*\])' |

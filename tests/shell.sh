@@ -15,7 +15,7 @@ run_case() {
     echo "[ RUN      ] $1"
     mkdir -p "$work/$1"
     # not inside an `if`: that would switch set -e off
-    (cd "$work/$1" && set -e && "$1")
+    (cd "$work/$1" || exit; set -e; "$1")
     status=$?
     if [ $status -eq 0 ]; then
         echo "[       OK ] $1"
