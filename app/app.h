@@ -60,7 +60,7 @@ extern const AppCommand* const app_commands[];
 bool app_arguments_parse(AppArguments* arguments, const AppCommand* command, int argc, char** argv);
 void app_arguments_free(AppArguments* arguments);
 
-// The word of the NULL-terminated list that `word` was probably meant to be, or NULL.
+// The word of the NULL-terminated list that `word`, up to a "=", was probably meant to be, or NULL.
 const char* app_find_nearest(const char* word, const char* const* words);
 
 // Overview, or the page of one command, to stdout.

@@ -12,7 +12,7 @@
 
 const char* app_find_nearest(const char* word, const char* const* words)
 {
-    ItmNearest nearest = itm_nearest_start(word, strlen(word));
+    ItmNearest nearest = itm_nearest_start(word, strcspn(word, "="));
     for (; *words != NULL; words++) {
         itm_nearest_offer(&nearest, *words);
     }

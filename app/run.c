@@ -41,14 +41,18 @@ static void note_signal(int number)
     stop_signal = number;
 }
 
-// The first signal ends the run properly, the second one at once.
+// The first signal ends the run properly, the second one at once. What nohup or a shell told us to ignore stays
+// ignored.
 static void catch_signals(void)
 {
     static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    struct sigaction before;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < 3; i++) {
-        sigaction(SIGNALS[i], &action, NULL);
+        if (sigaction(SIGNALS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(SIGNALS[i], &action, NULL);
+        }
     }
 }
 

@@ -8,8 +8,8 @@ typedef struct AppRunSummary {
     double wall_time;    // s
     long nrow;           // result rows
     double gap;          // largest joint gap after any step, m or rad
-    bool has_energy;     // the model has the outputs for an energy balance
-    double energy_start, energy_drift;  // J: at the start, and largest deviation from it in any row
+    bool has_energy;      // the model has an energy balance
+    double energy_error;  // largest deviation from balance in any row, J
 } AppRunSummary;
 
 // After a step, and after the outputs of a row were computed.
