@@ -350,7 +350,7 @@ static void limit_file_size(rlim_t bytes)
 static int append_until_failure(ItmResults* results, ItmError* error)
 {
     int count = 0;
-    while (count < 100000) {
+    while (count < 1000000) {
         double x = 1.0 / (count + 3);
         if (itm_results_append(results, count, (double[]){x, x, x}, error) != ITM_OK) {
             return count;
@@ -371,7 +371,7 @@ static void a_full_disk_is_reported_and_replaces_nothing(void** state)
 
         results = create(path);
         ItmError error = {0};
-        limit_file_size(400000);
+        limit_file_size(6000000);  // between one and two blocks of rows
         int count = append_until_failure(results, &error);
         assert_true(count > 0);
         assert_int_equal(error.status, ITM_ERR_IO);

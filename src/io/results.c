@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES (8u << 20)  // aimed size of the row buffer
 #define MIN_ROWS 16
-#define MAX_ROWS 4096
+#define MAX_ROWS (1 << 17)
 #define FLUSH_PERIOD 0.5  // s of wall time; half of what the header promises
 #define SLOW_PERIOD 0.1   // s between rows from which every row is written at once
 

@@ -1,7 +1,7 @@
 // HDF5: one growing one-dimensional dataset a column, named as in CSV ("/time", "/rod.position.x"), each with the
 // attributes `unit` and `description`; title, version, verdict and reason are attributes of the root.
 // The file is touched only while a block of rows is written and flushed right after, so that a process that dies
-// between two blocks leaves a readable file. The library does not survive a disk that fills up while it writes
+// between two blocks leaves a readable file; blocks are large, so that these moments are few. The library does not survive a disk that fills up while it writes
 // (closing the file then frees memory twice), so the space of a block is reserved before it sees the block.
 #include "io/results.h"
 
@@ -20,7 +20,7 @@
 // Upper bounds of what the library adds to the file, bytes
 #define SPACE_ALWAYS (64 * 1024)    // superblock, root group, summary, allocation in blocks
 #define SPACE_A_COLUMN (4 * 1024)   // a dataset with its attributes, beside their text
-#define SPACE_AN_INDEX (8 * 1024)   // nodes of a dataset's chunk index, for a block with new chunks
+#define SPACE_A_NODE (2 * 1100)     // node of a dataset's chunk index: 2096 bytes, one for every 32 new chunks
 
 typedef struct Hdf5File {
     hid_t file;
@@ -96,8 +96,10 @@ static size_t measure_rows(const Hdf5File* f, int nrow, int ncolumn)
 {
     hsize_t before = (f->nrow + CHUNK_ROWS - 1) / CHUNK_ROWS;
     hsize_t after = (f->nrow + (hsize_t)nrow + CHUNK_ROWS - 1) / CHUNK_ROWS;
-    size_t chunks = (size_t)(after - before) * CHUNK_ROWS * sizeof(double);
-    return SPACE_ALWAYS + (size_t)ncolumn * (chunks > 0 ? chunks + SPACE_AN_INDEX : 0);
+    size_t nchunk = (size_t)(after - before);
+    size_t nnode = nchunk > 0 ? nchunk / 16 + 4 : 0;  // with the nodes above
+    return SPACE_ALWAYS +
+           (size_t)ncolumn * (nchunk * CHUNK_ROWS * sizeof(double) + nnode * SPACE_A_NODE);
 }
 
 // Cut off what was reserved and not used.
