@@ -1,0 +1,430 @@
+// Proximal block principal pivoting for fixed bounds and symmetric positive semi-definite H.
+//
+// Outer, proximal point iteration: x+ solves the problem with  w = (H + eps I)(x+ - x) + (H x + b), a positive definite
+// one however redundant the rows are. Starting at x = 0 its limit is, to O(eps), the solution of least norm of the
+// scaled impulses; it is also iterative refinement, so the regularisation leaves no error behind.
+// Inner, block principal pivoting: guess which rows are active, solve for them [contact-rim, eq. 29], compute the
+// velocity of the tight ones [contact-rim, eq. 30], move all rows that break their condition; if that stops
+// reducing their number, move only the last of them (Murty's rule, finite for P-matrices) until it does.
+#include "mlcp/workspace.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MAX_PROXIMAL = 60,
+    PATIENCE = 4,           // block moves without progress before single ones
+    GUESS_SWEEPS = 6,       // Gauss-Seidel sweeps that make the first guess
+    REFACTOR_SHARE = 20,    // update the factor for up to m/20 moved rows, else factor anew
+    MAX_UPDATES = 64        // updates before a fresh factor, to keep rounding out
+};
+static const double EPS_START = 1e-9, EPS_MIN = 1e-13;
+static const double X_NOISE = 1e-8;   // of the active rows' solution, relative: rounding / eps
+static const double W_NOISE = 1e-13;  // of the tight rows' velocity, relative: rounding
+static const double NO_SOLUTION_FACTOR = 1e7; // proof radius over largest impulse that counts as a proof
+
+typedef struct Pivoting {
+    ItmMlcpWorkspace* ws;
+    const ItmDense* dense;
+    ItmMlcpInfo* info;
+    int n, ld;
+    double eps;          // proximal weight
+    double* U;           // H_zz + eps = U'U, in the order of `active`      (m x ld)
+    int m;               // active rows
+    int* active;         // position -> row                                (m)
+    int* tight;          // the other rows                                 (n - m)
+    int* moved;          // rows that break their condition                (n)
+    double* base;        // x of the proximal step                         (n)
+    double* w_base;      // H base + b                                     (n)
+    double* delta;       // x - base                                       (n)
+    double* w;           // of the regularised problem                     (n)
+    double* rhs;         // (n)
+    int nupdate;         // updates since the last factorisation
+    bool is_factored;
+} Pivoting;
+
+// ---------------------------------------------------------------------------- active set and factor
+
+static bool is_free(const ItmMlcpScaled* s, int i)
+{
+    return s->lo[i] == -INFINITY && s->up[i] == INFINITY;
+}
+
+// Free rows first, because they never leave.
+static void list_rows(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    const signed char* state = p->ws->state;
+    p->m = 0;
+    int ntight = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (is_free(s, i)) {
+            p->active[p->m++] = i;
+        }
+    }
+    for (int i = 0; i < p->n; i++) {
+        if (state[i] != ITM_ROW_ACTIVE) {
+            p->tight[ntight++] = i;
+        } else if (!is_free(s, i)) {
+            p->active[p->m++] = i;
+        }
+    }
+}
+
+static void list_tight(Pivoting* p)
+{
+    int ntight = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (p->ws->state[i] != ITM_ROW_ACTIVE) {
+            p->tight[ntight++] = i;
+        }
+    }
+}
+
+// U'U = H_zz + eps I
+static bool factor_active(Pivoting* p)
+{
+    const double* H = p->ws->s.H;
+    list_rows(p);
+    for (int k = 0; k < p->m; k++) {
+        const double* from = H + (size_t)p->active[k] * (size_t)p->ld;
+        double* to = p->U + (size_t)k * (size_t)p->ld;
+        for (int j = k; j < p->m; j++) {
+            to[j] = from[p->active[j]];
+        }
+        for (int j = p->m; j < itm_dense_pad(p->m); j++) {
+            to[j] = 0.0;
+        }
+        to[k] += p->eps;
+    }
+    p->nupdate = 0;
+    p->info->factorisations++;
+    p->is_factored = p->dense->factor_cholesky(p->U, p->ld, p->m, 1e-3 * p->eps) == p->m;
+    return p->is_factored;
+}
+
+// A row enters at the end:  U' u = h,  u_mm^2 = h_mm + eps - u.u
+static bool add_to_factor(Pivoting* p, int row)
+{
+    const double* from = p->ws->s.H + (size_t)row * (size_t)p->ld;
+    double* u = p->rhs;
+    for (int k = 0; k < p->m; k++) {
+        u[k] = from[p->active[k]];
+    }
+    p->dense->solve_cholesky_lower(p->U, p->ld, u, p->m);
+    double pivot = from[row] + p->eps - p->dense->dot(u, u, p->m);
+    if (!(pivot > 1e-3 * p->eps)) {
+        return false;
+    }
+    for (int k = 0; k < p->m; k++) {
+        p->U[(size_t)k * (size_t)p->ld + (size_t)p->m] = u[k];
+    }
+    p->U[(size_t)p->m * (size_t)p->ld + (size_t)p->m] = sqrt(pivot);
+    p->active[p->m++] = row;
+    return true;
+}
+
+// A row leaves: its column is dropped and Givens rotations of neighbouring rows make U triangular again.
+static void remove_from_factor(Pivoting* p, int row)
+{
+    int at = 0;
+    while (p->active[at] != row) {
+        at++;
+    }
+    int m = --p->m;
+    for (int k = at; k < m; k++) {
+        p->active[k] = p->active[k + 1];
+    }
+    for (int k = 0; k <= m; k++) {
+        double* u = p->U + (size_t)k * (size_t)p->ld;
+        int from = k > at ? k - 1 : at;
+        memmove(u + from, u + from + 1, (size_t)(m - from) * sizeof *u);
+    }
+    for (int k = at; k < m; k++) {
+        double* a = p->U + (size_t)k * (size_t)p->ld;
+        double* b = p->U + (size_t)(k + 1) * (size_t)p->ld;
+        double size = hypot(a[k], b[k]);
+        p->dense->rotate(a + k, b + k, a[k] / size, b[k] / size, m - k);
+    }
+}
+
+static bool update_factor(Pivoting* p, int nmoved)
+{
+    for (int k = 0; k < nmoved; k++) {
+        if (p->ws->state[p->moved[k]] != ITM_ROW_ACTIVE) {
+            remove_from_factor(p, p->moved[k]);
+        }
+    }
+    for (int k = 0; k < nmoved; k++) {
+        if (p->ws->state[p->moved[k]] == ITM_ROW_ACTIVE && !add_to_factor(p, p->moved[k])) {
+            return factor_active(p);
+        }
+    }
+    p->nupdate += nmoved;
+    list_tight(p);
+    return true;
+}
+
+// ---------------------------------------------------------------------------- one trial
+
+// Solve for the active rows with the others at their bounds.
+static void solve_trial(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    int ntight = p->n - p->m;
+
+    // delta_tau = bound - base
+    memset(p->delta, 0, (size_t)p->n * sizeof *p->delta);
+    bool is_any_moved = false;
+    for (int k = 0; k < ntight; k++) {
+        int i = p->tight[k];
+        p->delta[i] = (p->ws->state[i] == ITM_ROW_LO ? s->lo[i] : s->up[i]) - p->base[i];
+        is_any_moved = is_any_moved || p->delta[i] != 0.0;
+    }
+
+    // delta_z = -(H_zz + eps)^-1 (w_z + H_zt delta_t)                        [contact-rim, eq. 29]
+    if (is_any_moved) {
+        p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->active, p->m, p->n);
+    }
+    for (int k = 0; k < p->m; k++) {
+        int i = p->active[k];
+        p->rhs[k] = -(p->w_base[i] + (is_any_moved ? p->w[i] : 0.0));
+    }
+    p->dense->solve_cholesky(p->U, p->ld, p->rhs, p->m);
+    for (int k = 0; k < p->m; k++) {
+        p->delta[p->active[k]] = p->rhs[k];
+        p->w[p->active[k]] = 0.0;
+    }
+
+    // w_t = w_t + (H + eps) delta                                            [contact-rim, eq. 30]
+    p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->tight, ntight, p->n);
+    for (int k = 0; k < ntight; k++) {
+        int i = p->tight[k];
+        p->w[i] += p->w_base[i] + p->eps * p->delta[i];
+    }
+}
+
+static double max_abs(const double* v, int n)
+{
+    double m = 0.0;
+    for (int i = 0; i < n; i++) {
+        m = fmax(m, fabs(v[i]));
+    }
+    return m;
+}
+
+// Rows that break their condition go to p->moved; returns how many.
+static int find_broken(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    double size = max_abs(p->delta, p->n);
+    double x_noise = X_NOISE * size;
+    double w_noise = W_NOISE * (size + max_abs(p->w_base, p->n));
+    int nbroken = 0;
+    for (int i = 0; i < p->n; i++) {
+        double x = p->base[i] + p->delta[i];
+        bool is_broken;
+        switch (p->ws->state[i]) {
+        case ITM_ROW_ACTIVE:
+            is_broken = x < s->lo[i] - x_noise || x > s->up[i] + x_noise;
+            break;
+        case ITM_ROW_LO:
+            is_broken = p->w[i] < -w_noise && s->lo[i] < s->up[i];
+            break;
+        default:
+            is_broken = p->w[i] > w_noise && s->lo[i] < s->up[i];
+            break;
+        }
+        if (is_broken) {
+            p->moved[nbroken++] = i;
+        }
+    }
+    return nbroken;
+}
+
+static void move_row(Pivoting* p, int i)
+{
+    signed char* state = p->ws->state;
+    if (state[i] != ITM_ROW_ACTIVE) {
+        state[i] = ITM_ROW_ACTIVE;
+    } else {
+        state[i] = p->base[i] + p->delta[i] < p->ws->s.lo[i] ? ITM_ROW_LO : ITM_ROW_UP;
+    }
+    p->info->pivots++;
+}
+
+static bool move_rows(Pivoting* p, int nmoved)
+{
+    for (int k = 0; k < nmoved; k++) {
+        move_row(p, p->moved[k]);
+    }
+    bool is_small = nmoved * REFACTOR_SHARE <= p->m && p->nupdate + nmoved <= MAX_UPDATES;
+    return is_small ? update_factor(p, nmoved) : factor_active(p);
+}
+
+// Block principal pivoting until every row keeps its condition. false: the factorisation broke down.
+static bool pivot(Pivoting* p)
+{
+    int fewest = p->n + 1, patience = PATIENCE;
+    int budget = 50 + 10 * p->n;
+    for (int trial = 0; trial < budget; trial++) {
+        solve_trial(p);
+        int nbroken = find_broken(p);
+        if (nbroken == 0) {
+            return true;
+        }
+        if (nbroken < fewest) {
+            fewest = nbroken;
+            patience = PATIENCE;
+        } else if (patience > 0) {
+            patience--;
+        }
+        if (patience == 0) {
+            // Murty: the row of largest index alone
+            p->moved[0] = p->moved[nbroken - 1];
+            nbroken = 1;
+        }
+        if (!move_rows(p, nbroken)) {
+            return false;
+        }
+    }
+    return true;  // out of pivots: the proximal iteration goes on from what we have
+}
+
+// ---------------------------------------------------------------------------- start
+
+static void classify(ItmMlcpWorkspace* ws, int i)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    ws->state[i] = ws->x[i] <= s->lo[i]   ? ITM_ROW_LO
+                   : ws->x[i] >= s->up[i] ? ITM_ROW_UP
+                                          : ITM_ROW_ACTIVE;
+}
+
+static bool has_unknown(const ItmMlcpWorkspace* ws)
+{
+    for (int i = 0; i < ws->s.n; i++) {
+        if (ws->state[i] == ITM_ROW_UNKNOWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Rows without a state get the one that a few Gauss-Seidel sweeps lead to.
+static void guess_states(ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    if (has_unknown(ws)) {
+        itm_gauss_seidel_sweep(ws, 1.0, GUESS_SWEEPS);
+    }
+    for (int i = 0; i < s->n; i++) {
+        bool is_impossible = (ws->state[i] == ITM_ROW_LO && s->lo[i] == -INFINITY) ||
+                             (ws->state[i] == ITM_ROW_UP && s->up[i] == INFINITY);
+        if (is_free(s, i)) {
+            ws->state[i] = ITM_ROW_ACTIVE;
+        } else if (s->lo[i] == s->up[i]) {
+            ws->state[i] = ITM_ROW_LO;
+        } else if (ws->state[i] == ITM_ROW_UNKNOWN || is_impossible) {
+            classify(ws, i);
+        }
+    }
+}
+
+static Pivoting start_pivoting(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    Pivoting p = {.ws = ws, .dense = ws->dense, .info = info, .n = s->n, .ld = s->ld, .eps = EPS_START, .U = ws->F,
+                  .active = ws->iv[0], .tight = ws->iv[1], .moved = ws->iv[2], .base = ws->v[0], .w_base = ws->v[1],
+                  .delta = ws->v[2], .w = ws->v[3], .rhs = ws->v[4]};
+    guess_states(ws);
+    // base = 0 whatever the guess: the limit is then the solution of least norm
+    memset(p.base, 0, (size_t)s->n * sizeof *p.base);
+    memcpy(p.w_base, s->b, (size_t)s->n * sizeof *p.w_base);
+    return p;
+}
+
+// ---------------------------------------------------------------------------- proximal iteration
+
+// x = base + delta within bounds, as the next base; returns the residual
+static double take_step(Pivoting* p)
+{
+    ItmMlcpWorkspace* ws = p->ws;
+    for (int i = 0; i < p->n; i++) {
+        ws->x[i] = fmin(fmax(p->base[i] + p->delta[i], ws->s.lo[i]), ws->s.up[i]);
+        p->delta[i] = ws->x[i] - p->base[i];
+    }
+    double residual = itm_mlcp_measure(ws);
+    memcpy(p->base, ws->x, (size_t)p->n * sizeof *p->base);
+    memcpy(p->w_base, ws->w, (size_t)p->n * sizeof *p->w_base);
+    return residual;
+}
+
+// If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that proves it.
+static bool find_proof(Pivoting* p)
+{
+    ItmMlcpWorkspace* ws = p->ws;
+    const ItmMlcpScaled* s = &ws->s;
+    double size = max_abs(p->delta, p->n);
+    double largest = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        double d = p->delta[i] / size;
+        bool is_allowed = d > 0.0 ? s->up[i] == INFINITY : s->lo[i] == -INFINITY;
+        ws->ray[i] = is_allowed ? s->d[i] * d : 0.0;
+        // without the growth along d
+        double x = fmin(fmax(ws->x[i] - (p->info->iterations) * p->delta[i], s->lo[i]), s->up[i]);
+        p->rhs[i] = x;
+        largest = fmax(largest, s->d[i] * fabs(x));
+    }
+    double radius = itm_mlcp_compute_proof_radius(ws->problem, ws->ray);
+    if (!(radius > NO_SOLUTION_FACTOR * (1.0 + largest))) {
+        return false;
+    }
+    memcpy(ws->x, p->rhs, (size_t)p->n * sizeof *ws->x);
+    p->info->proof_radius = radius;
+    return ws->has_ray = true;
+}
+
+// Active rows whose pivot is all regularisation depend on the rows before them.
+static int count_redundant(const Pivoting* p)
+{
+    int count = 0;
+    for (int k = 0; k < p->m; k++) {
+        double u = p->U[(size_t)k * (size_t)p->ld + (size_t)k];
+        count += u * u < 1e3 * p->eps;
+    }
+    return count;
+}
+
+bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    if (!ws->s.is_symmetric) {
+        return false;
+    }
+    Pivoting p = start_pivoting(ws, info);
+    double before = INFINITY;
+    info->iterations = 0;
+    bool is_sound = factor_active(&p);
+    while (is_sound && info->iterations < MAX_PROXIMAL) {
+        is_sound = pivot(&p);
+        if (!is_sound) {
+            break;
+        }
+        double residual = take_step(&p);
+        info->iterations++;
+        if (residual <= options->tolerance) {
+            break;
+        }
+        if (residual > 0.1 * before) {
+            if (find_proof(&p)) {
+                break;
+            }
+            // directions softer than eps converge slowly: follow them, as far as rounding allows
+            p.eps = fmax(0.03 * p.eps, EPS_MIN);
+            is_sound = factor_active(&p);
+        }
+        before = residual;
+    }
+    info->nredundant = p.is_factored ? count_redundant(&p) : 0;
+    return is_sound;
+}
