@@ -6,10 +6,22 @@
 
 enum { CHECK_EVERY = 25 };
 
+// w_i of the current x. For symmetric H, ws->w is kept up to date by set_row; otherwise it is computed here.
 static double row_velocity(const ItmMlcpWorkspace* ws, int i)
 {
     const ItmMlcpScaled* s = &ws->s;
-    return s->b[i] + ws->dense->dot(s->H + (size_t)i * (size_t)s->ld, ws->x, s->n);
+    return s->is_symmetric ? ws->w[i] : s->b[i] + ws->dense->dot(s->H + (size_t)i * (size_t)s->ld, ws->x, s->n);
+}
+
+// x_i changes and w follows by column i of H, which is row i; rows that rest cost nothing
+static void set_row(ItmMlcpWorkspace* ws, int i, double x)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    double step = x - ws->x[i];
+    ws->x[i] = x;
+    if (step != 0.0 && s->is_symmetric) {
+        ws->dense->axpy(ws->w, step, s->H + (size_t)i * (size_t)s->ld, s->ld);
+    }
 }
 
 static double diagonal(const ItmMlcpScaled* s, int i)
@@ -26,7 +38,7 @@ static void sweep_row(ItmMlcpWorkspace* ws, int i, double lo, double up, double 
     if (!isfinite(x)) {
         return;  // a row without H and without the bound it is driven to: nothing to do here
     }
-    ws->x[i] = x < lo ? lo : x > up ? up : x;
+    set_row(ws, i, x < lo ? lo : x > up ? up : x);
 }
 
 // x_t <- P(x_t - omega w_t / h_t), one step length for both tangents so that the set keeps its shape
@@ -48,13 +60,16 @@ static void sweep_tangents(ItmMlcpWorkspace* ws, const ItmMlcpContact* c, double
     } else {
         itm_residual_project_polygon(y, r, c->ndirection);
     }
-    ws->x[t[0]] = y[0];
-    ws->x[t[1]] = y[1];
+    set_row(ws, t[0], y[0]);
+    set_row(ws, t[1], y[1]);
 }
 
 void itm_gauss_seidel_sweep(ItmMlcpWorkspace* ws, double relaxation, int nsweep)
 {
     const ItmMlcpScaled* s = &ws->s;
+    // w = H x + b
+    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
+    ws->dense->axpy(ws->w, 1.0, s->b, s->n);
     for (int sweep = 0; sweep < nsweep; sweep++) {
         for (int i = 0; i < s->n; i++) {
             if (s->tangent_of[i] == ITM_NONE) {

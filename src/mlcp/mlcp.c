@@ -125,7 +125,7 @@ void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace)
 double itm_mlcp_measure(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
-    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->n);
+    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
     for (int i = 0; i < s->n; i++) {
         ws->w[i] += s->b[i];
         ws->x_user[i] = s->d[i] * ws->x[i];
@@ -201,7 +201,9 @@ static const Rung* pick_ladder(const ItmMlcpProblem* p)
 static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpOptions* options)
 {
     int n = ws->s.n;
+    // products run over the padding too; it holds zeros
     memset(ws->x + n, 0, (size_t)(ws->s.ld - n) * sizeof *ws->x);
+    memset(ws->w + n, 0, (size_t)(ws->s.ld - n) * sizeof *ws->w);
     for (int i = 0; i < n; i++) {
         ws->x[i] = options->warm_start ? result->x[i] / ws->s.d[i] : 0.0;
         ws->state[i] = options->warm_start ? result->state[i] : ITM_ROW_UNKNOWN;

@@ -13,13 +13,15 @@
 
 enum {
     MAX_PROXIMAL = 60,
-    PATIENCE = 4,           // block moves without progress before single ones
-    GUESS_SWEEPS = 6,       // Gauss-Seidel sweeps that make the first guess
+    PATIENCE = 2,           // block moves without progress before single ones
+    GUESS_SWEEPS = 20,       // Gauss-Seidel sweeps that make the first guess
     REFACTOR_SHARE = 20,    // update the factor for up to m/20 moved rows, else factor anew
+    MAX_DESCENT = 100,
+    DESCENT_SWEEPS = 8,
     MAX_UPDATES = 64        // updates before a fresh factor, to keep rounding out
 };
-static const double EPS_START = 1e-9, EPS_MIN = 1e-13;
-static const double X_NOISE = 1e-8;   // of the active rows' solution, relative: rounding / eps
+static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
+static const double X_NOISE = 1e-10;   // of the active rows' solution, relative: rounding / eps
 static const double W_NOISE = 1e-13;  // of the tight rows' velocity, relative: rounding
 static const double NO_SOLUTION_FACTOR = 1e7; // proof radius over largest impulse that counts as a proof
 
@@ -174,7 +176,7 @@ static void solve_trial(Pivoting* p)
     int ntight = p->n - p->m;
 
     // delta_tau = bound - base
-    memset(p->delta, 0, (size_t)p->n * sizeof *p->delta);
+    memset(p->delta, 0, (size_t)p->ld * sizeof *p->delta);
     bool is_any_moved = false;
     for (int k = 0; k < ntight; k++) {
         int i = p->tight[k];
@@ -184,7 +186,7 @@ static void solve_trial(Pivoting* p)
 
     // delta_z = -(H_zz + eps)^-1 (w_z + H_zt delta_t)                        [contact-rim, eq. 29]
     if (is_any_moved) {
-        p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->active, p->m, p->n);
+        p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->active, p->m, p->ld);
     }
     for (int k = 0; k < p->m; k++) {
         int i = p->active[k];
@@ -197,7 +199,7 @@ static void solve_trial(Pivoting* p)
     }
 
     // w_t = w_t + (H + eps) delta                                            [contact-rim, eq. 30]
-    p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->tight, ntight, p->n);
+    p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->tight, ntight, p->ld);
     for (int k = 0; k < ntight; k++) {
         int i = p->tight[k];
         p->w[i] += p->w_base[i] + p->eps * p->delta[i];
@@ -253,42 +255,169 @@ static void move_row(Pivoting* p, int i)
     p->info->pivots++;
 }
 
+// The factor after the rows in p->moved have changed sides
+static bool refresh_factor(Pivoting* p, int nmoved)
+{
+    bool is_small = nmoved * REFACTOR_SHARE <= p->m && p->nupdate + nmoved <= MAX_UPDATES;
+    return is_small ? update_factor(p, nmoved) : factor_active(p);
+}
+
 static bool move_rows(Pivoting* p, int nmoved)
 {
     for (int k = 0; k < nmoved; k++) {
         move_row(p, p->moved[k]);
     }
-    bool is_small = nmoved * REFACTOR_SHARE <= p->m && p->nupdate + nmoved <= MAX_UPDATES;
-    return is_small ? update_factor(p, nmoved) : factor_active(p);
+    return refresh_factor(p, nmoved);
 }
 
-// Block principal pivoting until every row keeps its condition. false: the factorisation broke down.
-static bool pivot(Pivoting* p)
+// Moves the broken rows, all or (Murty) only the one of largest index. false: the factorisation broke down.
+static bool move_broken(Pivoting* p, int nbroken, bool is_single)
+{
+    if (is_single) {
+        p->moved[0] = p->moved[nbroken - 1];
+        nbroken = 1;
+    }
+    return move_rows(p, nbroken);
+}
+
+typedef enum Ending { SETTLED, UNSETTLED, BROKEN_DOWN } Ending;
+
+// Block moves while they reduce the number of broken rows; with is_single, Murty's rule whenever they do not.
+static Ending pivot(Pivoting* p, int budget, bool is_single)
 {
     int fewest = p->n + 1, patience = PATIENCE;
-    int budget = 50 + 10 * p->n;
     for (int trial = 0; trial < budget; trial++) {
         solve_trial(p);
         int nbroken = find_broken(p);
         if (nbroken == 0) {
-            return true;
+            return SETTLED;
         }
-        if (nbroken < fewest) {
-            fewest = nbroken;
-            patience = PATIENCE;
-        } else if (patience > 0) {
-            patience--;
+        patience = nbroken < fewest ? PATIENCE : patience - 1;
+        fewest = nbroken < fewest ? nbroken : fewest;
+        if (patience <= 0 && !is_single) {
+            return UNSETTLED;
         }
-        if (patience == 0) {
-            // Murty: the row of largest index alone
-            p->moved[0] = p->moved[nbroken - 1];
-            nbroken = 1;
-        }
-        if (!move_rows(p, nbroken)) {
-            return false;
+        if (!move_broken(p, nbroken, patience <= 0)) {
+            return BROKEN_DOWN;
         }
     }
-    return true;  // out of pivots: the proximal iteration goes on from what we have
+    return UNSETTLED;
+}
+
+// ---------------------------------------------------------------------------- descent
+
+// The regularised problem is the minimum of  f(y) = y.(H + eps)y / 2 + w_base.y  over lo <= base + y <= up. Where block
+// moves go round in circles, this goes down: Gauss-Seidel sweeps propose the active set, its solution is
+// the direction, and the step along the projected direction must lower f.
+
+static double clamp_step(const Pivoting* p, int i, double y)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    return fmin(fmax(y, s->lo[i] - p->base[i]), s->up[i] - p->base[i]);
+}
+
+// g = (H + eps) y + w_base
+static void compute_gradient(const Pivoting* p, double* g, const double* y)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    p->dense->multiply_rows(g, s->H, s->ld, y, NULL, p->n, p->ld);
+    for (int i = 0; i < p->n; i++) {
+        g[i] += p->eps * y[i] + p->w_base[i];
+    }
+}
+
+// f = y.(g + w_base) / 2
+static double descent_value(const Pivoting* p, const double* g, const double* y)
+{
+    return 0.5 * (p->dense->dot(y, g, p->n) + p->dense->dot(y, p->w_base, p->n));
+}
+
+// One Gauss-Seidel sweep, g kept up to date
+static void sweep_descent(const Pivoting* p, double* y, double* g)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    for (int i = 0; i < p->n; i++) {
+        const double* H = s->H + (size_t)i * (size_t)s->ld;
+        double step = clamp_step(p, i, y[i] - g[i] / (H[i] + p->eps)) - y[i];
+        if (step != 0.0) {
+            y[i] += step;
+            p->dense->axpy(g, step, H, p->ld);
+            g[i] += p->eps * step;
+        }
+    }
+}
+
+// States that fit y: tight where it is at a bound and g holds it there. Rows that change go to p->moved.
+static int adopt_states(Pivoting* p, const double* y, const double* g)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    int nmoved = 0;
+    for (int i = 0; i < p->n; i++) {
+        double x = p->base[i] + y[i];
+        signed char state = x <= s->lo[i] && g[i] >= 0.0   ? ITM_ROW_LO
+                            : x >= s->up[i] && g[i] <= 0.0 ? ITM_ROW_UP
+                                                           : ITM_ROW_ACTIVE;
+        state = s->lo[i] == s->up[i] ? ITM_ROW_LO : state;
+        bool was_active = p->ws->state[i] == ITM_ROW_ACTIVE;
+        if (was_active != (state == ITM_ROW_ACTIVE)) {
+            p->moved[nmoved++] = i;
+        }
+        p->ws->state[i] = state;
+    }
+    p->info->pivots += nmoved;
+    return nmoved;
+}
+
+// Longest y(a) = clamp(y + a (delta - y)), a = 1, 1/2, ..., that lowers f; y itself if none does.
+static void search_descent(Pivoting* p, double* y, double* g)
+{
+    double *trial = p->ws->v[6], *g_trial = p->ws->v[8];
+    double f = descent_value(p, g, y);
+    memset(trial, 0, (size_t)p->ld * sizeof *trial);
+    for (double a = 1.0; a > 1e-3; a *= 0.5) {
+        for (int i = 0; i < p->n; i++) {
+            trial[i] = clamp_step(p, i, y[i] + a * (p->delta[i] - y[i]));
+        }
+        compute_gradient(p, g_trial, trial);
+        if (descent_value(p, g_trial, trial) < f) {
+            memcpy(y, trial, (size_t)p->n * sizeof *y);
+            memcpy(g, g_trial, (size_t)p->n * sizeof *g);
+            return;
+        }
+    }
+}
+
+static Ending descend(Pivoting* p)
+{
+    double *y = p->ws->v[5], *g = p->ws->v[7];
+    memset(y, 0, (size_t)p->ld * sizeof *y);
+    for (int i = 0; i < p->n; i++) {
+        y[i] = clamp_step(p, i, p->ws->x[i] - p->base[i]);
+    }
+    compute_gradient(p, g, y);
+    for (int k = 0; k < MAX_DESCENT; k++) {
+        for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
+            sweep_descent(p, y, g);
+        }
+        if (!refresh_factor(p, adopt_states(p, y, g))) {
+            return BROKEN_DOWN;
+        }
+        solve_trial(p);
+        if (find_broken(p) == 0) {
+            return SETTLED;
+        }
+        search_descent(p, y, g);
+    }
+    return UNSETTLED;
+}
+
+// Block pivoting, then descent, then Murty's rule, which always ends but may take long.
+static bool settle(Pivoting* p)
+{
+    Ending ending = pivot(p, p->n + 10, false);
+    ending = ending == UNSETTLED ? descend(p) : ending;
+    ending = ending == UNSETTLED ? pivot(p, 50 + 10 * p->n, true) : ending;
+    return ending != BROKEN_DOWN;  // out of pivots: the proximal iteration goes on from what we have
 }
 
 // ---------------------------------------------------------------------------- start
@@ -406,7 +535,7 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
     info->iterations = 0;
     bool is_sound = factor_active(&p);
     while (is_sound && info->iterations < MAX_PROXIMAL) {
-        is_sound = pivot(&p);
+        is_sound = settle(&p);
         if (!is_sound) {
             break;
         }

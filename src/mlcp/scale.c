@@ -2,6 +2,7 @@
 #include "mlcp/workspace.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 // Power of two nearest 1/sqrt(h); 1 for a row that H does not touch.
@@ -10,9 +11,14 @@ static double pick_scale(double h)
     if (!(h > 0.0)) {
         return 1.0;
     }
-    int exponent;
-    frexp(h, &exponent);
-    return ldexp(1.0, -(exponent / 2));
+    // the exponent field of h, halved and negated, as the exponent of the scale
+    uint64_t bits;
+    memcpy(&bits, &h, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1023;
+    bits = (uint64_t)(1023 - (exponent + 1) / 2) << 52;
+    double scale;
+    memcpy(&scale, &bits, sizeof scale);
+    return scale;
 }
 
 static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
