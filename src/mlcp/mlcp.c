@@ -190,7 +190,8 @@ static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0}, {ITM_MLCP_NEWTON, 0
 static const Rung LADDER_FRICTION[] = {{ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},
                                        {ITM_MLCP_LEMKE, 0},  {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 0},
                                        {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
-static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ENUMERATION, 0}, END};
+static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ENUMERATION, 0},
+                                      {ITM_MLCP_GAUSS_SEIDEL, 0}, {ITM_MLCP_NEWTON, 0}, END};
 #undef END
 
 static const Rung* pick_ladder(const ItmMlcpProblem* p)

@@ -23,8 +23,10 @@ static double pick_scale(double h)
 
 static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
+    // a matrix that is neither symmetric nor of contacts (a circuit) says nothing through its diagonal
+    bool has_scale = p->is_symmetric || p->ncontact > 0;
     for (int i = 0; i < s->n; i++) {
-        s->d[i] = p->is_symmetric ? pick_scale(p->H[(size_t)i * (size_t)p->n + (size_t)i]) : 1.0;
+        s->d[i] = has_scale ? pick_scale(p->H[(size_t)i * (size_t)p->n + (size_t)i]) : 1.0;
     }
     // one scale for all rows of a round contact: the smallest, so that no diagonal exceeds one by much
     for (int c = 0; c < p->ncontact; c++) {
