@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const double PIVOT_MIN = 1e-11;  // smaller tableau entries count as zero
+static const double SOFTNESS = 1e-8;    // added to the diagonal of a symmetric H: redundant rows would ruin the tableau
 static const double TIE = 1e-12;        // ratios closer than this are a tie
 
 // A variable of the LCP: x = x0 + sum over variables of (direction) z.
@@ -34,6 +35,7 @@ typedef struct Lemke {
     int* row_of;     // variable -> row, or ITM_NONE                              (2n + 1)
     int* column_of;  // variable -> column, or ITM_NONE                           (2n + 1)
     double* column;  // scratch                                                   (n)
+    double softness; // 0 for H that is not symmetric
     double* value;   // values of z                                               (n)
 } Lemke;
 
@@ -173,6 +175,9 @@ static void fill_column(Lemke* l, int k, const Variable* v)
             g[i] += H[rows[j]] * values[j];
         }
     }
+    for (int j = 0; j < count; j++) {
+        g[rows[j]] += l->softness * values[j];
+    }
     visit_all(l, gather_column);
     for (int i = 0; i < l->n; i++) {
         tableau_row(l, i)[k] = l->column[i];
@@ -234,6 +239,7 @@ static void build_tableau(Lemke* l)
     visit_all(l, start_point);
     ws->dense->multiply_rows(ws->v[1], s->H, s->ld, ws->x, NULL, s->n, s->n);
     ws->dense->axpy(ws->v[1], 1.0, s->b, s->n);
+    ws->dense->axpy(ws->v[1], l->softness, ws->x, s->n);
     visit_all(l, gather_column);
     for (int k = 0; k < l->n; k++) {
         tableau_row(l, k)[l->n] = 1.0;  // covering vector
@@ -555,7 +561,8 @@ bool itm_lemke_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlc
         return false;
     }
     Lemke l = {.ws = ws, .n = n, .ld = itm_dense_pad(n + 2), .T = ws->T, .basic = ws->ti[0], .nonbasic = ws->ti[1],
-               .row_of = ws->ti[2], .column_of = ws->ti[3], .column = ws->tv[0], .value = ws->tv[1]};
+               .row_of = ws->ti[2], .column_of = ws->ti[3], .column = ws->tv[0], .value = ws->tv[1],
+               .softness = ws->s.is_symmetric ? SOFTNESS : 0.0};
     build_tableau(&l);
     visit_all(&l, mark_free);
     int ray_column = 0;

@@ -2,12 +2,15 @@
 // y_n = max(0, x_n - w_n) (Alart and Curnier's function with unit weights; the scaled diagonal is near one):
 //     F(x) = x - P(x - w(x)) = 0,   P: clamp, interval, polygon or disc of radius mu y_n
 // The Jacobian uses H + eps I, so redundant rows leave it regular; F itself is not regularised, so the limit is exact.
+// If the plain method fails, it is tried again from the side of compliance: w + c x in place of w, with c going from
+// one (soft contacts, easy) towards zero, each problem started at the solution of the last and the next c the closer the
+// harder it gets.
 #include "mlcp/workspace.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_NEWTON = 60, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
+enum { MAX_NEWTON = 40, MAX_SOFT = 15, MAX_STAGES = 60, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
 static const double EPS = 1e-10;
 static const double PIVOT_FLOOR = 1e-14;
 
@@ -22,16 +25,19 @@ typedef struct Newton {
     ItmMlcpWorkspace* ws;
     int n;
     double* x;        // iterate                                        (n)
-    double* w;        // H x + b                                        (n)
+    double* w;        // H x + b + c x                                  (n)
     double* F;        // (n)
     double* dx;       // (n)
-    double* dw;       // H dx                                           (n)
+    double* dw;       // (H + c) dx                                        (n)
     double* x_trial;  // (n)
     double* w_trial;  // (n)
     double* rhs;      // (n)
     int* live;        // rows that need the linear system: position -> row
     int* position;    // row -> position, or ITM_NONE for rows whose dx is known
     int nlive;
+    double c;         // compliance: w stands for H x + b + c x
+    double best;      // smallest residual so far
+    double* x_best;   // and where it was                               (n)
     double memory[MEMORY]; // last merit values, for the nonmonotone search
 } Newton;
 
@@ -259,7 +265,7 @@ static void fill_row(Newton* t, double* J, int ld, int i)
             J[j] += row.h[k] * H[t->live[j]];
         }
         if (t->position[row.h_row[k]] != ITM_NONE) {
-            J[t->position[row.h_row[k]]] += row.h[k] * EPS;
+            J[t->position[row.h_row[k]]] += row.h[k] * (EPS + t->c);
         }
     }
     for (int k = 0; k < row.ne; k++) {
@@ -273,13 +279,20 @@ static void fill_row(Newton* t, double* J, int ld, int i)
     t->rhs[t->position[i]] = rhs;
 }
 
+// dw = (H + c) dx
+static void multiply_step(Newton* t)
+{
+    const ItmMlcpScaled* s = &t->ws->s;
+    t->ws->dense->multiply_rows(t->dw, s->H, s->ld, t->dx, NULL, s->n, s->n);
+    t->ws->dense->axpy(t->dw, t->c, t->dx, s->n);
+}
+
 // J dx = -F
 static void solve_step(Newton* t, ItmMlcpInfo* info)
 {
     ItmMlcpWorkspace* ws = t->ws;
-    const ItmMlcpScaled* s = &ws->s;
     split_rows(t);
-    ws->dense->multiply_rows(t->dw, s->H, s->ld, t->dx, NULL, s->n, s->n);
+    multiply_step(t);
     int ld = itm_dense_pad(t->nlive);
     for (int k = 0; k < t->nlive; k++) {
         fill_row(t, ws->F + (size_t)k * (size_t)ld, ld, t->live[k]);
@@ -290,7 +303,7 @@ static void solve_step(Newton* t, ItmMlcpInfo* info)
     for (int k = 0; k < t->nlive; k++) {
         t->dx[t->live[k]] = t->rhs[k];
     }
-    ws->dense->multiply_rows(t->dw, s->H, s->ld, t->dx, NULL, s->n, s->n);
+    multiply_step(t);
 }
 
 // ---------------------------------------------------------------------------- search and loop
@@ -330,7 +343,8 @@ static double search(Newton* t)
 static Newton start_newton(ItmMlcpWorkspace* ws)
 {
     Newton t = {.ws = ws, .n = ws->s.n, .x = ws->x, .w = ws->w, .F = ws->v[0], .dx = ws->v[1], .dw = ws->v[2],
-                .x_trial = ws->v[3], .w_trial = ws->v[4], .rhs = ws->v[5], .live = ws->iv[0], .position = ws->iv[1]};
+                .x_trial = ws->v[3], .w_trial = ws->v[4], .rhs = ws->v[5], .live = ws->iv[0], .position = ws->iv[1],
+                .x_best = ws->v[6], .best = INFINITY};
     return t;
 }
 
@@ -344,30 +358,75 @@ static bool is_zero(const double* x, int n)
     return true;
 }
 
+static void keep_if_better(Newton* t, double residual)
+{
+    if (residual < t->best) {
+        t->best = residual;
+        memcpy(t->x_best, t->x, (size_t)t->n * sizeof *t->x_best);
+    }
+}
+
+// Newton iterations at compliance c. true: the residual (c = 0) or F (c > 0) became small within the limit.
+static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, double c, int limit)
+{
+    ItmMlcpWorkspace* ws = t->ws;
+    memset(t->memory, 0, sizeof t->memory);
+    t->c = c;
+    for (int k = 0; k < limit; k++) {
+        double residual = itm_mlcp_measure(ws);  // w = H x + b
+        keep_if_better(t, residual);
+        ws->dense->axpy(t->w, c, t->x, t->n);
+        compute_F(&ws->s, t->F, t->x, t->w);
+        double merit = ws->dense->dot(t->F, t->F, t->n);
+        double soft_enough = c * c * 1e-6 * ws->dense->dot(t->x, t->x, t->n);
+        if (residual <= options->tolerance || (c > 0.0 && merit <= soft_enough)) {
+            return true;
+        }
+        if (!isfinite(merit)) {
+            return false;
+        }
+        t->memory[k % MEMORY] = merit;
+        solve_step(t, info);
+        ws->dense->axpy(t->x, search(t), t->dx, t->n);
+        info->iterations++;
+    }
+    keep_if_better(t, itm_mlcp_measure(ws));
+    return t->best <= options->tolerance;
+}
+
+static void run_from_soft(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    double* x_last = t->ws->v[7];
+    size_t size = (size_t)t->n * sizeof *x_last;
+    double c = 1.0, factor = 0.1;
+    memset(t->x, 0, size);
+    run(t, options, info, c, MAX_SOFT);
+    memcpy(x_last, t->x, size);
+    for (int k = 0; k < MAX_STAGES && c > 1e-10 && factor < 0.95 && t->best > options->tolerance; k++) {
+        if (run(t, options, info, c * factor, MAX_SOFT)) {
+            c *= factor;
+            factor = fmax(0.03, factor * factor);
+            memcpy(x_last, t->x, size);
+        } else {
+            factor = sqrt(factor);
+            memcpy(t->x, x_last, size);
+        }
+    }
+    if (t->best > options->tolerance) {
+        run(t, options, info, 0.0, MAX_NEWTON);
+    }
+}
+
 bool itm_newton_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     Newton t = start_newton(ws);
-    double* x_best = ws->v[6];
-    double best = INFINITY;
     if (is_zero(ws->x, t.n)) {
         itm_gauss_seidel_sweep(ws, 1.0, START_SWEEPS);
     }
-    for (int k = 0; k < MAX_NEWTON; k++) {
-        double residual = itm_mlcp_measure(ws);
-        if (residual < best) {
-            best = residual;
-            memcpy(x_best, ws->x, (size_t)t.n * sizeof *x_best);
-        }
-        if (residual <= options->tolerance || !isfinite(residual)) {
-            break;
-        }
-        compute_F(&ws->s, t.F, t.x, t.w);
-        t.memory[k % MEMORY] = ws->dense->dot(t.F, t.F, t.n);
-        solve_step(&t, info);
-        double alpha = search(&t);
-        ws->dense->axpy(t.x, alpha, t.dx, t.n);
-        info->iterations++;
+    run(&t, options, info, 0.0, MAX_NEWTON);
+    if (t.best > options->tolerance) {
+        run_from_soft(&t, options, info);
     }
-    memcpy(ws->x, x_best, (size_t)t.n * sizeof *x_best);
-    return isfinite(best);
+    memcpy(ws->x, t.x_best, (size_t)t.n * sizeof *t.x_best);
+    return isfinite(t.best);
 }
