@@ -2,15 +2,14 @@
 // y_n = max(0, x_n - w_n) (Alart and Curnier's function with unit weights; the scaled diagonal is near one):
 //     F(x) = x - P(x - w(x)) = 0,   P: clamp, interval, polygon or disc of radius mu y_n
 // The Jacobian uses H + eps I, so redundant rows leave it regular; F itself is not regularised, so the limit is exact.
-// If the plain method fails, it is tried again from the side of compliance: w + c x in place of w, with c going from
-// one (soft contacts, easy) towards zero, each problem started at the solution of the last and the next c the closer the
-// harder it gets.
+// If the plain method fails, it is used inside a proximal iteration: w + c (x - base) in place of w, base moving to each
+// solution found; c falls after a success and rises after a failure.
 #include "mlcp/workspace.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_NEWTON = 40, MAX_SOFT = 15, MAX_STAGES = 60, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
+enum { MAX_NEWTON = 40, MAX_SOFT = 15, MAX_STAGES = 100, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
 static const double EPS = 1e-10;
 static const double PIVOT_FLOOR = 1e-14;
 
@@ -25,7 +24,7 @@ typedef struct Newton {
     ItmMlcpWorkspace* ws;
     int n;
     double* x;        // iterate                                        (n)
-    double* w;        // H x + b + c x                                  (n)
+    double* w;        // H x + b + c (x - base)                         (n)
     double* F;        // (n)
     double* dx;       // (n)
     double* dw;       // (H + c) dx                                        (n)
@@ -35,7 +34,8 @@ typedef struct Newton {
     int* live;        // rows that need the linear system: position -> row
     int* position;    // row -> position, or ITM_NONE for rows whose dx is known
     int nlive;
-    double c;         // compliance: w stands for H x + b + c x
+    double c;         // proximal weight: w stands for H x + b + c (x - base)
+    double* base;     // (n)
     double best;      // smallest residual so far
     double* x_best;   // and where it was                               (n)
     double memory[MEMORY]; // last merit values, for the nonmonotone search
@@ -344,7 +344,7 @@ static Newton start_newton(ItmMlcpWorkspace* ws)
 {
     Newton t = {.ws = ws, .n = ws->s.n, .x = ws->x, .w = ws->w, .F = ws->v[0], .dx = ws->v[1], .dw = ws->v[2],
                 .x_trial = ws->v[3], .w_trial = ws->v[4], .rhs = ws->v[5], .live = ws->iv[0], .position = ws->iv[1],
-                .x_best = ws->v[6], .best = INFINITY};
+                .x_best = ws->v[6], .base = ws->v[7], .best = INFINITY};
     return t;
 }
 
@@ -366,7 +366,8 @@ static void keep_if_better(Newton* t, double residual)
     }
 }
 
-// Newton iterations at compliance c. true: the residual (c = 0) or F (c > 0) became small within the limit.
+// Newton iterations at weight c. true: the residual became small, or (c > 0) F did against the proximal term, so that
+// x is a proximal step worth taking.
 static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, double c, int limit)
 {
     ItmMlcpWorkspace* ws = t->ws;
@@ -375,11 +376,15 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
     for (int k = 0; k < limit; k++) {
         double residual = itm_mlcp_measure(ws);  // w = H x + b
         keep_if_better(t, residual);
-        ws->dense->axpy(t->w, c, t->x, t->n);
+        double length = 0.0;  // |c (x - base)|^2
+        for (int i = 0; i < t->n && c > 0.0; i++) {
+            double pull = c * (t->x[i] - t->base[i]);
+            t->w[i] += pull;
+            length += pull * pull;
+        }
         compute_F(&ws->s, t->F, t->x, t->w);
         double merit = ws->dense->dot(t->F, t->F, t->n);
-        double soft_enough = c * c * 1e-6 * ws->dense->dot(t->x, t->x, t->n);
-        if (residual <= options->tolerance || (c > 0.0 && merit <= soft_enough)) {
+        if (residual <= options->tolerance || (c > 0.0 && merit < 1e-2 * length)) {
             return true;
         }
         if (!isfinite(merit)) {
@@ -394,26 +399,22 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
     return t->best <= options->tolerance;
 }
 
-static void run_from_soft(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+// c falls faster while it goes well (factor) and rises again, to fall more slowly, when a step fails.
+static void run_proximal(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
-    double* x_last = t->ws->v[7];
-    size_t size = (size_t)t->n * sizeof *x_last;
+    size_t size = (size_t)t->n * sizeof *t->base;
     double c = 1.0, factor = 0.1;
-    memset(t->x, 0, size);
-    run(t, options, info, c, MAX_SOFT);
-    memcpy(x_last, t->x, size);
-    for (int k = 0; k < MAX_STAGES && c > 1e-10 && factor < 0.95 && t->best > options->tolerance; k++) {
-        if (run(t, options, info, c * factor, MAX_SOFT)) {
-            c *= factor;
-            factor = fmax(0.03, factor * factor);
-            memcpy(x_last, t->x, size);
+    memcpy(t->x, t->base, size);
+    for (int k = 0; k < MAX_STAGES && t->best > options->tolerance; k++) {
+        if (run(t, options, info, c, MAX_SOFT)) {
+            memcpy(t->base, t->x, size);
+            factor = fmax(factor * factor, 0.05);
+            c = fmax(factor * c, 1e-12);
         } else {
-            factor = sqrt(factor);
-            memcpy(t->x, x_last, size);
+            memcpy(t->x, t->base, size);
+            c = fmin(2.0 * c / factor, 1.0);
+            factor = fmin(sqrt(sqrt(factor)), 0.8);
         }
-    }
-    if (t->best > options->tolerance) {
-        run(t, options, info, 0.0, MAX_NEWTON);
     }
 }
 
@@ -423,9 +424,10 @@ bool itm_newton_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMl
     if (is_zero(ws->x, t.n)) {
         itm_gauss_seidel_sweep(ws, 1.0, START_SWEEPS);
     }
+    memcpy(t.base, ws->x, (size_t)t.n * sizeof *t.base);
     run(&t, options, info, 0.0, MAX_NEWTON);
     if (t.best > options->tolerance) {
-        run_from_soft(&t, options, info);
+        run_proximal(&t, options, info);
     }
     memcpy(ws->x, t.x_best, (size_t)t.n * sizeof *t.x_best);
     return isfinite(t.best);
