@@ -11,6 +11,9 @@
 
 enum { MAX_NEWTON = 40, MAX_SOFT = 15, MAX_STAGES = 100, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
 static const double EPS = 1e-10;
+// light mechanisms behind stiff joints move far less than their diagonal of H says, hence large weights
+enum { NWEIGHT = 3 };
+static const double WEIGHTS[NWEIGHT] = {1.0, 100.0, 1e4};
 static const double PIVOT_FLOOR = 1e-14;
 
 // One row of the generalised Jacobian:  sum_k e_row[k] e[k] + sum_k h_row[k] H_k   (at most three of each)
@@ -27,7 +30,7 @@ typedef struct Newton {
     double* w;        // H x + b + c (x - base)                         (n)
     double* F;        // (n)
     double* dx;       // (n)
-    double* dw;       // (H + c) dx                                        (n)
+    double* dw;       // weight (H + c) dx                                   (n)
     double* x_trial;  // (n)
     double* w_trial;  // (n)
     double* rhs;      // (n)
@@ -36,6 +39,7 @@ typedef struct Newton {
     int nlive;
     double c;         // proximal weight: w stands for H x + b + c (x - base)
     double* base;     // (n)
+    double weight;    // F = x - P(x - weight w); w, dw and H below carry the weight
     double best;      // smallest residual so far
     double* x_best;   // and where it was                               (n)
     double memory[MEMORY]; // last merit values, for the nonmonotone search
@@ -260,12 +264,13 @@ static void fill_row(Newton* t, double* J, int ld, int i)
     memset(J, 0, (size_t)ld * sizeof *J);
     for (int k = 0; k < row.nh; k++) {
         const double* H = s->H + (size_t)row.h_row[k] * (size_t)s->ld;
-        rhs -= row.h[k] * t->dw[row.h_row[k]];  // dw = H dx of the known steps
+        double h = row.h[k] * t->weight;
+        rhs -= row.h[k] * t->dw[row.h_row[k]];  // of the known steps
         for (int j = 0; j < t->nlive; j++) {
-            J[j] += row.h[k] * H[t->live[j]];
+            J[j] += h * H[t->live[j]];
         }
         if (t->position[row.h_row[k]] != ITM_NONE) {
-            J[t->position[row.h_row[k]]] += row.h[k] * (EPS + t->c);
+            J[t->position[row.h_row[k]]] += h * (EPS + t->c);
         }
     }
     for (int k = 0; k < row.ne; k++) {
@@ -279,12 +284,14 @@ static void fill_row(Newton* t, double* J, int ld, int i)
     t->rhs[t->position[i]] = rhs;
 }
 
-// dw = (H + c) dx
+// dw = weight (H + c) dx
 static void multiply_step(Newton* t)
 {
     const ItmMlcpScaled* s = &t->ws->s;
     t->ws->dense->multiply_rows(t->dw, s->H, s->ld, t->dx, NULL, s->n, s->n);
-    t->ws->dense->axpy(t->dw, t->c, t->dx, s->n);
+    for (int i = 0; i < s->n; i++) {
+        t->dw[i] = t->weight * (t->dw[i] + t->c * t->dx[i]);
+    }
 }
 
 // J dx = -F
@@ -344,7 +351,7 @@ static Newton start_newton(ItmMlcpWorkspace* ws)
 {
     Newton t = {.ws = ws, .n = ws->s.n, .x = ws->x, .w = ws->w, .F = ws->v[0], .dx = ws->v[1], .dw = ws->v[2],
                 .x_trial = ws->v[3], .w_trial = ws->v[4], .rhs = ws->v[5], .live = ws->iv[0], .position = ws->iv[1],
-                .x_best = ws->v[6], .base = ws->v[7], .best = INFINITY};
+                .x_best = ws->v[6], .base = ws->v[7], .best = INFINITY, .weight = 1.0};
     return t;
 }
 
@@ -376,10 +383,10 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
     for (int k = 0; k < limit; k++) {
         double residual = itm_mlcp_measure(ws);  // w = H x + b
         keep_if_better(t, residual);
-        double length = 0.0;  // |c (x - base)|^2
-        for (int i = 0; i < t->n && c > 0.0; i++) {
-            double pull = c * (t->x[i] - t->base[i]);
-            t->w[i] += pull;
+        double length = 0.0;  // |weight c (x - base)|^2
+        for (int i = 0; i < t->n; i++) {
+            double pull = c > 0.0 ? t->weight * c * (t->x[i] - t->base[i]) : 0.0;
+            t->w[i] = t->weight * t->w[i] + pull;
             length += pull * pull;
         }
         compute_F(&ws->s, t->F, t->x, t->w);
@@ -426,7 +433,8 @@ bool itm_newton_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMl
     }
     memcpy(t.base, ws->x, (size_t)t.n * sizeof *t.base);
     run(&t, options, info, 0.0, MAX_NEWTON);
-    if (t.best > options->tolerance) {
+    for (int k = 0; k < NWEIGHT && t.best > options->tolerance; k++) {
+        t.weight = WEIGHTS[k];
         run_proximal(&t, options, info);
     }
     memcpy(ws->x, t.x_best, (size_t)t.n * sizeof *t.x_best);
