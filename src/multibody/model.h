@@ -219,6 +219,7 @@ struct ItmModel {
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
     int         nlimit, njoint_friction;
     int         nmotor;       // motions with a force limit
+    int         ncontact_max; // capacity for contacts, 0: the model has no shapes
     ItmContactOptions contact_options;
 
     ItmRowBlock* blocks;      //                                            (nblock)
