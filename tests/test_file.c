@@ -335,7 +335,7 @@ static void broken_yaml_is_located(void** state)
     refuse("a: &x [*x]\n", 1, 8, "refers to no anchor");
     refuse("? [a, b]\n: 1\n", 1, 3, "a key must be a word");
     refuse("title: !!str x\n", 1, 14, "tags");
-    refuse("title: a\n---\ntitle: b\n", 3, 1, "second YAML document");
+    refuse("title: a\n---\ntitle: b\n", 2, 1, "second YAML document");
     refuse("just text", 1, 1, "a model file is a mapping");
     refuse("[1, 2]", 1, 1, "a model file is a mapping");
     refuse("title: \"a\\0b\"\n", 1, 9, "control character");
@@ -538,6 +538,8 @@ static void bodies_are_checked(void** state)
            "zero");
     refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 1]}}}}\n", 1, 68,
            "needs 'angle'");
+    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [x, 0, 0], angle: 1}}}}\n", 1, 76,
+           "no parameter 'x'");
     refuse("multibody: {name: a.b, bodies: {}}\n", 1, 19, "a name has");
 }
 
