@@ -307,6 +307,22 @@ static void every_kind_of_signal_is_read(void** state)
     done(&r);
 }
 
+static void titles_are_written_in_any_style(void** state)
+{
+    (void)state;
+#define BODY "\nmultibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n"
+    const char* texts[] = {"title: It's a b" BODY, "title: 'It''s a b'" BODY, "title: \"It's \\\n  a\\x20b\"" BODY,
+                           "title: It's\n  a b" BODY, "title: |-\n  It's a b" BODY, "title: >-\n  It's\n  a b" BODY};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Read r = accept(texts[i]);
+        assert_string_equal(r.file.title, "It's a b");
+        done(&r);
+    }
+    Read r = accept("title: ''''''''''''" BODY);
+    assert_string_equal(r.file.title, "'''''");
+    done(&r);
+}
+
 static void anchors_save_typing(void** state)
 {
     (void)state;
@@ -339,6 +355,7 @@ static void broken_yaml_is_located(void** state)
     refuse("just text", 1, 1, "a model file is a mapping");
     refuse("[1, 2]", 1, 1, "a model file is a mapping");
     refuse("title: \"a\\0b\"\n", 1, 9, "control character");
+    refuse("title: 'a\n  b'\n", 1, 9, "single quotes must end on its line");
 }
 
 static void bytes_that_are_not_text_are_located(void** state)
@@ -742,6 +759,7 @@ int main(void)
         cmocka_unit_test(every_joint_type_is_read),
         cmocka_unit_test(couplings_motions_and_forces_are_read),
         cmocka_unit_test(every_kind_of_signal_is_read),
+        cmocka_unit_test(titles_are_written_in_any_style),
         cmocka_unit_test(anchors_save_typing),
         cmocka_unit_test(broken_yaml_is_located),
         cmocka_unit_test(bytes_that_are_not_text_are_located),
