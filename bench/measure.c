@@ -1,0 +1,136 @@
+#include "bench/measure.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define STEPS_PER_SECOND 600
+#define LOOP_STEPS 6000
+#define LOOP_SAMPLE 10  // steps between two looks at the four-bar
+#define TIME_WANTED 0.1 // CPU time over which a case is repeated, s
+#define TIME_LIMIT 2.0  // CPU time after which a run is cut short, s
+#define FORWARD_CALLS 20000
+
+double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void bench_report(const char* subject, const char* scene, int n, const char* metric, double value)
+{
+    printf("%s %s %d %s %.9g\n", subject, scene, n, metric, value);
+    fflush(stdout);
+}
+
+bool bench_is_wanted(int argc, char** argv, const char* scene)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], scene) == 0) {
+            return true;
+        }
+    }
+    return argc < 2;
+}
+
+// ---------------------------------------------------------------------------- runs
+
+typedef struct Run {
+    int steps;   // done; fewer than wanted if the time limit came first
+    double time; // CPU time in steps, s
+} Run;
+
+// Steps in blocks, so that reading the clock costs nothing beside them.
+static Run run_steps(const BenchSubject* subject, void* scene, int wanted, int block)
+{
+    Run run = {0};
+    while (run.steps < wanted && run.time < TIME_LIMIT) {
+        double start = bench_now();
+        subject->step(scene, block);
+        run.time += bench_now() - start;
+        run.steps += block;
+    }
+    return run;
+}
+
+// One second from the start, repeated until enough time was measured; the fastest counts. The height
+// of the tip after that second is reported if the time limit lets it come.
+static void run_second(const BenchSubject* subject, const char* scene_name, int n, int block)
+{
+    double best = INFINITY, total = 0, tip_z = NAN;
+    while (total < TIME_WANTED) {
+        void* scene = subject->create(n);
+        Run run = run_steps(subject, scene, STEPS_PER_SECOND, block);
+        if (run.steps == STEPS_PER_SECOND) {
+            tip_z = subject->get_tip_z(scene);
+        }
+        subject->destroy(scene);
+        best = fmin(best, run.time / run.steps);
+        total += run.time;
+    }
+    bench_report(subject->name, scene_name, n, "step_us", 1e6 * best);
+    bench_report(subject->name, scene_name, n, "tip_z", tip_z);
+}
+
+// ---------------------------------------------------------------------------- scenes
+
+static void run_forward(const BenchSubject* subject, const char* scene_name)
+{
+    void* scene = subject->create(ITM_ARM7_JOINTS);
+    double best = INFINITY, norm = 0;
+    for (int i = 0; i < 5; i++) {
+        double start = bench_now();
+        norm = subject->forward(scene, FORWARD_CALLS);
+        best = fmin(best, (bench_now() - start) / FORWARD_CALLS);
+    }
+    bench_report(subject->name, scene_name, ITM_ARM7_JOINTS, "forward_us", 1e6 * best);
+    bench_report(subject->name, scene_name, ITM_ARM7_JOINTS, "acceleration", norm);
+    subject->destroy(scene);
+}
+
+void bench_run_arm(const BenchSubject* subject, const char* scene_name)
+{
+    run_forward(subject, scene_name);
+    run_second(subject, scene_name, ITM_ARM7_JOINTS, 50);
+}
+
+void bench_run_chain(const BenchSubject* subject, int n_max)
+{
+    static const int sizes[] = {10, 30, 100, 300, 1000};
+    for (int i = 0; i < 5 && sizes[i] <= n_max; i++) {
+        run_second(subject, "chain", sizes[i], sizes[i] < 100 ? 50 : sizes[i] < 300 ? 10 : 1);
+    }
+}
+
+// Ten seconds of the four-bar with a look every few steps; the time limit may end it early.
+static void run_loop(const BenchSubject* subject, int n)
+{
+    void* scene = subject->create(n);
+    double energy = subject->get_energy(scene), energy_error = 0, gap = 0;
+    Run run = {0};
+    while (run.steps < LOOP_STEPS && run.time < TIME_LIMIT) {
+        Run block = run_steps(subject, scene, LOOP_SAMPLE, LOOP_SAMPLE);
+        run.steps += block.steps;
+        run.time += block.time;
+        gap = fmax(gap, subject->get_gap(scene));
+        energy_error = fmax(energy_error, fabs(subject->get_energy(scene) - energy));
+    }
+    double angle = itm_four_bar_compute_angle(n, run.steps * ITM_SCENE_STEP);
+    BenchDirection upright = subject->get_upright(scene);
+    bench_report(subject->name, "loop", n, "step_us", 1e6 * run.time / run.steps);
+    bench_report(subject->name, "loop", n, "seconds", run.steps * ITM_SCENE_STEP);
+    bench_report(subject->name, "loop", n, "gap", gap);
+    bench_report(subject->name, "loop", n, "energy_error", energy_error);
+    bench_report(subject->name, "loop", n, "top_error",
+                 hypot(upright.x - sin(angle), upright.z - cos(angle)));
+    subject->destroy(scene);
+}
+
+void bench_run_loop(const BenchSubject* subject)
+{
+    static const int sizes[] = {2, 10, 40};
+    for (int i = 0; i < 3; i++) {
+        run_loop(subject, sizes[i]);
+    }
+}

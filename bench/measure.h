@@ -1,0 +1,53 @@
+// The measurements, once, for Interim and for every peer: a subject says how it builds a scene, steps it
+// and looks at it; what is timed and reported is the same for all.
+//
+// Output, one line a figure:  subject scene n metric value.  Times are CPU time of this process in
+// microseconds a step (or call); every subject runs in one thread.
+#ifndef ITM_BENCH_MEASURE_H
+#define ITM_BENCH_MEASURE_H
+
+#include "scenes/numbers.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Direction of the first upright of the four-bar: (sin, cos) of its angle.
+typedef struct BenchDirection {
+    double x, z;
+} BenchDirection;
+
+// A scene inside a subject. Functions that a scene does not need may be NULL.
+typedef struct BenchSubject {
+    const char* name;
+    void* (*create)(int n);                 // a scene of size n, at its start
+    void (*destroy)(void* scene);
+    void (*step)(void* scene, int count);   // `count` steps of ITM_SCENE_STEP
+    double (*forward)(void* scene, int count);  // `count` forward dynamics, each of a slightly
+                                            // different state; |v'| of the last, the true start
+    double (*get_tip_z)(void* scene);       // arm: of the tool; chain: of the far end             m
+    double (*get_energy)(void* scene);      // kinetic and potential                               J
+    double (*get_gap)(void* scene);         // four-bar: largest distance of two joint ends        m
+    BenchDirection (*get_upright)(void* scene);
+} BenchSubject;
+
+// CPU time of this process, s.
+double bench_now(void);
+void bench_report(const char* subject, const char* scene, int n, const char* metric, double value);
+// Whether the command line asks for this scene: no arguments ask for all.
+bool bench_is_wanted(int argc, char** argv, const char* scene);
+
+// Forward dynamics and steps of the arm.          scene "arm" or "arm-gravity"
+void bench_run_arm(const BenchSubject* subject, const char* scene);
+// One second of the chain, for n = 10 ... 1000; n_max leaves out sizes that a subject is too slow for.
+void bench_run_chain(const BenchSubject* subject, int n_max);
+// Ten seconds of the four-bar, for n = 2, 10, 40.
+void bench_run_loop(const BenchSubject* subject);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

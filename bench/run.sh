@@ -1,0 +1,75 @@
+#!/bin/sh
+# run.sh [arm|chain|loop|mlcp]...   measure Interim and its peers side by side; without names, everything.
+# BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
+# Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
+# Figures of every round and the table stay in out/bench.
+set -eu
+cd "$(dirname "$0")/.."
+rounds=${BENCH_ROUNDS:-5}
+jobs=${BENCH_JOBS:-2}
+out=out/bench
+scenes=$(for name in "${@:-}"; do [ "$name" = mlcp ] || echo "$name"; done)
+peers="libmujoco-dev libbullet-dev libode-dev libsimbody-dev libdart-dev libdart-external-ikfast-dev"
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+has_package() {
+    dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
+
+install_peers() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+    for package in $peers; do
+        has_package "$package" && continue
+        echo "bench: installing $package" >&2
+        DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" \
+            >/dev/null 2>&1 || echo "bench: $package cannot be had; continuing without" >&2
+    done
+}
+
+build() {
+    cmake --preset bench >/dev/null
+    cmake --build build -j "$jobs" >/dev/null
+    cmake --preset bench-native >/dev/null
+    cmake --build build-native -j "$jobs" --target bench_multibody >/dev/null
+}
+
+# run_program ROUND LABEL PROGRAM: lines "subject scene n metric value" into out/bench/ROUND-LABEL.txt
+run_program() {
+    [ -x "$3" ] || return 0
+    # shellcheck disable=SC2086  # the scene names are words
+    timeout 120 "$3" $scenes >"$out/$1-$2.txt" 2>"$out/$1-$2.err" ||
+        echo "bench: $2 failed in round $1, see $out/$1-$2.err" >&2
+}
+
+run_rounds() {
+    rm -f "$out"/*-*.txt "$out"/*-*.err
+    round=1
+    while [ "$round" -le "$rounds" ]; do
+        run_program "$round" interim build/bench/bench_multibody
+        run_program "$round" native build-native/bench/bench_multibody
+        sed -i 's/^interim-/native-/' "$out/$round-native.txt"
+        for peer in mujoco bullet ode simbody dart; do
+            run_program "$round" "$peer" "build/bench/peer_$peer"
+        done
+        round=$((round + 1))
+    done
+}
+
+wants() {
+    [ $# -eq 1 ] && return 0
+    wanted=$1
+    shift
+    for name in "$@"; do [ "$name" = "$wanted" ] && return 0; done
+    return 1
+}
+
+mkdir -p "$out"
+install_peers
+build
+if wants arm "$@" || wants chain "$@" || wants loop "$@"; then
+    run_rounds
+    awk -f bench/table.awk "$out"/[0-9]*-*.txt | tee "$out/table.txt"
+fi
+if wants mlcp "$@" && [ -x build/bench/bench_mlcp ]; then
+    build/bench/bench_mlcp | tee "$out/mlcp.txt"
+fi

@@ -1,0 +1,37 @@
+// Chain of n equal rods, revolute axes alternating: linear growth of cost, and nine-digit tip heights.
+#include "scenes/scene.h"
+#include "scenes/scenes.h"
+#include "scenes/numbers.h"
+
+#include <stdio.h>
+
+static int add_link(ItmScene* scene, int i)
+{
+    char name[16];
+    snprintf(name, sizeof name, "link%d", i);
+    double transverse = itm_cylinder_transverse(1, ITM_CHAIN_RADIUS, 1);
+    ItmBodyDef def = itm_default_body_def();
+    def.name = name;
+    def.mass = 1;
+    def.com = (ItmVec3){0.5, 0, 0};
+    def.inertia = (ItmSym3){
+        .xx = itm_cylinder_axial(1, ITM_CHAIN_RADIUS), .yy = transverse, .zz = transverse};
+    return itm_scene_add_body(scene, &def);
+}
+
+ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error)
+{
+    ItmScene scene = itm_scene_begin(coordinates, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
+    int parent = ITM_GROUND;
+    for (int i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "joint%d", i);
+        int child = add_link(&scene, i);
+        ItmJointDef def = itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child,
+                                          (ItmVec3){0, 0, 0}, itm_scene_unit(itm_chain_axis(i)));
+        itm_scene_set_start(&def, ITM_RZ, 0, i == 1 ? itm_chain_rate(n) : 0);
+        itm_scene_add_joint(&scene, &def);
+        parent = child;
+    }
+    return itm_scene_finish(&scene, model);
+}

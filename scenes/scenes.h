@@ -1,0 +1,68 @@
+// Mechanisms shared by tests, examples and benchmarks, built through the public API.
+// Each function compiles a model that the caller destroys; coordinates as asked.
+#ifndef ITM_SCENES_SCENES_H
+#define ITM_SCENES_SCENES_H
+
+#include "interim/interim.h"
+
+// ---------------------------------------------------------------------------- benchmarks
+
+// Seven-joint arm with a sphere welded on its tip. Joints "joint1" ... "joint7", bodies "link1" ...
+// "link7" and "tool". No torques; starts moving. Freedom 7.
+ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_gravity,
+                         ItmError* error);
+
+// Chain of n rods with revolute joints about y and z in turn, held at one end. Joints "joint0" ...,
+// bodies "link0" ...; the origin of a body is at its joint, its tip at (1, 0, 0). Freedom n.
+ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error);
+
+// n four-bar windows side by side (IFToMM benchmark A02) in the x-z plane, as bodies in space: of the
+// six rows that close a window three are redundant. Bodies "upright0" ... "upright<n>" (origin below,
+// along z), "coupler0" ... (along x). Freedom 1, in horizontal position n + 1.
+ItmStatus itm_four_bar_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error);
+
+// Bricard's six-bar (IFToMM benchmark A04): five rods of 1 m, 1 kg and 0.1 m square section along the
+// edges of a cube, six revolute joints at its corners, each axis perpendicular to the next. Gravity
+// along -y. Bodies "rod1" ... "rod5" with their origins in the middle. Freedom 1, one row redundant.
+ItmStatus itm_bricard_build(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
+
+// ---------------------------------------------------------------------------- closed forms
+
+// Rod of 1 m and 1 kg, "rod", hinged at its end by "hinge"; starts at rest, `amplitude` from hanging.
+ItmStatus itm_pendulum_build(ItmModel** model, ItmCoordinates coordinates, double amplitude,
+                             ItmError* error);
+// Its period at any amplitude below pi, by the complete elliptic integral.
+double itm_pendulum_compute_period(double amplitude);
+
+// Two such rods, "upper" and "lower", hinged about parallel axes; start at rest at these angles from
+// hanging (the second relative to the first).
+ItmStatus itm_double_pendulum_build(ItmModel** model, ItmCoordinates coordinates,
+                                    double angle_upper, double angle_lower, ItmError* error);
+
+// Heavy symmetric top, "top", on a spherical joint at its tip, tilted by `tilt` and set going so that it
+// precesses steadily, without nutation.
+ItmStatus itm_top_build(ItmModel** model, ItmCoordinates coordinates, double tilt, ItmError* error);
+// The rate of that precession about the vertical, rad/s.
+double itm_top_compute_precession(double tilt);
+
+// Free body "body" with three different moments of inertia, no gravity, turning almost about the
+// middle one: it tumbles.
+ItmStatus itm_free_body_build(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
+
+// ---------------------------------------------------------------------------- every joint
+
+// A swinging body "carrier", and on it "rider" by a joint "joint" of the given type, with generic inertia, skew
+// frames, start values and rates on every free direction. Freedom 1 + itm_zoo_get_freedom(type).
+ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJointType type,
+                             ItmError* error);
+// Freedoms that the joint leaves in the zoo (a generic joint has tx, tz, ry there).
+int itm_zoo_get_freedom(ItmJointType type);
+
+// One closed loop through every joint type, named by its type, from ground to ground over bodies
+// "body1" ...; starts at rest under a skew gravity.
+ItmStatus itm_zoo_build_loop(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
+
+// Two gear wheels "pinion", "wheel" and a rack "rack" driven by the wheel. Freedom 1.
+ItmStatus itm_zoo_build_gears(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
+
+#endif

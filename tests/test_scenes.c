@@ -1,0 +1,193 @@
+// Every shared scene builds, assembles in both kinds of coordinates, and has the freedoms it should.
+#include "check.h"
+
+#include "interim/interim.h"
+#include "scenes/scenes.h"
+
+static const ItmCoordinates COORDINATES[] = {ITM_COORDINATES_ABSOLUTE, ITM_COORDINATES_JOINT};
+
+// Checks the count of freedoms, and that it is nv - (nrow - nredundant); destroys the model.
+static ItmModelInfo check_freedom(ItmModel* model, int freedom)
+{
+    ItmModelInfo info = itm_model_get_info(model);
+    assert_int_equal(info.freedom, freedom);
+    assert_int_equal(info.nv - (info.nrow - info.nredundant), freedom);
+    itm_model_destroy(model);
+    return info;
+}
+
+static void arm_has_seven_freedoms(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmModel* model;
+        ItmError error;
+        CHECK_OK(itm_arm7_build(&model, COORDINATES[i], true, &error), &error);
+        ItmModelInfo info = check_freedom(model, 7);
+        assert_int_equal(info.nbody, 8);
+        assert_int_equal(info.nredundant, 0);
+    }
+}
+
+static void chain_has_a_freedom_for_each_link(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        for (int n = 2; n <= 50; n += 16) {
+            ItmModel* model;
+            ItmError error;
+            CHECK_OK(itm_chain_build(&model, COORDINATES[i], n, &error), &error);
+            ItmModelInfo info = check_freedom(model, n);
+            assert_int_equal(info.nv, COORDINATES[i] == ITM_COORDINATES_JOINT ? n : 6 * n);
+            assert_int_equal(info.nredundant, 0);
+        }
+    }
+}
+
+// A planar loop of revolute joints in space: of the five rows that close each window, three are redundant.
+static void four_bar_has_one_freedom_and_three_redundant_rows_a_window(void** state)
+{
+    (void)state;
+    static const int sizes[] = {2, 10, 40};
+    for (int i = 0; i < 6; i++) {
+        int n = sizes[i / 2];
+        ItmModel* model;
+        ItmError error;
+        CHECK_OK(itm_four_bar_build(&model, COORDINATES[i % 2], n, &error), &error);
+        assert_int_equal(check_freedom(model, 1).nredundant, 3 * n);
+    }
+}
+
+// Gruebler's count gives 5 * 6 - 6 * 5 = 0 freedoms; one row depends on the others.
+static void bricard_has_one_freedom_and_one_redundant_row(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmModel* model;
+        ItmError error;
+        CHECK_OK(itm_bricard_build(&model, COORDINATES[i], &error), &error);
+        assert_int_equal(check_freedom(model, 1).nredundant, 1);
+    }
+}
+
+static void closed_form_scenes_have_their_freedoms(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmModel* model;
+        ItmError error;
+        CHECK_OK(itm_pendulum_build(&model, COORDINATES[i], 2.5, &error), &error);
+        check_freedom(model, 1);
+        CHECK_OK(itm_double_pendulum_build(&model, COORDINATES[i], 1.5, 0.7, &error), &error);
+        check_freedom(model, 2);
+        CHECK_OK(itm_top_build(&model, COORDINATES[i], 0.4, &error), &error);
+        check_freedom(model, 3);
+        CHECK_OK(itm_free_body_build(&model, COORDINATES[i], &error), &error);
+        check_freedom(model, 6);
+    }
+}
+
+static void zoo_pairs_have_the_freedom_of_their_joint(void** state)
+{
+    (void)state;
+    for (int type = 0; type < ITM_JOINT_TYPE_COUNT; type++) {
+        for (int i = 0; i < 2; i++) {
+            ItmModel* model;
+            ItmError error;
+            CHECK_OK(itm_zoo_build_pair(&model, COORDINATES[i], (ItmJointType)type, &error),
+                     &error);
+            check_freedom(model, 1 + itm_zoo_get_freedom((ItmJointType)type));
+        }
+    }
+}
+
+// A loop loses six of the freedoms of its joints.
+static void zoo_loop_has_the_freedoms_of_its_joints_less_six(void** state)
+{
+    (void)state;
+    int freedom = -6;
+    for (int type = 0; type < ITM_JOINT_TYPE_COUNT; type++) {
+        freedom += itm_zoo_get_freedom((ItmJointType)type);
+    }
+    for (int i = 0; i < 2; i++) {
+        ItmModel* model;
+        ItmError error;
+        CHECK_OK(itm_zoo_build_loop(&model, COORDINATES[i], &error), &error);
+        assert_int_equal(check_freedom(model, freedom).nredundant, 0);
+    }
+}
+
+static void gears_have_one_freedom(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmModel* model;
+        ItmError error;
+        CHECK_OK(itm_zoo_build_gears(&model, COORDINATES[i], &error), &error);
+        check_freedom(model, 1);
+    }
+}
+
+// Start poses and velocities of every body, which are the same mechanism in either coordinates.
+static void check_same_start(ItmModel* absolute, ItmModel* joint)
+{
+    ItmData *data_a, *data_b;
+    ItmError error;
+    CHECK_OK(itm_data_create(&data_a, absolute, NULL, &error), &error);
+    CHECK_OK(itm_data_create(&data_b, joint, NULL, &error), &error);
+    for (int body = 0; body < itm_model_get_info(joint).nbody; body++) {
+        ItmVec3 p = itm_data_get_body_pose(absolute, data_a, body).p;
+        ItmVec3 q = itm_data_get_body_pose(joint, data_b, body).p;
+        ItmVec3 v = itm_data_get_body_velocity(absolute, data_a, body);
+        ItmVec3 w = itm_data_get_body_velocity(joint, data_b, body);
+        // assembly closes gaps to 1e-11; observed differences below 1e-12
+        CHECK_NEAR(p.x - q.x, 0, 1e-10);
+        CHECK_NEAR(p.y - q.y, 0, 1e-10);
+        CHECK_NEAR(p.z - q.z, 0, 1e-10);
+        CHECK_NEAR(v.x - w.x, 0, 1e-9);
+        CHECK_NEAR(v.y - w.y, 0, 1e-9);
+        CHECK_NEAR(v.z - w.z, 0, 1e-9);
+    }
+    itm_data_destroy(data_a);
+    itm_data_destroy(data_b);
+    itm_model_destroy(absolute);
+    itm_model_destroy(joint);
+}
+
+static void both_coordinates_start_from_the_same_state(void** state)
+{
+    (void)state;
+    ItmModel* model[2];
+    ItmError error;
+    for (int type = 0; type < ITM_JOINT_TYPE_COUNT; type++) {
+        for (int i = 0; i < 2; i++) {
+            CHECK_OK(itm_zoo_build_pair(&model[i], COORDINATES[i], (ItmJointType)type, &error),
+                     &error);
+        }
+        check_same_start(model[0], model[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(itm_zoo_build_loop(&model[i], COORDINATES[i], &error), &error);
+    }
+    check_same_start(model[0], model[1]);
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(itm_four_bar_build(&model[i], COORDINATES[i], 3, &error), &error);
+    }
+    check_same_start(model[0], model[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arm_has_seven_freedoms),
+        cmocka_unit_test(chain_has_a_freedom_for_each_link),
+        cmocka_unit_test(four_bar_has_one_freedom_and_three_redundant_rows_a_window),
+        cmocka_unit_test(bricard_has_one_freedom_and_one_redundant_row),
+        cmocka_unit_test(closed_form_scenes_have_their_freedoms),
+        cmocka_unit_test(zoo_pairs_have_the_freedom_of_their_joint),
+        cmocka_unit_test(zoo_loop_has_the_freedoms_of_its_joints_less_six),
+        cmocka_unit_test(gears_have_one_freedom),
+        cmocka_unit_test(both_coordinates_start_from_the_same_state),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
