@@ -242,7 +242,8 @@ ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, si
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT])
 {
     for (int i = 0; i < ITM_LEDGER_COUNT; i++) {
-        booked[i] = d->ledger[i] + 0.5 * *d->ledger_open * (d->power_prev[i] + d->power[i]);
+        double open = i < ITM_LEDGER_FORCES ? *d->ledger_open : 0.0;
+        booked[i] = d->ledger[i] + 0.5 * open * (d->power_prev[i] + d->power[i]);
     }
 }
 
