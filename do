@@ -2,6 +2,7 @@
 # Set-up, build, run and test of Interim, from nothing but a Debian 12 base system:  ./do help
 # shellcheck disable=SC2086  # lists of packages are meant to split
 set -eu
+export OPENBLAS_NUM_THREADS=1  # our matrices are small: threads only get in the way
 cd "$(dirname "$0")"
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev libsundials-dev
