@@ -72,6 +72,7 @@ static void make_problem(Problem* p, uint64_t seed, bool has_redundant)
     assert_int_equal(itm_blocks_build(&p->blocks, NBLOCK, size, pairs, npair), ITM_OK);
     p->factor.L = calloc((size_t)p->blocks.nvalue, sizeof(double));
     p->factor.inv_diag = calloc((size_t)p->nrow, sizeof(double));
+    p->factor.floor = calloc((size_t)p->nrow, sizeof(double));
     p->factor.diag = calloc((size_t)p->nrow, sizeof(double));
     p->factor.map = calloc(NBLOCK, sizeof(int));
     for (int k = -NBLOCK; k < npair; k++) {
@@ -92,6 +93,7 @@ static void free_problem(Problem* p)
     itm_blocks_free(&p->blocks);
     free(p->factor.L);
     free(p->factor.inv_diag);
+    free(p->factor.floor);
     free(p->factor.diag);
     free(p->factor.map);
 }

@@ -332,7 +332,7 @@ static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double to
     }
     double* diagonal = f->L + b->value_adr[b->col_adr[j]];
     for (int s = 0; s < n; s++) {
-        f->diag[start + s] = diagonal[s * n + s];
+        f->diag[start + s] = fmax(f->floor[start + s], diagonal[s * n + s]);
     }
     // A_ij -= L_ik L_jk'
     for (int l = b->left_adr[j]; l < b->left_adr[j + 1]; l++) {

@@ -256,10 +256,26 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     }
 }
 
+// Diagonal that a row would have if its bodies were free: sum of |lin|^2 / m + |ang|^2 / mean moment
+static void compute_floor(const ItmModel* m, ItmData* d, const ItmRowBlock* block)
+{
+    const ItmSpatial* cov = d->row_cov + block->cov_adr;
+    for (int i = 0; i < block->nrow; i++, cov += block->nbody) {
+        double sum = 0.0;
+        for (int j = 0; j < block->nbody; j++) {
+            const ItmBody* body = &m->bodies[block->body[j]];
+            sum += body->inv_mass * itm_vec_dot(cov[j].lin, cov[j].lin) +
+                   body->inv_moment * itm_vec_dot(cov[j].ang, cov[j].ang);
+        }
+        d->factor.floor[block->row + i] = sum;
+    }
+}
+
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
 {
     for (int k = 0; k < m->nblock; k++) {
         itm_mass_half_solve(m, d, d->row_Y + m->blocks[k].y_adr, &m->blocks[k]);
+        compute_floor(m, d, &m->blocks[k]);
     }
     memset(d->factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
     for (int p = 0; p < m->npair; p++) {
