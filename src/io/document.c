@@ -1,0 +1,92 @@
+#include "io/document.h"
+
+#include "io/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+#define BLOCK_BYTES ((size_t)64 << 10)
+
+struct ItmBlock {
+    ItmBlock* next;
+    size_t size, used;
+    max_align_t bytes[];
+};
+
+void* itm_document_take(ItmDocument* doc, size_t size)
+{
+    size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+    ItmBlock* block = doc->blocks;
+    if (block == NULL || block->size - block->used < size) {
+        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        block = calloc(1, sizeof *block + room);
+        if (block == NULL) {
+            return NULL;
+        }
+        block->size = room;
+        block->next = doc->blocks;
+        doc->blocks = block;
+    }
+    void* taken = (char*)block->bytes + block->used;
+    block->used += size;
+    return taken;
+}
+
+void itm_document_free(ItmDocument* doc)
+{
+    while (doc->blocks != NULL) {
+        ItmBlock* next = doc->blocks->next;
+        free(doc->blocks);
+        doc->blocks = next;
+    }
+    *doc = (ItmDocument){0};
+}
+
+// ---------------------------------------------------------------------------- nodes
+
+void itm_node_locate(const ItmNode* node, size_t offset, ItmError* error)
+{
+    if (error == NULL || node == NULL) {
+        return;
+    }
+    snprintf(error->file, sizeof error->file, "%s", node->source);
+    error->line = node->line;
+    error->column = node->column;
+    if (node->kind == ITM_NODE_SCALAR && node->is_exact && offset <= node->length) {
+        error->column += (int)itm_utf8_count(node->text, offset);
+    }
+}
+
+ItmNode* itm_node_find(const ItmNode* map, const char* key)
+{
+    for (const ItmItem* item = map->first; item != NULL; item = item->next) {
+        if (item->key != NULL && strcmp(item->key->text, key) == 0) {
+            return item->value;
+        }
+    }
+    return NULL;
+}
+
+const char* itm_node_describe(const ItmNode* node, char* buffer, size_t size)
+{
+    switch (node->kind) {
+    case ITM_NODE_LIST:
+        snprintf(buffer, size, "a list of %d", node->count);
+        break;
+    case ITM_NODE_MAP:
+        snprintf(buffer, size, "a mapping");
+        break;
+    case ITM_NODE_SCALAR:
+        if (node->length == 0) {
+            snprintf(buffer, size, "nothing");
+        } else {
+            int shown = (int)itm_utf8_cut(node->text, node->length, 40);
+            snprintf(buffer, size, "'%.*s%s'", shown, node->text, (size_t)shown < node->length ? "..." : "");
+        }
+        break;
+    }
+    return buffer;
+}

@@ -1,0 +1,202 @@
+#include "io/file.h"
+
+#include "base/error.h"
+#include "io/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- the document
+
+static void read_version(ItmReader* r, const ItmNode* node)
+{
+    double version = itm_reader_get_real(r, node, ITM_DIM_ONE, 1.0);
+    if (r->status == ITM_OK && version != 1.0) {
+        itm_reader_fail(r, node, "this version of Interim reads format 1, not %g", version);
+    }
+}
+
+static void read_title(ItmReader* r, const ItmNode* node, char** title)
+{
+    const char* text = itm_reader_get_text(r, node, "a title");
+    free(*title);
+    *title = strdup(text != NULL ? text : "");
+    if (*title == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+}
+
+static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
+{
+    enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, RUN, NKEY };
+    static const char* const KEYS[NKEY] = {"interim", "title", "parameters", "signals", "multibody", "run"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, root, "a model file", KEYS, NKEY, v);
+    itm_reader_require(r, root, v[MULTIBODY], "a model file", "multibody");
+    itm_read_parameters(r, v[PARAMETERS]);
+    read_version(r, v[VERSION]);
+    read_title(r, v[TITLE], &file->title);
+    itm_read_signals(r, v[SIGNALS]);
+    itm_read_multibody(r, v[MULTIBODY], &file->name);
+    itm_read_run(r, v[RUN], &file->run);
+    if (r->status == ITM_OK && file->name == NULL) {
+        file->name = calloc(1, 1);
+        r->status = file->name != NULL
+                        ? ITM_OK
+                        : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+}
+
+static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t length, const char* name,
+                                const char* const* overrides, int noverride, ItmError* error)
+{
+    ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
+    for (int i = 0; i < noverride && status == ITM_OK; i++) {
+        status = itm_override_apply(doc, overrides[i], error);
+    }
+    return status;
+}
+
+ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* doc, const char* text, size_t length,
+                        const char* name, const char* const* overrides, int noverride, ItmError* error)
+{
+    *builder = NULL;
+    ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmReader r = {.doc = doc, .error = error};
+    r.status = itm_builder_create(&r.builder, NULL, error);
+    if (r.status == ITM_OK) {
+        read_root(&r, doc->root, file);
+    }
+    free(r.parameters);
+    free(r.signal_units);
+    itm_names_free(&r.parameter_names);
+    if (r.status != ITM_OK) {
+        itm_builder_destroy(r.builder);
+        return r.status;
+    }
+    *builder = r.builder;
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- the model
+
+// An element that the compiler of models complains about, by its name; or the whole multibody part.
+static void locate_element(const ItmDocument* doc, ItmError* error)
+{
+    static const char* const COLLECTIONS[] = {"bodies", "joints", "couplings", "motions", "forces"};
+    const ItmNode* multibody = error != NULL ? itm_node_find(doc->root, "multibody") : NULL;
+    if (multibody == NULL) {
+        return;
+    }
+    itm_node_locate(multibody, 0, error);
+    for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
+        const ItmNode* collection = itm_node_find(multibody, COLLECTIONS[i]);
+        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL; item = item->next) {
+            if (item->key != NULL && strcmp(item->key->text, error->field) == 0) {
+                itm_node_locate(item->key, 0, error);
+            }
+        }
+    }
+}
+
+ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
+                         const char* const* overrides, int noverride, ItmError* error)
+{
+    if (file == NULL || (text == NULL && length > 0) || name == NULL || (overrides == NULL && noverride > 0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, text, name or overrides is NULL");
+    }
+    *file = NULL;
+    ItmModelFile* read = calloc(1, sizeof *read);
+    if (read == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    ItmDocument doc = {0};
+    ItmBuilder* builder = NULL;
+    ItmStatus status = itm_file_read(read, &builder, &doc, text != NULL ? text : "", length, name, overrides, noverride,
+                                     error);
+    if (status == ITM_OK) {
+        status = itm_model_build(&read->model, builder, error);
+        if (status != ITM_OK) {
+            locate_element(&doc, error);
+        }
+    }
+    itm_builder_destroy(builder);
+    itm_document_free(&doc);
+    if (status != ITM_OK) {
+        itm_file_destroy(read);
+        return status;
+    }
+    *file = read;
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- the file
+
+static ItmStatus fail_reading(ItmError* error, const char* path, const char* why)
+{
+    ItmStatus status = itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
+    if (error != NULL) {
+        snprintf(error->file, sizeof error->file, "%s", path);
+    }
+    return status;
+}
+
+// The whole file, or one byte more than is allowed, so that whoever parses it complains.
+static char* read_bytes(FILE* stream, size_t* length)
+{
+    const size_t most = (size_t)ITM_DOCUMENT_MAX_BYTES + 1;
+    size_t capacity = 0;
+    char* bytes = NULL;
+    *length = 0;
+    while (*length == capacity && capacity < most) {
+        capacity = capacity == 0 ? (size_t)64 << 10 : 2 * capacity;
+        capacity = capacity < most ? capacity : most;
+        char* moved = realloc(bytes, capacity);
+        if (moved == NULL) {
+            free(bytes);
+            return NULL;
+        }
+        bytes = moved;
+        *length += fread(bytes + *length, 1, capacity - *length, stream);
+    }
+    return bytes;
+}
+
+ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
+                        ItmError* error)
+{
+    if (file == NULL || path == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
+    }
+    *file = NULL;
+    FILE* stream = fopen(path, "rb");
+    if (stream == NULL) {
+        return fail_reading(error, path, strerror(errno));
+    }
+    size_t length;
+    errno = 0;
+    char* bytes = read_bytes(stream, &length);
+    bool has_failed = bytes == NULL || ferror(stream);
+    int why = errno;
+    fclose(stream);
+    ItmStatus status = has_failed ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
+                                  : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+    free(bytes);
+    return status;
+}
+
+void itm_file_destroy(ItmModelFile* file)
+{
+    if (file == NULL) {
+        return;
+    }
+    free(file->title);
+    free(file->name);
+    itm_model_destroy(file->model);
+    free(file);
+}

@@ -1,0 +1,52 @@
+// Numbers with units: SI inside, dimension kept as exponents of the base units.
+#ifndef ITM_IO_QUANTITY_H
+#define ITM_IO_QUANTITY_H
+
+#include "interim/base.h"
+
+enum { ITM_BASE_M, ITM_BASE_KG, ITM_BASE_S, ITM_BASE_A, ITM_BASE_K, ITM_BASE_COUNT };
+
+// Exponents of m, kg, s, A, K. Angles have dimension one: rad = 1.
+typedef struct ItmDimension {
+    double e[ITM_BASE_COUNT];
+} ItmDimension;
+
+// clang-format off
+#define ITM_DIM_ONE           ((ItmDimension){{0}})
+#define ITM_DIM_LENGTH        ((ItmDimension){{1}})
+#define ITM_DIM_MASS          ((ItmDimension){{0, 1}})
+#define ITM_DIM_TIME          ((ItmDimension){{0, 0, 1}})
+#define ITM_DIM_FREQUENCY     ((ItmDimension){{0, 0, -1}})     // and angular velocity
+#define ITM_DIM_VELOCITY      ((ItmDimension){{1, 0, -1}})
+#define ITM_DIM_ACCELERATION  ((ItmDimension){{1, 0, -2}})
+#define ITM_DIM_DENSITY       ((ItmDimension){{-3, 1}})
+#define ITM_DIM_INERTIA       ((ItmDimension){{2, 1}})
+#define ITM_DIM_FORCE         ((ItmDimension){{1, 1, -2}})
+#define ITM_DIM_TORQUE        ((ItmDimension){{2, 1, -2}})     // and rotational stiffness
+#define ITM_DIM_STIFFNESS     ((ItmDimension){{0, 1, -2}})
+#define ITM_DIM_DAMPING       ((ItmDimension){{0, 1, -1}})
+#define ITM_DIM_TORQUE_DAMPING ((ItmDimension){{2, 1, -1}})
+// clang-format on
+
+// A value in SI units. A bare number had no unit anywhere and fits wherever a unit is expected; `30 deg` is a number
+// of dimension one, but not a bare one.
+typedef struct ItmQuantity {
+    double value;
+    ItmDimension dimension;
+    bool is_bare;
+} ItmQuantity;
+
+bool itm_dimension_equal(ItmDimension a, ItmDimension b);
+// a b^power
+ItmDimension itm_dimension_mul(ItmDimension a, ItmDimension b, double power);
+// "kg m/s^2", "1/s", "no unit"; with the usual name where there is one ("N"). In the caller's buffer.
+const char* itm_dimension_format(ItmDimension dimension, char* buffer, size_t size);
+// Whether the quantity may stand where this dimension is expected.
+bool itm_quantity_fits(ItmQuantity q, ItmDimension expected);
+
+// Factor to SI and dimension of one unit with its prefix ("ms", "kN", "MPa", "deg"); false: there is none of that name.
+bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension* dimension);
+// The unit nearest to what was typed, or NULL.
+const char* itm_unit_suggest(const char* name, size_t length);
+
+#endif

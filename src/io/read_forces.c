@@ -1,0 +1,227 @@
+// multibody.forces, a function a type.
+#include "io/reader.h"
+
+#include "math/vec.h"
+
+// ---------------------------------------------------------------------------- force and torque
+
+// A vector and whether it was written without units.
+static ItmVec3 get_vector(ItmReader* r, const ItmNode* node, ItmDimension dimension, bool* is_bare)
+{
+    ItmVec3 vector = itm_reader_get_vec(r, node, dimension, itm_vec(0, 0, 0));
+    *is_bare = true;
+    for (const ItmItem* item = r->status == ITM_OK ? node->first : NULL; item != NULL; item = item->next) {
+        *is_bare = *is_bare && itm_reader_get_quantity(r, item->value).is_bare;
+    }
+    return vector;
+}
+
+static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
+{
+    enum { TYPE, BODY, VECTOR, FRAME, SIGNAL, POINT, AT, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "body", "vector", "frame", "signal", "point", "at"};
+    static const char* const FRAMES[] = {"world", "body"};
+    const ItmNode* v[NKEY];
+    const char* what = is_torque ? "a torque" : "a force";
+    itm_reader_get_map(r, item->value, what, KEYS, is_torque ? POINT : NKEY, v);
+    if (is_torque) {
+        v[POINT] = v[AT] = NULL;
+    }
+    itm_reader_require(r, item->key, v[BODY], what, "body");
+    itm_reader_require(r, item->key, v[VECTOR], what, "vector");
+    ItmLoadDef def = itm_default_load_def();
+    def.name = item->key->text;
+    def.is_torque = is_torque;
+    def.body = itm_reader_get_body(r, v[BODY]);
+    if (r->status == ITM_OK && def.body == ITM_GROUND) {
+        itm_reader_fail(r, v[BODY], "%s on the ground moves nothing", what);
+    }
+    if (r->status != ITM_OK) {
+        return;
+    }
+    // vector times signal is a force: one of them has the unit, or none
+    bool is_bare;
+    ItmDimension unit = is_torque ? ITM_DIM_TORQUE : ITM_DIM_FORCE;
+    def.vector = get_vector(r, v[VECTOR], unit, &is_bare);
+    def.signal = itm_reader_get_signal(r, v[SIGNAL], def.name, is_bare ? unit : ITM_DIM_ONE);
+    def.point = itm_reader_get_point(r, def.body, v[POINT], v[AT]);
+    def.in_body = itm_reader_get_word(r, v[FRAME], "a frame", FRAMES, 2, 0) == 1;
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key}, {"body", v[BODY]}, {"vector", v[VECTOR]}};
+    ItmStatus status = itm_builder_add_load(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
+static void read_force(ItmReader* r, const ItmItem* item)
+{
+    read_load(r, item, false);
+}
+
+static void read_torque(ItmReader* r, const ItmItem* item)
+{
+    read_load(r, item, true);
+}
+
+// ---------------------------------------------------------------------------- springs
+
+static void read_spring(ItmReader* r, const ItmItem* item)
+{
+    enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, STIFFNESS, DAMPING, LENGTH, PRELOAD, NKEY };
+    static const char* const KEYS[NKEY] = {"type",      "bodies",  "point_a", "point_b", "at_a",
+                                           "at_b",      "stiffness", "damping", "length",  "preload"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, "a spring", KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[BODIES], "a spring", "bodies");
+    ItmSpringDef def = itm_default_spring_def();
+    def.name = item->key->text;
+    itm_reader_get_bodies(r, v[BODIES], &def.body_a, &def.body_b);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
+    def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
+    def.stiffness = itm_reader_get_real(r, v[STIFFNESS], ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING], ITM_DIM_DAMPING, 0.0);
+    def.preload = itm_reader_get_real(r, v[PRELOAD], ITM_DIM_FORCE, 0.0);
+    def.length = itm_reader_get_real(r, v[LENGTH], ITM_DIM_LENGTH, -1.0);
+    if (r->status == ITM_OK && v[LENGTH] != NULL && def.length < 0) {
+        itm_reader_fail(r, v[LENGTH], "a length must not be negative, got %g m", def.length);
+    }
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key}, {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}};
+    ItmStatus status = itm_builder_add_spring(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
+static void read_joint_spring(ItmReader* r, const ItmItem* item)
+{
+    enum { TYPE, JOINT, STIFFNESS, DAMPING, REST, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "joint", "stiffness", "damping", "rest"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, "a joint-spring", KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[JOINT], "a joint-spring", "joint");
+    ItmJointSpringDef def = itm_default_joint_spring_def();
+    def.name = item->key->text;
+    itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
+    bool is_rotation = def.direction >= ITM_RX;
+    def.stiffness = itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING], is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
+    def.rest = itm_reader_get_real(r, v[REST], is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH, 0.0);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key},
+                               {"joint", v[JOINT]},
+                               {"direction", v[JOINT]},
+                               {"stiffness", v[STIFFNESS]},
+                               {"damping", v[DAMPING]}};
+    ItmStatus status = itm_builder_add_joint_spring(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
+// ---------------------------------------------------------------------------- bushing
+
+// {tx, ty, tz, rx, ry, rz} with t and r for three at once; missing directions are 0.
+static void read_six(ItmReader* r, const ItmNode* node, const char* what, ItmDimension translation,
+                     ItmDimension rotation, double* six)
+{
+    enum { T = ITM_DIRECTION_COUNT, R, NKEY };
+    static const char* const KEYS[NKEY] = {"tx", "ty", "tz", "rx", "ry", "rz", "t", "r"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, node, what, KEYS, NKEY, v);
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        const ItmNode* group = v[i < ITM_RX ? T : R];
+        if (v[i] != NULL && group != NULL) {
+            itm_reader_fail(r, v[i], "%s is given by '%s' already", KEYS[i], i < ITM_RX ? "t" : "r");
+        }
+        const ItmNode* one = v[i] != NULL ? v[i] : group;
+        six[i] = itm_reader_get_real(r, one, i < ITM_RX ? translation : rotation, 0.0);
+        if (r->status == ITM_OK && six[i] < 0) {
+            itm_reader_fail(r, one, "must not be negative, got %g", six[i]);
+        }
+    }
+}
+
+static void read_bushing(ItmReader* r, const ItmItem* item)
+{
+    enum { TYPE, BODIES, AT, AXIS, X_AXIS, FRAME_A, FRAME_B, STIFFNESS, DAMPING, NKEY };
+    static const char* const KEYS[NKEY] = {"type",    "bodies",  "at",        "axis",   "x_axis",
+                                           "frame_a", "frame_b", "stiffness", "damping"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, "a bushing", KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[BODIES], "a bushing", "bodies");
+    ItmBushingDef def = itm_default_bushing_def();
+    def.name = item->key->text;
+    itm_reader_get_bodies(r, v[BODIES], &def.body_a, &def.body_b);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmPlace place = {item->key, v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
+    itm_reader_get_frames(r, &place, def.body_a, def.body_b, &def.frame_a, &def.frame_b);
+    read_six(r, v[STIFFNESS], "a bushing's stiffness", ITM_DIM_STIFFNESS, ITM_DIM_TORQUE, def.stiffness);
+    read_six(r, v[DAMPING], "a bushing's damping", ITM_DIM_DAMPING, ITM_DIM_TORQUE_DAMPING, def.damping);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key}, {"frame_a", v[FRAME_A]}, {"frame_b", v[FRAME_B]}};
+    ItmStatus status = itm_builder_add_bushing(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
+// ---------------------------------------------------------------------------- actuator
+
+static void read_actuator(ItmReader* r, const ItmItem* item)
+{
+    enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b", "at_a", "at_b", "force"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, "an actuator", KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[BODIES], "an actuator", "bodies");
+    ItmActuatorDef def = itm_default_actuator_def();
+    def.name = item->key->text;
+    itm_reader_get_bodies(r, v[BODIES], &def.body_a, &def.body_b);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
+    def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
+    def.signal = itm_reader_get_signal(r, v[FORCE], def.name, ITM_DIM_FORCE);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key}};
+    ItmStatus status = itm_builder_add_actuator(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
+// ---------------------------------------------------------------------------- forces
+
+static void read_one(ItmReader* r, const ItmItem* item)
+{
+    static const char* const TYPES[] = {"force", "torque", "spring", "joint-spring", "bushing", "actuator"};
+    static void (*const READERS[])(ItmReader*, const ItmItem*) = {read_force,        read_torque,  read_spring,
+                                                                  read_joint_spring, read_bushing, read_actuator};
+    if (!itm_reader_is_collection(r, item->value, "a force")) {
+        return;
+    }
+    const ItmNode* type_node = itm_node_find(item->value, "type");
+    itm_reader_require(r, item->key, type_node, "a force", "type");
+    int type = itm_reader_get_word(r, type_node, "a type of force", TYPES, ITM_COUNT(TYPES), ITM_NONE);
+    if (r->status == ITM_OK && type >= 0) {
+        READERS[type](r, item);
+    }
+}
+
+void itm_read_forces(ItmReader* r, const ItmNode* node)
+{
+    if (!itm_reader_is_collection(r, node, "forces")) {
+        return;
+    }
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+        read_one(r, item);
+    }
+}

@@ -1,0 +1,56 @@
+// multibody: the world and, in the order in which they refer to one another, what is in it.
+#include "io/reader.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+enum { NAME, GRAVITY, COORDINATES, BODIES, JOINTS, COUPLINGS, MOTIONS, FORCES, NKEY };
+
+static const char* const KEYS[NKEY] = {"name",   "gravity",   "coordinates", "bodies",
+                                       "joints", "couplings", "motions",     "forces"};
+
+static void read_world(ItmReader* r, const ItmNode** v)
+{
+    static const char* const COORDINATES_WORDS[] = {"absolute", "joint"};
+    ItmWorldDef world = itm_default_world_def();
+    world.gravity = itm_reader_get_vec(r, v[GRAVITY], ITM_DIM_ACCELERATION, world.gravity);
+    int word = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", COORDINATES_WORDS, 2, 1);
+    world.coordinates = word == 0 ? ITM_COORDINATES_ABSOLUTE : ITM_COORDINATES_JOINT;
+    if (r->status == ITM_OK) {
+        r->builder->world = world;
+    }
+}
+
+// The prefix of all results follows the rules for names.
+static void read_name(ItmReader* r, const ItmNode* node, char** name)
+{
+    const char* text = itm_reader_get_text(r, node, "a name");
+    if (text == NULL) {
+        return;
+    }
+    if (itm_name_check(ITM_ELEMENT_BODY, text, NULL) != ITM_OK) {
+        itm_reader_fail(r, node, "a name has 1 to 64 bytes without white space or any of . , / = \"");
+        return;
+    }
+    *name = strdup(text);
+    if (*name == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+}
+
+void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
+{
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, node, "multibody", KEYS, NKEY, v);
+    read_name(r, v[NAME], name);
+    read_world(r, v);
+    itm_read_bodies(r, v[BODIES]);
+    itm_read_joints(r, v[JOINTS]);
+    itm_read_couplings(r, v[COUPLINGS]);
+    itm_read_motions(r, v[MOTIONS]);
+    itm_read_forces(r, v[FORCES]);
+    if (r->status == ITM_OK && r->builder->bodies.count == 0) {
+        itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies");
+    }
+}

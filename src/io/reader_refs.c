@@ -1,0 +1,255 @@
+// References from one part of a file to another: bodies, directions of joints, signals, places.
+#include "io/reader.h"
+
+#include "io/nearest.h"
+#include "math/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- names
+
+static void offer_names(ItmNearest* nearest, const ItmReader* r, ItmElement element)
+{
+    const ItmNames* names = element == ITM_ELEMENT_SIGNAL ? &r->builder->signal_names : &r->builder->names;
+    for (size_t i = 0; i < names->nslot; i++) {
+        const ItmNameEntry* entry = &names->slots[i];
+        if (entry->name != NULL &&
+            (element == ITM_ELEMENT_SIGNAL || entry->value % ITM_ELEMENT_COUNT == (int)element)) {
+            itm_nearest_offer(nearest, entry->name);
+        }
+    }
+}
+
+static void fail_unknown(ItmReader* r, const ItmNode* node, ItmElement element, size_t length)
+{
+    ItmNearest nearest = itm_nearest_start(node->text, length);
+    offer_names(&nearest, r, element);
+    if (element == ITM_ELEMENT_BODY) {
+        itm_nearest_offer(&nearest, "ground");
+    }
+    char found[64];
+    itm_reader_fail(r, node, "there is no %s %s%s%s%s", itm_element_name(element),
+                    itm_node_describe(node, found, sizeof found), nearest.best != NULL ? "; nearest: '" : "",
+                    nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+}
+
+// ---------------------------------------------------------------------------- bodies
+
+int itm_reader_get_body(ItmReader* r, const ItmNode* node)
+{
+    const char* name = itm_reader_get_text(r, node, "the name of a body");
+    if (name == NULL || strcmp(name, "ground") == 0) {
+        return ITM_GROUND;
+    }
+    int body = itm_builder_find(r->builder, ITM_ELEMENT_BODY, name, node->length);
+    if (body == ITM_NONE) {
+        fail_unknown(r, node, ITM_ELEMENT_BODY, node->length);
+    }
+    return body;
+}
+
+void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* body_b)
+{
+    if (r->status != ITM_OK || node == NULL) {
+        return;
+    }
+    if (node->kind != ITM_NODE_LIST || node->count != 2) {
+        char found[64];
+        itm_reader_fail(r, node, "expected two names of bodies [a, b], found %s",
+                        itm_node_describe(node, found, sizeof found));
+        return;
+    }
+    *body_a = itm_reader_get_body(r, node->first->value);
+    *body_b = itm_reader_get_body(r, node->first->next->value);
+    if (r->status == ITM_OK && *body_a == *body_b) {
+        itm_reader_fail(r, node->first->next->value, "two different bodies are needed, both are '%s'",
+                        node->first->value->text);
+    }
+}
+
+// ---------------------------------------------------------------------------- directions
+
+static ItmDirection find_direction(const char* word)
+{
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        if (strcmp(word, itm_direction_name((ItmDirection)i)) == 0) {
+            return (ItmDirection)i;
+        }
+    }
+    return ITM_DIRECTION_COUNT;
+}
+
+ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node)
+{
+    const char* word = itm_reader_get_text(r, node, "a direction (tx, ty, tz, rx, ry or rz)");
+    ItmDirection direction = word != NULL ? find_direction(word) : ITM_TX;
+    if (direction == ITM_DIRECTION_COUNT) {
+        char found[64];
+        itm_reader_fail(r, node, "%s is not a direction; expected tx, ty, tz, rx, ry or rz",
+                        itm_node_describe(node, found, sizeof found));
+        return ITM_TX;
+    }
+    return direction;
+}
+
+// The direction of a joint that needs none to be named: the only free one.
+static ItmDirection find_only_direction(ItmReader* r, const ItmNode* node, const ItmJointDef* def)
+{
+    unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        if (free == 1u << i) {
+            return (ItmDirection)i;
+        }
+    }
+    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example '%s.rz'", def->name,
+                    itm_joint_type_name(def->type), free == 0 ? "no" : "more than one", def->name);
+    return ITM_TX;
+}
+
+void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, ItmDirection* direction)
+{
+    const char* text = itm_reader_get_text(r, node, "a joint, or a joint and a direction like 'hinge.rz'");
+    if (text == NULL) {
+        return;
+    }
+    const char* dot = strchr(text, '.');
+    size_t length = dot != NULL ? (size_t)(dot - text) : node->length;
+    *joint = itm_builder_find(r->builder, ITM_ELEMENT_JOINT, text, length);
+    if (*joint == ITM_NONE) {
+        fail_unknown(r, node, ITM_ELEMENT_JOINT, length);
+        return;
+    }
+    if (dot == NULL) {
+        *direction = find_only_direction(r, node, &r->builder->joints.items[*joint]);
+        return;
+    }
+    *direction = find_direction(dot + 1);
+    if (*direction == ITM_DIRECTION_COUNT) {
+        itm_reader_fail(r, node, "'%.40s' is not a direction; expected tx, ty, tz, rx, ry or rz", dot + 1);
+        *direction = ITM_TX;
+    }
+}
+
+// ---------------------------------------------------------------------------- signals
+
+ItmSignalUnit itm_reader_get_signal_unit(const ItmReader* r, int signal)
+{
+    return signal >= 0 && signal < r->builder->signals.count ? r->signal_units[signal]
+                                                             : (ItmSignalUnit){.is_bare = true};
+}
+
+// A single word that is no parameter was meant as the name of a signal.
+static bool is_unknown_name(const ItmReader* r, const ItmNode* node)
+{
+    static const char* const WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
+    return node->kind == ITM_NODE_SCALAR && strchr(WORD + 53, node->text[0]) == NULL && node->length > 0 &&
+           strspn(node->text, WORD) == node->length && strcmp(node->text, "pi") != 0 &&
+           itm_names_find(&r->parameter_names, node->text, node->length) == ITM_NONE;
+}
+
+int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension)
+{
+    if (r->status != ITM_OK || node == NULL) {
+        return ITM_NONE;
+    }
+    int signal = ITM_NONE;
+    if (node->kind == ITM_NODE_SCALAR) {
+        signal = itm_builder_find(r->builder, ITM_ELEMENT_SIGNAL, node->text, node->length);
+    }
+    if (signal == ITM_NONE && is_unknown_name(r, node)) {
+        fail_unknown(r, node, ITM_ELEMENT_SIGNAL, node->length);
+        return ITM_NONE;
+    }
+    if (signal == ITM_NONE) {
+        signal = itm_read_own_signal(r, node, owner);
+    }
+    ItmSignalUnit unit = itm_reader_get_signal_unit(r, signal);
+    if (r->status == ITM_OK && !unit.is_bare && !itm_dimension_equal(unit.dimension, dimension)) {
+        char want[64], got[64];
+        itm_reader_fail(r, node, "wrong unit: expected %s, but the signal '%s' is in %s",
+                        itm_dimension_format(dimension, want, sizeof want), r->builder->signals.items[signal].name,
+                        itm_dimension_format(unit.dimension, got, sizeof got));
+    }
+    return signal;
+}
+
+// ---------------------------------------------------------------------------- places
+
+// Pose of a body at the start, which a world position needs.
+static ItmPose get_pose(ItmReader* r, const ItmNode* node, int body)
+{
+    if (r->status != ITM_OK || body == ITM_GROUND) {
+        return itm_pose_identity();
+    }
+    const ItmBodyDef* def = &r->builder->bodies.items[body];
+    if (!def->has_pose) {
+        itm_reader_fail(r, node, "the pose of body '%s' is not given, so a place in the world says nothing about it: "
+                        "give its position or orientation, or the place in its own frame", def->name);
+    }
+    return def->pose;
+}
+
+ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body, const ItmNode* in_world)
+{
+    if (in_body != NULL && in_world != NULL) {
+        itm_reader_fail(r, in_world, "this point is given twice: in the body's frame and in the world");
+    }
+    if (in_world == NULL) {
+        return itm_reader_get_vec(r, in_body, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
+    }
+    ItmPose world = {itm_reader_get_vec(r, in_world, ITM_DIM_LENGTH, itm_vec(0, 0, 0)), {1, 0, 0, 0}};
+    return itm_pose_mul(itm_pose_inverse(get_pose(r, in_world, body)), world).p;
+}
+
+static ItmPose get_axis_frame(ItmReader* r, ItmVec3 at, const ItmNode* axis, const ItmNode* x_axis)
+{
+    ItmVec3 z = itm_reader_get_vec(r, axis, ITM_DIM_ONE, itm_vec(0, 0, 1));
+    ItmVec3 x = itm_reader_get_vec(r, x_axis, ITM_DIM_ONE, itm_vec(0, 0, 0));
+    ItmPose frame = itm_pose_identity();
+    if (r->status == ITM_OK) {
+        itm_reader_take(r, itm_frame_from_axis(&frame, at, z, x, r->error), axis, NULL, 0);
+    }
+    return frame;
+}
+
+// {position, axis, x_axis} or {position, orientation} in a body frame.
+static ItmPose get_frame(ItmReader* r, const ItmNode* node)
+{
+    enum { POSITION, AXIS, X_AXIS, ORIENTATION, NKEY };
+    static const char* const KEYS[NKEY] = {"position", "axis", "x_axis", "orientation"};
+    const ItmNode* v[NKEY];
+    if (r->status != ITM_OK || node == NULL) {
+        return itm_pose_identity();
+    }
+    itm_reader_get_map(r, node, "a frame", KEYS, NKEY, v);
+    ItmVec3 position = itm_reader_get_vec(r, v[POSITION], ITM_DIM_LENGTH, itm_vec(0, 0, 0));
+    if (v[ORIENTATION] == NULL) {
+        return get_axis_frame(r, position, v[AXIS], v[X_AXIS]);
+    }
+    if (v[AXIS] != NULL || v[X_AXIS] != NULL) {
+        itm_reader_fail(r, v[ORIENTATION], "give axis (and x_axis) or orientation, not both");
+    }
+    return (ItmPose){position, itm_reader_get_orientation(r, v[ORIENTATION])};
+}
+
+void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b, ItmPose* frame_a,
+                           ItmPose* frame_b)
+{
+    if (place->at == NULL) {
+        const ItmNode* stray = place->axis != NULL ? place->axis : place->x_axis;
+        if (stray != NULL) {
+            itm_reader_fail(r, stray, "an axis in the world needs 'at', a point on it");
+        }
+        *frame_a = get_frame(r, place->frame_a);
+        *frame_b = get_frame(r, place->frame_b);
+        return;
+    }
+    if (place->frame_a != NULL || place->frame_b != NULL) {
+        itm_reader_fail(r, place->at, "give 'at' (world) or 'frame_a' and 'frame_b' (body frames), not both");
+    }
+    ItmVec3 at = itm_reader_get_vec(r, place->at, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
+    ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);
+    *frame_a = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_a)), world);
+    *frame_b = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_b)), world);
+}

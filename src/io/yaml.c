@@ -1,0 +1,423 @@
+// From libfyaml's events to nodes.
+#include "io/document.h"
+
+#include "base/error.h"
+#include "base/names.h"
+#include "io/utf8.h"
+
+#include <libfyaml.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A list or map that is still open, while its events come in.
+typedef struct Level {
+    ItmNode* node;
+    ItmNode* key;        // map: the key whose value comes next, or NULL
+    ItmNames keys;       // map: keys so far
+    const char* anchor;  // of this node, or NULL
+} Level;
+
+typedef struct Loader {
+    ItmDocument* doc;
+    const char* source;
+    int first_column;  // of line 1
+    ItmError* error;
+    ItmStatus status;
+    int line, column;  // of the event at hand
+    Level levels[ITM_DOCUMENT_MAX_DEPTH];
+    int depth;         // open levels
+    ItmNames anchors;  // anchor to index in anchored
+    ItmNode** anchored;
+    int nanchored, capacity;
+    ItmNode* root;
+    int nnode, ndocument;
+} Loader;
+
+static void refuse(Loader* l, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static void refuse(Loader* l, const char* format, ...)
+{
+    if (l->status != ITM_OK) {
+        return;
+    }
+    char message[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    l->status = itm_error_set(l->error, ITM_ERR_INPUT, "itm_yaml_parse", NULL, "%s", message);
+    const ItmNode here = {.kind = ITM_NODE_MAP, .line = l->line, .column = l->column, .source = l->source};
+    itm_node_locate(&here, 0, l->error);
+}
+
+static void run_out_of_memory(Loader* l)
+{
+    l->status = itm_error_set(l->error, ITM_ERR_MEMORY, "itm_yaml_parse", NULL, "out of memory");
+}
+
+// ---------------------------------------------------------------------------- the text
+
+static void set_position(Loader* l, int line, int column)
+{
+    l->line = line;
+    l->column = line == 1 ? column + l->first_column - 1 : column;
+}
+
+// Line and column, 1-based, of a byte of the text.
+static void set_position_of_byte(Loader* l, const char* text, size_t at)
+{
+    int line = 1;
+    size_t start = 0;
+    for (size_t i = 0; i < at; i++) {
+        if (text[i] == '\n') {
+            line++;
+            start = i + 1;
+        }
+    }
+    set_position(l, line, 1 + (int)itm_utf8_count(text + start, at - start));
+}
+
+// What libfyaml never gets to see: files without end, other encodings, control characters.
+static void check_text(Loader* l, const char* text, size_t length)
+{
+    set_position(l, 1, 1);
+    if (length > ITM_DOCUMENT_MAX_BYTES) {
+        refuse(l, "the file has %zu bytes, more than the %u that a model file may have", length,
+               ITM_DOCUMENT_MAX_BYTES);
+        return;
+    }
+    size_t good = itm_utf8_check(text, length);
+    if (good < length) {
+        set_position_of_byte(l, text, good);
+        unsigned byte = (unsigned char)text[good];
+        refuse(l, byte < 0x80 ? "control character 0x%02x: a model file is text" : "byte 0x%02x is not valid UTF-8",
+               byte);
+    }
+}
+
+// ---------------------------------------------------------------------------- nodes
+
+static ItmNode* make_node(Loader* l, ItmNodeKind kind)
+{
+    ItmNode* node = itm_document_take(l->doc, sizeof *node);
+    if (node == NULL) {
+        run_out_of_memory(l);
+        return NULL;
+    }
+    if (++l->nnode > ITM_DOCUMENT_MAX_NODES) {
+        refuse(l, "more than %d values in one file", ITM_DOCUMENT_MAX_NODES);
+    }
+    *node = (ItmNode){.kind = kind, .line = l->line, .column = l->column, .source = l->source, .size = 1};
+    return node;
+}
+
+static const char* copy_text(Loader* l, struct fy_token* token, size_t* length)
+{
+    const char* text = token != NULL ? fy_token_get_text(token, length) : NULL;
+    if (text == NULL) {
+        *length = 0;
+        text = "";
+    }
+    char* copy = itm_document_take(l->doc, *length + 1);
+    if (copy == NULL) {
+        run_out_of_memory(l);
+        return NULL;
+    }
+    memcpy(copy, text, *length);
+    return copy;
+}
+
+// Whether the text stands in the file as it is, without escapes or line breaks, so that columns can be counted.
+static bool is_verbatim(struct fy_token* token, size_t length)
+{
+    const struct fy_mark* start = fy_token_start_mark(token);
+    const struct fy_mark* end = fy_token_end_mark(token);
+    return start != NULL && end != NULL && start->line == end->line && end->input_pos - start->input_pos == length;
+}
+
+static ItmNode* make_scalar(Loader* l, struct fy_token* token)
+{
+    ItmNode* node = make_node(l, ITM_NODE_SCALAR);
+    if (node == NULL) {
+        return NULL;
+    }
+    node->text = copy_text(l, token, &node->length);
+    node->is_plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
+    node->is_exact = token != NULL && is_verbatim(token, node->length);
+    // an escape in quotes can bring back what check_text kept out
+    if (node->text != NULL && itm_utf8_check(node->text, node->length) < node->length) {
+        refuse(l, "an escape gives a control character or a broken one");
+    }
+    return node;
+}
+
+// ---------------------------------------------------------------------------- placing
+
+static void register_anchor(Loader* l, const char* anchor, ItmNode* node)
+{
+    if (itm_names_find(&l->anchors, anchor, strlen(anchor)) != ITM_NONE) {
+        refuse(l, "anchor '&%.60s' is defined twice", anchor);
+        return;
+    }
+    if (l->nanchored == l->capacity) {
+        int larger = l->capacity == 0 ? 16 : 2 * l->capacity;
+        ItmNode** moved = realloc(l->anchored, (size_t)larger * sizeof(ItmNode*));
+        if (moved == NULL) {
+            run_out_of_memory(l);
+            return;
+        }
+        l->anchored = moved;
+        l->capacity = larger;
+    }
+    l->anchored[l->nanchored] = node;
+    if (itm_names_add(&l->anchors, anchor, strlen(anchor), l->nanchored++) == NULL) {
+        run_out_of_memory(l);
+    }
+}
+
+static void append_item(Loader* l, ItmNode* parent, ItmNode* key, ItmNode* value)
+{
+    ItmItem* item = itm_document_take(l->doc, sizeof *item);
+    if (item == NULL) {
+        run_out_of_memory(l);
+        return;
+    }
+    *item = (ItmItem){.key = key, .value = value};
+    if (parent->last != NULL) {
+        parent->last->next = item;
+    } else {
+        parent->first = item;
+    }
+    parent->last = item;
+    parent->count++;
+    // sizes stay below twice the limit, so the sum cannot overflow
+    parent->size += value->size + (key != NULL ? 1 : 0);
+    if (parent->size > ITM_DOCUMENT_MAX_NODES) {
+        refuse(l, "more than %d values, counting an alias as often as it is used", ITM_DOCUMENT_MAX_NODES);
+    }
+}
+
+static void take_key(Loader* l, Level* level, ItmNode* key)
+{
+    if (key->kind != ITM_NODE_SCALAR || key->length == 0) {
+        refuse(l, "a key must be a word");
+        return;
+    }
+    if (itm_names_find(&level->keys, key->text, key->length) != ITM_NONE) {
+        refuse(l, "'%.60s' is given twice in the same mapping", key->text);
+        return;
+    }
+    if (itm_names_add(&level->keys, key->text, key->length, 0) == NULL) {
+        run_out_of_memory(l);
+    }
+    level->key = key;
+}
+
+// Put a finished node where it belongs: root, list item, key or value.
+static void place(Loader* l, ItmNode* node)
+{
+    if (l->status != ITM_OK) {
+        return;
+    }
+    if (l->depth == 0) {
+        l->root = node;
+        return;
+    }
+    Level* level = &l->levels[l->depth - 1];
+    if (level->node->kind == ITM_NODE_LIST) {
+        append_item(l, level->node, NULL, node);
+    } else if (level->key == NULL) {
+        take_key(l, level, node);
+    } else {
+        append_item(l, level->node, level->key, node);
+        level->key = NULL;
+    }
+}
+
+// ---------------------------------------------------------------------------- events
+
+static const char* copy_anchor(Loader* l, struct fy_token* token)
+{
+    size_t length;
+    return token != NULL ? copy_text(l, token, &length) : NULL;
+}
+
+static void open_level(Loader* l, ItmNodeKind kind, struct fy_token* anchor)
+{
+    if (l->depth == ITM_DOCUMENT_MAX_DEPTH) {
+        refuse(l, "lists and mappings nested more than %d deep", ITM_DOCUMENT_MAX_DEPTH);
+        return;
+    }
+    Level* level = &l->levels[l->depth];
+    if (l->depth > 0 && level[-1].node->kind == ITM_NODE_MAP && level[-1].key == NULL) {
+        refuse(l, "a key must be a word, not a list or a mapping");
+        return;
+    }
+    *level = (Level){.node = make_node(l, kind), .anchor = copy_anchor(l, anchor)};
+    l->depth++;
+}
+
+static void close_level(Loader* l)
+{
+    Level* level = &l->levels[--l->depth];
+    itm_names_free(&level->keys);
+    if (level->anchor != NULL) {
+        register_anchor(l, level->anchor, level->node);
+    }
+    place(l, level->node);
+}
+
+static void take_scalar(Loader* l, struct fy_token* value, struct fy_token* anchor)
+{
+    ItmNode* node = make_scalar(l, value);
+    const char* name = copy_anchor(l, anchor);
+    if (l->status != ITM_OK) {
+        return;
+    }
+    if (name != NULL) {
+        register_anchor(l, name, node);
+    }
+    place(l, node);
+}
+
+static void take_alias(Loader* l, struct fy_token* anchor)
+{
+    l->column--;  // libfyaml marks the name, not its star
+    size_t length;
+    const char* name = copy_text(l, anchor, &length);
+    int index = name != NULL ? itm_names_find(&l->anchors, name, length) : ITM_NONE;
+    if (index == ITM_NONE) {
+        refuse(l, "alias '*%.60s' refers to no anchor before it", name != NULL ? name : "");
+    } else if (l->depth > 0 && l->levels[l->depth - 1].node->kind == ITM_NODE_MAP &&
+               l->levels[l->depth - 1].key == NULL) {
+        refuse(l, "a key must be a word, not an alias");
+    } else {
+        place(l, l->anchored[index]);
+    }
+}
+
+static void refuse_tag(Loader* l, struct fy_token* tag)
+{
+    if (tag != NULL) {
+        refuse(l, "tags ('!...') have no meaning in a model file");
+    }
+}
+
+static void take_event(Loader* l, struct fy_event* event)
+{
+    const struct fy_mark* mark = fy_event_start_mark(event);
+    if (mark != NULL && event->type != FYET_MAPPING_END && event->type != FYET_SEQUENCE_END) {
+        set_position(l, mark->line + 1, mark->column + 1);
+    }
+    switch (event->type) {
+    case FYET_DOCUMENT_START:
+        if (++l->ndocument > 1) {
+            refuse(l, "a second YAML document begins here; a model file has one");
+        }
+        break;
+    case FYET_MAPPING_START:
+        refuse_tag(l, event->mapping_start.tag);
+        open_level(l, ITM_NODE_MAP, event->mapping_start.anchor);
+        break;
+    case FYET_SEQUENCE_START:
+        refuse_tag(l, event->sequence_start.tag);
+        open_level(l, ITM_NODE_LIST, event->sequence_start.anchor);
+        break;
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+        close_level(l);
+        break;
+    case FYET_SCALAR:
+        refuse_tag(l, event->scalar.tag);
+        take_scalar(l, event->scalar.value, event->scalar.anchor);
+        break;
+    case FYET_ALIAS:
+        take_alias(l, event->alias.anchor);
+        break;
+    default:
+        break;
+    }
+}
+
+// ---------------------------------------------------------------------------- parsing
+
+// The parser's first complaint. It places what is missing at the end into a line after the last one.
+static void take_syntax_error(Loader* l, struct fy_diag* diag, const char* text, size_t length)
+{
+    void* iterator = NULL;
+    const struct fy_diag_error* first = fy_diag_errors_iterate(diag, &iterator);
+    if (first == NULL) {
+        refuse(l, "this is not YAML");
+        return;
+    }
+    set_position_of_byte(l, text, length);
+    if (first->line > 0 && first->line <= l->line) {
+        set_position(l, first->line, first->column > 0 ? first->column : 1);
+    }
+    refuse(l, "not valid YAML: %s", first->msg);
+}
+
+static void take_all_events(Loader* l, struct fy_parser* parser)
+{
+    struct fy_event* event;
+    while (l->status == ITM_OK && (event = fy_parser_parse(parser)) != NULL) {
+        take_event(l, event);
+        fy_parser_event_free(parser, event);
+    }
+}
+
+static void run_parser(Loader* l, const char* text, size_t length)
+{
+    struct fy_diag_cfg diag_cfg;
+    fy_diag_cfg_default(&diag_cfg);
+    diag_cfg.fp = NULL;
+    diag_cfg.colorize = false;
+    struct fy_diag* diag = fy_diag_create(&diag_cfg);
+    struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2, .diag = diag};
+    struct fy_parser* parser = diag != NULL ? fy_parser_create(&cfg) : NULL;
+    if (parser == NULL || fy_parser_set_string(parser, text, length) != 0) {
+        run_out_of_memory(l);
+    } else {
+        fy_diag_set_collect_errors(diag, true);
+        take_all_events(l, parser);
+        if (l->status == ITM_OK && (fy_parser_get_stream_error(parser) || l->depth > 0)) {
+            take_syntax_error(l, diag, text, length);
+        }
+    }
+    fy_parser_destroy(parser);
+    fy_diag_destroy(diag);
+}
+
+ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, const char* source,
+                         int column, ItmError* error)
+{
+    Loader* l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    *l = (Loader){.doc = doc, .source = source, .first_column = column, .error = error};
+    check_text(l, text, length);
+    if (l->status == ITM_OK) {
+        run_parser(l, text, length);
+    }
+    if (l->status == ITM_OK && l->root == NULL) {
+        set_position(l, 1, 1);
+        refuse(l, "there is nothing in it");
+    }
+    *root = l->root;
+    ItmStatus status = l->status;
+    for (int i = 0; i < l->depth; i++) {
+        itm_names_free(&l->levels[i].keys);
+    }
+    itm_names_free(&l->anchors);
+    free(l->anchored);
+    free(l);
+    return status;
+}
