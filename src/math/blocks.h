@@ -3,8 +3,7 @@
 // Made for the Delassus matrix of joint rows, H = A M^-1 A' + Omega: blocks of 1 to 6 rows (one a joint),
 // two blocks coupled where joints share a body. The pattern, the fill-reducing order (AMD) and all
 // addresses are found once (itm_blocks_build); factor and solve then allocate nothing.
-// A row whose pivot falls below `tolerance` times its size (its diagonal, or a larger `floor`: a row that the tree
-// already satisfies has a diagonal of mere round-off) depends on rows eliminated before it: it is
+// A row whose pivot falls below `tolerance` times its scale depends on rows eliminated before it: it is
 // marked redundant and gets a zero unknown. For a consistent system that is a solution; itm_blocks_min_norm
 // turns it into the one of least norm.
 #ifndef ITM_MATH_BLOCKS_H
@@ -34,8 +33,7 @@ typedef struct ItmBlocks {
 typedef struct ItmBlockFactor {
     double* L;          // blocks of H, then of its factor        (nvalue)
     double* inv_diag;   // 1 / L_ss, 0 where row s is redundant   (nrow, caller's order)
-    double* floor;      // given: size a pivot of a row has where nothing holds it; 0: its diagonal (nrow)
-    double* diag;       // size of a full pivot: diagonal of H or floor (nrow)
+    double* scale;      // what a pivot is compared with, given   (nrow)
     int* map;           // scratch: address of a block row        (n)
     int nredundant;
 } ItmBlockFactor;

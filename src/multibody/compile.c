@@ -124,8 +124,6 @@ static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
             .name = itm_model_take_string(m, def->name),
             .mass = def->mass,
             .sqrt_mass = sqrt(def->mass),
-            .inv_mass = 1.0 / def->mass,
-            .inv_moment = 3.0 / (def->inertia.xx + def->inertia.yy + def->inertia.zz),
             .inertia = def->inertia,
             .com = def->com,
             .joint = ITM_NONE,

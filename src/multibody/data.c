@@ -70,8 +70,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->row_x = ITM_TAKE(arena, double, nrow);
     d->factor.L = ITM_TAKE(arena, double, m->pattern.nvalue);
     d->factor.inv_diag = ITM_TAKE(arena, double, nrow);
-    d->factor.floor = ITM_TAKE(arena, double, nrow);
-    d->factor.diag = ITM_TAKE(arena, double, nrow);
+    d->factor.scale = ITM_TAKE(arena, double, nrow);
     d->factor.map = ITM_TAKE(arena, int, m->nblock);
 
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);

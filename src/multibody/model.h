@@ -37,8 +37,6 @@ typedef struct ItmBody {
     ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
     double  inertia_L[6];  // lower Cholesky factor of the inertia, packed by rows
     double  sqrt_mass;
-    double  inv_mass;      // 1 / mass                                                        1/kg
-    double  inv_moment;    // 3 / trace of the inertia                                        1/(kg m^2)
     ItmVec3 com;           // centre of mass in the user's body frame                         m
 
     int  parent;           // body, or ITM_NONE: the world
