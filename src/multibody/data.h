@@ -15,13 +15,17 @@ typedef struct ItmArticulated {
     ItmSym3 M;  // kg
 } ItmArticulated;
 
-// Energy that has passed so far, J.
+// Energy that has passed so far, J. Works of forces are integrated by the trapezoidal rule, whose last half step is open
+// until the next evaluation; works of rows are booked by the steppers themselves, which know the impulses.
 typedef enum ItmLedger {
     ITM_LEDGER_LOAD,        // work of loads, actuators and driving forces
-    ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_DISSIPATED,  // taken by dampers
+    ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
-    ITM_LEDGER_COUNT
+    ITM_LEDGER_FRICTION,    // taken by dry friction
+    ITM_LEDGER_IMPACT,      // taken by contacts and joint stops in their normal direction
+    ITM_LEDGER_COUNT,
+    ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
 // What the derived arrays know of the present state.
@@ -105,6 +109,8 @@ struct ItmData {
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
+    struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
+    struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
 };
 // clang-format on
@@ -116,8 +122,8 @@ void itm_data_free(ItmData* d);
 void itm_data_reset_to_start(const ItmModel* m, ItmData* d);
 // Positions and velocities of the present state, unless they are there already.
 void itm_data_refresh(const ItmModel* m, ItmData* d);
-// Book the powers d->power of the present state (trapezoidal rule with those of the state before), and open the next
-// step of length h.
+// Book the powers of forces in d->power (trapezoidal rule with those of the state before), and open the next step of
+// length h.
 void itm_ledger_advance(ItmData* d, double h);
 // The accounts as of now; needs d->power of the present state.
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
