@@ -2,7 +2,7 @@
 //
 //   M v+ = M v + h (f - c) + A' h lambda
 //   A v+ + h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
-//   q+ = q (+) h v+, then the gaps of rigid rows are closed by projection
+//   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step
 //
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
@@ -131,7 +131,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
-        d->info.gap = itm_gaps_close(m, d, d->q, t + h);
+        d->info.gap = itm_gaps_close(m, d, t + h);
         d->info.residual = d->info.gap;
         d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
         itm_data_update_angles(m, d);
