@@ -74,6 +74,7 @@ ITM_API ItmMlcpOptions itm_default_mlcp_options(void);
 // What the mathematics said; a failed call is told by ItmStatus instead.
 typedef enum ItmMlcpOutcome {
     ITM_MLCP_SOLVED,         // residual <= tolerance
+    ITM_MLCP_SOLVED_TO_ROUNDING, // residual > tolerance, but no larger than the rounding of H x itself
     ITM_MLCP_NO_SOLUTION,    // proved: `ray` is the proof. x solves the nearest problem we found
     ITM_MLCP_NOT_CONVERGED,  // no solver of the ladder reached the tolerance; x is the best seen
     ITM_MLCP_UNSUITABLE,     // the one solver asked for cannot treat this kind of problem
@@ -92,6 +93,7 @@ typedef struct ItmMlcpInfo {
     ItmMlcpOutcome outcome;
     ItmMlcpSolver solver; // the one that gave x
     double residual;      // relative, see itm_mlcp_compute_residual
+    double rounding;      // unless SOLVED: 2.2e-16 max_i sum_j |H_ij x_j| / (1 + max |b|), what rounding does to it
     int iterations;       // of that solver: proximal, Newton, sweeps; summed over the ladder
     int pivots;           // active-set changes of single rows (pivoting), exchanges (Lemke)
     int factorisations;   // dense factorisations made

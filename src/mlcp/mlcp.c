@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "mlcp/workspace.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 static const char* const OUTCOME_MESSAGES[ITM_MLCP_OUTCOME_COUNT] = {
     [ITM_MLCP_SOLVED] = "solved",
+    [ITM_MLCP_SOLVED_TO_ROUNDING] = "solved as well as rounding allows, but not to the tolerance",
     [ITM_MLCP_NO_SOLUTION] = "the problem has no solution; the ray proves it",
     [ITM_MLCP_NOT_CONVERGED] = "no solver reached the tolerance",
     [ITM_MLCP_UNSUITABLE] = "the chosen solver cannot treat this kind of problem",
@@ -224,6 +226,35 @@ static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver sol
     memcpy(ws->state_best, ws->state, n * sizeof *ws->state_best);
 }
 
+// What rounding does to the residual of ws->x
+static double compute_rounding(const ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    double worst = 0.0, b = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < s->n; j++) {
+            sum += fabs(s->H[(size_t)i * (size_t)s->ld + (size_t)j] * ws->x[j]);
+        }
+        worst = fmax(worst, sum / s->d[i]);
+        b = fmax(b, fabs(ws->problem->b[i]));
+    }
+    return DBL_EPSILON * worst / (1.0 + b);
+}
+
+static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double residual)
+{
+    if (residual <= options->tolerance) {
+        return ITM_MLCP_SOLVED;
+    }
+    if (ws->has_ray) {
+        return ITM_MLCP_NO_SOLUTION;
+    }
+    double rounding = compute_rounding(ws);
+    info->rounding = residual <= info->residual ? rounding : info->rounding;
+    return residual <= rounding ? ITM_MLCP_SOLVED_TO_ROUNDING : ITM_MLCP_NOT_CONVERGED;
+}
+
 // One solver, its answer kept if it is the best so far. Returns whether the ladder can end.
 static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, Rung rung)
 {
@@ -238,15 +269,9 @@ static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
     if (rung.solver != ITM_MLCP_PIVOTING) {
         classify_rows(ws);
     }
+    info->outcome = judge(ws, options, info, residual);
     if (residual < info->residual || ws->has_ray) {
         keep_best(ws, info, rung.solver, residual);
-    }
-    if (residual <= options->tolerance) {
-        info->outcome = ITM_MLCP_SOLVED;
-    } else if (ws->has_ray) {
-        info->outcome = ITM_MLCP_NO_SOLUTION;
-    } else {
-        info->outcome = ITM_MLCP_NOT_CONVERGED;
     }
     return info->outcome != ITM_MLCP_NOT_CONVERGED;
 }

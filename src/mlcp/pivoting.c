@@ -564,7 +564,7 @@ static int count_redundant(const Pivoting* p)
 
 bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
-    if (!ws->s.is_symmetric) {
+    if (!ws->s.is_symmetric || ws->s.ncontact > 0) {
         return false;
     }
     Pivoting p = start_pivoting(ws, info);
