@@ -184,11 +184,16 @@ static void block_sticks_or_slides_by_law(void** state)
     CHECK_NEAR(f->x[1], -1.5, 1e-9);
     CHECK_NEAR(f->x[2], -1.0, 1e-9);
     CHECK_NEAR(f->w[2], 0.0, 1e-9);
-    // pyramid with four corners: slip along 30 degrees is opposed along the nearest corner, the axis
+    // pyramid with four corners, mu x_n = 0.9: on the edge x_1 + x_2 = -0.9, where the remaining slip is normal to it, w_1 = w_2
     contact.law = ITM_FRICTION_PYRAMID;
     contact.mu = 0.3;
     CHECK_OK(solve(f, &p), &f->error);
-    CHECK_NEAR(f->x[1], -0.9, 1e-9);
+    CHECK_NEAR(f->x[1], 0.5 * (-0.9 - pull * c + pull * s), 1e-9);
+    CHECK_NEAR(f->x[2], 0.5 * (-0.9 + pull * c - pull * s), 1e-9);
+    // mu x_n = 0.3: too little to turn the slip, so it stays at the corner that opposes it most
+    contact.mu = 0.1;
+    CHECK_OK(solve(f, &p), &f->error);
+    CHECK_NEAR(f->x[1], -0.3, 1e-9);
     CHECK_NEAR(f->x[2], 0.0, 1e-9);
 }
 
