@@ -58,17 +58,17 @@ static ItmStatus check_capacity(const ItmMlcpCapacity* capacity, const ItmMlcpPr
 // 0 times anything finite is 0, times anything else NaN: one sum finds any bad number without a branch each
 static bool is_all_finite(const double* a, size_t n)
 {
-    double s[4] = {0};
+    double s[8] = {0};
     size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (size_t k = 0; k < 4; k++) {
+    for (; i + 8 <= n; i += 8) {
+        for (size_t k = 0; k < 8; k++) {
             s[k] += 0.0 * a[i + k];
         }
     }
     for (; i < n; i++) {
         s[0] += 0.0 * a[i];
     }
-    return s[0] + s[1] + s[2] + s[3] == 0.0;
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])) == 0.0;
 }
 
 static ItmStatus check_matrix(const ItmMlcpProblem* p, ItmError* error)

@@ -15,10 +15,10 @@
 enum {
     MAX_PROXIMAL = 60,
     PATIENCE = 2,           // block moves without progress before descending
-    GUESS_SWEEPS = 20,       // Gauss-Seidel sweeps that make the first guess
+    GUESS_SWEEPS = 12,       // Gauss-Seidel sweeps that make the first guess
     REFACTOR_SHARE = 20,    // update the factor for up to m/20 moved rows, else factor anew
     MAX_DESCENT = 100,
-    DESCENT_SWEEPS = 8,
+    DESCENT_SWEEPS = 6,
     MAX_UPDATES = 64        // updates before a fresh factor, to keep rounding out
 };
 static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
@@ -44,6 +44,7 @@ typedef struct Pivoting {
     double* rhs;         // (n)
     int nupdate;         // updates since the last factorisation
     bool is_factored;
+    bool is_settled;     // every row keeps its condition in the last trial
 } Pivoting;
 
 // ---------------------------------------------------------------------------- active set and factor
@@ -454,7 +455,9 @@ static Ending descend(Pivoting* p)
 static bool settle(Pivoting* p)
 {
     Ending ending = pivot(p);
-    return (ending == UNSETTLED ? descend(p) : ending) != BROKEN_DOWN;
+    ending = ending == UNSETTLED ? descend(p) : ending;
+    p->is_settled = ending == SETTLED;
+    return ending != BROKEN_DOWN;
 }
 
 // ---------------------------------------------------------------------------- start
@@ -526,6 +529,27 @@ static double take_step(Pivoting* p)
     return residual;
 }
 
+// The first proximal step is never the last: its residual is about eps |x|. So its x and w need not be measured; they
+// follow from the trial, w = w^ - eps delta. false: only measuring will do.
+static bool take_first_step(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    const signed char* state = p->ws->state;
+    for (int k = 0; k < p->m; k++) {
+        int i = p->active[k];
+        double x = p->base[i] + p->delta[i];
+        if (!p->is_settled || x < s->lo[i] || x > s->up[i]) {
+            return false;
+        }
+    }
+    for (int i = 0; i < p->n; i++) {
+        p->base[i] = state[i] == ITM_ROW_ACTIVE ? p->base[i] + p->delta[i] : state[i] == ITM_ROW_LO ? s->lo[i] : s->up[i];
+        p->w_base[i] = p->w[i] - p->eps * p->delta[i];
+    }
+    memcpy(p->ws->x, p->base, (size_t)p->n * sizeof *p->base);
+    return true;
+}
+
 // If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that proves it.
 static bool find_proof(Pivoting* p)
 {
@@ -576,8 +600,11 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
         if (!is_sound) {
             break;
         }
-        double residual = take_step(&p);
         info->iterations++;
+        if (info->iterations == 1 && take_first_step(&p)) {
+            continue;
+        }
+        double residual = take_step(&p);
         if (residual <= options->tolerance) {
             break;
         }
