@@ -140,6 +140,25 @@ static void contradicting_rows_have_no_solution_and_a_proof(void** state)
     CHECK_NEAR(itm_mlcp_compute_proof_radius(&p, not_a_proof), 0.0, 2.0);
 }
 
+// The same joint row twice, with drift between them, beside a sliding contact: the contact is solved as if the joint had
+// no drift, and the call says why the problem as given has no solution.
+static void contradicting_joints_do_not_spoil_friction(void** state)
+{
+    Fixture* f = *state;
+    const double H[25] = {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
+    const double b[5] = {1.0, 1.001, -3.0, 2.0, 0.0}, lo[5] = {-INF, -INF, 0, 0, 0}, up[5] = {INF, INF, INF, 0, 0};
+    const ItmMlcpContact contact = {.normal = 2, .tangent = {3, 4}, .mu = 0.5, .law = ITM_FRICTION_CONE};
+    ItmMlcpProblem p = {.n = 5, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true, .ncontact = 1, .contacts = &contact};
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_NO_SOLUTION);
+    assert_true(itm_mlcp_compute_proof_radius(&p, f->ray) > 1e7);
+    CHECK_NEAR(f->x[2], 3.0, 1e-9);
+    CHECK_NEAR(f->x[3], -1.5, 1e-9);
+    CHECK_NEAR(f->x[0] + f->x[1], -1.0005, 1e-6);
+    CHECK_NEAR(f->w[1] - f->w[0], 0.001, 1e-9);
+    CHECK_NEAR(f->result.info.residual, itm_mlcp_compute_residual(&p, f->x), 1e-12);
+}
+
 // -x >= 1 with x >= 0: Lemke's ray
 static void infeasible_lcp_is_proved_by_lemke(void** state)
 {
@@ -480,6 +499,7 @@ int main(void)
         cmocka_unit_test(bounds_cut_the_free_solution),
         cmocka_unit_test(four_legged_table_shares_its_weight),
         cmocka_unit_test(contradicting_rows_have_no_solution_and_a_proof),
+        cmocka_unit_test(contradicting_joints_do_not_spoil_friction),
         cmocka_unit_test(infeasible_lcp_is_proved_by_lemke),
         cmocka_unit_test(block_sticks_or_slides_by_law),
         cmocka_unit_test(solvers_agree_on_coupled_friction),

@@ -540,7 +540,7 @@ static void read_ray(Lemke* l, int ray_column, ItmMlcpInfo* info)
     }
     double radius = itm_mlcp_compute_proof_radius(ws->problem, ws->ray);
     ws->has_ray = radius > 1e7 * (1.0 + largest);
-    info->proof_radius = ws->has_ray ? radius : 0.0;
+    info->proof_radius = ws->has_ray ? radius : info->proof_radius;
 }
 
 static bool has_cone(const ItmMlcpScaled* s)

@@ -62,7 +62,7 @@ static void lay_out(ItmMlcpWorkspace* ws)
     size_t matrix = (size_t)n * (size_t)ld;
     ws->s.H = ITM_TAKE(arena, double, matrix);
     ws->F = ITM_TAKE(arena, double, matrix);
-    double** vectors[] = {&ws->s.b, &ws->s.lo, &ws->s.up, &ws->s.d, &ws->x, &ws->w, &ws->ray,
+    double** vectors[] = {&ws->s.b, &ws->s.lo, &ws->s.up, &ws->s.d, &ws->x, &ws->w, &ws->ray, &ws->shift,
                           &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
         *vectors[k] = ITM_TAKE(arena, double, ld);
@@ -210,7 +210,7 @@ static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, con
     for (int i = 0; i < n; i++) {
         ws->x[i] = options->warm_start ? result->x[i] / ws->s.d[i] : 0.0;
         ws->state[i] = options->warm_start ? result->state[i] : ITM_ROW_UNKNOWN;
-        ws->ray[i] = 0.0;
+        ws->ray[i] = ws->shift[i] = 0.0;
         ws->x_best[i] = 0.0;
     }
     ws->has_ray = false;
@@ -247,7 +247,7 @@ static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* op
     if (residual <= options->tolerance) {
         return ITM_MLCP_SOLVED;
     }
-    if (ws->has_ray) {
+    if (ws->has_ray && ws->problem->ncontact == 0) {
         return ITM_MLCP_NO_SOLUTION;
     }
     double rounding = compute_rounding(ws);
@@ -270,7 +270,7 @@ static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
         classify_rows(ws);
     }
     info->outcome = judge(ws, options, info, residual);
-    if (residual < info->residual || ws->has_ray) {
+    if (residual < info->residual || info->outcome == ITM_MLCP_NO_SOLUTION) {
         keep_best(ws, info, rung.solver, residual);
     }
     return info->outcome != ITM_MLCP_NOT_CONVERGED;
@@ -282,6 +282,7 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
         try_solver(ws, options, info, (Rung){options->solver, 0});
         return;
     }
+    itm_consistency_restore(ws, options, info);
     for (const Rung* rung = pick_ladder(ws->problem); rung->solver != ITM_MLCP_AUTO; rung++) {
         if (try_solver(ws, options, info, *rung)) {
             return;
@@ -299,6 +300,20 @@ static void measure_nothing(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
     double residual = itm_mlcp_measure(ws);
     classify_rows(ws);
     keep_best(ws, info, info->solver, residual);
+}
+
+// The solvers saw a consistent b; the caller's is what counts.
+static void take_back_shift(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
+{
+    if (!ws->has_ray || ws->problem->ncontact == 0) {
+        return;
+    }
+    for (int i = 0; i < ws->s.n; i++) {
+        ws->w_best[i] += ws->shift[i] / ws->s.d[i];
+    }
+    info->residual = itm_residual_compute(ws->problem, ws->x_best, ws->w_best, ws->s.tangent_of);
+    info->proof_radius = itm_mlcp_compute_proof_radius(ws->problem, ws->ray);
+    info->outcome = ITM_MLCP_NO_SOLUTION;
 }
 
 static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpInfo* info)
@@ -337,6 +352,7 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, con
     if (!isfinite(info.residual)) {
         measure_nothing(workspace, &info);
     }
+    take_back_shift(workspace, &info);
     deliver(workspace, result, &info);
     workspace->problem = NULL;
     return ITM_OK;

@@ -38,6 +38,7 @@ struct ItmMlcpWorkspace {
     signed char* state;  // ITM_ROW_..., guess on entry and result                (n)
     double* ray;         // direction that may prove that there is no solution; original units (n)
     bool has_ray;
+    double* shift;       // taken off b^ by consistency.c, zero where free rows agree      (n)
 
     // best iterate of the ladder, original units
     double* x_best;      // (n)
@@ -64,6 +65,9 @@ double itm_mlcp_measure(ItmMlcpWorkspace* ws);
 // check.c
 ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpProblem* problem,
                          const ItmMlcpOptions* options, ItmError* error);
+
+// consistency.c: takes contradictions between free rows out of ws->s.b; sets ws->shift, and ws->ray if there are any
+void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
 // scale.c
 void itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
