@@ -94,6 +94,21 @@ static void multiply_rows(double* y, const double* A, int lda, const double* x, 
     }
 }
 
+static void sweep(double* restrict x, double* restrict w, const double* restrict A, int lda, const double* restrict inv_h,
+                  const double* restrict lo, const double* restrict up, double eps, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double y = x[i] - w[i] * inv_h[i];
+        y = y < lo[i] ? lo[i] : y > up[i] ? up[i] : y;
+        double step = y - x[i];
+        if (step != 0.0) {
+            x[i] = y;
+            add_scaled(w, step, A + (size_t)i * (size_t)lda, lda);
+            w[i] += eps * step;
+        }
+    }
+}
+
 // C_ij -= sum_k a(i,k) B_kj for one tile of 4 x 8;  a(i,k) = A[i ai + k ak]
 static inline void update_tile(double* restrict C, int ldc, const double* restrict A, size_t ai, size_t ak,
                                const double* restrict B, int ldb, int depth)
@@ -308,6 +323,7 @@ const ItmDense ITM_DENSE_TABLE = {
     .dot = dot,
     .axpy = axpy,
     .multiply_rows = multiply_rows,
+    .sweep = sweep,
     .factor_cholesky = factor_cholesky,
     .solve_cholesky = solve_cholesky,
     .solve_cholesky_lower = solve_cholesky_lower,

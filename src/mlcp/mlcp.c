@@ -345,8 +345,10 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, con
         return status;
     }
     ItmMlcpInfo info = {.outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
+    if (!itm_mlcp_scale(workspace, problem)) {
+        return itm_mlcp_check_matrix(problem, error);
+    }
     workspace->problem = problem;
-    itm_mlcp_scale(workspace, problem);
     start_iterate(workspace, result, options);
     climb(workspace, options, &info);
     if (!isfinite(info.residual)) {

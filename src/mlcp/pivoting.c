@@ -15,10 +15,10 @@
 enum {
     MAX_PROXIMAL = 60,
     PATIENCE = 2,           // block moves without progress before descending
-    GUESS_SWEEPS = 12,       // Gauss-Seidel sweeps that make the first guess
+    GUESS_SWEEPS = 24,       // Gauss-Seidel sweeps that make the first guess
     REFACTOR_SHARE = 20,    // update the factor for up to m/20 moved rows, else factor anew
     MAX_DESCENT = 100,
-    DESCENT_SWEEPS = 6,
+    DESCENT_SWEEPS = 10,
     MAX_UPDATES = 64        // updates before a fresh factor, to keep rounding out
 };
 static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
@@ -321,21 +321,6 @@ static double descent_value(const Pivoting* p, const double* g, const double* y)
     return 0.5 * (p->dense->dot(y, g, p->n) + p->dense->dot(y, p->w_base, p->n));
 }
 
-// One Gauss-Seidel sweep, g kept up to date
-static void sweep_descent(const Pivoting* p, double* y, double* g)
-{
-    const ItmMlcpScaled* s = &p->ws->s;
-    for (int i = 0; i < p->n; i++) {
-        const double* H = s->H + (size_t)i * (size_t)s->ld;
-        double step = clamp_step(p, i, y[i] - g[i] / (H[i] + p->eps)) - y[i];
-        if (step != 0.0) {
-            y[i] += step;
-            p->dense->axpy(g, step, H, p->ld);
-            g[i] += p->eps * step;
-        }
-    }
-}
-
 // States that fit y: tight where it is at a bound and g holds it there. Rows that change go to p->moved.
 static int adopt_states(Pivoting* p, const double* y, const double* g)
 {
@@ -426,15 +411,20 @@ static bool minimise_on_face(Pivoting* p, double* y, double* g)
 
 static Ending descend(Pivoting* p)
 {
-    double *y = p->ws->v[5], *g = p->ws->v[7];
+    const ItmMlcpScaled* s = &p->ws->s;
+    double *y = p->ws->v[5], *g = p->ws->v[7], *inv_h = p->ws->v[9], *lo = p->ws->v[10], *up = p->ws->v[11];
     memset(y, 0, (size_t)p->ld * sizeof *y);
+    memset(g, 0, (size_t)p->ld * sizeof *g);
     for (int i = 0; i < p->n; i++) {
+        lo[i] = s->lo[i] - p->base[i];
+        up[i] = s->up[i] - p->base[i];
+        inv_h[i] = 1.0 / (s->H[(size_t)i * (size_t)s->ld + (size_t)i] + p->eps);
         y[i] = clamp_step(p, i, p->ws->x[i] - p->base[i]);
     }
     compute_gradient(p, g, y);
     for (int k = 0; k < MAX_DESCENT; k++) {
         for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
-            sweep_descent(p, y, g);
+            p->dense->sweep(y, g, s->H, s->ld, inv_h, lo, up, p->eps, p->n);
         }
         if (!refresh_factor(p, adopt_states(p, y, g))) {
             return BROKEN_DOWN;
@@ -480,12 +470,28 @@ static bool has_unknown(const ItmMlcpWorkspace* ws)
     return false;
 }
 
+// Sweeps from ws->x, which is zero for a cold start
+static void sweep_guess(ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    double* inv_h = ws->v[9];
+    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
+    for (int i = 0; i < s->n; i++) {
+        double h = s->H[(size_t)i * (size_t)s->ld + (size_t)i];
+        inv_h[i] = h > 0.0 ? 1.0 / h : 0.0;
+        ws->w[i] += s->b[i];
+    }
+    for (int k = 0; k < GUESS_SWEEPS; k++) {
+        ws->dense->sweep(ws->x, ws->w, s->H, s->ld, inv_h, s->lo, s->up, 0.0, s->n);
+    }
+}
+
 // Rows without a state get the one that a few Gauss-Seidel sweeps lead to.
 static void guess_states(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
     if (has_unknown(ws)) {
-        itm_gauss_seidel_sweep(ws, 1.0, GUESS_SWEEPS);
+        sweep_guess(ws);
     }
     for (int i = 0; i < s->n; i++) {
         bool is_impossible = (ws->state[i] == ITM_ROW_LO && s->lo[i] == -INFINITY) ||

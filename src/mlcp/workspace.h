@@ -6,7 +6,7 @@
 #include "interim/mlcp.h"
 #include "mlcp/dense.h"
 
-enum { ITM_MLCP_NVEC = 10, ITM_MLCP_NINT = 4 };
+enum { ITM_MLCP_NVEC = 13, ITM_MLCP_NINT = 4 };
 
 // The problem with every row brought to a diagonal near one: x = d x^, w = w^ / d, H^ = D H D. The scales are powers
 // of two, so scaling costs no rounding, and they are equal within a cone or pyramid, so those keep their shape.
@@ -69,8 +69,11 @@ ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result
 // consistency.c: takes contradictions between free rows out of ws->s.b; sets ws->shift, and ws->ray if there are any
 void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
-// scale.c
-void itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
+// check.c: the numbers of H, with the place of the first bad one
+ItmStatus itm_mlcp_check_matrix(const ItmMlcpProblem* problem, ItmError* error);
+
+// scale.c: false if a number of H is not finite, found on the way
+bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
 
 // residual.c: with w and the table of tangent rows already known
 double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of);
