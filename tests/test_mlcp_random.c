@@ -90,8 +90,9 @@ static void random_contact_problems_are_solved(void** state)
         // masses apart by 1e6 and impulses of 1e5: now and then H x alone is not accurate to 1e-9
         bool is_rounding = result.info.outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
         nrounding += is_rounding;
-        double limit = is_rounding ? result.info.rounding : PROMISE;
-        if ((result.info.outcome != ITM_MLCP_SOLVED && !is_rounding) || !(residual <= 2.0 * limit)) {
+        // the rounding bound is an estimate for one order of summation, and the public residual sums in another: 2x
+        double limit = is_rounding ? 2.0 * result.info.rounding : PROMISE;
+        if ((result.info.outcome != ITM_MLCP_SOLVED && !is_rounding) || !(residual <= limit)) {
             nfailed++;
             print_message("%s: %s, residual %.3g by %s\n", describe(&spec, id),
                           itm_mlcp_outcome_message(result.info.outcome), residual, itm_mlcp_solver_name(result.info.solver));

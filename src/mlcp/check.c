@@ -164,7 +164,7 @@ ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result
     status = status == ITM_OK ? check_options(o, error) : status;
     status = status == ITM_OK ? check_capacity(&ws->capacity, p, error) : status;
     status = status == ITM_OK ? check_rows(p, error) : status;
-    for (int c = 0; c < p->ncontact && status == ITM_OK; c++) {
+    for (int c = 0; status == ITM_OK && c < p->ncontact; c++) {
         status = check_contact(p, c, error);
     }
     if (status == ITM_OK && p->ncontact > 0) {
