@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIME_LIMIT = 5 };  // CPU seconds a solver
+enum { TIME_LIMIT = 5 }; // CPU seconds a solver
 
 typedef struct Candidate {
     const char* name;
@@ -26,17 +26,23 @@ typedef struct Candidate {
 } Candidate;
 
 static const Candidate CANDIDATES[] = {
-    {"lemke", SICONOS_LCP_LEMKE},        {"pivot_lumod", SICONOS_LCP_PIVOT_LUMOD}, {"newton_min", SICONOS_LCP_NEWTONMIN},
-    {"newton_fb", SICONOS_LCP_NEWTON_FB_FBLSA}, {"newton_minfb", SICONOS_LCP_NEWTON_MIN_FBLSA},
-    {"avi_caoferris", SICONOS_LCP_AVI_CAOFERRIS}, {"pgs", SICONOS_LCP_PGS}, {"psor", SICONOS_LCP_PSOR},
-    {"latin", SICONOS_LCP_LATIN}, {"murty", SICONOS_LCP_MURTY},
+    {"lemke", SICONOS_LCP_LEMKE},
+    {"pivot_lumod", SICONOS_LCP_PIVOT_LUMOD},
+    {"newton_min", SICONOS_LCP_NEWTONMIN},
+    {"newton_fb", SICONOS_LCP_NEWTON_FB_FBLSA},
+    {"newton_minfb", SICONOS_LCP_NEWTON_MIN_FBLSA},
+    {"avi_caoferris", SICONOS_LCP_AVI_CAOFERRIS},
+    {"pgs", SICONOS_LCP_PGS},
+    {"psor", SICONOS_LCP_PSOR},
+    {"latin", SICONOS_LCP_LATIN},
+    {"murty", SICONOS_LCP_MURTY},
 };
 
 // Standard LCP of the contact rows: z = [x - lo (contacts) | velocity at the upper bound], column-major M.
 typedef struct Reduced {
-    int m, nb, nc;       // LCP rows, bilateral rows, contact rows
+    int m, nb, nc; // LCP rows, bilateral rows, contact rows
     double *M, *q;
-    double* back;        // x_b = back [1; x_c]       (nb x (1 + nc), column-major)
+    double* back; // x_b = back [1; x_c]       (nb x (1 + nc), column-major)
 } Reduced;
 
 // x_b = -H_bb^+ (b_b + H_bc x_c): pseudo-inverse by eigenvalues, because H_bb may be singular
@@ -132,10 +138,12 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void run_candidate(const Candidate* candidate, const Reduced* r, const MlcpCase* c, PeerTiming* timing)
+static void run_candidate(const Candidate* candidate, const Reduced* r, const MlcpCase* c,
+                          PeerTiming* timing)
 {
     size_t m = (size_t)r->m;
-    double *z = calloc(m, sizeof *z), *w = calloc(m, sizeof *w), *M = malloc(m * m * sizeof *M), *q = malloc(m * sizeof *q);
+    double *z = calloc(m, sizeof *z), *w = calloc(m, sizeof *w), *M = malloc(m * m * sizeof *M),
+           *q = malloc(m * sizeof *q);
     double start = now();
     timing->seconds = INFINITY;
     for (int k = 0; k < 50 && now() - start < 0.05; k++) {
@@ -155,7 +163,8 @@ static void run_candidate(const Candidate* candidate, const Reduced* r, const Ml
     timing->residual = measure(r, c, z);
 }
 
-static bool run_in_child(const Candidate* candidate, const Reduced* r, const MlcpCase* c, PeerTiming* timing)
+static bool run_in_child(const Candidate* candidate, const Reduced* r, const MlcpCase* c,
+                         PeerTiming* timing)
 {
     int ends[2];
     if (pipe(ends) != 0) {
@@ -189,8 +198,8 @@ PeerTiming peer_siconos_solve_mlcp(const MlcpCase* c, double tolerance, bool is_
         PeerTiming timing = {.seconds = INFINITY, .residual = INFINITY};
         bool is_back = run_in_child(&CANDIDATES[k], &r, c, &timing);
         if (is_verbose) {
-            printf("    siconos %-14s %s %10.1f us  residual %.1e\n", CANDIDATES[k].name, is_back ? "returned" : "gave up ",
-                   1e6 * timing.seconds, timing.residual);
+            printf("    siconos %-14s %s %10.1f us  residual %.1e\n", CANDIDATES[k].name,
+                   is_back ? "returned" : "gave up ", 1e6 * timing.seconds, timing.residual);
         }
         if (is_back && timing.residual <= tolerance && timing.seconds < best.seconds) {
             best = timing;

@@ -62,8 +62,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
     size_t matrix = (size_t)n * (size_t)ld;
     ws->s.H = ITM_TAKE(arena, double, matrix);
     ws->F = ITM_TAKE(arena, double, matrix);
-    double** vectors[] = {&ws->s.b, &ws->s.lo, &ws->s.up, &ws->s.d, &ws->x, &ws->w, &ws->ray, &ws->shift,
-                          &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
+    double** vectors[] = {&ws->s.b, &ws->s.lo,  &ws->s.up,   &ws->s.d,    &ws->x,      &ws->w,
+                          &ws->ray, &ws->shift, &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
         *vectors[k] = ITM_TAKE(arena, double, ld);
     }
@@ -81,8 +81,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
     ws->mark = ITM_TAKE(arena, signed char, n);
 
     int width = itm_dense_pad(nlcp + 2);
-    ws->T = ITM_TAKE(arena, double, (size_t)nlcp * (size_t)width);
-    for (int k = 0; k < 3; k++) {
+    ws->T = ITM_TAKE(arena, double, (size_t)nlcp*(size_t)width);
+    for (int k = 0; k < 2; k++) {
         ws->tv[k] = ITM_TAKE(arena, double, width);
     }
     for (int k = 0; k < 4; k++) {
@@ -90,12 +90,15 @@ static void lay_out(ItmMlcpWorkspace* ws)
     }
 }
 
-ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity, ItmError* error)
+ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
+                                    ItmError* error)
 {
-    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 || capacity->nlcp < 0 ||
-        capacity->n > 100000 || capacity->ncontact > 100000 || capacity->nlcp > 100000) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "capacity",
-                             "a workspace needs 1 to 100000 rows and 0 to 100000 contacts and LCP rows");
+    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 ||
+        capacity->nlcp < 0 || capacity->n > 100000 || capacity->ncontact > 100000 ||
+        capacity->nlcp > 100000) {
+        return itm_error_set(
+            error, ITM_ERR_ARGUMENT, __func__, "capacity",
+            "a workspace needs 1 to 100000 rows and 0 to 100000 contacts and LCP rows");
     }
     ItmMlcpWorkspace* ws = calloc(1, sizeof *ws);
     if (ws == NULL) {
@@ -106,8 +109,8 @@ ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpC
     lay_out(ws);
     if (itm_arena_allocate(&ws->arena) != 0) {
         free(ws);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity", "no memory for %d rows and %d LCP rows",
-                             capacity->n, capacity->nlcp);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity",
+                             "no memory for %d rows and %d LCP rows", capacity->n, capacity->nlcp);
     }
     lay_out(ws);
     *workspace = ws;
@@ -152,7 +155,8 @@ static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, int
     if (c->law == ITM_FRICTION_CONE) {
         return is_on_bound(hypot(t[0], t[1]), r) ? ITM_ROW_LO : ITM_ROW_ACTIVE;
     }
-    return itm_residual_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+    return itm_residual_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO
+                                                                                  : ITM_ROW_ACTIVE;
 }
 
 // States from x, for solvers that do not keep an active set.
@@ -175,25 +179,36 @@ static void classify_rows(ItmMlcpWorkspace* ws)
 typedef bool (*SolveFunction)(ItmMlcpWorkspace*, const ItmMlcpOptions*, ItmMlcpInfo*);
 
 static const SolveFunction SOLVERS[ITM_MLCP_SOLVER_COUNT] = {
-    [ITM_MLCP_PIVOTING] = itm_pivoting_solve,         [ITM_MLCP_NEWTON] = itm_newton_solve,
-    [ITM_MLCP_GAUSS_SEIDEL] = itm_gauss_seidel_solve, [ITM_MLCP_ADMM] = itm_admm_solve,
-    [ITM_MLCP_LEMKE] = itm_lemke_solve,               [ITM_MLCP_ENUMERATION] = itm_enumeration_solve,
+    [ITM_MLCP_PIVOTING] = itm_pivoting_solve,
+    [ITM_MLCP_NEWTON] = itm_newton_solve,
+    [ITM_MLCP_GAUSS_SEIDEL] = itm_gauss_seidel_solve,
+    [ITM_MLCP_ADMM] = itm_admm_solve,
+    [ITM_MLCP_LEMKE] = itm_lemke_solve,
+    [ITM_MLCP_ENUMERATION] = itm_enumeration_solve,
 };
 
 typedef struct Rung {
     ItmMlcpSolver solver;
-    int max_iterations;  // 0: as the options say
+    int max_iterations; // 0: as the options say
 } Rung;
 
-#define END {ITM_MLCP_AUTO, 0}
-static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_LEMKE, 0},
-                                     {ITM_MLCP_NEWTON, 0},   {ITM_MLCP_ADMM, 0},   {ITM_MLCP_NEWTON, 0},
-                                     {ITM_MLCP_ENUMERATION, 0}, END};
-static const Rung LADDER_FRICTION[] = {{ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},
-                                       {ITM_MLCP_LEMKE, 0},  {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 0},
-                                       {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
-static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ENUMERATION, 0},
-                                      {ITM_MLCP_GAUSS_SEIDEL, 0}, {ITM_MLCP_NEWTON, 0}, END};
+#define END                                                                                        \
+    {                                                                                              \
+        ITM_MLCP_AUTO, 0                                                                           \
+    }
+static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0},
+                                     {ITM_MLCP_NEWTON, 0},
+                                     {ITM_MLCP_LEMKE, 0},
+                                     {ITM_MLCP_ADMM, 0},
+                                     {ITM_MLCP_NEWTON, 0},
+                                     {ITM_MLCP_ENUMERATION, 0},
+                                     END};
+static const Rung LADDER_FRICTION[] = {
+    {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},       {ITM_MLCP_LEMKE, 0},
+    {ITM_MLCP_ADMM, 0},   {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
+static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0},       {ITM_MLCP_NEWTON, 0},
+                                      {ITM_MLCP_ENUMERATION, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0},
+                                      {ITM_MLCP_NEWTON, 0},      END};
 #undef END
 
 static const Rung* pick_ladder(const ItmMlcpProblem* p)
@@ -201,7 +216,8 @@ static const Rung* pick_ladder(const ItmMlcpProblem* p)
     return !p->is_symmetric ? LADDER_GENERAL : p->ncontact > 0 ? LADDER_FRICTION : LADDER_BOUNDS;
 }
 
-static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpOptions* options)
+static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result,
+                          const ItmMlcpOptions* options)
 {
     int n = ws->s.n;
     // products run over the padding too; it holds zeros
@@ -216,7 +232,8 @@ static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, con
     ws->has_ray = false;
 }
 
-static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver, double residual)
+static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver,
+                      double residual)
 {
     size_t n = (size_t)ws->s.n;
     info->solver = solver;
@@ -242,7 +259,8 @@ static double compute_rounding(const ItmMlcpWorkspace* ws)
     return DBL_EPSILON * worst / (1.0 + b);
 }
 
-static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double residual)
+static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
+                            ItmMlcpInfo* info, double residual)
 {
     if (residual <= options->tolerance) {
         return ITM_MLCP_SOLVED;
@@ -256,7 +274,8 @@ static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* op
 }
 
 // One solver, its answer kept if it is the best so far. Returns whether the ladder can end.
-static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, Rung rung)
+static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info,
+                       Rung rung)
 {
     ItmMlcpOptions own = *options;
     own.max_iterations = rung.max_iterations > 0 ? rung.max_iterations : options->max_iterations;
@@ -337,14 +356,16 @@ static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpIn
     }
 }
 
-ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, const ItmMlcpProblem* problem,
-                         const ItmMlcpOptions* options, ItmError* error)
+ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
+                         const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
+                         ItmError* error)
 {
     ItmStatus status = itm_mlcp_check(workspace, result, problem, options, error);
     if (status != ITM_OK) {
         return status;
     }
-    ItmMlcpInfo info = {.outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
+    ItmMlcpInfo info = {
+        .outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
     if (!itm_mlcp_scale(workspace, problem)) {
         return itm_mlcp_check_matrix(problem, error);
     }

@@ -14,37 +14,38 @@
 
 enum {
     MAX_PROXIMAL = 60,
-    PATIENCE = 2,           // block moves without progress before descending
-    GUESS_SWEEPS = 24,       // Gauss-Seidel sweeps that make the first guess
-    REFACTOR_SHARE = 20,    // update the factor for up to m/20 moved rows, else factor anew
+    PATIENCE = 2,        // block moves without progress before descending
+    GUESS_SWEEPS = 24,   // Gauss-Seidel sweeps that make the first guess
+    REFACTOR_SHARE = 20, // update the factor for up to m/20 moved rows, else factor anew
     MAX_DESCENT = 100,
     DESCENT_SWEEPS = 10,
-    MAX_UPDATES = 64        // updates before a fresh factor, to keep rounding out
+    MAX_UPDATES = 64 // updates before a fresh factor, to keep rounding out
 };
 static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
-static const double X_NOISE = 1e-10;   // of the active rows' solution, relative: rounding / eps
-static const double W_NOISE = 1e-13;  // of the tight rows' velocity, relative: rounding
-static const double NO_SOLUTION_FACTOR = 1e7; // proof radius over largest impulse that counts as a proof
+static const double X_NOISE = 1e-10; // of the active rows' solution, relative: rounding / eps
+static const double W_NOISE = 1e-13; // of the tight rows' velocity, relative: rounding
+static const double NO_SOLUTION_FACTOR =
+    1e7; // proof radius over largest impulse that counts as a proof
 
 typedef struct Pivoting {
     ItmMlcpWorkspace* ws;
     const ItmDense* dense;
     ItmMlcpInfo* info;
     int n, ld;
-    double eps;          // proximal weight
-    double* U;           // H_zz + eps = U'U, in the order of `active`      (m x ld)
-    int m;               // active rows
-    int* active;         // position -> row                                (m)
-    int* tight;          // the other rows                                 (n - m)
-    int* moved;          // rows that break their condition                (n)
-    double* base;        // x of the proximal step                         (n)
-    double* w_base;      // H base + b                                     (n)
-    double* delta;       // x - base                                       (n)
-    double* w;           // of the regularised problem                     (n)
-    double* rhs;         // (n)
-    int nupdate;         // updates since the last factorisation
+    double eps;     // proximal weight
+    double* U;      // H_zz + eps = U'U, in the order of `active`      (m x ld)
+    int m;          // active rows
+    int* active;    // position -> row                                (m)
+    int* tight;     // the other rows                                 (n - m)
+    int* moved;     // rows that break their condition                (n)
+    double* base;   // x of the proximal step                         (n)
+    double* w_base; // H base + b                                     (n)
+    double* delta;  // x - base                                       (n)
+    double* w;      // of the regularised problem                     (n)
+    double* rhs;    // (n)
+    int nupdate;    // updates since the last factorisation
     bool is_factored;
-    bool is_settled;     // every row keeps its condition in the last trial
+    bool is_settled; // every row keeps its condition in the last trial
 } Pivoting;
 
 // ---------------------------------------------------------------------------- active set and factor
@@ -412,7 +413,8 @@ static bool minimise_on_face(Pivoting* p, double* y, double* g)
 static Ending descend(Pivoting* p)
 {
     const ItmMlcpScaled* s = &p->ws->s;
-    double *y = p->ws->v[5], *g = p->ws->v[7], *inv_h = p->ws->v[9], *lo = p->ws->v[10], *up = p->ws->v[11];
+    double *y = p->ws->v[5], *g = p->ws->v[7], *inv_h = p->ws->v[9], *lo = p->ws->v[10],
+           *up = p->ws->v[11];
     memset(y, 0, (size_t)p->ld * sizeof *y);
     memset(g, 0, (size_t)p->ld * sizeof *g);
     for (int i = 0; i < p->n; i++) {
@@ -509,9 +511,21 @@ static void guess_states(ItmMlcpWorkspace* ws)
 static Pivoting start_pivoting(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
 {
     const ItmMlcpScaled* s = &ws->s;
-    Pivoting p = {.ws = ws, .dense = ws->dense, .info = info, .n = s->n, .ld = s->ld, .eps = EPS_START, .U = ws->F,
-                  .active = ws->iv[0], .tight = ws->iv[1], .moved = ws->iv[2], .base = ws->v[0], .w_base = ws->v[1],
-                  .delta = ws->v[2], .w = ws->v[3], .rhs = ws->v[4]};
+    Pivoting p = {.ws = ws,
+                  .dense = ws->dense,
+                  .info = info,
+                  .n = s->n,
+                  .ld = s->ld,
+                  .eps = EPS_START,
+                  .U = ws->F,
+                  .active = ws->iv[0],
+                  .tight = ws->iv[1],
+                  .moved = ws->iv[2],
+                  .base = ws->v[0],
+                  .w_base = ws->v[1],
+                  .delta = ws->v[2],
+                  .w = ws->v[3],
+                  .rhs = ws->v[4]};
     guess_states(ws);
     // base = 0 whatever the guess: the limit is then the solution of least norm
     memset(p.base, 0, (size_t)s->n * sizeof *p.base);
@@ -549,7 +563,9 @@ static bool take_first_step(Pivoting* p)
         }
     }
     for (int i = 0; i < p->n; i++) {
-        p->base[i] = state[i] == ITM_ROW_ACTIVE ? p->base[i] + p->delta[i] : state[i] == ITM_ROW_LO ? s->lo[i] : s->up[i];
+        p->base[i] = state[i] == ITM_ROW_ACTIVE ? p->base[i] + p->delta[i]
+                     : state[i] == ITM_ROW_LO   ? s->lo[i]
+                                                : s->up[i];
         p->w_base[i] = p->w[i] - p->eps * p->delta[i];
     }
     memcpy(p->ws->x, p->base, (size_t)p->n * sizeof *p->base);
