@@ -201,6 +201,12 @@ static bool is_taken(const Cut* cut, Point2 q)
     return false;
 }
 
+// A place that the surface's other triangles answer for: known, but no contact of its own.
+static void note_quiet(Cut* cut, double gap)
+{
+    cut->smallest = fmin(cut->smallest, gap);
+}
+
 // A contact at point p of core a, with the other core `gap` further on.
 static void add_contact(Cut* cut, Point2 q, ItmVec3 p, double gap, uint64_t key)
 {
@@ -230,9 +236,13 @@ static void cut_vertices_a(Cut* cut, const Flat* a, const Flat* b)
 static void cut_vertices_b(Cut* cut, const Flat* a, const Flat* b)
 {
     for (int j = 0; j < b->n; j++) {
-        bool is_quiet = (b->feature->quiet_vertices >> j & 1u) != 0 && b->n == 3;
-        if (!is_quiet && is_inside(a, b->p[j], cut->tol) && !is_taken(cut, b->p[j])) {
-            double gap = -height_over(a, b->feature->p[j]);
+        if (!is_inside(a, b->p[j], cut->tol) || is_taken(cut, b->p[j])) {
+            continue;
+        }
+        double gap = -height_over(a, b->feature->p[j]);
+        if (b->n == 3 && (b->feature->quiet_vertices >> j & 1u) != 0) {
+            note_quiet(cut, gap);
+        } else {
             ItmVec3 p = itm_vec_axpy(-gap, cut->axis->n, b->feature->p[j]);
             add_contact(cut, b->p[j], p, gap, itm_manifold_key(VERTEX_B, 0, b->feature->id[j]));
         }
@@ -250,8 +260,8 @@ static void cut_edges(Cut* cut, const Flat* a, int i, const Flat* b, int j)
     Point2 p = a->p[i], d = sub2(a->p[(i + 1) % a->n], p);
     Point2 q = b->p[j], e = sub2(b->p[(j + 1) % b->n], q);
     double det = cross2(d, e);
-    // nearly parallel edges cross nowhere in particular: their ends are contacts already
-    if (fabs(det) <= 1e-9 * norm2(d) * norm2(e)) {
+    // edges that stay within tol of each other cross nowhere in particular: their ends are contacts already
+    if (fabs(det) <= cut->tol * fmax(norm2(d), norm2(e))) {
         return;
     }
     double s = cross2(sub2(q, p), e) / det, t = cross2(sub2(q, p), d) / det;
@@ -259,9 +269,15 @@ static void cut_edges(Cut* cut, const Flat* a, int i, const Flat* b, int j)
         return;
     }
     Point2 place = {p.x + s * d.x, p.y + s * d.y};
-    if (!is_taken(cut, place)) {
-        ItmVec3 point_a = between(a->feature, i, s), point_b = between(b->feature, j, t);
-        add_contact(cut, place, point_a, itm_vec_dot(cut->axis->n, itm_vec_sub(point_b, point_a)),
+    if (is_taken(cut, place)) {
+        return;
+    }
+    ItmVec3 point_a = between(a->feature, i, s), point_b = between(b->feature, j, t);
+    double gap = itm_vec_dot(cut->axis->n, itm_vec_sub(point_b, point_a));
+    if (b->n == 3 && (b->feature->quiet_edges >> j & 1u) != 0) {
+        note_quiet(cut, gap);
+    } else {
+        add_contact(cut, place, point_a, gap,
                     itm_manifold_key(CROSSING, edge_id(a->feature, i), edge_id(b->feature, j)));
     }
 }
@@ -271,9 +287,6 @@ static void cut_crossings(Cut* cut, const Flat* a, const Flat* b)
     int nedge_a = a->n > 2 ? a->n : a->n - 1, nedge_b = b->n > 2 ? b->n : b->n - 1;
     for (int i = 0; i < nedge_a; i++) {
         for (int j = 0; j < nedge_b; j++) {
-            if (b->n == 3 && (b->feature->quiet_edges >> j & 1u) != 0) {
-                continue;
-            }
             cut_edges(cut, a, i, b, j);
         }
     }
