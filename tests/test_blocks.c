@@ -72,8 +72,11 @@ static void make_problem(Problem* p, uint64_t seed, bool has_redundant)
     assert_int_equal(itm_blocks_build(&p->blocks, NBLOCK, size, pairs, npair), ITM_OK);
     p->factor.L = calloc((size_t)p->blocks.nvalue, sizeof(double));
     p->factor.inv_diag = calloc((size_t)p->nrow, sizeof(double));
-    p->factor.diag = calloc((size_t)p->nrow, sizeof(double));
+    p->factor.scale = calloc((size_t)p->nrow, sizeof(double));
     p->factor.map = calloc(NBLOCK, sizeof(int));
+    for (int i = 0; i < p->nrow; i++) {
+        p->factor.scale[i] = p->H[i][i];
+    }
     for (int k = -NBLOCK; k < npair; k++) {
         int a = k < 0 ? k + NBLOCK : pairs[2 * k], b = k < 0 ? a : pairs[2 * k + 1];
         bool is_transposed;
@@ -92,7 +95,7 @@ static void free_problem(Problem* p)
     itm_blocks_free(&p->blocks);
     free(p->factor.L);
     free(p->factor.inv_diag);
-    free(p->factor.diag);
+    free(p->factor.scale);
     free(p->factor.map);
 }
 

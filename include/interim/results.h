@@ -20,13 +20,18 @@ typedef enum ItmVerdict {
 
 // Open for writing; the ending of `path` chooses the format (.csv, .h5, .hdf5). prefix: put with a dot before every
 // name; may be "". title: free text. The first column is time [s].
+// Until it is closed the file is called name.part.csv (name.part.h5); an older file at `path` is not touched before.
+// ITM_ERR_INPUT for another ending, ITM_ERR_IO with the system's reason if the file cannot be made.
+// The HDF5 library serves one thread at a time: with .h5, do not use two results from two threads at once.
 ITM_API ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m,
                                      const char* prefix, const char* title, ItmError* error);
-// Append one row. values (itm_output_get_count(m)).
+// Append one row. values (itm_output_get_count(m)). ITM_ERR_IO (disk full): whole rows written so far stay readable
+// in the part file.
 ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const double* values,
                                      ItmError* error);
-// Write what is buffered and the verdict, close, free. The file is complete and valid afterwards; rows appended so far
-// survive even if the process dies (flushed at least once a second of wall time).
+// Write what is buffered and the verdict, close, give the file its name, free (also where it fails; results may be NULL).
+// reason: a sentence, or NULL. The file is complete and valid afterwards. Rows appended before survive in the part file
+// even if the process dies: they are flushed at least once a second of wall time in which rows come.
 ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason,
                                     ItmError* error);
 

@@ -284,7 +284,7 @@ static void subtract_product_sized(double* C, const double* A, const double* B, 
 }
 
 // Factor the diagonal block C = L L' in place (lower half), marking redundant rows.
-static inline int factor_diagonal(double* C, double* inv_diag, const double* diag, int n,
+static inline int factor_diagonal(double* C, double* inv_diag, const double* scale, int n,
                                   double tolerance)
 {
     int nredundant = 0;
@@ -293,7 +293,7 @@ static inline int factor_diagonal(double* C, double* inv_diag, const double* dia
         for (int k = 0; k < s; k++) {
             pivot -= C[s * n + k] * C[s * n + k];
         }
-        bool is_redundant = !(pivot > tolerance * diag[s]);
+        bool is_redundant = !(pivot > tolerance * scale[s]);
         inv_diag[s] = is_redundant ? 0.0 : 1.0 / sqrt(pivot);
         C[s * n + s] = is_redundant ? 0.0 : sqrt(pivot);
         nredundant += is_redundant;
@@ -331,9 +331,6 @@ static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double to
         f->map[b->rows[e]] = b->value_adr[e];
     }
     double* diagonal = f->L + b->value_adr[b->col_adr[j]];
-    for (int s = 0; s < n; s++) {
-        f->diag[start + s] = diagonal[s * n + s];
-    }
     // A_ij -= L_ik L_jk'
     for (int l = b->left_adr[j]; l < b->left_adr[j + 1]; l++) {
         int k = b->left_col[l];
@@ -343,8 +340,8 @@ static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double to
                                    b->size[b->rows[e]], n, b->size[k]);
         }
     }
-    int nredundant = n == 5 ? factor_diagonal(diagonal, f->inv_diag + start, f->diag + start, 5, tolerance)
-                            : factor_diagonal(diagonal, f->inv_diag + start, f->diag + start, n, tolerance);
+    int nredundant = n == 5 ? factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, 5, tolerance)
+                            : factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, n, tolerance);
     for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
         int m = b->size[b->rows[e]];
         if (m == 5 && n == 5) {
@@ -427,6 +424,11 @@ void itm_blocks_solve(const ItmBlocks* b, const ItmBlockFactor* f, double* x)
 {
     solve_forward(b, f, x, NULL);
     solve_backward(b, f, x, NULL);
+}
+
+void itm_blocks_half_solve(const ItmBlocks* b, const ItmBlockFactor* f, double* x)
+{
+    solve_forward(b, f, x, NULL);
 }
 
 // ---------------------------------------------------------------------------- least norm

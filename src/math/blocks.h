@@ -3,7 +3,7 @@
 // Made for the Delassus matrix of joint rows, H = A M^-1 A' + Omega: blocks of 1 to 6 rows (one a joint),
 // two blocks coupled where joints share a body. The pattern, the fill-reducing order (AMD) and all
 // addresses are found once (itm_blocks_build); factor and solve then allocate nothing.
-// A row whose pivot falls below `tolerance` times its diagonal depends on rows eliminated before it: it is
+// A row whose pivot falls below `tolerance` times its scale depends on rows eliminated before it: it is
 // marked redundant and gets a zero unknown. For a consistent system that is a solution; itm_blocks_min_norm
 // turns it into the one of least norm.
 #ifndef ITM_MATH_BLOCKS_H
@@ -33,7 +33,7 @@ typedef struct ItmBlocks {
 typedef struct ItmBlockFactor {
     double* L;          // blocks of H, then of its factor        (nvalue)
     double* inv_diag;   // 1 / L_ss, 0 where row s is redundant   (nrow, caller's order)
-    double* diag;       // diagonal of H                          (nrow)
+    double* scale;      // what a pivot is compared with, given   (nrow)
     int* map;           // scratch: address of a block row        (n)
     int nredundant;
 } ItmBlockFactor;
@@ -51,6 +51,9 @@ int itm_blocks_factor(const ItmBlocks* blocks, ItmBlockFactor* f, double toleran
 
 // x <- H^-1 x (nrow), the unknowns of redundant rows being 0.
 void itm_blocks_solve(const ItmBlocks* blocks, const ItmBlockFactor* f, double* x);
+
+// x <- L^-1 x (nrow), 0 in redundant rows: half of a solve, so that b' H^-1 c = (L^-1 b) . (L^-1 c).
+void itm_blocks_half_solve(const ItmBlocks* blocks, const ItmBlockFactor* f, double* x);
 
 // Replace a solution x of H x = b by the one of least 2-norm: subtract its projection on the null space,
 // found by conjugate gradients on Z'Z where the columns of Z span that space. scratch (4 nrow).

@@ -256,21 +256,43 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     }
 }
 
+// Mobility that a row would have if its bodies were free, which tells a dependent row from a merely heavy one.
+static double free_mobility(const ItmModel* m, const ItmData* d, const ItmRowBlock* block, int i)
+{
+    double sum = 0.0;
+    for (int k = 0; k < block->nbody; k++) {
+        ItmSpatial cov = d->row_cov[block->cov_adr + i * block->nbody + k];
+        const ItmBody* body = &m->bodies[block->body[k]];
+        double trace = body->inertia.xx + body->inertia.yy + body->inertia.zz;
+        sum += itm_vec_dot(cov.lin, cov.lin) / body->mass + 3.0 * itm_vec_dot(cov.ang, cov.ang) / trace;
+    }
+    return sum;
+}
+
+// Scales of the rows of a diagonal block, and compliance on its diagonal.
+static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative)
+{
+    const ItmRowBlock* block = &m->blocks[pair->first];
+    for (int i = 0; i < block->nrow; i++) {
+        double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
+        double scale = fmax(*H_ii, free_mobility(m, d, block, i));
+        d->factor.scale[block->row + i] = scale;
+        *H_ii += relative * scale + d->row_omega[block->row + i];
+    }
+}
+
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
 {
     for (int k = 0; k < m->nblock; k++) {
-        itm_mass_half_solve(m, d, d->row_Y + m->blocks[k].y_adr, &m->blocks[k]);
+        const ItmRowBlock* block = &m->blocks[k];
+        itm_mass_half_solve(m, d, d->row_Y + block->y_adr, block, d->row_cov + block->cov_adr);
     }
     memset(d->factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
     for (int p = 0; p < m->npair; p++) {
         const ItmBlockPair* pair = &m->pairs[p];
         multiply_pair(m, d, pair);
         if (pair->first == pair->second) {
-            const ItmRowBlock* block = &m->blocks[pair->first];
-            for (int i = 0; i < block->nrow; i++) {
-                double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
-                *H_ii += relative * *H_ii + d->row_omega[block->row + i];
-            }
+            finish_diagonal(m, d, pair, relative);
         }
     }
     d->info.nredundant = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);

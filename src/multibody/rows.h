@@ -4,7 +4,7 @@
 
 #include "multibody/data.h"
 
-// Pivots below this fraction of the diagonal of H count as dependent rows: round-off gives 1e-15 .. 1e-13,
+// Pivots below this fraction of the mobility of the free bodies count as dependent rows: round-off gives 1e-15 .. 1e-13,
 // a mechanism that merely passes near a singular position gives the square of its angle from it.
 #define ITM_REDUNDANCY_TOLERANCE 1e-12
 
@@ -19,8 +19,8 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
 // Rate (order 1) or second derivative (order 2) of the signals that drive rows, at time t. out (nrow)
 void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int order);
 
-// H = A M^-1 A' + diag(d->row_omega), factored, its diagonal first enlarged by the factor 1 + relative. After
-// itm_mass_factor.
+// H = A M^-1 A' + diag(d->row_omega), factored; `relative` times the mobility that its bodies would have if they were
+// free is added to every diagonal entry. After itm_mass_factor.
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative);
 
 // out = A v for any velocities (or accelerations) v. out (nrow)

@@ -1,0 +1,175 @@
+// Command lines: options may stand before and after the model file, "--" ends them, "--name=value" and
+// "--name value" are the same.
+#include "app.h"
+
+#include "io/nearest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- complaints
+
+const char* app_find_nearest(const char* word, const char* const* words)
+{
+    ItmNearest nearest = itm_nearest_start(word, strcspn(word, "="));
+    for (; *words != NULL; words++) {
+        itm_nearest_offer(&nearest, *words);
+    }
+    return nearest.best;
+}
+
+static bool complain(const AppCommand* command, const char* what, const char* word)
+{
+    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word,
+            command->name);
+    return false;
+}
+
+static bool complain_unknown(const AppCommand* command, const char* word)
+{
+    const char* names[16] = {NULL};
+    for (int i = 0; i < command->noption && i < 15; i++) {
+        names[i] = command->options[i].name;
+    }
+    const char* nearest = app_find_nearest(word, names);
+    if (nearest == NULL) {
+        return complain(command, "unknown option", word);
+    }
+    fprintf(stderr, "interim %s: unknown option '%s'; did you mean '%s'?\n", command->name, word,
+            nearest);
+    return false;
+}
+
+// ---------------------------------------------------------------------------- reading
+
+// The option a word names, and its value if it stands in the same word ("--until=2s", "-oa.csv").
+static const AppOption* find_option(const AppCommand* command, const char* word, const char** value)
+{
+    size_t length = strcspn(word, "=");
+    *value = NULL;
+    for (int i = 0; i < command->noption; i++) {
+        const AppOption* option = &command->options[i];
+        if (strlen(option->name) == length && strncmp(option->name, word, length) == 0) {
+            *value = word[length] == '=' ? word + length + 1 : NULL;
+            return option;
+        }
+        if (word[1] == option->letter && option->letter != 0 &&
+            (word[2] == '\0' || option->value != NULL)) {
+            *value = word[2] != '\0' ? word + 2 : NULL;
+            return option;
+        }
+    }
+    return NULL;
+}
+
+// "run.duration" and "2 s" -> "run.duration=2 s"; NULL without memory.
+static char* make_override(const char* key, const char* value)
+{
+    size_t size = (key != NULL ? strlen(key) : 0) + strlen(value) + 2;
+    char* text = malloc(size);
+    if (text != NULL) {
+        snprintf(text, size, "%s%s%s", key != NULL ? key : "", key != NULL ? "=" : "", value);
+    }
+    return text;
+}
+
+static bool apply_override(AppArguments* a, const AppCommand* command, const AppOption* option,
+                           const char* value)
+{
+    if (option->key == NULL && strchr(value, '=') == NULL) {
+        return complain(command, "--set wants KEY=VALUE, not", value);
+    }
+    char* text = make_override(option->key, value);
+    if (text == NULL) {
+        return complain(command, "no memory for", value);
+    }
+    a->overrides[a->noverride++] = text;
+    return true;
+}
+
+static bool apply_option(AppArguments* a, const AppCommand* command, const AppOption* option,
+                         const char* value)
+{
+    switch (option->kind) {
+    case APP_OPTION_OVERRIDE:
+        return apply_override(a, command, option, value);
+    case APP_OPTION_OUTPUT:
+        a->output = value;
+        break;
+    case APP_OPTION_QUIET:
+        a->is_quiet = true;
+        break;
+    case APP_OPTION_HELP:
+        a->wants_help = true;
+        break;
+    }
+    return true;
+}
+
+static bool apply_operand(AppArguments* a, const AppCommand* command, const char* word)
+{
+    if (a->model != NULL) {
+        return complain(command, "one model file at a time, not also", word);
+    }
+    a->model = word;
+    return true;
+}
+
+// One word, with its value if that is the next one; returns the words taken, 0 on failure.
+static int parse_word(AppArguments* a, const AppCommand* command, int left, char** words)
+{
+    const char* value = NULL;
+    if (words[0][0] != '-' || words[0][1] == '\0') {
+        return apply_operand(a, command, words[0]) ? 1 : 0;
+    }
+    const AppOption* option = find_option(command, words[0], &value);
+    if (option == NULL) {
+        complain_unknown(command, words[0]);
+        return 0;
+    }
+    if (option->value == NULL && value != NULL) {
+        complain(command, "no value is wanted in", words[0]);
+        return 0;
+    }
+    bool takes_next = option->value != NULL && value == NULL;
+    if (takes_next && left < 2) {
+        complain(command, "a value is missing after", words[0]);
+        return 0;
+    }
+    value = takes_next ? words[1] : value;
+    return apply_option(a, command, option, value) ? 1 + takes_next : 0;
+}
+
+bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, char** argv)
+{
+    *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides)};
+    bool has_options = true, is_right = a->overrides != NULL;
+    for (int i = 0; i < argc && is_right;) {
+        if (has_options && strcmp(argv[i], "--") == 0) {
+            has_options = false;
+            i++;
+        } else if (has_options) {
+            int taken = parse_word(a, command, argc - i, argv + i);
+            is_right = taken > 0;
+            i += taken;
+        } else {
+            is_right = apply_operand(a, command, argv[i++]);
+        }
+    }
+    if (is_right && a->model == NULL && !a->wants_help) {
+        fprintf(stderr, "interim %s: which model file? (see: interim help %s)\n", command->name,
+                command->name);
+        is_right = false;
+    }
+    return is_right;
+}
+
+void app_arguments_free(AppArguments* a)
+{
+    for (int i = 0; i < a->noverride; i++) {
+        free(a->overrides[i]);
+    }
+    free(a->overrides);
+    *a = (AppArguments){0};
+}

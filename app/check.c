@@ -1,0 +1,165 @@
+// interim check: what a model is, without running it.
+#include "app.h"
+
+#include "multibody/model.h"
+#include "scales.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const AppOption OPTIONS[] = {
+    {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
+     "change a value of the model, as in run.step=2ms; may be repeated"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+};
+
+// ---------------------------------------------------------------------------- lists
+
+static const char* body_name(const ItmModel* m, int body)
+{
+    return body == ITM_NONE ? "ground" : m->bodies[body].name;
+}
+
+// Length of the longest name, for aligned columns.
+static int name_width(const ItmModel* m)
+{
+    size_t width = 8;
+    for (int i = 0; i < m->nbody; i++) {
+        size_t length = strlen(m->bodies[i].name);
+        width = length > width ? length : width;
+    }
+    for (int i = 0; i < m->njoint; i++) {
+        size_t length = strlen(m->joints[i].name);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static void print_bodies(const ItmModel* m, int width)
+{
+    printf("\nbodies (%d)\n", m->nbody);
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[m->body_index[i]];
+        printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass,
+               body->inertia.xx, body->inertia.yy, body->inertia.zz);
+    }
+}
+
+// "tx ty rz": the directions in a bit set
+static void print_directions(unsigned directions)
+{
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        if (directions & (1u << i)) {
+            printf(" %s", itm_direction_name((ItmDirection)i));
+        }
+    }
+}
+
+static void print_joint(const ItmModel* m, int joint, int width)
+{
+    const ItmJoint* j = &m->joints[joint];
+    char bodies[128];
+    snprintf(bodies, sizeof bodies, "%s - %s", body_name(m, j->body_a), body_name(m, j->body_b));
+    printf("  %-*s  %-12s %-*s  ", width, j->name, itm_joint_type_name(j->type), 2 * width + 3, bodies);
+    if (itm_model_is_joint_in_tree(m, joint)) {
+        printf("coordinates");
+    } else {
+        int nrow = 0;
+        for (int i = 0; i < m->nblock; i++) {
+            nrow += m->blocks[i].kind != ITM_BLOCK_COUPLING && m->blocks[i].kind != ITM_BLOCK_MOTION &&
+                            m->blocks[i].index == joint
+                        ? m->blocks[i].nrow
+                        : 0;
+        }
+        printf("%d %s", nrow, nrow == 1 ? "row" : "rows");
+    }
+    printf(", free%s", j->free == 0 ? " nothing" : "");
+    print_directions(j->free);
+    printf("\n");
+}
+
+static void print_joints(const ItmModel* m, int width)
+{
+    printf("\njoints (%d)\n", m->njoint);
+    for (int i = 0; i < m->njoint; i++) {
+        print_joint(m, i, width);
+    }
+}
+
+// ---------------------------------------------------------------------------- numbers
+
+static void print_freedom(const ItmModel* m, const ItmModelInfo* info)
+{
+    printf("\nfreedom      %d = %d velocities - %d rows", info->freedom, info->nv, info->nrow);
+    if (info->nredundant > 0) {
+        printf(" + %d redundant", info->nredundant);
+    }
+    printf("\n");
+    if (info->nredundant == 0) {
+        return;
+    }
+    printf("redundant   ");
+    for (int i = 0; i < m->nrow; i++) {
+        if (itm_model_is_row_redundant(m, i)) {
+            printf(" %s", itm_model_get_row_name(m, i));
+        }
+    }
+    printf("\n             (they follow from the other rows at the start; forces are the least ones)\n");
+}
+
+static void print_numbers(const ItmModelInfo* info)
+{
+    printf("elements     %d couplings, %d motions, %d forces, %d signals\n", info->ncoupling,
+           info->nmotion, info->nforce, info->nsignal);
+    printf("mass         %.6g kg, bodies from %.4g to %.4g kg\n", info->mass, info->mass_min,
+           info->mass_max);
+    printf("size         %.4g m from the world's origin\n", info->length);
+    printf("memory       %.0f kB for a running instance\n", ceil((double)info->data_bytes / 1024.0));
+}
+
+static void print_run(const ItmModelFile* file)
+{
+    const ItmRunSettings* run = &file->run;
+    printf("run          %.9g s in steps of %.9g s (%s)", run->duration, run->step.step,
+           itm_stepper_name(run->step.stepper));
+    if (run->output_interval > 0.0) {
+        printf(", a row every %.9g s", run->output_interval);
+    }
+    printf("\n");
+}
+
+// ---------------------------------------------------------------------------- command
+
+static int check(const AppArguments* arguments)
+{
+    ItmModelFile* file = app_load(arguments);
+    if (file == NULL) {
+        return APP_BAD_INPUT;
+    }
+    const ItmModel* m = file->model;
+    ItmModelInfo info = itm_model_get_info(m);
+    int width = name_width(m);
+    printf("%s\n", file->title[0] != '\0' ? file->title : arguments->model);
+    print_bodies(m, width);
+    print_joints(m, width);
+    print_freedom(m, &info);
+    print_numbers(&info);
+    print_run(file);
+    if (app_scales_warn(file) == 0) {
+        printf("no warnings\n");
+    }
+    itm_file_destroy(file);
+    return APP_FINISHED;
+}
+
+const AppCommand app_check_command = {
+    .name = "check",
+    .synopsis = "MODEL.yaml [OPTION]...",
+    .help = "say what a model is: bodies, joints, freedoms, rows, scales",
+    .details = "Reads, compiles and assembles a model without running it, and prints its bodies and joints, its\n"
+               "freedoms and constraint rows, redundant rows by name, and what is badly scaled.",
+    .options = OPTIONS,
+    .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
+    .run = check,
+};

@@ -1,0 +1,36 @@
+#include "app.h"
+
+#include <stdio.h>
+
+static void print_option(const AppOption* option)
+{
+    char text[64];
+    const char* value = option->value != NULL ? option->value : "";
+    if (option->letter != 0) {
+        snprintf(text, sizeof text, "-%c, %s %s", option->letter, option->name, value);
+    } else {
+        snprintf(text, sizeof text, "    %s %s", option->name, value);
+    }
+    printf("  %-24s %s\n", text, option->help);
+}
+
+void app_help_print_command(const AppCommand* command)
+{
+    printf("usage: interim %s %s\n\n%s\n\n", command->name, command->synopsis, command->details);
+    for (int i = 0; i < command->noption; i++) {
+        print_option(&command->options[i]);
+    }
+}
+
+void app_help_print_overview(void)
+{
+    printf("Interim %s: simulates mechanisms described in YAML files\n\n"
+           "usage: interim COMMAND MODEL.yaml [OPTION]...\n\n",
+           itm_version());
+    for (int i = 0; app_commands[i] != NULL; i++) {
+        printf("  %-10s %s\n", app_commands[i]->name, app_commands[i]->help);
+    }
+    printf("  %-10s %s\n\n", "help", "the page of a command: interim help run");
+    printf("Exit status: 0 finished; 1 wrong usage or a bad model; 2 the simulation broke down;\n"
+           "128 + the signal's number if it was interrupted.\n");
+}

@@ -1,0 +1,240 @@
+// interim run: load, step, write results, say how it went.
+#include "app.h"
+
+#include "summary.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const AppOption OPTIONS[] = {
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
+    {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
+     "change a value of the model, as in run.step=2ms; may be repeated"},
+    {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of the step"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+};
+
+// One run from start to end.
+typedef struct Run {
+    ItmModelFile* file;
+    ItmData* data;
+    ItmResults* results;  // NULL without -o
+    double* values;       // outputs of the present state   (itm_output_get_count)
+    long nstep;           // to make in all
+    long every;           // steps between two rows
+    AppRunSummary summary;
+    ItmVerdict verdict;
+    ItmError error;       // why it broke down
+    bool has_write_error; // the results, not the simulation, failed
+} Run;
+
+// ---------------------------------------------------------------------------- signals
+
+static volatile sig_atomic_t stop_signal = 0;
+
+static void note_signal(int number)
+{
+    stop_signal = number;
+}
+
+// The first signal ends the run properly, the second one at once. What nohup or a shell told us to ignore stays
+// ignored.
+static void catch_signals(void)
+{
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    struct sigaction before;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < 3; i++) {
+        if (sigaction(SIGNALS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(SIGNALS[i], &action, NULL);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- set-up
+
+static bool set_up(Run* r, const AppArguments* arguments)
+{
+    r->file = app_load(arguments);
+    if (r->file == NULL) {
+        return false;
+    }
+    const ItmRunSettings* run = &r->file->run;
+    const ItmModel* m = r->file->model;
+    ItmStatus status = itm_data_create(&r->data, m, &run->step, &r->error);
+    if (status == ITM_OK && arguments->output != NULL) {
+        status = itm_results_create(&r->results, arguments->output, m, r->file->name,
+                                    r->file->title, &r->error);
+    }
+    r->values = calloc((size_t)itm_output_get_count(m) + 1, sizeof *r->values);
+    if (status != ITM_OK || r->values == NULL) {
+        app_print_error(&r->error);
+        return false;
+    }
+    // a duration that is a multiple of the step but for rounding gives exactly that many steps
+    r->nstep = (long)ceil(run->duration / run->step.step * (1.0 - 1e-12));
+    r->every = run->output_interval > 0.0 ? lround(run->output_interval / run->step.step) : 1;
+    r->every = r->every > 0 ? r->every : 1;
+    return true;
+}
+
+static void tear_down(Run* r)
+{
+    free(r->values);
+    itm_data_destroy(r->data);
+    itm_file_destroy(r->file);
+}
+
+// ---------------------------------------------------------------------------- stepping
+
+// Name of the first output that is not a number, or NULL.
+static const char* find_not_finite(const Run* r)
+{
+    int count = itm_output_get_count(r->file->model);
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(r->values[i])) {
+            return itm_output_get_info(r->file->model, i).name;
+        }
+    }
+    return NULL;
+}
+
+static bool break_down(Run* r, ItmStatus status)
+{
+    r->verdict = ITM_VERDICT_BROKE_DOWN;
+    if (r->error.message[0] == '\0') {
+        snprintf(r->error.message, sizeof r->error.message, "%s", itm_status_message(status));
+    }
+    return false;
+}
+
+// Compute the outputs and write them; false ends the run.
+static bool record(Run* r)
+{
+    ItmStatus status = itm_output_compute(r->file->model, r->data, r->values);
+    if (status != ITM_OK) {
+        r->error = *itm_data_get_error(r->data);
+        return break_down(r, status);
+    }
+    const char* name = find_not_finite(r);
+    if (name != NULL) {
+        snprintf(r->error.message, sizeof r->error.message, "output '%s' is not finite", name);
+        return break_down(r, ITM_ERR_NOT_FINITE);
+    }
+    app_summary_note_outputs(&r->summary, r->file->model, r->values);
+    r->summary.nrow++;
+    if (r->results != NULL && itm_results_append(r->results, itm_data_get_time(r->data), r->values,
+                                                 &r->error) != ITM_OK) {
+        r->has_write_error = true;
+        return false;
+    }
+    return true;
+}
+
+// One step, and its row if one is due; false ends the run.
+static bool advance(Run* r, long step)
+{
+    ItmStatus status = itm_step(r->file->model, r->data);
+    if (status != ITM_OK) {
+        r->error = *itm_data_get_error(r->data);
+        return break_down(r, status);
+    }
+    app_summary_note_step(&r->summary, r->data);
+    return (step + 1) % r->every != 0 || record(r);
+}
+
+// The last row is the last good state, also off the spacing; what ended the run stays the reason.
+static void record_last(Run* r)
+{
+    ItmError error = r->error;
+    ItmVerdict verdict = r->verdict;
+    if (record(r) || verdict == ITM_VERDICT_BROKE_DOWN) {
+        r->error = r->has_write_error ? r->error : error;
+        r->verdict = verdict;
+    }
+}
+
+static void step_to_the_end(Run* r, AppProgress* progress)
+{
+    long step = 0;
+    bool is_going = record(r);
+    while (is_going && step < r->nstep && stop_signal == 0) {
+        is_going = advance(r, step);
+        step += is_going;
+        app_progress_update(progress, itm_data_get_time(r->data));
+    }
+    if (is_going && step < r->nstep) {
+        r->verdict = ITM_VERDICT_INTERRUPTED;
+    }
+    if (itm_data_get_step_info(r->data).steps % r->every != 0 && !r->has_write_error) {
+        record_last(r);
+    }
+}
+
+// ---------------------------------------------------------------------------- end
+
+// Close the results and say what went wrong; the exit status.
+static int finish(Run* r)
+{
+    double time = itm_data_get_time(r->data);
+    char reason[900] = "";
+    if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
+        snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
+    } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
+        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, (int)stop_signal);
+    }
+    ItmError closing = {0};
+    bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
+    if (r->has_write_error || !is_closed) {
+        app_print_error(r->has_write_error ? &r->error : &closing);
+        return APP_BAD_INPUT;
+    }
+    if (reason[0] != '\0') {
+        fprintf(stderr, "interim: %s\n", reason);
+    }
+    if (r->verdict == ITM_VERDICT_INTERRUPTED) {
+        return 128 + (int)stop_signal;
+    }
+    return r->verdict == ITM_VERDICT_BROKE_DOWN ? APP_BROKE_DOWN : APP_FINISHED;
+}
+
+static int run(const AppArguments* arguments)
+{
+    Run r = {.verdict = ITM_VERDICT_FINISHED};
+    if (!set_up(&r, arguments)) {
+        tear_down(&r);
+        return APP_BAD_INPUT;
+    }
+    catch_signals();
+    AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
+    step_to_the_end(&r, &progress);
+    app_progress_end(&progress);
+    r.summary.wall_time = app_wall_time() - progress.start;
+
+    int status = finish(&r);
+    if (!arguments->is_quiet && !r.has_write_error) {
+        app_summary_print(&r.summary, r.file, r.data, r.verdict, arguments->output);
+    }
+    tear_down(&r);
+    return status;
+}
+
+const AppCommand app_run_command = {
+    .name = "run",
+    .synopsis = "MODEL.yaml [OPTION]...",
+    .help = "simulate a model and write its results",
+    .details =
+        "Simulates a model from time 0 to its run.duration. Results are one row every run.output, first\n"
+        "column time; a CSV file has units and descriptions in a JSON file beside it, HDF5 in attributes.\n"
+        "While a run lasts its rows are in FILE with .part before the ending, which takes the place of an\n"
+        "older FILE only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
+        "signal) leaves the results up to there.",
+    .options = OPTIONS,
+    .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
+    .run = run,
+};

@@ -1,0 +1,54 @@
+#include "summary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void app_summary_note_step(AppRunSummary* s, const ItmData* data)
+{
+    double gap = itm_data_get_step_info(data).gap;
+    s->gap = gap > s->gap ? gap : s->gap;
+}
+
+void app_summary_note_outputs(AppRunSummary* s, const ItmModel* m, const double* values)
+{
+    int balance = itm_output_find(m, "energy.balance");
+    s->has_energy = balance != ITM_NONE;
+    if (s->has_energy && fabs(values[balance]) > s->energy_error) {
+        s->energy_error = fabs(values[balance]);
+    }
+}
+
+static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
+{
+    printf("  steps        %ld of %.9g s (%s), %ld iterations", info->steps, file->run.step.step,
+           itm_stepper_name(file->run.step.stepper), info->total_iterations);
+    if (info->internal_steps > 0) {
+        printf(", %ld internal steps", info->internal_steps);
+    }
+    printf("\n");
+    if (info->unfinished > 0) {
+        printf("  unfinished   %ld steps did not reach their tolerance\n", info->unfinished);
+    }
+}
+
+void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const ItmData* data,
+                       ItmVerdict verdict, const char* output)
+{
+    static const char* const ENDS[] = {
+        [ITM_VERDICT_RUNNING] = "running", [ITM_VERDICT_FINISHED] = "finished",
+        [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down"};
+    ItmStepInfo info = itm_data_get_step_info(data);
+    double time = itm_data_get_time(data);
+    printf("%s: %s at %.9g s\n", file->title, ENDS[verdict], time);
+    print_steps(file, &info);
+    printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
+           s->wall_time > 0.0 ? time / s->wall_time : 0.0);
+    if (s->has_energy) {
+        printf("  energy       balanced to %.2g J\n", s->energy_error);
+    }
+    printf("  largest gap  %.2g m or rad\n", s->gap);
+    if (output != NULL) {
+        printf("  results      %s, %ld rows of %d columns\n", output, s->nrow,
+               1 + itm_output_get_count(file->model));
+    }
+}

@@ -1,0 +1,22 @@
+// What a run tells at its end.
+#ifndef INTERIM_APP_SUMMARY_H
+#define INTERIM_APP_SUMMARY_H
+
+#include "app.h"
+
+typedef struct AppRunSummary {
+    double wall_time;    // s
+    long nrow;           // result rows
+    double gap;          // largest joint gap after any step, m or rad
+    bool has_energy;      // the model has an energy balance
+    double energy_error;  // largest deviation from balance in any row, J
+} AppRunSummary;
+
+// After a step, and after the outputs of a row were computed.
+void app_summary_note_step(AppRunSummary* summary, const ItmData* data);
+void app_summary_note_outputs(AppRunSummary* summary, const ItmModel* m, const double* values);
+
+void app_summary_print(const AppRunSummary* summary, const ItmModelFile* file, const ItmData* data,
+                       ItmVerdict verdict, const char* output);
+
+#endif

@@ -1,0 +1,164 @@
+#!/bin/sh
+# Set-up, build, run and test of Interim, from nothing but a Debian 12 base system:  ./do help
+# shellcheck disable=SC2086  # lists of packages are meant to split
+set -eu
+export OPENBLAS_NUM_THREADS=1  # our matrices are small: threads only get in the way
+cd "$(dirname "$0")"
+
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev libsundials-dev
+    libopenblas-dev liblapacke-dev libsuitesparse-dev"
+TEST_PACKAGES="libcmocka-dev clang"
+JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
+
+usage() {
+    cat <<END
+./do setup           install what building and testing need (Debian packages)
+./do run             build, run the flagship example, results in out/
+./do test            build with gcc and clang, run all tests, plain and with sanitizers
+./do bench           print the table of speeds beside other simulators
+./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
+./do clean           remove builds and results
+END
+}
+
+# ---------------------------------------------------------------------------- packages
+
+is_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+have() {
+    for tool; do command -v "$tool" >/dev/null || return 1; done
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# need PACKAGE...: install those that are missing
+need() {
+    if ! have apt-get dpkg-query; then
+        have cc clang cmake ninja pkg-config && return
+        echo "This is not a Debian system. Please install what these Debian packages hold:" >&2
+        echo "$@" >&2
+        exit 1
+    fi
+    missing=
+    for package; do is_installed "$package" || missing="$missing $package"; done
+    [ -z "$missing" ] && return
+    if [ "$(id -u)" -ne 0 ] && ! have sudo; then
+        echo "Please run as root: apt-get install$missing" >&2
+        exit 1
+    fi
+    echo "installing:$missing"
+    as_root env DEBIAN_FRONTEND=noninteractive sh -c "apt-get update -qq &&
+        apt-get install -y -qq --no-install-recommends $missing" >setup.log 2>&1 ||
+        { tail -n 20 setup.log >&2; exit 1; }
+    rm -f setup.log
+}
+
+# ---------------------------------------------------------------------------- building and testing
+
+# quietly NAME COMMAND...: a line of progress; the end of what the command said only if it fails
+quietly() {
+    name=$1; shift
+    started=$(date +%s)
+    mkdir -p build
+    if "$@" >build/do.log 2>&1; then
+        printf '%-36s ok  %3d s\n' "$name" $(($(date +%s) - started))
+    else
+        printf '%-36s FAILED\n' "$name"
+        tail -n "${TAIL:-60}" build/do.log
+        return 1
+    fi
+}
+
+# build PRESET FOLDER [CMAKE-OPTION...]
+build() {
+    preset=$1 folder=$2; shift 2
+    quietly "$preset: configure" cmake --preset "$preset" "$@" &&
+        quietly "$preset: build" cmake --build "$folder" -j "$JOBS"
+}
+
+passed=0 failed=0
+
+# One check that is no test program.
+check() {
+    if quietly "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+count() {
+    grep -o "$1" "$2" | wc -l
+}
+
+# All tests of a build, counted case by case as they name themselves: [ RUN ] and [ OK ]
+run_tests() {
+    folder=$1
+    log=$folder/Testing/Temporary/LastTest.log
+    TAIL=200 quietly "$2" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 300 && status=0 ||
+        status=1
+    ran=$(count '\[ RUN      \]' "$log")
+    good=$(count '\[       OK \]' "$log")
+    bad=$((ran - good - $(count '\[  SKIPPED \] [A-Za-z0-9_]*$' "$log") / 2))
+    [ "$status" -eq 0 ] || [ $bad -gt 0 ] || bad=1
+    passed=$((passed + good)) failed=$((failed + bad))
+}
+
+verdict() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+}
+
+do_test() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log
+    if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
+        run_tests build "release: tests"
+        run_tests build-asan "asan: tests"
+        check "references" scripts/check-references.sh
+        check "notation" scripts/check-notation.sh
+    else
+        failed=$((failed + 1))
+    fi
+    verdict
+}
+
+do_run() {
+    need $BUILD_PACKAGES
+    build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
+    mkdir -p out
+    build/interim run examples/four-bar.yaml -o out/four-bar.csv
+}
+
+do_bench() {
+    need $BUILD_PACKAGES libcmocka-dev g++
+    bench/run.sh
+}
+
+# fuzz PROGRAM SECONDS: new finds go to out/fuzz/PROGRAM, a crash stops it
+fuzz() {
+    mkdir -p "out/fuzz/$1"
+    "build-fuzz/tests/$1" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$2" \
+        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus examples >"out/fuzz/$1.log" 2>&1 ||
+        { tail -n 40 "out/fuzz/$1.log"; return 1; }
+    grep -E '^Done' "out/fuzz/$1.log" | sed "s/^/$1: /"
+}
+
+do_fuzz() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    build fuzz build-fuzz
+    fuzz fuzz_override $(($1 * 60)) &
+    fuzz fuzz_file $(($1 * 60))
+    wait $!
+}
+
+case "${1:-help}" in
+    setup) need $BUILD_PACKAGES $TEST_PACKAGES ;;
+    run) do_run ;;
+    test) do_test ;;
+    bench) do_bench ;;
+    fuzz) do_fuzz "${2:-10}" ;;
+    clean) rm -rf build build-* out ;;
+    help | -h | --help) usage ;;
+    *) echo "./do: unknown word '$1'" >&2; usage >&2; exit 1 ;;
+esac

@@ -1,0 +1,110 @@
+#include "io/results_read.h"
+
+#include "base/error.h"
+#include "io/results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool itm_table_set_string(char** string, const char* text, size_t length)
+{
+    char* copy = malloc(length + 1);
+    if (copy == NULL) {
+        return false;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    free(*string);
+    *string = copy;
+    return true;
+}
+
+static bool grow(char*** strings, int count)
+{
+    char** grown = realloc(*strings, (size_t)count * sizeof **strings);
+    if (grown == NULL) {
+        return false;
+    }
+    grown[count - 1] = NULL;
+    *strings = grown;
+    return true;
+}
+
+bool itm_table_add_column(ItmTable* table, const char* name, size_t length)
+{
+    int i = table->ncolumn;
+    bool has_room = grow(&table->names, i + 1);
+    has_room = has_room && grow(&table->units, i + 1);
+    has_room = has_room && grow(&table->descriptions, i + 1);
+    if (!has_room) {
+        return false;
+    }
+    table->ncolumn++;
+    return itm_table_set_string(&table->names[i], name, length) &&
+           itm_table_set_string(&table->units[i], "", 0) &&
+           itm_table_set_string(&table->descriptions[i], "", 0);
+}
+
+int itm_table_find(const ItmTable* table, const char* name)
+{
+    for (int i = 0; i < table->ncolumn; i++) {
+        if (strcmp(table->names[i], name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+double itm_table_get(const ItmTable* table, long row, int column)
+{
+    return table->values[(size_t)row * (size_t)table->ncolumn + (size_t)column];
+}
+
+void itm_table_destroy(ItmTable* table)
+{
+    if (table == NULL) {
+        return;
+    }
+    for (int i = 0; i < table->ncolumn; i++) {
+        free(table->names[i]);
+        free(table->units[i]);
+        free(table->descriptions[i]);
+    }
+    free(table->names);
+    free(table->units);
+    free(table->descriptions);
+    free(table->values);
+    free(table->title);
+    free(table->reason);
+    free(table);
+}
+
+static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
+{
+    if (!itm_table_set_string(&table->title, "", 0) || !itm_table_set_string(&table->reason, "", 0)) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
+    }
+    switch (itm_results_format(path)) {
+    case 'c':
+        return itm_results_read_csv(table, path, error);
+    case 'h':
+        return itm_results_read_hdf5(table, path, error);
+    default:
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",
+                             "results are files ending in .csv, .h5 or .hdf5, not '%s'", path);
+    }
+}
+
+ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
+{
+    *table = calloc(1, sizeof **table);
+    if (*table == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
+    }
+    ItmStatus status = read_format(*table, path, error);
+    if (status != ITM_OK) {
+        itm_table_destroy(*table);
+        *table = NULL;
+    }
+    return status;
+}

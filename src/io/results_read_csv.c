@@ -1,0 +1,258 @@
+// CSV back into a table. Any CSV file with a header line of names and otherwise numbers will do.
+#include "io/results_read.h"
+
+#include "base/error.h"
+#include "io/results.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libfyaml.h>
+
+typedef struct Reader {
+    const char* path;
+    char* text;       // the whole file, ended by a zero byte
+    char* at;         // what comes next
+    size_t capacity;  // rows in table->values
+    int line;
+} Reader;
+
+static ItmStatus fail(const Reader* r, int column, ItmError* error, const char* what)
+{
+    ItmStatus status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "%s", what);
+    if (error != NULL) {
+        snprintf(error->file, sizeof error->file, "%s", r->path);
+        error->line = r->line;
+        error->column = column;
+    }
+    return status;
+}
+
+static ItmStatus fail_memory(const Reader* r, ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", r->path);
+}
+
+// ---------------------------------------------------------------------------- file
+
+// The whole of a file with a zero byte after it; NULL with errno on failure.
+static char* slurp(const char* path)
+{
+    FILE* in = fopen(path, "r");
+    char* text = NULL;
+    size_t length = 0, capacity = 0, count = 0;
+    if (in == NULL) {
+        return NULL;
+    }
+    do {
+        capacity = capacity == 0 ? 1u << 16 : 2 * capacity;
+        char* grown = realloc(text, capacity);
+        if (grown == NULL) {
+            free(text);
+            fclose(in);
+            errno = ENOMEM;
+            return NULL;
+        }
+        text = grown;
+        count = fread(text + length, 1, capacity - length - 1, in);
+        length += count;
+    } while (length + 1 == capacity);
+    text[length] = '\0';
+    int code = ferror(in) != 0 ? errno : 0;
+    fclose(in);
+    if (code != 0) {
+        free(text);
+        errno = code;
+        return NULL;
+    }
+    return text;
+}
+
+// ---------------------------------------------------------------------------- fields
+
+// Take the separator after a field: true after a comma, false at the end of the line.
+static bool take_separator(Reader* r)
+{
+    if (*r->at == ',') {
+        r->at++;
+        return true;
+    }
+    if (*r->at == '\r') {
+        r->at++;
+    }
+    if (*r->at == '\n') {
+        r->at++;
+    }
+    return false;
+}
+
+// A quoted field, unquoted in place.
+static char* take_quoted(Reader* r, size_t* length)
+{
+    char* from = ++r->at;
+    char* to = from;
+    while (*r->at != '\0' && !(r->at[0] == '"' && r->at[1] != '"')) {
+        r->at += r->at[0] == '"' ? 1 : 0;
+        *to++ = *r->at++;
+    }
+    r->at += *r->at == '"' ? 1 : 0;
+    *length = (size_t)(to - from);
+    return from;
+}
+
+static char* take_name(Reader* r, size_t* length)
+{
+    if (*r->at == '"') {
+        return take_quoted(r, length);
+    }
+    char* from = r->at;
+    *length = strcspn(from, ",\r\n");
+    r->at += *length;
+    return from;
+}
+
+static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
+{
+    do {
+        size_t length = 0;
+        char* name = take_name(r, &length);
+        if (length == 0) {
+            return fail(r, table->ncolumn + 1, error, "expected a name in the header line");
+        }
+        if (!itm_table_add_column(table, name, length)) {
+            return fail_memory(r, error);
+        }
+    } while (take_separator(r));
+    r->line++;
+    return ITM_OK;
+}
+
+static bool reserve_row(Reader* r, ItmTable* table)
+{
+    if ((size_t)table->nrow < r->capacity) {
+        return true;
+    }
+    r->capacity = r->capacity == 0 ? 256 : 2 * r->capacity;
+    size_t count = r->capacity * (size_t)table->ncolumn;
+    double* values = realloc(table->values, count * sizeof *values);
+    if (values == NULL) {
+        return false;
+    }
+    table->values = values;
+    return true;
+}
+
+static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
+{
+    if (!reserve_row(r, table)) {
+        return fail_memory(r, error);
+    }
+    double* row = table->values + (size_t)table->nrow * (size_t)table->ncolumn;
+    for (int i = 0; i < table->ncolumn; i++) {
+        char* end = r->at;
+        if (strchr(" \t\r\n", *r->at) == NULL) {
+            row[i] = strtod(r->at, &end);
+        }
+        if (end == r->at) {
+            return fail(r, i + 1, error, "expected a number");
+        }
+        r->at = end;
+        bool has_more = take_separator(r);
+        if (has_more != (i + 1 < table->ncolumn)) {
+            return fail(r, i + 1, error, "this row has not as many fields as the header line");
+        }
+    }
+    table->nrow++;
+    r->line++;
+    return ITM_OK;
+}
+
+static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
+{
+    ItmStatus status = read_header(r, table, error);
+    while (status == ITM_OK && *r->at != '\0') {
+        status = read_row(r, table, error);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- side file
+
+// Copy the string under `key` of a JSON object; nothing happens where there is none.
+static bool copy_string(char** string, struct fy_node* object, const char* key)
+{
+    size_t length = 0;
+    const char* text =
+        fy_node_get_scalar(fy_node_mapping_lookup_by_string(object, key, FY_NT), &length);
+    return text == NULL || itm_table_set_string(string, text, length);
+}
+
+static bool describe_columns(ItmTable* table, struct fy_node* columns)
+{
+    void* iterator = NULL;
+    struct fy_node* item = NULL;
+    bool is_copied = true;
+    for (int i = 0; (item = fy_node_sequence_iterate(columns, &iterator)) != NULL; i++) {
+        if (i < table->ncolumn) {
+            is_copied = copy_string(&table->units[i], item, "unit") && is_copied;
+            is_copied = copy_string(&table->descriptions[i], item, "description") && is_copied;
+        }
+    }
+    return is_copied;
+}
+
+static bool describe(ItmTable* table, struct fy_node* root)
+{
+    char* verdict = NULL;
+    bool is_copied = copy_string(&table->title, root, "title") &&
+                     copy_string(&table->reason, root, "reason") &&
+                     copy_string(&verdict, root, "verdict") &&
+                     describe_columns(table, fy_node_mapping_lookup_by_string(root, "columns", FY_NT));
+    table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
+    table->is_described = verdict != NULL;
+    free(verdict);
+    return is_copied;
+}
+
+// The side file is a help, not a must: without it, or with one we cannot parse, the table stays undescribed.
+static ItmStatus read_side(const Reader* r, ItmTable* table, ItmError* error)
+{
+    char* path = itm_results_replace_ending(r->path, ".json");
+    if (path == NULL) {
+        return fail_memory(r, error);
+    }
+    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
+    struct fy_document* document =
+        access(path, R_OK) == 0 ? fy_document_build_from_file(&config, path) : NULL;
+    free(path);
+    bool is_copied = true;
+    if (document != NULL) {
+        is_copied = describe(table, fy_document_root(document));
+        fy_document_destroy(document);
+    }
+    return is_copied ? ITM_OK : fail_memory(r, error);
+}
+
+// ---------------------------------------------------------------------------- reader
+
+ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error)
+{
+    Reader r = {.path = path, .line = 1};
+    r.text = r.at = slurp(path);
+    if (r.text == NULL) {
+        return itm_results_fail_io(error, __func__, "read", path, errno);
+    }
+    locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c_locale);
+    ItmStatus status = read_table(&r, table, error);
+    uselocale(before);
+    if (c_locale != (locale_t)0) {
+        freelocale(c_locale);
+    }
+    free(r.text);
+    return status == ITM_OK ? read_side(&r, table, error) : status;
+}

@@ -1,0 +1,330 @@
+#!/bin/sh
+# test_cli.sh SOURCE INTERIM: the command as a user meets it: exit statuses, messages, results, signals, terminals.
+. "$1/tests/shell.sh"
+source=$1 interim=$2
+model=$source/examples/pendulum.yaml
+
+# expect STATUS COMMAND...: run it, output in out.txt and err.txt
+expect() {
+    want=$1; shift
+    got=0
+    "$@" >out.txt 2>err.txt || got=$?
+    [ "$got" -eq "$want" ] || { cat out.txt err.txt; fail "status $got, not $want: $*"; }
+}
+
+err_has() {
+    grep -qF -- "$1" err.txt || { cat err.txt; fail "stderr does not say: $1"; }
+}
+
+out_has() {
+    grep -qF -- "$1" out.txt || { cat out.txt; fail "stdout does not say: $1"; }
+}
+
+rows() {
+    echo $(($(wc -l <"$1") - 1))
+}
+
+# Every line of a CSV file has as many fields as the first, and ends.
+is_whole() {
+    awk -F, 'NR == 1 {n = NF} NF != n {exit 1}' "$1" || fail "$1 has a broken row"
+    [ "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" = '\n' ] || fail "$1 ends within a row"
+}
+
+# ---------------------------------------------------------------------------- usage
+
+help_and_version_go_to_stdout() {
+    expect 0 "$interim" --version
+    out_has "interim 0."
+    for words in --help help -h; do
+        expect 0 "$interim" "$words"
+        out_has "usage: interim"
+        [ ! -s err.txt ]
+    done
+    for command in run check; do
+        expect 0 "$interim" help "$command"
+        out_has "usage: interim $command"
+        expect 0 "$interim" "$command" --help
+        out_has "--set"
+    done
+}
+
+wrong_usage_is_status_1_and_goes_to_stderr() {
+    expect 1 "$interim"
+    expect 1 "$interim" run
+    err_has "which model file"
+    expect 1 "$interim" run a.yaml b.yaml
+    err_has "b.yaml"
+    expect 1 "$interim" run "$model" --until
+    err_has "--until"
+    expect 1 "$interim" run "$model" --quiet=yes
+    err_has "--quiet=yes"
+    expect 1 "$interim" run "$model" --set run.step
+    err_has "KEY=VALUE"
+    expect 1 "$interim" help rum
+    err_has "'run'"
+    [ ! -s out.txt ]
+}
+
+unknown_words_name_the_nearest() {
+    expect 1 "$interim" rnu "$model"
+    err_has "did you mean 'run'?"
+    expect 1 "$interim" chekc "$model"
+    err_has "did you mean 'check'?"
+    expect 1 "$interim" run "$model" --untl 2s
+    err_has "did you mean '--until'?"
+    expect 1 "$interim" run "$model" --outptu=a.csv
+    err_has "did you mean '--output'?"
+    expect 1 "$interim" run "$model" --frobnicate
+    err_has "--frobnicate"
+}
+
+a_model_that_is_not_there_is_named() {
+    expect 1 "$interim" run nowhere.yaml
+    err_has "nowhere.yaml"
+    expect 1 "$interim" check nowhere.yaml
+    err_has "nowhere.yaml"
+}
+
+a_bad_override_names_the_nearest_key() {
+    expect 1 "$interim" run "$model" --set run.stepp=1ms
+    err_has "step"
+    expect 1 "$interim" run "$model" --until "2 kg"
+    err_has "kg"
+}
+
+full_standard_output_is_noticed() {
+    [ -w /dev/full ] || return 0
+    status=0
+    "$interim" --help >/dev/full 2>err.txt || status=$?
+    [ "$status" -eq 1 ]
+    err_has "standard output"
+}
+
+# ---------------------------------------------------------------------------- results
+
+a_run_writes_a_table_and_its_description() {
+    expect 0 "$interim" run "$model" -o r.csv --until 1s --every 10ms
+    [ "$(rows r.csv)" -eq 101 ] || fail "$(rows r.csv) rows"
+    is_whole r.csv
+    head -n 1 r.csv | grep -q '^time,'
+    grep -q '"verdict": "finished"' r.json
+    grep -q '"name": "time", "unit": "s"' r.json
+    [ ! -e r.part.csv ]
+    [ ! -e r.part.json ]
+}
+
+until_and_every_are_short_for_set() {
+    expect 0 "$interim" run "$model" -o a.csv --until=500ms --every 20ms
+    expect 0 "$interim" run -o b.csv --set run.duration=0.5s --set run.output=0.02 "$model"
+    expect 0 "$interim" run -oc.csv -u 0.5 -e "20 ms" -- "$model"
+    [ "$(rows a.csv)" -eq 26 ]
+    cmp a.csv b.csv
+    cmp a.csv c.csv
+}
+
+the_last_row_is_the_last_state() {
+    expect 0 "$interim" run "$model" -o r.csv --until 0.25s --every 100ms
+    [ "$(rows r.csv)" -eq 4 ]
+    tail -n 1 r.csv | grep -q '^0.25,'
+}
+
+set_changes_what_is_simulated() {
+    expect 0 "$interim" run "$model" -o a.csv --until 0.1s
+    expect 0 "$interim" run "$model" -o b.csv --until 0.1s --set run.step=0.5ms
+    if cmp -s a.csv b.csv; then fail "the same results"; fi
+}
+
+hdf5_is_written_by_its_ending() {
+    expect 0 "$interim" run "$model" -o r.h5 --until 0.1s
+    [ "$(head -c 4 r.h5 | tail -c 3)" = HDF ]
+    [ ! -e r.part.h5 ]
+    [ ! -e r.json ]
+    expect 0 "$interim" run "$model" -o r.hdf5 --until 0.1s
+}
+
+two_runs_give_the_same_bytes() {
+    expect 0 "$interim" run "$model" -o a.csv --until 2s
+    expect 0 "$interim" run "$model" -o b.csv --until 2s
+    cmp a.csv b.csv
+}
+
+an_output_that_cannot_be_written_is_status_1() {
+    expect 1 "$interim" run "$model" -o nowhere/r.csv
+    err_has "nowhere/r"
+    err_has "No such file or directory"
+    expect 1 "$interim" run "$model" -o r.xlsx
+    err_has ".csv"
+}
+
+a_full_disk_is_status_1_and_keeps_the_older_file() {
+    expect 0 "$interim" run "$model" -o r.csv --until 0.1s
+    cp r.csv older.csv
+    expect 1 sh -c "ulimit -f 100; '$interim' run '$model' -o r.csv --until 1000s"
+    err_has "r.part.csv"
+    err_has "too large"
+    cmp r.csv older.csv
+    is_whole r.part.csv
+    expect 1 sh -c "ulimit -f 300; '$interim' run '$model' -o r.h5 --until 1000s"
+    err_has "r.part.h5"
+}
+
+# ---------------------------------------------------------------------------- breakdown and signals
+
+a_breakdown_is_status_2_and_leaves_results() {
+    expect 2 "$interim" run "$source/tests/cli/breaks-down.yaml" -o r.csv
+    err_has "broke down at "
+    is_whole r.csv
+    [ "$(rows r.csv)" -ge 2 ]
+    if grep -qi 'nan\|inf' r.csv; then fail "the table holds what is not finite"; fi
+    grep -q '"verdict": "broke-down"' r.json
+    grep -q '"reason": "broke down at ' r.json
+}
+
+# start ARGUMENT...: a run that will not end by itself, in the background, with signals as a terminal has them
+start() {
+    env --default-signal=INT,TERM,HUP "$interim" run "$model" --until 1e7s "$@" >out.txt 2>err.txt &
+    pid=$!
+    sleep 1.5
+}
+
+stop() {
+    kill -"$1" "$pid"
+    status=0
+    wait "$pid" || status=$?
+}
+
+an_interrupted_run_leaves_results() {
+    for pair in INT:130 TERM:143 HUP:129; do
+        for ending in csv h5; do
+            start -o "r.$ending"
+            stop "${pair%:*}"
+            [ "$status" -eq "${pair#*:}" ] || { cat err.txt; fail "$pair: status $status"; }
+            err_has "interrupted at "
+            [ -s "r.$ending" ]
+            [ ! -e "r.part.$ending" ]
+        done
+        is_whole r.csv
+        [ "$(rows r.csv)" -ge 2 ]
+        grep -q '"verdict": "interrupted"' r.json
+        rm r.*
+    done
+}
+
+a_killed_run_leaves_its_part_file() {
+    start -o r.csv
+    stop KILL
+    [ "$status" -eq 137 ]
+    [ ! -e r.csv ]
+    is_whole r.part.csv
+    [ "$(rows r.part.csv)" -ge 2 ]
+    grep -q '"verdict": "running"' r.part.json
+}
+
+ignored_signals_stay_ignored() {
+    (
+        trap '' HUP
+        "$interim" run "$model" --until 1e7s >out.txt 2>err.txt &
+        pid=$!
+        sleep 0.5
+        kill -HUP "$pid"
+        sleep 0.5
+        kill -TERM "$pid"
+        status=0
+        wait "$pid" || status=$?
+        [ "$status" -eq 143 ]
+    )
+}
+
+# ---------------------------------------------------------------------------- terminal
+
+off_a_terminal_a_run_is_quiet() {
+    expect 0 "$interim" run "$model" -o r.csv --until 1s
+    [ ! -s err.txt ]
+    [ "$(wc -l <out.txt)" -le 10 ]
+    out_has "r.csv"
+    out_has "real time"
+    expect 0 "$interim" run "$model" --until 1s --quiet
+    [ ! -s out.txt ]
+    [ ! -s err.txt ]
+}
+
+on_a_terminal_a_bar_shows_the_time() {
+    start_line="'$interim' run '$model' --until 1e7s"
+    script -qec "timeout -s INT 2 $start_line" /dev/null >out.txt 2>&1 </dev/null || true
+    out_has "real time"
+    out_has " left"
+    out_has "["
+}
+
+# ---------------------------------------------------------------------------- check
+
+check_says_what_a_model_is() {
+    expect 0 "$interim" check "$model"
+    for word in bodies joints freedom mass run revolute; do
+        out_has "$word"
+    done
+    [ ! -s err.txt ]
+    expect 1 "$interim" check "$model" --set run.stepp=1ms
+}
+
+check_names_redundant_rows() {
+    expect 0 "$interim" check "$source/examples/four-bar.yaml"
+    grep -q '^freedom *1 = 3 velocities - 5 rows + 3 redundant' out.txt
+    grep -q '^redundant *c.tz c.rx c.ry' out.txt
+    expect 0 "$interim" check "$source/examples/four-bar.yaml" --set multibody.coordinates=absolute
+    grep -q '^freedom *1 = 18 velocities - 20 rows + 3 redundant' out.txt
+}
+
+check_warns_of_bad_scales() {
+    expect 0 "$interim" check "$model"
+    out_has "no warnings"
+    expect 0 "$interim" check "$source/tests/cli/badly-scaled.yaml"
+    out_has "1e+07 times the lightest"
+    out_has "from the world's origin; move"
+    out_has "body 'cup' has a radius of gyration"
+    out_has "'bumper' may be too stiff"
+    [ "$(grep -c '^warning' out.txt)" -eq 4 ]
+}
+
+# The bumper of that model, alone on its rail, at the two sides of the step that check calls safe.
+the_safe_step_is_the_limit_of_stability() {
+    limit=$("$interim" check "$source/tests/cli/badly-scaled.yaml" | sed -n 's/.*up to \(.*\) s is safe/\1/p')
+    [ -n "$limit" ]
+    for factor in 0.9 1.1; do
+        step=$(awk "BEGIN {print $factor * $limit}")
+        "$interim" run "$source/tests/cli/badly-scaled.yaml" -q -o "r$factor.csv" --until 1s --set "run.step=$step" \
+            --set "multibody.joints.rail.start_rate=1 m/s" || [ $? -eq 2 ]
+    done
+    grep -q '"verdict": "finished"' r0.9.json
+    grep -q '"verdict": "broke-down"' r1.1.json
+}
+
+run_case help_and_version_go_to_stdout
+run_case wrong_usage_is_status_1_and_goes_to_stderr
+run_case unknown_words_name_the_nearest
+run_case a_model_that_is_not_there_is_named
+run_case a_bad_override_names_the_nearest_key
+run_case full_standard_output_is_noticed
+run_case a_run_writes_a_table_and_its_description
+run_case until_and_every_are_short_for_set
+run_case the_last_row_is_the_last_state
+run_case set_changes_what_is_simulated
+run_case hdf5_is_written_by_its_ending
+run_case two_runs_give_the_same_bytes
+run_case an_output_that_cannot_be_written_is_status_1
+run_case a_full_disk_is_status_1_and_keeps_the_older_file
+run_case a_breakdown_is_status_2_and_leaves_results
+run_case an_interrupted_run_leaves_results
+run_case a_killed_run_leaves_its_part_file
+run_case ignored_signals_stay_ignored
+run_case off_a_terminal_a_run_is_quiet
+if command -v script >/dev/null; then
+    run_case on_a_terminal_a_bar_shows_the_time
+else
+    skip_case on_a_terminal_a_bar_shows_the_time
+fi
+run_case check_says_what_a_model_is
+run_case check_names_redundant_rows
+run_case check_warns_of_bad_scales
+run_case the_safe_step_is_the_limit_of_stability
+finish

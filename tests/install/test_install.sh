@@ -1,0 +1,69 @@
+#!/bin/sh
+# test_install.sh SOURCE BUILD: what is installed can be used through pkg-config, through CMake, and by C++.
+. "$1/tests/shell.sh"
+source=$1 build=$2
+prefix=$work/prefix
+WARNINGS="-Wall -Wextra -Wpedantic -Werror"
+
+everything_is_installed() {
+    cmake --install "$build" --prefix "$prefix" >install.log
+    for file in bin/interim include/interim/interim.h share/man/man1/interim.1; do
+        [ -f "$prefix/$file" ] || fail "missing: $file"
+    done
+    for name in libinterim.so libinterim.a interim.pc interim-config.cmake; do
+        [ -n "$(find "$prefix" -name "$name")" ] || fail "missing: $name"
+    done
+}
+
+find_libdir() {
+    dirname "$(find "$prefix" -name libinterim.so)"
+}
+
+pkg_config_builds_a_consumer() {
+    libdir=$(find_libdir)
+    export PKG_CONFIG_PATH="$libdir/pkgconfig"
+    cc -std=c17 $WARNINGS $(pkg-config --cflags interim) "$source/tests/install/consumer.c" -o consumer \
+        $(pkg-config --libs interim)
+    LD_LIBRARY_PATH="$libdir" ./consumer | grep -q '^interim [0-9]'
+}
+
+find_package_builds_a_shared_and_a_static_consumer() {
+    cmake -S "$source/tests/install" -B . -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log; return 1; }
+    cmake --build . >cmake.log 2>&1 || { cat cmake.log; return 1; }
+    ./consumer | grep -q '^interim [0-9]'
+    ./consumer_static | grep -q '^interim [0-9]'
+}
+
+every_public_header_stands_alone_in_c() {
+    for header in "$prefix"/include/interim/*.h; do
+        echo "#include <interim/$(basename "$header")>" >one.c
+        echo "typedef int not_empty;" >>one.c
+        cc -std=c17 $WARNINGS -fsyntax-only -I"$prefix/include" one.c
+    done
+}
+
+every_public_header_stands_alone_in_cxx() {
+    for header in "$prefix"/include/interim/*.h; do
+        echo "#include <interim/$(basename "$header")>" >one.cc
+        "$cxx" -std=c++17 $WARNINGS -fsyntax-only -I"$prefix/include" one.cc
+    done
+}
+
+only_the_api_is_visible() {
+    nm -D --defined-only "$(find_libdir)/libinterim.so" | awk '{print $3}' >symbols
+    grep -q '^itm_version$' symbols
+    ! grep -v '^itm_' symbols
+}
+
+run_case everything_is_installed
+run_case pkg_config_builds_a_consumer
+run_case find_package_builds_a_shared_and_a_static_consumer
+run_case every_public_header_stands_alone_in_c
+cxx=$(command -v g++ || command -v clang++ || true)
+if [ -n "$cxx" ]; then
+    run_case every_public_header_stands_alone_in_cxx
+else
+    skip_case every_public_header_stands_alone_in_cxx
+fi
+run_case only_the_api_is_visible
+finish
