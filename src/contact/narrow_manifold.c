@@ -3,7 +3,7 @@
 #include "contact/narrow_core.h"
 
 #define LOOSE 0.5    // faces and edges up to 30 degrees from the contact plane take part
-#define TIGHT 1e-4   // those that really touch
+#define TIGHT 1e-6   // those that really touch
 
 // Kinds of contacts, part of their key.
 enum { VERTEX_A, VERTEX_B, CROSSING, NEAREST };
@@ -339,6 +339,11 @@ static bool are_parallel(const ItmFeature* a, const ItmFeature* b, ItmVec3 n)
     return fabs(itm_vec_dot(n, itm_vec_cross(d, e))) < 1e-3 * itm_vec_norm(d) * itm_vec_norm(e);
 }
 
+static bool are_crossed(const ItmFeature* a, const ItmFeature* b, ItmVec3 n)
+{
+    return a->n == 2 && b->n == 2 && !are_parallel(a, b, n);
+}
+
 // Where two lines are nearest: the point of the first.
 static ItmVec3 nearest_on_line(const ItmFeature* a, const ItmFeature* b)
 {
@@ -362,7 +367,7 @@ static void add_single(Cut* cut, const ItmFeature* a, const ItmFeature* b)
     } else if (b->n == 1) {
         p = itm_vec_axpy(-axis->gap, axis->n, b->p[0]);
         key = itm_manifold_key(VERTEX_B, 0, b->id[0]);
-    } else if (a->n == 2 && b->n == 2 && !are_parallel(a, b, axis->n)) {
+    } else if (are_crossed(a, b, axis->n)) {
         p = nearest_on_line(a, b);
         key = itm_manifold_key(CROSSING, edge_id(a, 0), edge_id(b, 0));
     } else {
@@ -370,11 +375,6 @@ static void add_single(Cut* cut, const ItmFeature* a, const ItmFeature* b)
         key = itm_manifold_key(NEAREST, 0, 0);
     }
     add_contact(cut, (Point2){0, 0}, p, axis->gap, key);
-}
-
-static bool meet_in_a_point(const ItmFeature* a, const ItmFeature* b, ItmVec3 n)
-{
-    return a->n == 1 || b->n == 1 || (a->n == 2 && b->n == 2 && !are_parallel(a, b, n));
 }
 
 void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin)
@@ -391,14 +391,16 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
     ItmFeature feature_a, feature_b;
     itm_feature_find(&feature_a, a, n, LOOSE);
     itm_feature_find(&feature_b, b, itm_vec_neg(n), LOOSE);
-    if (!axis->is_imposed && meet_in_a_point(&feature_a, &feature_b, n)) {
+    if (!axis->is_imposed && (feature_a.n == 1 || feature_b.n == 1)) {
         add_single(&cut, &feature_a, &feature_b);
         return;
     }
-    Flat flat_a, flat_b;
-    flatten(&flat_a, &feature_a, n, u, v);
-    flatten(&flat_b, &feature_b, n, u, v);
-    cut_features(&cut, &flat_a, &flat_b);
+    if (axis->is_imposed || !are_crossed(&feature_a, &feature_b, n)) {
+        Flat flat_a, flat_b;
+        flatten(&flat_a, &feature_a, n, u, v);
+        flatten(&flat_b, &feature_b, n, u, v);
+        cut_features(&cut, &flat_a, &flat_b);
+    }
     // the nearest points of all, where the cut has missed them
     if (!axis->is_imposed && cut.smallest > axis->gap + 1e-7 * size) {
         itm_feature_find(&feature_a, a, n, TIGHT);
