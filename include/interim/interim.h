@@ -7,6 +7,7 @@
 #include "interim/signal.h"
 #include "interim/model.h"
 #include "interim/data.h"
+#include "interim/hydraulics.h"
 #include "interim/file.h"
 #include "interim/results.h"
 
