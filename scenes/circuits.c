@@ -62,7 +62,7 @@ static int add_volume(Scene* scene, const char* name, double volume, double wall
 // ---------------------------------------------------------------------------- cranes
 
 #define CRANE_AREA_1 5.026548245743669e-3
-#define CRANE_AREA_2 4.064435495580539e-3
+#define CRANE_AREA_2 4.064435495581795e-3
 
 // Joysticks of the cranes' page: value of the last point whose time has come.
 static const double SINGLE_T[] = {0, 0.5, 2.5, 3, 11.5, 12, 14, 15};

@@ -15,6 +15,17 @@
 
 // ---------------------------------------------------------------------------- branches
 
+// Comparisons, because fmin and fmax are calls; a NaN passes through.
+static inline double at_least(double x, double lo)
+{
+    return x < lo ? lo : x;
+}
+
+static inline double within(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
 // r(x) = sign(x) sqrt(|x|), a straight line below the threshold
 static inline double root(const ItmBranch* branch, double x)
 {
@@ -25,7 +36,7 @@ static inline double root(const ItmBranch* branch, double x)
 static inline double root_slope(const ItmBranch* branch, double x)
 {
     double size = fabs(x);
-    return size >= branch->threshold ? 0.5 / sqrt(fmax(size, LEAST_DROP)) : branch->slope;
+    return size >= branch->threshold ? 0.5 / sqrt(at_least(size, LEAST_DROP)) : branch->slope;
 }
 
 static inline double opening(const ItmBranch* branch, const double* u, double x)
@@ -34,13 +45,13 @@ static inline double opening(const ItmBranch* branch, const double* u, double x)
     case ITM_OPENING_FULL:
         return 1.0;
     case ITM_OPENING_POSITIVE:
-        return fmax(u[branch->control], 0.0);
+        return at_least(u[branch->control], 0.0);
     case ITM_OPENING_NEGATIVE:
-        return fmax(-u[branch->control], 0.0);
+        return at_least(-u[branch->control], 0.0);
     case ITM_OPENING_COMPLEMENT:
         return 1.0 - u[branch->control];
     case ITM_OPENING_PRESSURE:
-        return fmin(fmax((x - branch->crack) * branch->inv_span, 0.0), 1.0);
+        return within((x - branch->crack) * branch->inv_span, 0.0, 1.0);
     }
     return 0.0;
 }
@@ -73,7 +84,7 @@ static void compute_branches(const ItmCircuit* c, ItmHydraulics* d)
 
 double itm_control_get_command(const ItmControl* control, const double* drive)
 {
-    return fmin(fmax(drive[control->drive], control->lo), control->hi);
+    return within(drive[control->drive], control->lo, control->hi);
 }
 
 // u: state or command within its limits, dead band taken off
@@ -82,7 +93,7 @@ static void compute_controls(const ItmCircuit* c, ItmHydraulics* d, const double
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmControl* control = &c->controls[i];
         double raw = control->order == 0 ? d->drive[control->drive] : x[control->x_adr];
-        raw = fmin(fmax(raw, control->lo), control->hi);
+        raw = within(raw, control->lo, control->hi);
         double open = fabs(raw) - control->dead_band;
         d->u[i] = control->dead_band == 0.0 ? raw : open > 0.0 ? copysign(open, raw) : 0.0;
     }
@@ -145,10 +156,10 @@ static void compute_chambers(const ItmCircuit* c, ItmHydraulics* d)
 static void compute_pressures(const ItmCircuit* c, ItmHydraulics* d, const double* x)
 {
     for (int i = 0; i < c->nvol; i++) {
-        d->p[i] = fmax(x[i], c->oil[i].vapour);
+        d->p[i] = at_least(x[i], c->oil[i].vapour);
     }
     for (int i = 0; i < c->nsrc; i++) {
-        d->p[c->nvol + i] = fmax(d->drive[c->source_drive[i]], c->source_vapour[i]);
+        d->p[c->nvol + i] = at_least(d->drive[c->source_drive[i]], c->source_vapour[i]);
     }
 }
 
@@ -316,7 +327,7 @@ ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double 
     ItmCylinderForce force = {
         .pressure = p_1 * cylinder->area_1 - p_2 * cylinder->area_2,
         .viscous = -cylinder->viscous * w,
-        .seal = -cylinder->coulomb * fmin(fmax(slip, -1.0), 1.0),
+        .seal = -cylinder->coulomb * within(slip, -1.0, 1.0),
         .damper = damper_force(cylinder, l_1, w),
         .rate_derivative = -cylinder->viscous,
     };
