@@ -398,6 +398,25 @@ static ItmStatus check_volumes(Compile* k)
     return ITM_OK;
 }
 
+// A prescribed motion begins inside the stroke.
+static ItmStatus check_motions(Compile* k)
+{
+    const ItmCircuit* c = k->c;
+    for (int i = 0; i < c->ncyl; i++) {
+        const ItmCylinder* cylinder = &c->cylinders[i];
+        if (cylinder->motion == ITM_NONE) {
+            continue;
+        }
+        double s = itm_signal_compute(&c->signals[cylinder->motion], 0.0).x;
+        if (!(s >= cylinder->s_0 && s <= cylinder->s_0 + cylinder->stroke)) {
+            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "motion",
+                                 "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]",
+                                 cylinder->name, s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
+        }
+    }
+    return ITM_OK;
+}
+
 static ItmStatus check_tanks(Compile* k)
 {
     const ItmCircuitBuilder* b = k->b;
@@ -513,6 +532,7 @@ static ItmStatus compile(Compile* k)
     status = check_connections(k);
     status = status == ITM_OK ? check_volumes(k) : status;
     status = status == ITM_OK ? check_tanks(k) : status;
+    status = status == ITM_OK ? check_motions(k) : status;
     status = status == ITM_OK ? itm_circuit_name_outputs(k->c, k->b, k->error) : status;
     k->c->data_bytes = itm_hydraulics_measure(k->c);
     return status;
