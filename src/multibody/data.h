@@ -15,13 +15,17 @@ typedef struct ItmArticulated {
     ItmSym3 M;  // kg
 } ItmArticulated;
 
-// Energy that has passed so far, J.
+// Energy that has passed so far, J. Works of forces are integrated by the trapezoidal rule, whose last half step is open
+// until the next evaluation; works of rows are booked by the steppers themselves, which know the impulses.
 typedef enum ItmLedger {
     ITM_LEDGER_LOAD,        // work of loads, actuators and driving forces
-    ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_DISSIPATED,  // taken by dampers
+    ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
-    ITM_LEDGER_COUNT
+    ITM_LEDGER_FRICTION,    // taken by dry friction
+    ITM_LEDGER_IMPACT,      // taken by contacts and joint stops in their normal direction
+    ITM_LEDGER_COUNT,
+    ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
 // What the derived arrays know of the present state.
@@ -29,6 +33,7 @@ typedef enum ItmPositionState {
     ITM_POSITION_STALE,    // nothing
     ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
     ITM_POSITION_LOOKED,   // and the twists to v
+    ITM_POSITION_FACTORED, // x, R, r, S, J and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
@@ -90,6 +95,7 @@ struct ItmData {
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
     double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
+    double*  row_before;    // A v at the start of the step                          (nrow)   m/s
     double*  row_x;         // right sides and solutions                             (nrow)
 
     // work space of steppers and outputs
@@ -105,6 +111,8 @@ struct ItmData {
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
+    struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
+    struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
 };
 // clang-format on
@@ -116,8 +124,8 @@ void itm_data_free(ItmData* d);
 void itm_data_reset_to_start(const ItmModel* m, ItmData* d);
 // Positions and velocities of the present state, unless they are there already.
 void itm_data_refresh(const ItmModel* m, ItmData* d);
-// Book the powers d->power of the present state (trapezoidal rule with those of the state before), and open the next
-// step of length h.
+// Book the powers of forces in d->power (trapezoidal rule with those of the state before), and open the next step of
+// length h.
 void itm_ledger_advance(ItmData* d, double h);
 // The accounts as of now; needs d->power of the present state.
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);

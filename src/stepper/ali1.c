@@ -80,6 +80,9 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
     itm_rows_compute_reference(m, d->row_ref, t, 2);
     iterate(m, d, v_dot, lambda);
     itm_dynamics_compute_row_powers(m, d, lambda, t);
+    for (int i = ITM_LEDGER_FORCES; i < ITM_LEDGER_COUNT; i++) {
+        d->ledger[i] += d->options.step * d->power[i];
+    }
     for (int i = 0; i < m->nrow; i++) {
         const ItmRowBlock* block = &m->blocks[m->row_block[i]];
         d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];

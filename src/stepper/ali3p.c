@@ -76,13 +76,15 @@ static void compute_imbalance(const ItmModel* m, ItmData* d, double* x, double t
 // Newton correction of the accelerations, into x; d->lambda takes over the penalty forces.
 // The penalty term's share of x and of the row forces comes out of one solve:
 //   (H + Omega) mu = -(A x + (4/h^2) Phi),   delta a = x + M^-1 A' mu,   lambda += mu
+// Rows without a position level ask for (2/h) w instead of (4/h^2) Phi.
 static void correct(const ItmModel* m, ItmData* d, double* x, double h)
 {
     double* mu = d->row_x;
     itm_rows_multiply(m, d, mu, x);
     for (int i = 0; i < m->nrow; i++) {
-        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        mu[i] = -mu[i] - (is_compliant ? 0.0 : 4.0 / (h * h) * d->row_gap[i]);
+        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
+        double missing = block->is_velocity ? 2.0 / h * d->row_rate[i] : 4.0 / (h * h) * d->row_gap[i];
+        mu[i] = -mu[i] - (itm_block_is_compliant(block) ? 0.0 : missing);
     }
     itm_blocks_solve(&m->pattern, &d->factor, mu);
     itm_rows_apply(m, d, x, mu);
@@ -118,6 +120,10 @@ static void project_accelerations(const ItmModel* m, ItmData* d, double t)
         d->row_x[i] += d->row_bias[i] - d->row_ref[i];
     }
     project(m, d, d->a, d->row_x);
+    // the forces that go with the projected accelerations
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] += d->row_x[i];
+    }
 }
 
 // Add delta a to the end of the step: a += x, v += h/2 x, Delta += h^2/4 x. Returns the largest displacement.
@@ -145,17 +151,29 @@ static void predict(const ItmModel* m, ItmData* d, double* delta, const double* 
     itm_kinematics_integrate(m, d->q, q_start, delta, 1.0);
 }
 
-static void book_powers(const ItmModel* m, ItmData* d, double t, double h)
+// Powers of the present state at time t, rows included, into d->power.
+static void compute_powers(const ItmModel* m, ItmData* d, double t)
 {
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_forces_compute(m, d, t);
     if (m->nrow > 0) {
+        itm_rows_compute(m, d, t);
         compute_row_forces(m, d, d->row_x, d->lambda);
         itm_dynamics_compute_row_powers(m, d, d->row_x, t);
-        for (int i = 0; i < m->nrow; i++) {
-            const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-            d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
-        }
     }
-    itm_ledger_advance(d, h);
+    for (int i = 0; i < m->nrow; i++) {
+        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
+        d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
+    }
+}
+
+// Trapezoidal rule over the step that ended here, all accounts.
+static void book(ItmData* d, double h)
+{
+    for (int i = 0; i < ITM_LEDGER_COUNT; i++) {
+        d->ledger[i] += 0.5 * h * (d->power_prev[i] + d->power[i]);
+        d->power_prev[i] = d->power[i];
+    }
 }
 
 // Newton until displacements no longer change and the gaps are closed. Leaves all stages at the end of the step.
@@ -201,7 +219,7 @@ ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
     double *q_start = d->q1, *delta = d->x3;
     if (*d->steps == 0.0) {
         start(m, d, t);
-        itm_ledger_advance(d, 0.0);
+        book(d, 0.0);
     }
     memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
     set_omega(m, d, h);
@@ -215,11 +233,8 @@ ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
         project_accelerations(m, d, t + h);
     }
     itm_kinematics_compute_velocities(m, d, d->v);
-    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
-    itm_forces_compute(m, d, t + h);
-    // trapezoidal rule: the step that ends here, then nothing is open
-    *d->ledger_open = h;
-    book_powers(m, d, t + h, 0.0);
+    compute_powers(m, d, t + h);
+    book(d, h);
     itm_data_update_angles(m, d);
     d->position_state = ITM_POSITION_LOOKED;
     return ITM_OK;

@@ -1,0 +1,58 @@
+// Dense kernels of the MLCP room: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding columns zero.
+// The kernels are compiled twice, for the baseline and for AVX2, from the same source with the same
+// lanes and without contraction: both give the same bits, and the faster one is chosen once per workspace.
+#ifndef ITM_MLCP_DENSE_H
+#define ITM_MLCP_DENSE_H
+
+#include <stddef.h>
+
+#define ITM_DENSE_PAD 8
+
+static inline int itm_dense_pad(int n)
+{
+    return (n + ITM_DENSE_PAD - 1) / ITM_DENSE_PAD * ITM_DENSE_PAD;
+}
+
+typedef struct ItmDense {
+    // sum_i a_i b_i
+    double (*dot)(const double* a, const double* b, int n);
+
+    // y += a x
+    void (*axpy)(double* y, double a, const double* x, int n);
+
+    // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y stay
+    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows, int m, int n);
+
+    // A = U'U in the upper triangle, in place (below: garbage). A pivot not above `floor` stops it.
+    // Returns n, or the index of the pivot that failed.
+    int (*factor_cholesky)(double* A, int lda, int n, double floor);
+
+    // U'U x = x, in place
+    void (*solve_cholesky)(const double* U, int ldu, double* x, int n);
+
+    // U' x = x, in place
+    void (*solve_cholesky_lower)(const double* U, int ldu, double* x, int n);
+
+    // (a_i, b_i) <- (c a_i + s b_i, c b_i - s a_i)
+    void (*rotate)(double* a, double* b, double c, double s, int n);
+
+    // P A = L U in place with row exchanges recorded in pivots (n). A pivot below `floor` in size is replaced
+    // by +-floor: the caller refines. Returns the number of replaced pivots.
+    int (*factor_lu)(double* A, int lda, int n, int* pivots, double floor);
+
+    // L U x = P x, in place
+    void (*solve_lu)(const double* A, int lda, const int* pivots, double* x, int n);
+
+    // A_i -= f_i p for all rows i but `skip`: the elimination step of a tableau
+    void (*eliminate)(double* A, int lda, int m, const double* f, const double* p, int skip, int n);
+} ItmDense;
+
+extern const ItmDense itm_dense_baseline;
+#ifdef ITM_DENSE_HAS_AVX2
+extern const ItmDense itm_dense_avx2;
+#endif
+
+// The fastest variant for the processor we run on.
+const ItmDense* itm_dense_choose(void);
+
+#endif

@@ -1,0 +1,13 @@
+// The kernels for any processor, and the choice between the variants.
+#define ITM_DENSE_TABLE itm_dense_baseline
+#include "mlcp/dense_kernels.h"
+
+const ItmDense* itm_dense_choose(void)
+{
+#ifdef ITM_DENSE_HAS_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        return &itm_dense_avx2;
+    }
+#endif
+    return &itm_dense_baseline;
+}

@@ -1,0 +1,318 @@
+// The public face of the room: options, workspace, and the ladder of solvers behind itm_mlcp_solve.
+#include "base/error.h"
+#include "mlcp/workspace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- names and defaults
+
+static const char* const OUTCOME_MESSAGES[ITM_MLCP_OUTCOME_COUNT] = {
+    [ITM_MLCP_SOLVED] = "solved",
+    [ITM_MLCP_NO_SOLUTION] = "the problem has no solution; the ray proves it",
+    [ITM_MLCP_NOT_CONVERGED] = "no solver reached the tolerance",
+    [ITM_MLCP_UNSUITABLE] = "the chosen solver cannot treat this kind of problem",
+};
+
+static const char* const SOLVER_NAMES[ITM_MLCP_SOLVER_COUNT] = {
+    [ITM_MLCP_AUTO] = "auto",
+    [ITM_MLCP_PIVOTING] = "pivoting",
+    [ITM_MLCP_NEWTON] = "newton",
+    [ITM_MLCP_GAUSS_SEIDEL] = "gauss-seidel",
+    [ITM_MLCP_ADMM] = "admm",
+    [ITM_MLCP_LEMKE] = "lemke",
+    [ITM_MLCP_ENUMERATION] = "enumeration",
+};
+
+const char* itm_mlcp_outcome_message(ItmMlcpOutcome outcome)
+{
+    bool is_known = (int)outcome >= 0 && outcome < ITM_MLCP_OUTCOME_COUNT;
+    return is_known ? OUTCOME_MESSAGES[outcome] : "unknown outcome";
+}
+
+const char* itm_mlcp_solver_name(ItmMlcpSolver solver)
+{
+    bool is_known = (int)solver >= 0 && solver < ITM_MLCP_SOLVER_COUNT;
+    return is_known ? SOLVER_NAMES[solver] : "unknown solver";
+}
+
+ItmMlcpOptions itm_default_mlcp_options(void)
+{
+    return (ItmMlcpOptions){
+        .solver = ITM_MLCP_AUTO, .tolerance = 1e-10, .max_iterations = 20000, .relaxation = 1.3};
+}
+
+ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact)
+{
+    // every row doubly bounded, or a contact as normal, two pairs of directions and two slacks
+    const int most = 2048;
+    int nlcp = n > most || ncontact > most ? most : 2 * n + 3 * ncontact;
+    return (ItmMlcpCapacity){.n = n, .ncontact = ncontact, .nlcp = nlcp < most ? nlcp : most};
+}
+
+// ---------------------------------------------------------------------------- workspace
+
+static void lay_out(ItmMlcpWorkspace* ws)
+{
+    ItmArena* arena = &ws->arena;
+    int n = ws->capacity.n, ld = itm_dense_pad(n), nlcp = ws->capacity.nlcp;
+    size_t matrix = (size_t)n * (size_t)ld;
+    ws->s.H = ITM_TAKE(arena, double, matrix);
+    ws->F = ITM_TAKE(arena, double, matrix);
+    double** vectors[] = {&ws->s.b, &ws->s.lo, &ws->s.up, &ws->s.d, &ws->x, &ws->w, &ws->ray,
+                          &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+        *vectors[k] = ITM_TAKE(arena, double, ld);
+    }
+    for (int k = 0; k < ITM_MLCP_NVEC; k++) {
+        ws->v[k] = ITM_TAKE(arena, double, ld);
+    }
+    for (int k = 0; k < ITM_MLCP_NINT; k++) {
+        ws->iv[k] = ITM_TAKE(arena, int, ld);
+    }
+    ws->s.tangent_of = ITM_TAKE(arena, int, n);
+    ws->s.cone_of = ITM_TAKE(arena, int, n);
+    ws->s.contacts = ITM_TAKE(arena, ItmMlcpContact, 2 * ws->capacity.ncontact);
+    ws->state = ITM_TAKE(arena, signed char, n);
+    ws->state_best = ITM_TAKE(arena, signed char, n);
+    ws->mark = ITM_TAKE(arena, signed char, n);
+
+    int width = itm_dense_pad(nlcp + 2);
+    ws->T = ITM_TAKE(arena, double, (size_t)nlcp * (size_t)width);
+    for (int k = 0; k < 3; k++) {
+        ws->tv[k] = ITM_TAKE(arena, double, width);
+    }
+    for (int k = 0; k < 4; k++) {
+        ws->ti[k] = ITM_TAKE(arena, int, 2 * width);
+    }
+}
+
+ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity, ItmError* error)
+{
+    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 || capacity->nlcp < 0 ||
+        capacity->n > 100000 || capacity->ncontact > 100000 || capacity->nlcp > 100000) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "capacity",
+                             "a workspace needs 1 to 100000 rows and 0 to 100000 contacts and LCP rows");
+    }
+    ItmMlcpWorkspace* ws = calloc(1, sizeof *ws);
+    if (ws == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for a workspace");
+    }
+    ws->capacity = *capacity;
+    ws->dense = itm_dense_choose();
+    lay_out(ws);
+    if (itm_arena_allocate(&ws->arena) != 0) {
+        free(ws);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity", "no memory for %d rows and %d LCP rows",
+                             capacity->n, capacity->nlcp);
+    }
+    lay_out(ws);
+    *workspace = ws;
+    return ITM_OK;
+}
+
+void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace)
+{
+    if (workspace != NULL) {
+        itm_arena_free(&workspace->arena);
+        free(workspace);
+    }
+}
+
+// ---------------------------------------------------------------------------- common steps
+
+double itm_mlcp_measure(ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
+    for (int i = 0; i < s->n; i++) {
+        ws->w[i] += s->b[i];
+        ws->x_user[i] = s->d[i] * ws->x[i];
+        ws->w_user[i] = ws->w[i] / s->d[i];
+    }
+    return itm_residual_compute(ws->problem, ws->x_user, ws->w_user, s->tangent_of);
+}
+
+static bool is_on_bound(double x, double r)
+{
+    return fabs(x) >= r * (1.0 - 1e-12);
+}
+
+static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, int i)
+{
+    const ItmMlcpContact* c = &s->contacts[s->tangent_of[i]];
+    double r = c->mu * fmax(0.0, x[c->normal]);
+    if (c->law == ITM_FRICTION_BOX) {
+        return is_on_bound(x[i], r) ? (x[i] > 0.0 ? ITM_ROW_UP : ITM_ROW_LO) : ITM_ROW_ACTIVE;
+    }
+    double t[2] = {x[c->tangent[0]], x[c->tangent[1]]};
+    if (c->law == ITM_FRICTION_CONE) {
+        return is_on_bound(hypot(t[0], t[1]), r) ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+    }
+    return itm_residual_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+}
+
+// States from x, for solvers that do not keep an active set.
+static void classify_rows(ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    for (int i = 0; i < s->n; i++) {
+        if (s->tangent_of[i] != ITM_NONE) {
+            ws->state[i] = classify_tangent(s, ws->x, i);
+        } else {
+            ws->state[i] = ws->x[i] <= s->lo[i]   ? ITM_ROW_LO
+                           : ws->x[i] >= s->up[i] ? ITM_ROW_UP
+                                                  : ITM_ROW_ACTIVE;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- ladder
+
+typedef bool (*SolveFunction)(ItmMlcpWorkspace*, const ItmMlcpOptions*, ItmMlcpInfo*);
+
+static const SolveFunction SOLVERS[ITM_MLCP_SOLVER_COUNT] = {
+    [ITM_MLCP_PIVOTING] = itm_pivoting_solve,         [ITM_MLCP_NEWTON] = itm_newton_solve,
+    [ITM_MLCP_GAUSS_SEIDEL] = itm_gauss_seidel_solve, [ITM_MLCP_ADMM] = itm_admm_solve,
+    [ITM_MLCP_LEMKE] = itm_lemke_solve,               [ITM_MLCP_ENUMERATION] = itm_enumeration_solve,
+};
+
+typedef struct Rung {
+    ItmMlcpSolver solver;
+    int max_iterations;  // 0: as the options say
+} Rung;
+
+#define END {ITM_MLCP_AUTO, 0}
+static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_LEMKE, 0},
+                                     {ITM_MLCP_NEWTON, 0},   {ITM_MLCP_ADMM, 0},   {ITM_MLCP_NEWTON, 0},
+                                     {ITM_MLCP_ENUMERATION, 0}, END};
+static const Rung LADDER_FRICTION[] = {{ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},
+                                       {ITM_MLCP_LEMKE, 0},  {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 0},
+                                       {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
+static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ENUMERATION, 0},
+                                      {ITM_MLCP_GAUSS_SEIDEL, 0}, {ITM_MLCP_NEWTON, 0}, END};
+#undef END
+
+static const Rung* pick_ladder(const ItmMlcpProblem* p)
+{
+    return !p->is_symmetric ? LADDER_GENERAL : p->ncontact > 0 ? LADDER_FRICTION : LADDER_BOUNDS;
+}
+
+static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpOptions* options)
+{
+    int n = ws->s.n;
+    // products run over the padding too; it holds zeros
+    memset(ws->x + n, 0, (size_t)(ws->s.ld - n) * sizeof *ws->x);
+    memset(ws->w + n, 0, (size_t)(ws->s.ld - n) * sizeof *ws->w);
+    for (int i = 0; i < n; i++) {
+        ws->x[i] = options->warm_start ? result->x[i] / ws->s.d[i] : 0.0;
+        ws->state[i] = options->warm_start ? result->state[i] : ITM_ROW_UNKNOWN;
+        ws->ray[i] = 0.0;
+        ws->x_best[i] = 0.0;
+    }
+    ws->has_ray = false;
+}
+
+static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver, double residual)
+{
+    size_t n = (size_t)ws->s.n;
+    info->solver = solver;
+    info->residual = residual;
+    memcpy(ws->x_best, ws->x_user, n * sizeof *ws->x_best);
+    memcpy(ws->w_best, ws->w_user, n * sizeof *ws->w_best);
+    memcpy(ws->state_best, ws->state, n * sizeof *ws->state_best);
+}
+
+// One solver, its answer kept if it is the best so far. Returns whether the ladder can end.
+static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, Rung rung)
+{
+    ItmMlcpOptions own = *options;
+    own.max_iterations = rung.max_iterations > 0 ? rung.max_iterations : options->max_iterations;
+    bool is_suitable = SOLVERS[rung.solver](ws, &own, info);
+    if (!is_suitable) {
+        return false;
+    }
+    info->attempts[info->nattempt++] = rung.solver;
+    double residual = itm_mlcp_measure(ws);
+    if (rung.solver != ITM_MLCP_PIVOTING) {
+        classify_rows(ws);
+    }
+    if (residual < info->residual || ws->has_ray) {
+        keep_best(ws, info, rung.solver, residual);
+    }
+    if (residual <= options->tolerance) {
+        info->outcome = ITM_MLCP_SOLVED;
+    } else if (ws->has_ray) {
+        info->outcome = ITM_MLCP_NO_SOLUTION;
+    } else {
+        info->outcome = ITM_MLCP_NOT_CONVERGED;
+    }
+    return info->outcome != ITM_MLCP_NOT_CONVERGED;
+}
+
+static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    if (options->solver != ITM_MLCP_AUTO) {
+        try_solver(ws, options, info, (Rung){options->solver, 0});
+        return;
+    }
+    for (const Rung* rung = pick_ladder(ws->problem); rung->solver != ITM_MLCP_AUTO; rung++) {
+        if (try_solver(ws, options, info, *rung)) {
+            return;
+        }
+    }
+}
+
+// x that no solver improved on is still an answer: clamp zero into the bounds
+static void measure_nothing(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
+{
+    for (int i = 0; i < ws->s.n; i++) {
+        bool is_tangent = ws->s.tangent_of[i] != ITM_NONE;
+        ws->x[i] = is_tangent ? 0.0 : fmin(fmax(0.0, ws->s.lo[i]), ws->s.up[i]);
+    }
+    double residual = itm_mlcp_measure(ws);
+    classify_rows(ws);
+    keep_best(ws, info, info->solver, residual);
+}
+
+static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpInfo* info)
+{
+    int n = ws->s.n;
+    result->info = *info;
+    memcpy(result->x, ws->x_best, (size_t)n * sizeof *result->x);
+    memcpy(result->w, ws->w_best, (size_t)n * sizeof *result->w);
+    for (int i = 0; i < n; i++) {
+        result->info.nactive += ws->state_best[i] == ITM_ROW_ACTIVE;
+        result->info.nlo += ws->state_best[i] == ITM_ROW_LO;
+        result->info.nup += ws->state_best[i] == ITM_ROW_UP;
+    }
+    if (result->state != NULL) {
+        memcpy(result->state, ws->state_best, (size_t)n);
+    }
+    if (result->ray != NULL) {
+        for (int i = 0; i < n; i++) {
+            result->ray[i] = ws->has_ray ? ws->ray[i] : 0.0;
+        }
+    }
+}
+
+ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, const ItmMlcpProblem* problem,
+                         const ItmMlcpOptions* options, ItmError* error)
+{
+    ItmStatus status = itm_mlcp_check(workspace, result, problem, options, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmMlcpInfo info = {.outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
+    workspace->problem = problem;
+    itm_mlcp_scale(workspace, problem);
+    start_iterate(workspace, result, options);
+    climb(workspace, options, &info);
+    if (!isfinite(info.residual)) {
+        measure_nothing(workspace, &info);
+    }
+    deliver(workspace, result, &info);
+    workspace->problem = NULL;
+    return ITM_OK;
+}

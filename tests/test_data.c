@@ -1,0 +1,230 @@
+// Contracts of a running instance: no allocation, same bits, checkpoints, honest failures.
+#include "check.h"
+
+#include "interim/interim.h"
+#include "scenes/scenes.h"
+
+// ---------------------------------------------------------------------------- counting allocations
+
+static long allocation_count;
+
+void* __real_malloc(size_t size);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* block, size_t size);
+void* __real_aligned_alloc(size_t alignment, size_t size);
+void* __wrap_malloc(size_t size);
+void* __wrap_calloc(size_t count, size_t size);
+void* __wrap_realloc(void* block, size_t size);
+void* __wrap_aligned_alloc(size_t alignment, size_t size);
+
+void* __wrap_malloc(size_t size)
+{
+    allocation_count++;
+    return __real_malloc(size);
+}
+
+void* __wrap_calloc(size_t count, size_t size)
+{
+    allocation_count++;
+    return __real_calloc(count, size);
+}
+
+void* __wrap_realloc(void* block, size_t size)
+{
+    allocation_count++;
+    return __real_realloc(block, size);
+}
+
+void* __wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    allocation_count++;
+    return __real_aligned_alloc(alignment, size);
+}
+
+// ---------------------------------------------------------------------------- helpers
+
+static ItmModel* build_bricard(ItmCoordinates coordinates)
+{
+    ItmModel* m = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_bricard_build(&m, coordinates, &error), &error);
+    return m;
+}
+
+static ItmData* create(const ItmModel* m, ItmStepper stepper)
+{
+    ItmData* d = NULL;
+    ItmError error = {0};
+    ItmStepOptions options = itm_default_step_options();
+    options.stepper = stepper;
+    options.step = 2e-3;
+    CHECK_OK(itm_data_create(&d, m, &options, &error), &error);
+    return d;
+}
+
+static void advance(const ItmModel* m, ItmData* d, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        CHECK_OK(itm_step(m, d), itm_data_get_error(d));
+    }
+}
+
+// ---------------------------------------------------------------------------- tests
+
+static void stepping_allocates_nothing(void** state)
+{
+    (void)state;
+    for (int stepper = 0; stepper < ITM_STEPPER_REFERENCE; stepper++) {
+        for (int c = 0; c < 2; c++) {
+            ItmModel* m = build_bricard((ItmCoordinates)c);
+            ItmData* d = create(m, (ItmStepper)stepper);
+            double* values = calloc((size_t)itm_output_get_count(m), sizeof(double));
+            assert_true(allocation_count > 0);  // the counter is alive
+            long before = allocation_count;
+            advance(m, d, 20);
+            itm_output_compute(m, d, values);
+            assert_int_equal(allocation_count, before);
+            free(values);
+            itm_data_destroy(d);
+            itm_model_destroy(m);
+        }
+    }
+}
+
+static void restored_state_continues_with_identical_bits(void** state)
+{
+    (void)state;
+    for (int stepper = 0; stepper < ITM_STEPPER_COUNT; stepper++) {
+        ItmModel* m = build_bricard(ITM_COORDINATES_ABSOLUTE);
+        ItmData *d = create(m, (ItmStepper)stepper), *other = create(m, (ItmStepper)stepper);
+        int nout = itm_output_get_count(m);
+        double* expected = calloc((size_t)nout, sizeof(double));
+        double* got = calloc((size_t)nout, sizeof(double));
+        size_t size = itm_state_get_size(m, d);
+        void* bytes = malloc(size);
+        advance(m, d, 25);
+        CHECK_OK(itm_state_save(m, d, bytes, size), itm_data_get_error(d));
+        // looking at a running simulation must not change it
+        itm_output_compute(m, d, got);
+        advance(m, d, 25);
+        itm_output_compute(m, d, expected);
+
+        CHECK_OK(itm_state_restore(m, other, bytes, size), itm_data_get_error(other));
+        advance(m, other, 25);
+        itm_output_compute(m, other, got);
+        assert_memory_equal(itm_data_get_q(d), itm_data_get_q(other), sizeof(double) * (size_t)itm_model_get_info(m).nq);
+        assert_memory_equal(itm_data_get_v(d), itm_data_get_v(other), sizeof(double) * (size_t)itm_model_get_info(m).nv);
+        assert_memory_equal(expected, got, sizeof(double) * (size_t)nout);
+        assert_int_equal(itm_state_restore(m, other, bytes, size - 1), ITM_ERR_ARGUMENT);
+
+        free(bytes);
+        free(expected);
+        free(got);
+        itm_data_destroy(d);
+        itm_data_destroy(other);
+        itm_model_destroy(m);
+    }
+}
+
+static void two_runs_and_a_reset_give_the_same_bits(void** state)
+{
+    (void)state;
+    ItmModel* m = build_bricard(ITM_COORDINATES_JOINT);
+    ItmData *a = create(m, ITM_STEPPER_EULER), *b = create(m, ITM_STEPPER_EULER);
+    size_t nq = sizeof(double) * (size_t)itm_model_get_info(m).nq;
+    advance(m, a, 100);
+    advance(m, b, 30);
+    itm_reset(m, b);
+    CHECK_NEAR(itm_data_get_time(b), 0.0, 0.0);
+    advance(m, b, 100);
+    assert_memory_equal(itm_data_get_q(a), itm_data_get_q(b), nq);
+    CHECK_NEAR(itm_data_get_time(a), 0.2, 1e-16);
+    itm_data_destroy(a);
+    itm_data_destroy(b);
+    itm_model_destroy(m);
+}
+
+static void failed_step_leaves_the_state_and_names_the_body(void** state)
+{
+    (void)state;
+    ItmModel* m = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_pendulum_build(&m, ITM_COORDINATES_ABSOLUTE, 1.0, &error), &error);
+    ItmData* d = create(m, ITM_STEPPER_EULER);
+    ItmModelInfo info = itm_model_get_info(m);
+    double* q = malloc(sizeof(double) * (size_t)info.nq);
+    double* v = malloc(sizeof(double) * (size_t)info.nv);
+    memcpy(q, itm_data_get_q(d), sizeof(double) * (size_t)info.nq);
+    for (int i = 0; i < info.nv; i++) {
+        v[i] = 1e200;  // its square, in the centrifugal forces, overflows
+    }
+    CHECK_OK(itm_data_set_qv(m, d, q, v), itm_data_get_error(d));
+    assert_int_equal(itm_step(m, d), ITM_ERR_NOT_FINITE);
+    assert_non_null(strstr(itm_data_get_error(d)->message, "rod"));
+    assert_memory_equal(itm_data_get_v(d), v, sizeof(double) * (size_t)info.nv);
+    CHECK_NEAR(itm_data_get_time(d), 0.0, 0.0);
+    v[0] = NAN;
+    assert_int_equal(itm_data_set_qv(m, d, q, v), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_data_set_actuator_force(m, d, 0, 1.0), ITM_ERR_ARGUMENT);
+    free(q);
+    free(v);
+    itm_data_destroy(d);
+    itm_model_destroy(m);
+}
+
+static void every_bad_option_is_refused_by_name(void** state)
+{
+    (void)state;
+    ItmModel* m = build_bricard(ITM_COORDINATES_JOINT);
+    const char* const fields[] = {"stepper", "step", "tolerance", "gap_tolerance", "max_iterations",
+                                  "penalty", "frequency", "damping_ratio"};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        ItmStepOptions o = itm_default_step_options();
+        switch (i) {
+        case 0: o.stepper = ITM_STEPPER_COUNT; break;
+        case 1: o.step = 0.0; break;
+        case 2: o.tolerance = NAN; break;
+        case 3: o.gap_tolerance = -1.0; break;
+        case 4: o.max_iterations = 0; break;
+        case 5: o.penalty = -1.0; break;
+        case 6: o.frequency = INFINITY; break;
+        default: o.damping_ratio = -0.1; break;
+        }
+        ItmData* d = NULL;
+        ItmError error = {0};
+        assert_int_equal(itm_data_create(&d, m, &o, &error), ITM_ERR_INPUT);
+        assert_null(d);
+        assert_string_equal(error.field, fields[i]);
+    }
+    itm_model_destroy(m);
+}
+
+static void memory_grows_linearly_with_the_bodies(void** state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        size_t bytes[3];
+        for (int i = 0; i < 3; i++) {
+            ItmModel* m = NULL;
+            ItmError error = {0};
+            CHECK_OK(itm_chain_build(&m, (ItmCoordinates)c, 100 << i, &error), &error);
+            bytes[i] = itm_model_get_info(m).data_bytes;
+            itm_model_destroy(m);
+        }
+        double growth = (double)(bytes[2] - bytes[1]) / (double)(bytes[1] - bytes[0]);
+        CHECK_NEAR(growth, 2.0, 0.02);  // 64-byte alignment of some forty arrays
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stepping_allocates_nothing),
+        cmocka_unit_test(restored_state_continues_with_identical_bits),
+        cmocka_unit_test(two_runs_and_a_reset_give_the_same_bits),
+        cmocka_unit_test(failed_step_leaves_the_state_and_names_the_body),
+        cmocka_unit_test(every_bad_option_is_refused_by_name),
+        cmocka_unit_test(memory_grows_linearly_with_the_bodies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
