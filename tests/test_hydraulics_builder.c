@@ -277,6 +277,7 @@ static void cylinders_are_checked(void** state)
     REFUSE(cylinder, good_cylinder(), stroke, 0.0, "stroke", "positive");
     REFUSE(cylinder, good_cylinder(), start_length, NAN, "start_length", "finite");
     REFUSE(cylinder, good_cylinder(), start_extension, 0.31, "start_extension", "outside its stroke");
+    REFUSE(cylinder, good_cylinder(), start_extension, -0.01, "start_extension", "outside its stroke");
     REFUSE(cylinder, good_cylinder(), dead_volume_1, -1e-6, "dead_volume_1", "negative");
     REFUSE(cylinder, good_cylinder(), dead_volume_2, NAN, "dead_volume_2", "negative");
     REFUSE(cylinder, good_cylinder(), wall_modulus, -1.0, "wall_modulus", "positive");

@@ -224,6 +224,10 @@ static void static_kappa_of_the_manipulator(void** state)
         CHECK_NEAR(f, force[i], 1e-8 * 6.5e-3 * 7.5e6);
         CHECK_NEAR(itm_hydraulics_get_force(c, d, i).total, force[i], 1e-8 * 6.5e-3 * 7.5e6);
     }
+    // time constant near 0.22 ms, so that forward Euler needs a step below 0.45 ms
+    double tau = 1.0 / itm_hydraulics_compute_fastest_rate(c, d);
+    print_message("manipulator: fastest time constant %.4f ms\n", 1e3 * tau);
+    CHECK_NEAR(tau, 0.22e-3, 0.01e-3);
     // and it rests: nothing moves in a step
     double x[4], x_next[4];
     itm_hydraulics_get_x(d, x);

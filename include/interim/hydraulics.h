@@ -179,7 +179,7 @@ typedef struct ItmCylinderDef {
     double bore, rod;       // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
     double stroke;          // m, > 0
     double start_length;    // s at the start, m
-    double start_extension; // l_1 there, in (0, stroke); negative: half the stroke   [contact-rim, eq. 50]
+    double start_extension; // l_1 there, in [0, stroke]; NAN: half the stroke     [contact-rim, eq. 50]
     double dead_volume_1, dead_volume_2;  // m^3, >= 0
     double wall_modulus;    // of the cylinder, Pa, > 0; INFINITY: rigid
     double leakage;         // across the piston, m^3/(s Pa), >= 0
@@ -362,6 +362,9 @@ typedef struct ItmHydraulicDerivatives {
 ITM_API void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d,
                                                 const ItmHydraulicDerivatives* out, double t, const double* x,
                                                 const double* s, const double* w);
+// Fastest rate of the present state: largest magnitude of an eigenvalue of f_x, 1/s. Forward Euler needs steps below about
+// 2 over this. NAN without memory.
+ITM_API double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d);
 // First time after t at which a signal of the circuit jumps or kinks, or INFINITY.
 ITM_API double itm_circuit_next_break(const ItmCircuit* c, double t);
 

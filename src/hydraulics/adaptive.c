@@ -1,6 +1,6 @@
 // Adaptive integrator: backward differentiation formulas with error control (SUNDIALS, CVODES), analytic Jacobian,
 // the energy accounts as quadratures. Internal steps stop at jumps of signals. Every step starts the
-// integrator anew from the state and a step hint kept in it, so that a restored state continues with the same bits.
+// integrator anew from the state, so that a restored state continues with the same bits: make the steps long.
 #include "hydraulics/data.h"
 
 #include "base/error.h"
@@ -183,7 +183,6 @@ static int advance(ItmAdaptive* a, double t, double stop)
     bool has_quadrature = d->options.use_ledger;
     int flag = CVodeReInit(cv, t, a->x);
     flag = flag == CV_SUCCESS && has_quadrature ? CVodeQuadReInit(cv, a->energy) : flag;
-    flag = flag == CV_SUCCESS ? CVodeSetInitStep(cv, *d->step_hint < stop - t ? *d->step_hint : 0.0) : flag;
     flag = flag == CV_SUCCESS ? CVodeSetStopTime(cv, stop) : flag;
     realtype reached = t;
     flag = flag == CV_SUCCESS ? CVode(cv, stop, a->x, &reached, CV_NORMAL) : flag;
@@ -193,11 +192,7 @@ static int advance(ItmAdaptive* a, double t, double stop)
     }
     memcpy(d->x, N_VGetArrayPointer(a->x), bytes);
     long internal = 0;
-    realtype first = 0.0;
     CVodeGetNumSteps(cv, &internal);
-    CVodeGetActualInitStep(cv, &first);
-    // a restart begins with order 1: what its first step was is what the next one will stand
-    *d->step_hint = first;
     d->counters[ITM_COUNT_ITERATIONS] += (double)internal;
     return flag;
 }

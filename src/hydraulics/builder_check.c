@@ -360,9 +360,8 @@ ItmStatus itm_cylinder_def_complete(const ItmCircuitBuilder* b, ItmCylinderDef* 
     complete_areas(&k, def);
     positive(&k, "stroke", def->stroke);
     finite(&k, "start_length", def->start_length);
-    finite(&k, "start_extension", def->start_extension);
-    def->start_extension = def->start_extension < 0 ? 0.5 * def->stroke : def->start_extension;
-    if (!(def->start_extension <= def->stroke)) {
+    def->start_extension = isnan(def->start_extension) ? 0.5 * def->stroke : def->start_extension;
+    if (!(def->start_extension >= 0 && def->start_extension <= def->stroke)) {
         refuse(&k, "start_extension", "extended by %g m, the piston is outside its stroke of %g m",
                def->start_extension, def->stroke);
     }

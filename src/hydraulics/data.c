@@ -21,7 +21,6 @@ static int lay_out_state(const ItmCircuit* c, ItmHydraulics* d, double* state)
         {&d->x, c->nx},         {&d->clock, 3},        {&d->s, c->ncyl},
         {&d->w, c->ncyl},       {&d->w_end, c->ncyl},  {&d->input, c->ndrive},
         {&d->ledger, ITM_HYDRAULIC_ACCOUNT_COUNT},     {&d->counters, ITM_COUNTERS},
-        {&d->step_hint, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;

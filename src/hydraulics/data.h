@@ -26,7 +26,6 @@ struct ItmHydraulics {
     double*  input;        //                                                        (ndrive)
     double*  ledger;       //                                          (ITM_HYDRAULIC_ACCOUNT_COUNT)  J
     double*  counters;     // steps, iterations, all iterations, residual, cavitations, time, node  (7)
-    double*  step_hint;    // adaptive integrator: its next step, 0: not known       (1)      s
 
     // inputs of a stage: itm_stage_begin, itm_stage_set
     double*  drive;        //                                                        (ndrive)

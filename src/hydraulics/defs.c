@@ -75,7 +75,7 @@ ItmAccumulatorDef itm_default_accumulator_def(void)
 
 ItmCylinderDef itm_default_cylinder_def(void)
 {
-    return (ItmCylinderDef){.port_1 = ITM_NONE, .port_2 = ITM_NONE, .start_extension = -1.0, .wall_modulus = INFINITY,
+    return (ItmCylinderDef){.port_1 = ITM_NONE, .port_2 = ITM_NONE, .start_extension = NAN, .wall_modulus = INFINITY,
                             .coulomb_speed = 1e-3, .motion = ITM_NONE};
 }
 
