@@ -82,7 +82,6 @@ static void number_nodes(Compile* k)
         c->island_adr[c->nisland] = next;
         for (int i = root; i < c->nnode; i++) {
             if (!k->b->nodes.items[i].is_source && find_root(k->group, i) == root) {
-                c->island[next] = c->nisland;
                 c->node_index[i] = next++;
             }
         }
@@ -268,6 +267,26 @@ static void compile_flows(Compile* k)
             .b = c->node_index[def->port_b],
             .drive = add_drive(k, c->flow_name[i], def->flow, def->signal),
         };
+    }
+}
+
+// Where the blocks of Newton's matrix keep what a branch contributes: row-major, island by island.
+static void find_entries(ItmCircuit* c)
+{
+    for (int island = 0; island < c->nisland; island++) {
+        int start = c->island_adr[island], n = c->island_adr[island + 1] - start;
+        for (int i = 0; i < n; i++) {
+            c->lu_diag[start + i] = c->lu_adr[island] + i * n + i;
+        }
+    }
+    for (int i = 0; i < c->nbranch; i++) {
+        ItmBranch* branch = &c->branches[i];
+        int a = branch->a, b = branch->b;
+        branch->aa = a < c->nvol ? c->lu_diag[a] : ITM_NONE;
+        branch->bb = b < c->nvol ? c->lu_diag[b] : ITM_NONE;
+        bool is_inner = a < c->nvol && b < c->nvol;
+        branch->ab = is_inner ? branch->aa + b - a : ITM_NONE;
+        branch->ba = is_inner ? branch->bb + a - b : ITM_NONE;
     }
 }
 
@@ -459,7 +478,7 @@ static bool take_tables(Compile* k)
     return k->group != NULL && TAKE(node_name, c->nnode) && TAKE(node_index, c->nnode) && TAKE(oil, c->nvol) &&
            TAKE(volume, c->nvol) && TAKE(wall, c->nvol) && TAKE(void_capacity, c->nvol) && TAKE(start, nx) &&
            TAKE(is_held, c->nvol) && TAKE(source_vapour, c->nsrc) && TAKE(source_drive, c->nsrc) &&
-           TAKE(island_adr, c->nvol + 1) && TAKE(lu_adr, c->nvol) && TAKE(island, c->nvol) &&
+           TAKE(island_adr, c->nvol + 1) && TAKE(lu_adr, c->nvol) && TAKE(lu_diag, c->nvol) &&
            TAKE(branches, nsingle + 4 * b->valves.count + b->cylinders.count) && TAKE(controls, ncontrol) &&
            TAKE(drives, ndrive) && TAKE(flows, b->flows.count) && TAKE(accumulators, b->accumulators.count) &&
            TAKE(cylinders, b->cylinders.count) && TAKE(signals, b->signals.count) && TAKE(varying, ndrive) &&
@@ -525,6 +544,7 @@ static ItmStatus compile(Compile* k)
     compile_valves(k);
     compile_cylinders(k);
     compile_accumulators(k);
+    find_entries(k->c);
     set_spool_starts(k->c);
     if (!has_names(k->c)) {
         return out_of_memory(k->error);

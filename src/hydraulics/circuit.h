@@ -30,6 +30,7 @@ typedef struct ItmBranch {
     double threshold;            // the law is a straight line below; laminar: infinite          Pa
     double slope;                // of that line: 1/sqrt(threshold); laminar: 1
     double crack, inv_span;      // Pa, 1/Pa
+    int aa, bb, ab, ba;          // its entries in ItmHydraulics.lu, or ITM_NONE: a source
 } ItmBranch;
 
 // Spool of a valve or opening of a variable orifice.
@@ -113,7 +114,7 @@ struct ItmCircuit {
     int*     source_drive;       //                                                  (nsrc)
     int*     island_adr;         // first volume                                     (nisland + 1)
     int*     lu_adr;             // first entry of the Jacobian block                (nisland)
-    int*     island;             // of each volume                                   (nvol)
+    int*     lu_diag;            // diagonal entry of each volume                    (nvol)
 
     ItmBranch* branches;         //                                                  (nbranch)
     ItmControl* controls;        //                                                  (ncontrol)

@@ -33,12 +33,6 @@ static inline double root(const ItmBranch* branch, double x)
     return size >= branch->threshold ? copysign(sqrt(size), x) : branch->slope * x;
 }
 
-static inline double root_slope(const ItmBranch* branch, double x)
-{
-    double size = fabs(x);
-    return size >= branch->threshold ? 0.5 / sqrt(at_least(size, LEAST_DROP)) : branch->slope;
-}
-
 static inline double opening(const ItmBranch* branch, const double* u, double x)
 {
     switch (branch->opening) {
@@ -192,31 +186,38 @@ void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, co
 
 // ---------------------------------------------------------------------------- derivatives
 
-// dq/dx with x = p_a - p_b, and dq/du
-static void differentiate_branch(const ItmHydraulics* d, const ItmBranch* branch, double* q_p, double* q_u)
+// Slope of q = g sqrt(x): q / (2 x); of its straight part: g slope.
+static inline double flow_slope(const ItmBranch* branch, double g, double q, double x)
 {
-    double x = d->p[branch->a] - d->p[branch->b];
+    if (fabs(x) < branch->threshold) {
+        return g * branch->slope;
+    }
+    return fabs(x) > LEAST_DROP ? 0.5 * q / x : 0.5 * g;
+}
+
+// dq/dx with x = p_a - p_b, and dq/du
+static void differentiate_branch(const ItmHydraulics* d, const ItmBranch* branch, double q, double* q_p, double* q_u)
+{
+    double x = d->p[branch->a] - d->p[branch->b], u = 0.0;
     *q_p = *q_u = 0.0;
     if (branch->is_one_way && x < 0.0) {
         return;
     }
-    double r = root(branch, x), y = opening(branch, d->u, x);
-    *q_p = branch->coefficient * y * root_slope(branch, x);
-    double u = branch->control != ITM_NONE ? d->u[branch->control] : 0.0;
+    double y = opening(branch, d->u, x);
+    *q_p = y > 0.0 ? flow_slope(branch, branch->coefficient * y, q, x) : 0.0;
     switch (branch->opening) {
     case ITM_OPENING_FULL:
         break;
     case ITM_OPENING_POSITIVE:
-        *q_u = u > 0.0 ? branch->coefficient * r : 0.0;
-        break;
     case ITM_OPENING_NEGATIVE:
-        *q_u = u < 0.0 ? -branch->coefficient * r : 0.0;
+        u = d->u[branch->control];
+        *q_u = y > 0.0 ? q / u : 0.0;
         break;
     case ITM_OPENING_COMPLEMENT:
-        *q_u = -branch->coefficient * r;
+        *q_u = -branch->coefficient * root(branch, x);
         break;
     case ITM_OPENING_PRESSURE:
-        *q_p += y > 0.0 && y < 1.0 ? branch->coefficient * branch->inv_span * r : 0.0;
+        *q_p += y > 0.0 && y < 1.0 ? q / y * branch->inv_span : 0.0;
         break;
     }
 }
@@ -231,7 +232,7 @@ static double compressibility_slope(const ItmOil* oil, double p)
 void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const double* x)
 {
     for (int i = 0; i < c->nbranch; i++) {
-        differentiate_branch(d, &c->branches[i], &d->q_p[i], &d->q_u[i]);
+        differentiate_branch(d, &c->branches[i], d->q[i], &d->q_p[i], &d->q_u[i]);
     }
     for (int i = 0; i < c->nvol; i++) {
         d->capacity_p[i] = d->chamber[i] * compressibility_slope(&c->oil[i], d->p[i]);

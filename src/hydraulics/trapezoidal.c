@@ -38,13 +38,6 @@ static void solve_spools(const ItmCircuit* c, const ItmHydraulics* d, double* x_
 
 // ---------------------------------------------------------------------------- Newton matrix
 
-// Where the blocks keep the entry of two volumes of one island.
-static inline int entry(const ItmCircuit* c, int i, int j)
-{
-    int island = c->island[i], start = c->island_adr[island], n = c->island_adr[island + 1] - start;
-    return c->lu_adr[island] + (i - start) * n + (j - start);
-}
-
 // Blocks of I - h/2 J, J = df/dx of the pressures
 static void assemble_blocks(const ItmCircuit* c, ItmHydraulics* d, const double* x, double h)
 {
@@ -52,34 +45,38 @@ static void assemble_blocks(const ItmCircuit* c, ItmHydraulics* d, const double*
     memset(lu, 0, sizeof(double) * (size_t)c->nlu);
     // d flow / dx; a volume that cavitates keeps its pressure
     for (int i = 0; i < c->nbranch; i++) {
-        int a = c->branches[i].a, b = c->branches[i].b;
-        double from_a = a < c->nvol && x[a] >= c->oil[a].vapour ? d->q_p[i] : 0.0;
-        double from_b = b < c->nvol && x[b] >= c->oil[b].vapour ? d->q_p[i] : 0.0;
-        if (a < c->nvol) {
-            lu[entry(c, a, a)] -= from_a;
+        const ItmBranch* branch = &c->branches[i];
+        int a = branch->a, b = branch->b;
+        double slope = d->q_p[i];
+        if (slope != 0.0 && a < c->nvol && x[a] >= c->oil[a].vapour) {
+            lu[branch->aa] -= slope;
+            if (b < c->nvol) {
+                lu[branch->ba] += slope;
+            }
         }
-        if (b < c->nvol) {
-            lu[entry(c, b, b)] -= from_b;
-        }
-        if (a < c->nvol && b < c->nvol) {
-            lu[entry(c, a, b)] += from_b;
-            lu[entry(c, b, a)] += from_a;
+        if (slope != 0.0 && b < c->nvol && x[b] >= c->oil[b].vapour) {
+            lu[branch->bb] -= slope;
+            if (a < c->nvol) {
+                lu[branch->ab] += slope;
+            }
         }
     }
     // d (flow / capacity), times -h/2, plus I
-    for (int i = 0; i < c->nvol; i++) {
-        int first = entry(c, i, c->island_adr[c->island[i]]);
-        int n = c->island_adr[c->island[i] + 1] - c->island_adr[c->island[i]];
-        double scale = -0.5 * h / d->capacity[i];
-        lu[entry(c, i, i)] -= d->flow[i] * d->capacity_p[i] / d->capacity[i];
-        for (int j = first; j < first + n; j++) {
-            lu[j] *= scale;
+    for (int island = 0; island < c->nisland; island++) {
+        int start = c->island_adr[island], n = c->island_adr[island + 1] - start;
+        double* row = lu + c->lu_adr[island];
+        for (int i = start; i < start + n; i++, row += n) {
+            double inv_capacity = 1.0 / d->capacity[i];
+            row[i - start] -= d->flow[i] * d->capacity_p[i] * inv_capacity;
+            for (int j = 0; j < n; j++) {
+                row[j] *= -0.5 * h * inv_capacity;
+            }
+            row[i - start] += 1.0;
         }
-        lu[entry(c, i, i)] += 1.0;
     }
 }
 
-// Gauss elimination with partial pivoting: A x = b, n x n, in place.
+// Gauss elimination with partial pivoting: A x = b, n x n, in place. The diagonal ends up inverted.
 static void solve_block(double* A, double* b, int n)
 {
     for (int k = 0; k < n; k++) {
@@ -96,6 +93,7 @@ static void solve_block(double* A, double* b, int n)
         b[k] = b[best];
         b[best] = swap;
         double inverse = 1.0 / A[k * n + k];
+        A[k * n + k] = inverse;
         for (int i = k + 1; i < n; i++) {
             double factor = A[i * n + k] * inverse;
             for (int j = k + 1; j < n; j++) {
@@ -108,7 +106,7 @@ static void solve_block(double* A, double* b, int n)
         for (int j = i + 1; j < n; j++) {
             b[i] -= A[i * n + j] * b[j];
         }
-        b[i] /= A[i * n + i];
+        b[i] *= A[i * n + i];
     }
 }
 
