@@ -72,8 +72,9 @@ static void emit_valves(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
     for (int i = 0; i < c->nvalve; i++) {
         const ItmValveView* view = &c->valves[i];
         const ItmControl* control = &c->controls[view->control];
-        double spool = control->order > 0 ? VALUE(x, control->x_adr) : VALUE(drive, control->drive);
-        emit(sink, view->name, "command", "1", "command", VALUE(drive, control->drive));
+        double command = d != NULL ? itm_control_get_command(control, d->drive) : 0.0;
+        double spool = control->order > 0 ? VALUE(x, control->x_adr) : command;
+        emit(sink, view->name, "command", "1", "command within its limits", command);
         emit(sink, view->name, "spool", "1", "position of the spool, in the unit of the command", spool);
         emit(sink, view->name, "flow", "m^3/s", "flow out of port a",
              VALUE(q, view->branch) - VALUE(q, view->branch + 3));
