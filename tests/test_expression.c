@@ -43,7 +43,8 @@ static void check(const char* text, double value, ItmDimension dimension)
 {
     ItmQuantity got = compute(text);
     // a few roundings
-    if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) || !itm_dimension_equal(got.dimension, dimension)) {
+    if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) ||
+        !itm_dimension_equal(got.dimension, dimension)) {
         char unit[64];
         fail_msg("'%s' gives %.17g %s, expected %.17g", text, got.value,
                  itm_dimension_format(got.dimension, unit, sizeof unit), value);
@@ -58,7 +59,8 @@ static void refuse(const char* text, size_t offset, const char* word)
         fail_msg("'%s' gives %g", text, value.value);
     }
     if (error.offset != offset || strstr(error.message, word) == NULL) {
-        fail_msg("'%s': expected '%s' at %zu, got '%s' at %zu", text, word, offset, error.message, error.offset);
+        fail_msg("'%s': expected '%s' at %zu, got '%s' at %zu", text, word, offset, error.message,
+                 error.offset);
     }
 }
 

@@ -68,7 +68,8 @@ static void dimensions_print_as_people_write_them(void** state)
     assert_string_equal(itm_dimension_format(ITM_DIM_INERTIA, text, sizeof text), "kg m^2");
     assert_string_equal(itm_dimension_format(ITM_DIM_ACCELERATION, text, sizeof text), "m/s^2");
     assert_string_equal(itm_dimension_format(ITM_DIM_FREQUENCY, text, sizeof text), "1/s");
-    assert_string_equal(itm_dimension_format((ItmDimension){{0.5, 0, -1.5}}, text, sizeof text), "m^0.5/s^1.5");
+    assert_string_equal(itm_dimension_format((ItmDimension){{0.5, 0, -1.5}}, text, sizeof text),
+                        "m^0.5/s^1.5");
     char small[8];
     assert_int_equal(strlen(itm_dimension_format(ITM_DIM_DENSITY, small, sizeof small)), 6);
 }
@@ -121,8 +122,9 @@ static void utf8_is_checked_strictly(void** state)
 {
     (void)state;
     const char* good[] = {"", "abc\t\r\n", "µ°²", "€", "\xF0\x9F\x98\x80"};
-    const char* bad[] = {"\x80",         "\xC0\xAF",     "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-                         "\xF8\x88\x80", "\xE2\x82",     "\x01",         "\x7f",         "\xC2\x85"};
+    const char* bad[] = {
+        "\x80",         "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+        "\xF8\x88\x80", "\xE2\x82", "\x01",         "\x7f",         "\xC2\x85"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(itm_utf8_check(good[i], strlen(good[i])), strlen(good[i]));
     }
