@@ -81,6 +81,21 @@ static void arithmetic_follows_the_usual_rules(void** state)
     check("2.", 2, ITM_DIM_ONE);
 }
 
+static void numbers_are_read_to_the_last_bit(void** state)
+{
+    (void)state;
+    assert_true(compute("0.1").value == 0.1);
+    assert_true(compute("1.7976931348623157e308").value == 1.7976931348623157e308);
+    assert_true(compute("4.9406564584124654e-324").value == 4.9406564584124654e-324);
+    assert_true(compute("123.456E-7").value == 123.456e-7);
+    assert_true(compute("0.000000000000000000000001").value == 1e-24);
+    assert_true(compute("3.14159265358979323846").value == 3.14159265358979323846);
+    assert_true(compute("1e-99999999999999999999").value == 0);
+    assert_true(compute("0e99999999999999999999").value == 0);
+    assert_true(compute("5.").value == 5);
+    refuse("1e99999999999999999999", 0, "too large");
+}
+
 static void functions_and_pi(void** state)
 {
     (void)state;
@@ -205,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic_follows_the_usual_rules),
+        cmocka_unit_test(numbers_are_read_to_the_last_bit),
         cmocka_unit_test(functions_and_pi),
         cmocka_unit_test(units_follow_numbers),
         cmocka_unit_test(parameters_may_be_called_like_units),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST_NUMBER 100
+
 typedef struct Parser {
     const char* text;
     size_t length, at;
@@ -408,19 +410,41 @@ static size_t measure_number(const Parser* p)
     return end - p->at;
 }
 
+// Value of a decimal number of at most LONGEST_NUMBER characters. strtod would look for the decimal
+// point of the locale, so the point goes into the exponent: 12.5e3 is read as 125e2.
+static double convert(const char* text, size_t length)
+{
+    char digits[LONGEST_NUMBER + 32], power[LONGEST_NUMBER + 1] = "";
+    size_t n = 0, i = 0;
+    long exponent = 0;
+    for (bool is_fraction = false; i < length && text[i] != 'e' && text[i] != 'E'; i++) {
+        if (text[i] == '.') {
+            is_fraction = true;
+        } else {
+            digits[n++] = text[i];
+            exponent -= is_fraction;
+        }
+    }
+    if (i < length) {
+        memcpy(power, text + i + 1, length - i - 1);
+        long written = strtol(power, NULL, 10);
+        // far beyond what a double can be, and far from overflow here
+        exponent += written > 100000 ? 100000 : written < -100000 ? -100000 : written;
+    }
+    snprintf(digits + n, sizeof digits - n, "e%ld", exponent);
+    return strtod(digits, NULL);
+}
+
 static ItmQuantity parse_number(Parser* p)
 {
     size_t length = measure_number(p);
-    char digits[128];
-    if (length >= sizeof digits) {
+    if (length > LONGEST_NUMBER) {
         fail_at(p, p->at, "a number of %zu digits is too long", length);
         return NOTHING;
     }
-    memcpy(digits, p->text + p->at, length);
-    digits[length] = '\0';
-    ItmQuantity value = number(strtod(digits, NULL));
+    ItmQuantity value = number(convert(p->text + p->at, length));
     if (!isfinite(value.value)) {
-        fail_at(p, p->at, "%.40s is too large for a number", digits);
+        fail_at(p, p->at, "%.*s is too large for a number", (int)length, p->text + p->at);
     }
     p->at += length;
     parse_unit(p, &value);
