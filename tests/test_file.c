@@ -433,6 +433,24 @@ static void alias_bombs_are_defused(void** state)
     refuse(text, 6, 55, "counting an alias as often as it is used");
 }
 
+static void aliases_of_long_texts_count_for_their_length(void** state)
+{
+    (void)state;
+    size_t nalias = 20000, nlong = 4000;
+    char* text = malloc(nlong + 4 * nalias + 100);
+    size_t used = (size_t)sprintf(text, "a: &a ");
+    memset(text + used, '1', nlong);
+    used += nlong;
+    used += (size_t)sprintf(text + used, "\nb: [");
+    for (size_t i = 0; i < nalias; i++) {
+        used += (size_t)sprintf(text + used, "*a, ");
+    }
+    sprintf(text + used, "]\n");
+    // 1 + 4000 / 64 = 63 a piece: the list passes the limit with number 15874
+    refuse(text, 2, 5 + 4 * 15873, "counting an alias as often as it is used");
+    free(text);
+}
+
 static void huge_files_are_refused_before_they_are_read(void** state)
 {
     (void)state;
@@ -875,6 +893,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_not_text_are_located),
         cmocka_unit_test(nesting_has_an_end),
         cmocka_unit_test(alias_bombs_are_defused),
+        cmocka_unit_test(aliases_of_long_texts_count_for_their_length),
         cmocka_unit_test(huge_files_are_refused_before_they_are_read),
         cmocka_unit_test(unknown_keys_get_the_nearest_one),
         cmocka_unit_test(unknown_words_get_the_nearest_one),

@@ -113,6 +113,12 @@ static void nearest_is_the_best_that_could_be_meant(void** state)
     itm_nearest_offer(&n, "revolute");
     itm_nearest_offer(&n, "revolut-e");
     assert_string_equal(n.best, "revolute");
+    // equally near: the first in the alphabet, whatever the order
+    n = itm_nearest_start("rim", 3);
+    itm_nearest_offer(&n, "rum");
+    itm_nearest_offer(&n, "ram");
+    itm_nearest_offer(&n, "rom");
+    assert_string_equal(n.best, "ram");
     n = itm_nearest_start("xyz", 3);
     itm_nearest_offer(&n, "abc");
     assert_null(n.best);

@@ -30,7 +30,7 @@ typedef struct ItmNode {
     ItmItem* first;     // list, map: what is inside
     ItmItem* last;
     int count; // list, map: number of items
-    int size;  // this node and all inside, aliases followed
+    int size;  // this node and all inside, aliases followed; long texts count more
 } ItmNode;
 
 struct ItmItem {

@@ -54,12 +54,11 @@ ItmNearest itm_nearest_start(const char* typed, size_t length)
 
 void itm_nearest_offer(ItmNearest* n, const char* word)
 {
-    if (n->distance == 0) {
-        return;
-    }
-    size_t distance =
-        itm_nearest_distance(n->typed, n->length, word, strlen(word), n->distance - 1);
-    if (distance < n->distance) {
+    size_t limit = n->best == NULL ? n->distance - 1 : n->distance;
+    size_t distance = itm_nearest_distance(n->typed, n->length, word, strlen(word), limit);
+    // of words equally near the first in the alphabet, so that the order of offers does not matter
+    if (distance < n->distance ||
+        (n->best != NULL && distance == n->distance && strcmp(word, n->best) < 0)) {
         n->distance = distance;
         n->best = word;
     }

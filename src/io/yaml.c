@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A text counts as one value for so many bytes, for many aliases of a long one are a bomb too.
+#define TEXT_PER_NODE 64
+
 // A list or map that is still open, while its events come in.
 typedef struct Level {
     ItmNode* node;
@@ -193,6 +196,7 @@ static ItmNode* make_scalar(Loader* l, struct fy_token* token)
     }
     Raw raw = token != NULL ? get_raw(l, token) : (Raw){0};
     node->text = copy_scalar(l, token, raw, &node->length);
+    node->size = 1 + (int)(node->length / TEXT_PER_NODE);
     node->is_exact = raw.text != NULL && raw.length == node->length;
     // an escape in quotes can bring back what check_text kept out
     if (node->text != NULL && itm_utf8_check(node->text, node->length) < node->length) {
