@@ -354,6 +354,16 @@ static void titles_are_written_in_any_style(void** state)
     done(&r);
 }
 
+static void keys_with_nothing_under_them_are_empty(void** state)
+{
+    (void)state;
+    Read r =
+        accept("parameters:\nsignals:\nmultibody:\n  bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n"
+               "  joints:\n  #  j: {type: fixed}\n  forces:\nrun:\n");
+    assert_int_equal(r.builder->joints.count, 0);
+    done(&r);
+}
+
 static void anchors_save_typing(void** state)
 {
     (void)state;
@@ -564,7 +574,9 @@ static void values_of_the_wrong_kind_are_refused(void** state)
     refuse("multibody: {bodies: {a: {mass: , inertia: [1, 1, 1]}}}\n", 1, 26, "found nothing");
     refuse("multibody: {bodies: [a, b]}\n", 1, 21, "bodies is a mapping");
     refuse("multibody: {bodies: {a: 5}}\n", 1, 25, "a body is a mapping");
-    refuse("multibody:\n", 1, 1, "multibody is a mapping");
+    refuse("multibody:\n", 1, 1, "there are no bodies");
+    refuse("multibody: {bodies: {a: }}\n", 1, 22, "needs 'mass'");
+    refuse_after_head("  forces: {f: }\n", 1, 12, "needs 'type'");
     refuse("interim: 2\nmultibody: {}\n", 1, 10, "format 1");
     refuse_after_head("run: {max_iterations: 2.5}\n", 1, 23, "whole number");
     refuse_after_head("  joints: {j: {type: fixed, bodies: rod}}\n", 1, 37, "two names of bodies");
@@ -888,6 +900,7 @@ int main(void)
         cmocka_unit_test(couplings_motions_and_forces_are_read),
         cmocka_unit_test(every_kind_of_signal_is_read),
         cmocka_unit_test(titles_are_written_in_any_style),
+        cmocka_unit_test(keys_with_nothing_under_them_are_empty),
         cmocka_unit_test(anchors_save_typing),
         cmocka_unit_test(broken_yaml_is_located),
         cmocka_unit_test(bytes_that_are_not_text_are_located),

@@ -327,12 +327,14 @@ bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent)
 
 // ---------------------------------------------------------------------------- mappings
 
+// A mapping, or nothing at all: the lines under a key may all be commented out.
 static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
 {
     if (r->status != ITM_OK || node == NULL) {
         return false;
     }
-    if (node->kind != ITM_NODE_MAP) {
+    bool is_nothing = node->kind == ITM_NODE_SCALAR && node->length == 0;
+    if (node->kind != ITM_NODE_MAP && !is_nothing) {
         char found[64];
         itm_reader_fail(r, node, "%s is a mapping (key: value), found %s", what,
                         itm_node_describe(node, found, sizeof found));
