@@ -318,7 +318,7 @@ run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
 run_case ignored_signals_stay_ignored
 run_case off_a_terminal_a_run_is_quiet
-if command -v script >/dev/null; then
+if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
     run_case on_a_terminal_a_bar_shows_the_time
 else
     skip_case on_a_terminal_a_bar_shows_the_time

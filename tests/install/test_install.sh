@@ -28,7 +28,7 @@ pkg_config_builds_a_consumer() {
 }
 
 find_package_builds_a_shared_and_a_static_consumer() {
-    cmake -S "$source/tests/install" -B . -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log; return 1; }
+    cmake -G Ninja -S "$source/tests/install" -B . -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log; return 1; }
     cmake --build . >cmake.log 2>&1 || { cat cmake.log; return 1; }
     ./consumer | grep -q '^interim [0-9]'
     ./consumer_static | grep -q '^interim [0-9]'
