@@ -49,6 +49,17 @@ typedef struct ItmStepInfo {
     double residual;        // what was left in the last step, in the measure of the stepper
     int nredundant;         // rows found dependent in the last factorisation
     double gap;             // largest joint gap after the last step, m or rad
+
+    int ncontact;           // contacts near enough to count in the last step
+    int nbounded;           // bounded rows: contacts, joint limits, dry friction, motors
+    int nactive;            // of them between their bounds
+    int nisland;            // independent groups of them
+    int solver_iterations;  // of the complementarity solver, summed over islands
+    double solver_residual; // largest relative residual of an island
+    int solver_redundant;   // active rows that depend on others
+    long fallbacks;         // islands so far that the first solver could not do
+    long unsolved;          // islands so far that no solver could do to the tolerance
+    double penetration;     // deepest penetration found at the start of the last step, m
 } ItmStepInfo;
 
 // options NULL: the defaults. ITM_ERR_INPUT names a bad option in error->field.

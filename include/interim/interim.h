@@ -6,6 +6,8 @@
 #include "interim/base.h"
 #include "interim/signal.h"
 #include "interim/model.h"
+#include "interim/mlcp.h"
+#include "interim/contact.h"
 #include "interim/data.h"
 #include "interim/file.h"
 #include "interim/results.h"

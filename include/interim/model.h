@@ -154,6 +154,7 @@ typedef struct ItmMotionDef {
     ItmDirection direction;
     ItmMotionKind kind;
     int signal;
+    double max_force;  // position, velocity: the motor yields above this, N or N m; 0: it never does
 } ItmMotionDef;
 
 ITM_API ItmMotionDef itm_default_motion_def(void);

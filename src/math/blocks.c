@@ -426,6 +426,11 @@ void itm_blocks_solve(const ItmBlocks* b, const ItmBlockFactor* f, double* x)
     solve_backward(b, f, x, NULL);
 }
 
+void itm_blocks_half_solve(const ItmBlocks* b, const ItmBlockFactor* f, double* x)
+{
+    solve_forward(b, f, x, NULL);
+}
+
 // ---------------------------------------------------------------------------- least norm
 
 // With rows split into independent (r) and redundant (s), the null space is spanned by the columns of

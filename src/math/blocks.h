@@ -52,6 +52,9 @@ int itm_blocks_factor(const ItmBlocks* blocks, ItmBlockFactor* f, double toleran
 // x <- H^-1 x (nrow), the unknowns of redundant rows being 0.
 void itm_blocks_solve(const ItmBlocks* blocks, const ItmBlockFactor* f, double* x);
 
+// x <- L^-1 x (nrow), 0 in redundant rows: half of a solve, so that b' H^-1 c = (L^-1 b) . (L^-1 c).
+void itm_blocks_half_solve(const ItmBlocks* blocks, const ItmBlockFactor* f, double* x);
+
 // Replace a solution x of H x = b by the one of least 2-norm: subtract its projection on the null space,
 // found by conjugate gradients on Z'Z where the columns of Z span that space. scratch (4 nrow).
 // Returns the iterations.

@@ -40,12 +40,14 @@ static ItmStatus out_of_memory(ItmError* error)
 // Register a name, which must be new, for the element `id`, and make the definition point to our copy.
 static ItmStatus take_name(ItmBuilder* b, ItmElement element, const char** name, int id, ItmError* error)
 {
-    bool is_signal = element == ITM_ELEMENT_SIGNAL;
-    ItmNames* names = is_signal ? &b->signal_names : &b->names;
+    bool is_apart = element == ITM_ELEMENT_SIGNAL || element == ITM_ELEMENT_MATERIAL;
+    ItmNames* names = element == ITM_ELEMENT_SIGNAL     ? &b->signal_names
+                      : element == ITM_ELEMENT_MATERIAL ? &b->material_names
+                                                        : &b->names;
     size_t length = strlen(*name);
     int known = itm_names_find(names, *name, length);
     if (known != ITM_NONE) {
-        ItmElement other = is_signal ? element : (ItmElement)(known % ITM_ELEMENT_COUNT);
+        ItmElement other = is_apart ? element : (ItmElement)(known % ITM_ELEMENT_COUNT);
         return itm_error_set(error, ITM_ERR_INPUT, "itm_builder_add", "name",
                              "%s '%s': there is a %s of that name already", itm_element_name(element), *name,
                              itm_element_name(other));
@@ -53,7 +55,7 @@ static ItmStatus take_name(ItmBuilder* b, ItmElement element, const char** name,
     if (id > INT_MAX / ITM_ELEMENT_COUNT - 1) {
         return itm_error_set(error, ITM_ERR_CAPACITY, "itm_builder_add", "name", "too many elements");
     }
-    int value = is_signal ? id : id * ITM_ELEMENT_COUNT + (int)element;
+    int value = is_apart ? id : id * ITM_ELEMENT_COUNT + (int)element;
     const char* copy = itm_names_add(names, *name, length, value);
     if (copy == NULL) {
         return out_of_memory(error);
@@ -66,6 +68,9 @@ int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, 
 {
     if (element == ITM_ELEMENT_SIGNAL) {
         return itm_names_find(&b->signal_names, name, length);
+    }
+    if (element == ITM_ELEMENT_MATERIAL) {
+        return itm_names_find(&b->material_names, name, length);
     }
     int value = itm_names_find(&b->names, name, length);
     return value != ITM_NONE && value % ITM_ELEMENT_COUNT == (int)element ? value / ITM_ELEMENT_COUNT : ITM_NONE;
@@ -92,8 +97,16 @@ ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, Itm
         return out_of_memory(error);
     }
     b->world = def;
+    b->contact = itm_default_contact_options();
     *builder = b;
     return ITM_OK;
+}
+
+static void free_collider(ItmColliderDef* def)
+{
+    free((void*)def->vertices);
+    free((void*)def->triangles);
+    free((void*)def->heights);
 }
 
 void itm_builder_destroy(ItmBuilder* b)
@@ -116,7 +129,18 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->bushings.items);
     free(b->actuators.items);
     free(b->driven.items);
+    for (int i = 0; i < b->colliders.count; i++) {
+        free_collider(&b->colliders.items[i]);
+    }
+    free(b->materials.items);
+    free(b->material_pairs.items);
+    free(b->colliders.items);
+    free(b->gaps.items);
+    free(b->limits.items);
+    free(b->joint_frictions.items);
+    free(b->excluded.items);
     itm_names_free(&b->signal_names);
+    itm_names_free(&b->material_names);
     itm_names_free(&b->names);
     free(b);
 }
@@ -260,4 +284,86 @@ ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int
 {
     REQUIRE(itm_actuator_def_check(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+}
+
+// ---------------------------------------------------------------------------- contact
+
+ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContactOptions* def, ItmError* error)
+{
+    REQUIRE(itm_contact_options_check(def, error));
+    b->contact = *def;
+    return ITM_OK;
+}
+
+ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_material_def_check(def, error));
+    return ADD(b->materials, ITM_ELEMENT_MATERIAL, *def);
+}
+
+ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
+{
+    REQUIRE(itm_material_pair_def_check(b, def, error));
+    return APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
+}
+
+// A copy of an array, or NULL for an empty one. *ok turns false without memory.
+static void* copy_array(const void* items, int count, size_t size, bool* ok)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    void* copy = malloc((size_t)count * size);
+    if (copy != NULL) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    *ok = *ok && copy != NULL;
+    return copy;
+}
+
+ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_collider_def_check(b, def, error));
+    ItmColliderDef copy = *def;
+    bool ok = true;
+    copy.pose = normalized(def->pose);
+    copy.vertices = copy_array(def->vertices, def->nvertex, sizeof *def->vertices, &ok);
+    copy.triangles = copy_array(def->triangles, 3 * def->ntriangle, sizeof *def->triangles, &ok);
+    copy.heights = copy_array(def->heights, def->nx * def->ny, sizeof *def->heights, &ok);
+    ItmStatus status = ok ? ADD(b->colliders, ITM_ELEMENT_COLLIDER, copy) : out_of_memory(error);
+    if (status != ITM_OK) {
+        free_collider(&copy);
+    }
+    return status;
+}
+
+ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_gap_def_check(b, def, error));
+    return ADD(b->gaps, ITM_ELEMENT_GAP, *def);
+}
+
+ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_limit_def_check(b, def, error));
+    return ADD(b->limits, ITM_ELEMENT_LIMIT, *def);
+}
+
+ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_joint_friction_def_check(b, def, error));
+    return ADD(b->joint_frictions, ITM_ELEMENT_JOINT_FRICTION, *def);
+}
+
+ItmStatus itm_builder_exclude_contact(ItmBuilder* b, int body_a, int body_b, ItmError* error)
+{
+    if (b == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder is NULL");
+    }
+    int n = b->bodies.count;
+    if (body_a < ITM_GROUND || body_a >= n || body_b < ITM_GROUND || body_b >= n) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "body", "bodies %d and %d: there are %d", body_a, body_b, n);
+    }
+    ItmBodyPair pair = {body_a, body_b};
+    return APPEND(b->excluded, pair) ? ITM_OK : out_of_memory(error);
 }

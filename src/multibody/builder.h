@@ -3,6 +3,7 @@
 #define ITM_MULTIBODY_BUILDER_H
 
 #include "base/names.h"
+#include "interim/contact.h"
 #include "interim/model.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
@@ -24,8 +25,17 @@ typedef enum ItmElement {
     ITM_ELEMENT_JOINT_SPRING,
     ITM_ELEMENT_BUSHING,
     ITM_ELEMENT_ACTUATOR,
+    ITM_ELEMENT_MATERIAL,
+    ITM_ELEMENT_COLLIDER,
+    ITM_ELEMENT_GAP,
+    ITM_ELEMENT_LIMIT,
+    ITM_ELEMENT_JOINT_FRICTION,
     ITM_ELEMENT_COUNT
 } ItmElement;
+
+typedef struct ItmBodyPair {
+    int a, b;
+} ItmBodyPair;
 
 struct ItmBuilder {
     ItmWorldDef world;
@@ -39,8 +49,17 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmJointSpringDef) joint_springs;
     ITM_DEF_LIST(ItmBushingDef) bushings;
     ITM_DEF_LIST(ItmActuatorDef) actuators;
+    ItmContactOptions contact;
+    ITM_DEF_LIST(ItmMaterialDef) materials;
+    ITM_DEF_LIST(ItmMaterialPairDef) material_pairs;
+    ITM_DEF_LIST(ItmColliderDef) colliders;
+    ITM_DEF_LIST(ItmGapDef) gaps;
+    ITM_DEF_LIST(ItmLimitDef) limits;
+    ITM_DEF_LIST(ItmJointFrictionDef) joint_frictions;
+    ITM_DEF_LIST(ItmBodyPair) excluded;  // bodies whose shapes never meet
     ITM_DEF_LIST(unsigned) driven;  // directions of each joint whose position or velocity is prescribed
     ItmNames signal_names;          // name to id
+    ItmNames material_names;        // name to id
     ItmNames names;                 // name to id * ITM_ELEMENT_COUNT + element
 };
 
@@ -62,6 +81,13 @@ ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, Itm
 ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error);
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error);
 ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error);
+ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error);
+ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
+ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error);
+ItmStatus itm_gap_def_check(const ItmBuilder* b, const ItmGapDef* def, ItmError* error);
+ItmStatus itm_limit_def_check(const ItmBuilder* b, const ItmLimitDef* def, ItmError* error);
+ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFrictionDef* def, ItmError* error);
+ItmStatus itm_contact_options_check(const ItmContactOptions* options, ItmError* error);
 
 // Whether a solid body can have this inertia about its centre of mass: finite, positive definite, principal moments
 // that satisfy the triangle inequality. name: of the body, for the message.

@@ -264,6 +264,7 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
     }
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->kind == ITM_MOTION_POSITION);
     valid_signal(&c, b, def->signal, false);
+    not_negative(&c, "max_force", def->max_force);
     if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
         (b->driven.items[def->joint] & 1u << def->direction) != 0) {
         refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
@@ -327,5 +328,181 @@ ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def,
     finite_vec(&c, "point_a", def->point_a);
     finite_vec(&c, "point_b", def->point_b);
     valid_signal(&c, b, def->signal, true);
+    return c.status;
+}
+
+// ---------------------------------------------------------------------------- contact
+
+static void valid_surface(Check* c, const ItmSurface* surface)
+{
+    not_negative(c, "friction", surface->friction);
+    not_negative(c, "torsional_friction", surface->torsional_friction);
+    not_negative(c, "rolling_friction", surface->rolling_friction);
+    not_negative(c, "stiffness", surface->stiffness);
+    not_negative(c, "damping", surface->damping);
+    if (!(surface->restitution >= 0 && surface->restitution <= 1)) {
+        refuse(c, "restitution", "restitution must lie between 0 and 1, got %g", surface->restitution);
+    }
+}
+
+static void valid_material(Check* c, const ItmBuilder* b, const char* field, int material, bool is_optional)
+{
+    bool is_default = material == ITM_NONE && is_optional;
+    if (!is_default && (material < 0 || material >= b->materials.count)) {
+        refuse(c, field, "there is no material %d: %d are defined so far", material, b->materials.count);
+    }
+}
+
+ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_MATERIAL, def->name, error);
+    valid_surface(&c, &def->surface);
+    return c.status;
+}
+
+ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
+{
+    Check c = {.error = error, .element = ITM_ELEMENT_MATERIAL, .name = "pair"};
+    valid_material(&c, b, "material_a", def->material_a, false);
+    valid_material(&c, b, "material_b", def->material_b, false);
+    valid_surface(&c, &def->surface);
+    return c.status;
+}
+
+// Sizes that a kind of shape uses, starting with the first.
+static int count_sizes(ItmColliderKind kind)
+{
+    switch (kind) {
+    case ITM_COLLIDER_BOX:
+        return 3;
+    case ITM_COLLIDER_SPHERE:
+        return 1;
+    case ITM_COLLIDER_CYLINDER:
+    case ITM_COLLIDER_CAPSULE:
+    case ITM_COLLIDER_HEIGHTS:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+#define LARGEST_ARRAY 10000000  // vertices, triangles or heights of one shape
+
+static void valid_mesh(Check* c, const ItmColliderDef* def)
+{
+    bool has_vertices = def->kind == ITM_COLLIDER_HULL || def->kind == ITM_COLLIDER_MESH;
+    int least = def->kind == ITM_COLLIDER_HULL ? 4 : 3;
+    if (has_vertices != (def->nvertex > 0) || (has_vertices && def->vertices == NULL)) {
+        refuse(c, "vertices", has_vertices ? "vertices are needed" : "this shape has no vertices");
+    } else if (has_vertices && (def->nvertex < least || def->nvertex > LARGEST_ARRAY)) {
+        refuse(c, "vertices", "%d vertices: there must be %d to %d", def->nvertex, least, LARGEST_ARRAY);
+    }
+    bool has_triangles = def->kind == ITM_COLLIDER_MESH;
+    if (has_triangles != (def->ntriangle > 0) || (has_triangles && def->triangles == NULL)) {
+        refuse(c, "triangles", has_triangles ? "triangles are needed" : "this shape has no triangles");
+    } else if (has_triangles && def->ntriangle > LARGEST_ARRAY) {
+        refuse(c, "triangles", "%d triangles: there can be at most %d", def->ntriangle, LARGEST_ARRAY);
+    }
+    for (int i = 0; c->status == ITM_OK && i < def->nvertex; i++) {
+        finite_vec(c, "vertices", def->vertices[i]);
+    }
+    for (int i = 0; c->status == ITM_OK && i < 3 * def->ntriangle; i++) {
+        if (def->triangles[i] < 0 || def->triangles[i] >= def->nvertex) {
+            refuse(c, "triangles", "triangle %d has vertex %d of %d", i / 3, def->triangles[i], def->nvertex);
+        }
+    }
+}
+
+static void valid_heights(Check* c, const ItmColliderDef* def)
+{
+    bool has_heights = def->kind == ITM_COLLIDER_HEIGHTS;
+    if (has_heights && (def->nx < 2 || def->ny < 2 || def->nx > LARGEST_ARRAY / 2 || def->ny > LARGEST_ARRAY / def->nx ||
+                        def->heights == NULL)) {
+        refuse(c, "heights", "heights need a grid of at least 2 x 2, got %d x %d", def->nx, def->ny);
+    } else if (!has_heights && (def->nx != 0 || def->ny != 0)) {
+        refuse(c, "heights", "this shape has no heights");
+    }
+    for (int i = 0; c->status == ITM_OK && i < def->nx * def->ny; i++) {
+        finite(c, "heights", def->heights[i]);
+    }
+}
+
+ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_COLLIDER, def->name, error);
+    valid_body(&c, b, "body", def->body, true);
+    valid_pose(&c, "pose", def->pose);
+    valid_material(&c, b, "material", def->material, true);
+    if ((int)def->kind < 0 || def->kind >= ITM_COLLIDER_KIND_COUNT) {
+        refuse(&c, "kind", "%d is not a kind of shape", (int)def->kind);
+        return c.status;
+    }
+    for (int i = 0; i < count_sizes(def->kind); i++) {
+        if (!(def->size[i] > 0) || !isfinite(def->size[i])) {
+            refuse(&c, "size", "sizes must be positive, got %g m", def->size[i]);
+        }
+    }
+    valid_mesh(&c, def);
+    valid_heights(&c, def);
+    return c.status;
+}
+
+ItmStatus itm_gap_def_check(const ItmBuilder* b, const ItmGapDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_GAP, def->name, error);
+    two_bodies(&c, b, def->body_a, def->body_b);
+    valid_surface(&c, &def->surface);
+    if (def->function == NULL) {
+        refuse(&c, "function", "a function is needed");
+    }
+    if (def->max_points < 1 || def->max_points > 16) {
+        refuse(&c, "max_points", "max_points must lie between 1 and 16, got %d", def->max_points);
+    }
+    return c.status;
+}
+
+ItmStatus itm_limit_def_check(const ItmBuilder* b, const ItmLimitDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_LIMIT, def->name, error);
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
+    if (!(def->lower <= def->upper)) {
+        refuse(&c, "lower", "lower limit %g is above the upper one, %g", def->lower, def->upper);
+    }
+    not_negative(&c, "stiffness", def->stiffness);
+    not_negative(&c, "damping", def->damping);
+    if (!(def->restitution >= 0 && def->restitution <= 1)) {
+        refuse(&c, "restitution", "restitution must lie between 0 and 1, got %g", def->restitution);
+    }
+    return c.status;
+}
+
+ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFrictionDef* def, ItmError* error)
+{
+    Check c = start(ITM_ELEMENT_JOINT_FRICTION, def->name, error);
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction, false);
+    not_negative(&c, "force", def->force);
+    return c.status;
+}
+
+ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
+{
+    Check c = {.error = error, .element = ITM_ELEMENT_GAP, .name = "options"};
+    if ((int)o->law < 0 || o->law >= ITM_FRICTION_COUNT) {
+        refuse(&c, "law", "%d is not a friction law", (int)o->law);
+    }
+    if (o->law == ITM_FRICTION_PYRAMID && (o->ndirection < 3 || o->ndirection > 32)) {
+        refuse(&c, "ndirection", "a pyramid has 3 to 32 corners, got %d", o->ndirection);
+    }
+    not_negative(&c, "margin", o->margin);
+    not_negative(&c, "restitution_speed", o->restitution_speed);
+    if (o->max_contacts < 0 || o->max_contacts > 1000000) {
+        refuse(&c, "max_contacts", "max_contacts must lie between 0 and a million, got %d", o->max_contacts);
+    }
+    if ((int)o->solver < 0 || o->solver >= ITM_MLCP_SOLVER_COUNT) {
+        refuse(&c, "solver", "%d is not a solver", (int)o->solver);
+    }
+    if (!(o->tolerance > 0) || !isfinite(o->tolerance)) {
+        refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
+    }
     return c.status;
 }

@@ -389,7 +389,11 @@ static void compile_motions(ItmModel* m, const ItmBuilder* b)
             .measure = m->joints[def->joint].measure[def->direction],
             .block = ITM_NONE,
             .push = ITM_NONE,
+            .signal = def->signal,
+            .is_velocity = def->kind == ITM_MOTION_VELOCITY,
+            .max_force = def->kind == ITM_MOTION_FORCE ? 0.0 : def->max_force,
         };
+        m->nmotor += motion.max_force > 0.0;
         if (def->kind == ITM_MOTION_FORCE) {
             motion.push = m->npush;
             m->pushes[m->npush++] = (ItmPush){
@@ -416,6 +420,31 @@ static void compile_bushings(ItmModel* m, const ItmBuilder* b)
     }
 }
 
+// Limits and dry friction of joints: bounded rows, made anew in every step.
+static void compile_bounds(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < b->limits.count; i++) {
+        const ItmLimitDef* def = &b->limits.items[i];
+        m->limits[m->nlimit++] = (ItmLimit){
+            .name = itm_model_take_string(m, def->name),
+            .measure = m->joints[def->joint].measure[def->direction],
+            .lower = def->lower,
+            .upper = def->upper,
+            .restitution = def->restitution,
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+        };
+    }
+    for (int i = 0; i < b->joint_frictions.count; i++) {
+        const ItmJointFrictionDef* def = &b->joint_frictions.items[i];
+        m->joint_frictions[m->njoint_friction++] = (ItmJointFriction){
+            .name = itm_model_take_string(m, def->name),
+            .measure = m->joints[def->joint].measure[def->direction],
+            .force = def->force,
+        };
+    }
+}
+
 static bool has_all_names(const ItmModel* m)
 {
     bool ok = true;
@@ -431,6 +460,12 @@ static bool has_all_names(const ItmModel* m)
     for (int i = 0; i < m->nmotion; i++) {
         ok = ok && m->motions[i].name != NULL;
     }
+    for (int i = 0; i < m->nlimit; i++) {
+        ok = ok && m->limits[i].name != NULL;
+    }
+    for (int i = 0; i < m->njoint_friction; i++) {
+        ok = ok && m->joint_frictions[i].name != NULL;
+    }
     return ok;
 }
 
@@ -442,14 +477,17 @@ static bool compile_forces(ItmModel* m, const ItmBuilder* b)
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
     m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
     m->actuator_push = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
+    m->limits = itm_model_take(m, (size_t)b->limits.count, sizeof(ItmLimit));
+    m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
     if (m->loads == NULL || m->pushes == NULL || m->bushings == NULL || m->motions == NULL ||
-        m->actuator_push == NULL) {
+        m->actuator_push == NULL || m->limits == NULL || m->joint_frictions == NULL) {
         return false;
     }
     compile_loads(m, b);
     compile_pushes(m, b);
     compile_motions(m, b);
     compile_bushings(m, b);
+    compile_bounds(m, b);
     return has_all_names(m);
 }
 
@@ -462,6 +500,7 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
     bool ok = m != NULL;
     if (ok) {
         m->gravity = b->world.gravity;
+        m->contact_options = b->contact;
         ItmTreeUse use = for_assembly ? ITM_TREE_NEVER
                          : b->world.coordinates == ITM_COORDINATES_JOINT ? ITM_TREE_ALWAYS
                                                                          : ITM_TREE_ON_DEMAND;

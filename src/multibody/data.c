@@ -2,6 +2,7 @@
 #include "multibody/data.h"
 
 #include "base/error.h"
+#include "multibody/bounded.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/measure.h"
@@ -34,7 +35,22 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 }
 
 // An array over bodies with the world's element before it.
-#define TAKE_BODIES(arena, type, n) (ITM_TAKE(arena, type, (n) + 1) + ((arena)->block != NULL ? 1 : 0))
+#define TAKE_BODIES(arena, type, n)                                                                \
+    ((arena)->block != NULL ? ITM_TAKE(arena, type, (n) + 1) + 1 : ITM_TAKE(arena, type, (n) + 1))
+
+static bool has_bounds(const ItmModel* m)
+{
+    return m->nlimit + m->njoint_friction + m->nmotor + m->ncontact_max > 0;
+}
+
+// The table of bounded rows, behind everything else.
+static void lay_out_bounded(const ItmModel* m, ItmData* d)
+{
+    ItmBounded measured = {0};
+    ItmBounded* b = ITM_TAKE(&d->arena, ItmBounded, 1);
+    itm_bounded_lay_out(m, b != NULL ? b : &measured, &d->arena, m->ncontact_max);
+    d->bounded = b;
+}
 
 static void lay_out(const ItmModel* m, ItmData* d)
 {
@@ -83,6 +99,9 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
+    if (has_bounds(m)) {
+        lay_out_bounded(m, d);
+    }
 }
 
 size_t itm_data_measure(const ItmModel* m)
@@ -90,6 +109,12 @@ size_t itm_data_measure(const ItmModel* m)
     ItmData d = {0};
     lay_out(m, &d);
     return sizeof d + d.arena.high_water;
+}
+
+static ItmStatus create_workspace(ItmBounded* b, ItmError* error)
+{
+    ItmMlcpCapacity capacity = itm_default_mlcp_capacity(b->island_capacity, b->coupling_capacity);
+    return itm_mlcp_workspace_create(&b->workspace, &capacity, error);
 }
 
 ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error)
@@ -107,12 +132,20 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
     d->options = *options;
     lay_out(m, d);
     d->R[ITM_NONE] = itm_mat_identity();
+    ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
+    if (status != ITM_OK) {
+        itm_data_free(d);
+        return status;
+    }
     *data = d;
     return ITM_OK;
 }
 
 void itm_data_free(ItmData* d)
 {
+    if (d->bounded != NULL) {
+        itm_mlcp_workspace_destroy(d->bounded->workspace);
+    }
     itm_arena_free(&d->arena);
     free(d);
 }
@@ -138,6 +171,10 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     memcpy(d->v, m->start + m->nq, sizeof(double) * (size_t)m->nv);
     memcpy(d->angle, m->start + m->nq + m->nv, sizeof(double) * (size_t)m->nangle);
     d->info = (ItmStepInfo){0};
+    if (d->bounded != NULL) {
+        itm_bounded_clear(d->bounded);
+        d->bounded->memory[d->bounded->current].count = 0;
+    }
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, 0.0);
@@ -204,35 +241,42 @@ ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuato
 size_t itm_state_get_size(const ItmModel* m, const ItmData* d)
 {
     (void)m;
-    return sizeof(double) * (size_t)d->nstate;
+    size_t bounded = d->bounded != NULL ? itm_bounded_get_memory_size(d->bounded) : 0;
+    return sizeof(double) * (size_t)d->nstate + bounded;
 }
 
-static ItmStatus check_state_size(const ItmData* d, size_t size, ItmError* error)
+static ItmStatus check_state_size(const ItmModel* m, const ItmData* d, size_t size, ItmError* error)
 {
-    if (size != sizeof(double) * (size_t)d->nstate) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
-                             sizeof(double) * (size_t)d->nstate, size);
+    size_t expected = itm_state_get_size(m, d);
+    if (size != expected) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu", expected, size);
     }
     return ITM_OK;
 }
 
 ItmStatus itm_state_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size)
 {
-    (void)m;
-    ItmStatus status = check_state_size(d, size, NULL);
+    ItmStatus status = check_state_size(m, d, size, NULL);
+    size_t reals = sizeof(double) * (size_t)d->nstate;
     if (status == ITM_OK) {
-        memcpy(bytes, d->state, size);
+        memcpy(bytes, d->state, reals);
+    }
+    if (status == ITM_OK && d->bounded != NULL) {
+        itm_bounded_save_memory(d->bounded, (char*)bytes + reals);
     }
     return status;
 }
 
 ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size)
 {
-    (void)m;
-    ItmStatus status = check_state_size(d, size, &d->error);
+    ItmStatus status = check_state_size(m, d, size, &d->error);
+    size_t reals = sizeof(double) * (size_t)d->nstate;
     if (status == ITM_OK) {
-        memcpy(d->state, bytes, size);
+        memcpy(d->state, bytes, reals);
         d->position_state = ITM_POSITION_STALE;
+    }
+    if (status == ITM_OK && d->bounded != NULL) {
+        itm_bounded_restore_memory(d->bounded, (const char*)bytes + reals);
     }
     return status;
 }

@@ -22,6 +22,8 @@ typedef enum ItmLedger {
     ITM_LEDGER_DISSIPATED,  // taken by dampers
     ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
+    ITM_LEDGER_FRICTION,    // taken by dry friction
+    ITM_LEDGER_IMPACT,      // taken by contacts and joint stops in their normal direction
     ITM_LEDGER_COUNT,
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
@@ -107,6 +109,8 @@ struct ItmData {
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
+    struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
+    struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
 };
 // clang-format on

@@ -69,6 +69,47 @@ ItmActuatorDef itm_default_actuator_def(void)
     return (ItmActuatorDef){.body_a = ITM_GROUND, .body_b = ITM_GROUND, .signal = ITM_NONE};
 }
 
+ItmMaterialDef itm_default_material_def(void)
+{
+    return (ItmMaterialDef){.surface = {.friction = 0.5}};
+}
+
+ItmColliderDef itm_default_collider_def(void)
+{
+    return (ItmColliderDef){.body = ITM_GROUND,
+                            .kind = ITM_COLLIDER_SPHERE,
+                            .size = {1, 1, 1},
+                            .pose = itm_pose_identity(),
+                            .material = ITM_NONE,
+                            .group = 1,
+                            .mask = UINT32_MAX};
+}
+
+ItmGapDef itm_default_gap_def(void)
+{
+    return (ItmGapDef){.body_a = ITM_GROUND, .body_b = ITM_GROUND, .max_points = 1, .surface = {.friction = 0.5}};
+}
+
+ItmLimitDef itm_default_limit_def(void)
+{
+    return (ItmLimitDef){.joint = ITM_NONE, .direction = ITM_RZ, .lower = -INFINITY, .upper = INFINITY};
+}
+
+ItmJointFrictionDef itm_default_joint_friction_def(void)
+{
+    return (ItmJointFrictionDef){.joint = ITM_NONE, .direction = ITM_RZ};
+}
+
+ItmContactOptions itm_default_contact_options(void)
+{
+    return (ItmContactOptions){.law = ITM_FRICTION_CONE,
+                               .ndirection = 8,
+                               .margin = 1e-3,
+                               .restitution_speed = 1e-2,
+                               .solver = ITM_MLCP_AUTO,
+                               .tolerance = 1e-10};
+}
+
 // ---------------------------------------------------------------------------- names
 
 static const char* const JOINT_TYPE_NAMES[ITM_JOINT_TYPE_COUNT] = {
@@ -82,7 +123,8 @@ static const char* const JOINT_TYPE_NAMES[ITM_JOINT_TYPE_COUNT] = {
 static const char* const DIRECTION_NAMES[ITM_DIRECTION_COUNT] = {"tx", "ty", "tz", "rx", "ry", "rz"};
 
 static const char* const ELEMENT_NAMES[ITM_ELEMENT_COUNT] = {
-    "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "bushing", "actuator"};
+    "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "bushing", "actuator",
+    "material", "shape", "gap", "limit", "joint friction"};
 
 const char* itm_joint_type_name(ItmJointType type)
 {

@@ -9,6 +9,7 @@
 
 void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
 {
+    memset(d->power, 0, sizeof d->power);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
     itm_forces_compute(m, d, t);

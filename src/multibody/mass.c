@@ -272,8 +272,7 @@ static inline void half_solve_root_leaf(const ItmBody* body, const ItmMat3* R, d
 static void half_solve_row(const ItmModel* m, ItmData* d, double* y, const ItmRowBlock* block,
                            const ItmSpatial* cov)
 {
-    const int* path = m->path + block->path_adr;
-    const int* parent = m->path_parent + block->path_adr;
+    const int *path = block->path, *parent = block->path_parent;
     ItmSpatial* p = d->path_wrench;
     for (int j = 0; j < block->npath; j++) {
         p[j] = itm_spatial_zero();
@@ -310,11 +309,10 @@ static void half_solve_row(const ItmModel* m, ItmData* d, double* y, const ItmRo
     }
 }
 
-void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block)
+void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov)
 {
     for (int i = 0; i < block->nrow; i++) {
-        half_solve_row(m, d, Y + i * block->ny, block,
-                       d->row_cov + block->cov_adr + i * block->nbody);
+        half_solve_row(m, d, Y + i * block->ny, block, cov + i * block->nbody);
     }
 }
 

@@ -12,8 +12,9 @@ void itm_mass_factor(const ItmModel* m, ItmData* d);
 // is overwritten.
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
 
-// Half of that along the path of a row block: the rows of Y = L^-1 A' for the block's covectors.
-void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block);
+// Half of that along the path of a row block: the rows of Y = L^-1 A'.
+//   Y    (nrow x ny)    cov  covectors of its rows  (nrow x nbody)
+void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov);
 
 // Wrench of inertia and gravity on each body while v' = accelerations that give body accelerations `accel`
 // (NULL: v' = 0): -(m a - m g), -(J alpha + w x J w). After the velocity stage.

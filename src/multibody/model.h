@@ -10,6 +10,7 @@
 #ifndef ITM_MULTIBODY_MODEL_H
 #define ITM_MULTIBODY_MODEL_H
 
+#include "interim/contact.h"
 #include "interim/data.h"
 #include "interim/model.h"
 #include "math/blocks.h"
@@ -113,7 +114,9 @@ typedef struct ItmRowBlock {
     bool   is_velocity;            // no position level: the gap is always 0
     double stiffness, damping;     // compliance; 0, 0: rigid
     int    cov_adr;                // first covector in ItmData.row_cov: nrow x nbody
-    int    path_adr, npath;        // bodies from the touched ones down to the roots, children first
+    const int* path;               // bodies from the touched ones down to the roots, children first (npath)
+    const int* path_parent;        // position of the parent in the path, or ITM_NONE     (npath)
+    int    npath;
     int    ny, y_adr;              // velocities on the path; its Y in ItmData.row_Y: nrow x ny
 } ItmRowBlock;
 
@@ -163,9 +166,25 @@ typedef struct ItmBushing {
 typedef struct ItmMotion {
     const char* name;
     int measure;
-    int block;   // row block, or ITM_NONE for a force
-    int push;    // push, or ITM_NONE
+    int block;         // row block, or ITM_NONE
+    int push;          // push, or ITM_NONE
+    int signal;
+    bool is_velocity;
+    double max_force;  // > 0: a motor, neither row block nor push but a bounded row
 } ItmMotion;
+
+typedef struct ItmLimit {
+    const char* name;
+    int    measure;
+    double lower, upper;
+    double restitution, stiffness, damping;
+} ItmLimit;
+
+typedef struct ItmJointFriction {
+    const char* name;
+    int    measure;
+    double force;
+} ItmJointFriction;
 
 // ---------------------------------------------------------------------------- outputs
 
@@ -195,10 +214,21 @@ struct ItmModel {
     ItmBushing* bushings;
     ItmSignal*  signals;
     int*        actuator_push; // actuator -> push                          (nactuator)
+    ItmLimit*   limits;       //                                            (nlimit)
+    ItmJointFriction* joint_frictions; //                                   (njoint_friction)
+    struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    int         nlimit, njoint_friction;
+    int         nmotor;       // motions with a force limit
+    int         ncontact_max; // capacity for contacts, 0: the model has no shapes
+    ItmContactOptions contact_options;
 
     ItmRowBlock* blocks;      //                                            (nblock)
-    int*        path;         // bodies                                     (npath)
-    int*        path_parent;  // position of the parent in the same path, or ITM_NONE (npath)
+    int*        path;         // paths of the blocks, one after the other   (npath)
+    int*        path_parent;  //                                            (npath)
+    int*        body_block_adr; // blocks whose path holds a body: first entry (nbody + 1)
+    int*        body_block;   //   block                                    (npath)
+    int*        body_block_y; //   where its Y has the body's velocities    (npath)
+    int*        component;    // smallest body that a body is connected with by joints (nbody)
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
     bool*       is_row_redundant; // in the start configuration             (nrow)

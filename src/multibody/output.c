@@ -216,8 +216,9 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double kinetic = itm_energy_compute_kinetic(m, d), potential = itm_energy_compute_potential(m, d);
     double booked[ITM_LEDGER_COUNT];
     itm_ledger_read(d, booked);
-    double balance = kinetic + potential + booked[ITM_LEDGER_DISSIPATED] - booked[ITM_LEDGER_LOAD] -
-                     booked[ITM_LEDGER_MOTION] - booked[ITM_LEDGER_CONSTRAINT] - *d->energy_start;
+    double lost = booked[ITM_LEDGER_DISSIPATED] + booked[ITM_LEDGER_FRICTION] + booked[ITM_LEDGER_IMPACT];
+    double gained = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
+    double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
     emit(sink, "energy", "potential", "", "J", "potential energy of gravity and springs", potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
@@ -227,6 +228,9 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
          booked[ITM_LEDGER_MOTION]);
     emit(sink, "energy", "constraint_work", "", "J", "work of joint forces so far: numerical",
          booked[ITM_LEDGER_CONSTRAINT]);
+    emit(sink, "energy", "friction", "", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
+    emit(sink, "energy", "impact", "", "J", "taken by contacts and stops in their normal direction so far",
+         booked[ITM_LEDGER_IMPACT]);
     emit(sink, "energy", "balance", "", "J", "energy that is not accounted for: numerical", balance);
 }
 

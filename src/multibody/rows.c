@@ -284,7 +284,8 @@ static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* p
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
 {
     for (int k = 0; k < m->nblock; k++) {
-        itm_mass_half_solve(m, d, d->row_Y + m->blocks[k].y_adr, &m->blocks[k]);
+        const ItmRowBlock* block = &m->blocks[k];
+        itm_mass_half_solve(m, d, d->row_Y + block->y_adr, block, d->row_cov + block->cov_adr);
     }
     memset(d->factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
     for (int p = 0; p < m->npair; p++) {

@@ -135,11 +135,12 @@ static void add_coupling_blocks(ItmModel* m, const ItmBuilder* b, bool for_assem
     }
 }
 
-static void add_motion_blocks(ItmModel* m, const ItmBuilder* b)
+static void add_motion_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembly)
 {
     for (int i = 0; i < m->nmotion; i++) {
         const ItmMotionDef* def = &b->motions.items[i];
-        if (def->kind == ITM_MOTION_FORCE) {
+        // motors with a force limit are bounded rows; while assembling they hold like the others
+        if (def->kind == ITM_MOTION_FORCE || (def->max_force > 0.0 && !for_assembly)) {
             continue;
         }
         m->motions[i].block = m->nblock;
@@ -210,7 +211,8 @@ static bool build_paths(ItmModel* m)
             ItmRowBlock* block = &m->blocks[k];
             int n = collect_path(m, block, path, seen, k);
             if (pass == 1) {
-                block->path_adr = adr;
+                block->path = m->path + adr;
+                block->path_parent = m->path_parent + adr;
                 block->npath = n;
                 memcpy(m->path + adr, path, sizeof(int) * (size_t)n);
             }
@@ -235,15 +237,16 @@ static void finish_blocks(ItmModel* m)
 {
     for (int k = 0; k < m->nblock; k++) {
         ItmRowBlock* block = &m->blocks[k];
-        int* path = m->path + block->path_adr;
+        const int* path = block->path;
+        int* path_parent = m->path_parent + (block->path_parent - m->path_parent);
         block->cov_adr = m->ncov;
         block->y_adr = m->nY;
         for (int i = 0; i < block->npath; i++) {
             block->ny += m->bodies[path[i]].nv;
-            m->path_parent[block->path_adr + i] = ITM_NONE;
+            path_parent[i] = ITM_NONE;
             for (int j = i + 1; j < block->npath; j++) {
                 if (path[j] == m->bodies[path[i]].parent) {
-                    m->path_parent[block->path_adr + i] = j;
+                    path_parent[i] = j;
                     break;
                 }
             }
@@ -259,13 +262,15 @@ static void finish_blocks(ItmModel* m)
 // ---------------------------------------------------------------------------- pattern of H
 
 // Blocks whose path holds a body, as compressed lists.
-static bool list_blocks_by_body(const ItmModel* m, int** adr_out, int** list_out)
+static bool list_blocks_by_body(ItmModel* m)
 {
-    int* adr = calloc((size_t)m->nbody + 2, sizeof(int));
-    int* list = malloc(sizeof(int) * (size_t)(m->npath + 1));
-    *adr_out = adr;
-    *list_out = list;
-    if (adr == NULL || list == NULL) {
+    int* adr = itm_model_take(m, (size_t)m->nbody + 2, sizeof(int));
+    int* list = itm_model_take(m, (size_t)m->npath, sizeof(int));
+    int* y = itm_model_take(m, (size_t)m->npath, sizeof(int));
+    m->body_block_adr = adr;
+    m->body_block = list;
+    m->body_block_y = y;
+    if (adr == NULL || list == NULL || y == NULL) {
         return false;
     }
     for (int i = 0; i < m->npath; i++) {
@@ -275,22 +280,27 @@ static bool list_blocks_by_body(const ItmModel* m, int** adr_out, int** list_out
         adr[i] += adr[i - 1];
     }
     for (int k = 0; k < m->nblock; k++) {
+        int offset = 0;
         for (int i = 0; i < m->blocks[k].npath; i++) {
-            list[adr[m->path[m->blocks[k].path_adr + i] + 1]++] = k;
+            int body = m->blocks[k].path[i];
+            int slot = adr[body + 1]++;
+            list[slot] = k;
+            y[slot] = offset;
+            offset += m->bodies[body].nv;
         }
     }
     return true;
 }
 
 // Earlier blocks that share a body with block k, without repeats. seen (nblock)
-static int find_partners(const ItmModel* m, int k, const int* adr, const int* list, int* partners, int* seen)
+static int find_partners(const ItmModel* m, int k, int* partners, int* seen)
 {
     int count = 0;
     const ItmRowBlock* block = &m->blocks[k];
     for (int i = 0; i < block->npath; i++) {
-        int body = m->path[block->path_adr + i];
-        for (int e = adr[body]; e < adr[body + 1]; e++) {
-            int other = list[e];
+        int body = block->path[i];
+        for (int e = m->body_block_adr[body]; e < m->body_block_adr[body + 1]; e++) {
+            int other = m->body_block[e];
             if (other < k && seen[other] != k) {
                 seen[other] = k;
                 partners[count++] = other;
@@ -304,7 +314,7 @@ static int find_partners(const ItmModel* m, int k, const int* adr, const int* li
 static int intersect_paths(const ItmModel* m, const ItmRowBlock* f, const ItmRowBlock* s, ItmSharedRun* out)
 {
     int nrun = 0, y_f = 0, y_s = 0, end_f = -1, end_s = -1;
-    const int *path_f = m->path + f->path_adr, *path_s = m->path + s->path_adr;
+    const int *path_f = f->path, *path_s = s->path;
     for (int i = 0, j = 0; i < f->npath && j < s->npath;) {
         if (path_f[i] > path_s[j]) {
             y_f += m->bodies[path_f[i++]].nv;
@@ -341,8 +351,7 @@ static void fill_pair(ItmModel* m, int first, int second)
 
 static bool build_pattern(ItmModel* m)
 {
-    int *adr = NULL, *list = NULL;
-    bool ok = list_blocks_by_body(m, &adr, &list);
+    bool ok = list_blocks_by_body(m);
     int* work = malloc(sizeof(int) * (size_t)(3 * m->nblock + 3));
     int *size = work, *partners = size + m->nblock + 1, *seen = partners + m->nblock + 1;
     int* couples = NULL;
@@ -353,7 +362,7 @@ static bool build_pattern(ItmModel* m)
         size[k] = m->blocks[k].nrow;
     }
     for (int k = 0; ok && k < m->nblock; k++) {
-        int n = find_partners(m, k, adr, list, partners, seen);
+        int n = find_partners(m, k, partners, seen);
         if (npair + n > capacity) {
             capacity = 2 * (npair + n) + 64;
             int* grown = realloc(couples, sizeof(int) * 2 * (size_t)capacity);
@@ -377,11 +386,44 @@ static bool build_pattern(ItmModel* m)
     for (int i = 0; ok && i < npair; i++) {
         fill_pair(m, couples[2 * i], couples[2 * i + 1]);
     }
-    free(adr);
-    free(list);
     free(work);
     free(couples);
     return ok;
+}
+
+// ---------------------------------------------------------------------------- components
+
+static int find_root(int* component, int i)
+{
+    while (component[i] != i) {
+        component[i] = component[component[i]];
+        i = component[i];
+    }
+    return i;
+}
+
+// Bodies that tree joints or row blocks connect, each named by its smallest member.
+static bool build_components(ItmModel* m)
+{
+    m->component = itm_model_take(m, (size_t)m->nbody, sizeof(int));
+    if (m->component == NULL) {
+        return false;
+    }
+    for (int i = 0; i < m->nbody; i++) {
+        int parent = m->bodies[i].parent;
+        m->component[i] = parent == ITM_NONE ? i : find_root(m->component, parent);
+    }
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = 1; i < block->npath; i++) {
+            int a = find_root(m->component, block->path[0]), b = find_root(m->component, block->path[i]);
+            m->component[a > b ? a : b] = a < b ? a : b;
+        }
+    }
+    for (int i = 0; i < m->nbody; i++) {
+        m->component[i] = find_root(m->component, i);
+    }
+    return true;
 }
 
 // ---------------------------------------------------------------------------- names
@@ -433,7 +475,7 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
         }
     }
     add_coupling_blocks(m, b, for_assembly);
-    add_motion_blocks(m, b);
+    add_motion_blocks(m, b, for_assembly);
 
     m->row_block = itm_model_take(m, (size_t)m->nrow, sizeof(int));
     m->row_names = itm_model_take(m, (size_t)m->nrow, sizeof(char*));
@@ -447,5 +489,5 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
             return ITM_ERR_MEMORY;
         }
     }
-    return build_pattern(m) ? ITM_OK : ITM_ERR_MEMORY;
+    return build_pattern(m) && build_components(m) ? ITM_OK : ITM_ERR_MEMORY;
 }

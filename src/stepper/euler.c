@@ -2,10 +2,11 @@
 //
 //   M v+ = M v + h (f - c) + A' h lambda
 //   A v+ + h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
-//   q+ = q (+) h v+, then the gaps of rigid rows are closed by projection
+//   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step
 //
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
+#include "stepper/bounded_solve.h"
 #include "stepper/stepper.h"
 
 #include "multibody/dynamics.h"
@@ -69,10 +70,17 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     book_row_work(m, d, w_before, h);
 }
 
-ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
+// Gather the bounded rows of the present state.
+static void collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
 {
-    double h = d->options.step, t = itm_data_get_time(d);
-    double* v_next = d->x1;
+    itm_bounded_clear(d->bounded);
+    itm_bounded_index_memory(d->bounded);
+    itm_bounded_add_joints(m, d, t, h);
+}
+
+// Forces and rows of the present state.
+static void evaluate(const ItmModel* m, ItmData* d, double t, double h)
+{
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
     }
@@ -82,13 +90,21 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_dynamics_compute_right_side(m, d, t);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
-        for (int k = 0; k < m->nblock; k++) {
-            const ItmRowBlock* block = &m->blocks[k];
-            for (int i = block->row; i < block->row + block->nrow; i++) {
-                d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
-            }
+        for (int i = 0; i < m->nrow; i++) {
+            double damping = m->blocks[m->row_block[i]].damping;
+            d->power[ITM_LEDGER_DISSIPATED] += damping * d->row_rate[i] * d->row_rate[i];
         }
     }
+    if (d->bounded != NULL) {
+        collect_bounded(m, d, t, h);
+    }
+}
+
+ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
+{
+    double h = d->options.step, t = itm_data_get_time(d);
+    double *v_next = d->x1, *move = d->x3;
+    evaluate(m, d, t, h);
     itm_ledger_advance(d, h);
 
     // v_free = v + h M^-1 (f - c)
@@ -100,11 +116,22 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     if (m->nrow > 0) {
         solve_rows(m, d, v_next, t, h);
     }
-    memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
-    itm_kinematics_integrate(m, d->q, d->q, d->v, h);
+    memset(move, 0, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL) {
+        ItmStatus status = itm_bounded_solve(m, d, v_next, move, h);
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
+    // q+ = q (+) (h v+ + what undoes penetration)
+    for (int i = 0; i < m->nv; i++) {
+        d->v[i] = v_next[i];
+        move[i] += h * v_next[i];
+    }
+    itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
-        d->info.gap = itm_gaps_close(m, d, d->q, t + h);
+        d->info.gap = itm_gaps_close(m, d, t + h);
         d->info.residual = d->info.gap;
         d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
         itm_data_update_angles(m, d);

@@ -1,25 +1,75 @@
 #include "stepper/stepper.h"
 
 #include "multibody/kinematics.h"
+#include "multibody/mass.h"
 #include "multibody/rows.h"
 
 #include <string.h>
 
-double itm_gaps_close(const ItmModel* m, ItmData* d, double* q, double t)
+// Near a singular position H has small pivots that change from one step to the next. New factors are made with the
+// diagonal of H enlarged by this fraction, which bounds the correction there and costs nothing elsewhere.
+#define DAMPING 1e-8
+
+// Phi to be closed, position stage and gaps at q. Returns the largest gap.
+static double look(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     itm_kinematics_compute_positions(m, d, q);
-    double gap = itm_rows_compute_gaps(m, d, q, t);
+    return itm_rows_compute_gaps(m, d, q, t);
+}
+
+// mu = -H^-1 Phi into d->row_x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
+static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
+{
+    for (int row = 0; row < m->nrow; row++) {
+        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
+        d->row_x[row] = is_rigid ? -d->row_gap[row] : 0.0;
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+    memset(d->x2, 0, sizeof(double) * (size_t)m->nv);
+    itm_rows_apply(m, d, d->x2, d->row_x);
+    itm_kinematics_integrate(m, q, q, d->x2, 1.0);
+    return look(m, d, q, t);
+}
+
+// Factors of M and H at q.
+static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
+{
+    itm_kinematics_compute_positions(m, d, q);
+    itm_mass_factor(m, d);
+    itm_rows_compute(m, d, t);
+    itm_rows_factor(m, d, DAMPING);
+}
+
+// The correction took part of a step of h: book it in velocities and impulses.
+static void book(const ItmModel* m, ItmData* d, double h)
+{
+    for (int i = 0; i < m->nv; i++) {
+        d->v[i] += d->x2[i] / h;
+    }
+    for (int row = 0; row < m->nrow; row++) {
+        d->lambda[row] += d->row_x[row] / h;
+    }
+}
+
+double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
+{
+    size_t size = sizeof(double) * (size_t)m->nq;
+    double gap = look(m, d, d->q, t);
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
-        for (int row = 0; row < m->nrow; row++) {
-            bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-            d->row_x[row] = is_rigid ? -d->row_gap[row] : 0.0;
+        memcpy(d->q1, d->q, size);
+        double gap_next = take_step(m, d, d->q, t);
+        if (!(gap_next < 0.5 * gap)) {
+            // the factors are too old: go back, and on from there with new ones
+            memcpy(d->q, d->q1, size);
+            refresh(m, d, d->q, t);
+            gap_next = take_step(m, d, d->q, t);
         }
-        itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
-        memset(d->x2, 0, sizeof(double) * (size_t)m->nv);
-        itm_rows_apply(m, d, d->x2, d->row_x);
-        itm_kinematics_integrate(m, q, q, d->x2, 1.0);
-        itm_kinematics_compute_positions(m, d, q);
-        gap = itm_rows_compute_gaps(m, d, q, t);
+        if (!(gap_next < gap)) {
+            memcpy(d->q, d->q1, size);
+            return look(m, d, d->q, t);
+        }
+        book(m, d, d->options.step);
+        gap = gap_next;
         d->info.iterations++;
     }
     return gap;

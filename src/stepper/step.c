@@ -2,6 +2,7 @@
 #include "stepper/stepper.h"
 
 #include "base/error.h"
+#include "multibody/bounded.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,6 +58,12 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
     ItmData* d = NULL;
     if (status == ITM_OK) {
         status = itm_data_init(&d, m, &chosen, error);
+    }
+    if (status == ITM_OK && d->bounded != NULL && chosen.stepper != ITM_STEPPER_EULER) {
+        status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                               "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
+                               "'euler'",
+                               itm_stepper_name(chosen.stepper));
     }
     if (status == ITM_OK && chosen.stepper == ITM_STEPPER_REFERENCE) {
         status = itm_reference_create(m, d, error);
@@ -134,6 +141,9 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         memcpy(d->state, d->state_backup, sizeof(double) * (size_t)d->nstate);
         d->position_state = ITM_POSITION_STALE;
         return status;
+    }
+    if (d->bounded != NULL) {
+        itm_bounded_commit(d->bounded);
     }
     *d->steps += 1.0;
     d->info.steps++;

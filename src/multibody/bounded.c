@@ -1,0 +1,455 @@
+#include "multibody/bounded.h"
+
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/measure.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+#define ROWS_PER_CONTACT 6       // normal, two tangents, torsion, two rolling
+#define LARGEST_DENSE_ISLAND 1200 // rows; a dense matrix of that size has 11 MB
+
+static int depth_of_deepest(const ItmModel* m)
+{
+    int deepest = 0;
+    for (int i = 0; i < m->nbody; i++) {
+        int depth = 0;
+        for (int k = i; k != ITM_NONE; k = m->bodies[k].parent) {
+            depth++;
+        }
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest;
+}
+
+static int velocities_on_deepest(const ItmModel* m)
+{
+    int most = 0;
+    for (int i = 0; i < m->nbody; i++) {
+        int n = 0;
+        for (int k = i; k != ITM_NONE; k = m->bodies[k].parent) {
+            n += m->bodies[k].nv;
+        }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
+{
+    int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
+    b->row_capacity = njoint + ROWS_PER_CONTACT * ncontact;
+    b->block_capacity = njoint + ncontact;
+    b->coupling_capacity = 4 * ncontact;
+    b->path_capacity = 2 * depth_of_deepest(m) * b->block_capacity;
+    b->cov_capacity = 2 * b->row_capacity;
+    b->Y_capacity = 2 * velocities_on_deepest(m) * b->row_capacity;
+    b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
+    b->hash_size = 1;
+    while (b->hash_size < 2 * b->row_capacity) {
+        b->hash_size *= 2;
+    }
+}
+
+static void lay_out_table(ItmBounded* b, ItmArena* arena)
+{
+    b->rows = ITM_TAKE(arena, ItmBoundRow, b->row_capacity);
+    b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->block_capacity);
+    b->couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
+    b->path = ITM_TAKE(arena, int, 2 * b->path_capacity);
+    b->cov = ITM_TAKE(arena, ItmSpatial, b->cov_capacity);
+    b->Y = ITM_TAKE(arena, double, b->Y_capacity);
+    b->x = ITM_TAKE(arena, double, b->row_capacity);
+    b->w = ITM_TAKE(arena, double, b->row_capacity);
+    b->v_after = ITM_TAKE(arena, double, b->row_capacity);
+    b->state = ITM_TAKE(arena, signed char, b->row_capacity);
+    for (int i = 0; i < 2; i++) {
+        b->memory[i].key = ITM_TAKE(arena, uint64_t, b->row_capacity);
+        b->memory[i].x = ITM_TAKE(arena, double, b->row_capacity);
+        b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
+    }
+    b->hash = ITM_TAKE(arena, int, b->hash_size);
+    b->x_push = ITM_TAKE(arena, double, b->row_capacity);
+}
+
+static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
+{
+    int n = b->island_capacity;
+    b->root = ITM_TAKE(arena, int, m->nbody);
+    b->head = ITM_TAKE(arena, int, m->nbody);
+    b->tail = ITM_TAKE(arena, int, m->nbody);
+    b->islands = ITM_TAKE(arena, int, b->block_capacity);
+    b->local = ITM_TAKE(arena, int, b->row_capacity);
+    b->global = ITM_TAKE(arena, int, n);
+    b->body_head = ITM_TAKE(arena, int, m->nbody);
+    b->entry_block = ITM_TAKE(arena, int, b->path_capacity);
+    b->entry_y = ITM_TAKE(arena, int, b->path_capacity);
+    b->entry_next = ITM_TAKE(arena, int, b->path_capacity);
+    b->H = ITM_TAKE(arena, double, (size_t)n * (size_t)n);
+    b->Z = ITM_TAKE(arena, double, (size_t)n * (size_t)m->nrow);
+    b->island_b = ITM_TAKE(arena, double, n);
+    b->island_lo = ITM_TAKE(arena, double, n);
+    b->island_up = ITM_TAKE(arena, double, n);
+    b->island_x = ITM_TAKE(arena, double, n);
+    b->island_w = ITM_TAKE(arena, double, n);
+    b->island_state = ITM_TAKE(arena, signed char, n);
+    b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
+}
+
+void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
+{
+    set_capacities(m, b, ncontact);
+    lay_out_table(b, arena);
+    lay_out_islands(m, b, arena);
+    for (int i = 0; arena->block != NULL && i < m->nbody; i++) {
+        b->body_head[i] = ITM_NONE;
+    }
+}
+
+void itm_bounded_clear(ItmBounded* b)
+{
+    b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
+    b->is_overfull = false;
+}
+
+// ---------------------------------------------------------------------------- memory of the last step
+
+static uint64_t slot_of(const ItmBounded* b, uint64_t key)
+{
+    return (key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (uint64_t)(b->hash_size - 1);
+}
+
+void itm_bounded_index_memory(ItmBounded* b)
+{
+    for (int i = 0; i < b->hash_size; i++) {
+        b->hash[i] = ITM_NONE;
+    }
+    for (int i = 0; i < b->memory[b->current].count; i++) {
+        uint64_t slot = slot_of(b, b->memory[b->current].key[i]);
+        while (b->hash[slot] != ITM_NONE) {
+            slot = (slot + 1) & (uint64_t)(b->hash_size - 1);
+        }
+        b->hash[slot] = i;
+    }
+}
+
+int itm_bounded_find(const ItmBounded* b, uint64_t key)
+{
+    uint64_t slot = slot_of(b, key);
+    for (; b->hash[slot] != ITM_NONE; slot = (slot + 1) & (uint64_t)(b->hash_size - 1)) {
+        if (b->memory[b->current].key[b->hash[slot]] == key) {
+            return b->hash[slot];
+        }
+    }
+    return ITM_NONE;
+}
+
+double itm_bounded_recall(const ItmBounded* b, uint64_t key)
+{
+    int i = itm_bounded_find(b, key);
+    return i != ITM_NONE ? b->memory[b->current].x[i] : 0.0;
+}
+
+void itm_bounded_commit(ItmBounded* b)
+{
+    b->current = 1 - b->current;
+}
+
+size_t itm_bounded_get_memory_size(const ItmBounded* b)
+{
+    return sizeof(double) + (size_t)b->row_capacity * (sizeof(uint64_t) + sizeof(double) + sizeof(signed char));
+}
+
+void itm_bounded_save_memory(const ItmBounded* b, void* bytes)
+{
+    char* out = bytes;
+    size_t n = (size_t)b->row_capacity;
+    double count = b->memory[b->current].count;
+    memcpy(out, &count, sizeof count);
+    memcpy(out + sizeof count, b->memory[b->current].key, n * sizeof(uint64_t));
+    memcpy(out + sizeof count + n * sizeof(uint64_t), b->memory[b->current].x, n * sizeof(double));
+    memcpy(out + sizeof count + 2 * n * sizeof(double), b->memory[b->current].state, n);
+}
+
+void itm_bounded_restore_memory(ItmBounded* b, const void* bytes)
+{
+    const char* in = bytes;
+    size_t n = (size_t)b->row_capacity;
+    double count;
+    memcpy(&count, in, sizeof count);
+    b->memory[b->current].count = count >= 0 && count <= b->row_capacity ? (int)count : 0;
+    memcpy(b->memory[b->current].key, in + sizeof count, n * sizeof(uint64_t));
+    memcpy(b->memory[b->current].x, in + sizeof count + n * sizeof(uint64_t), n * sizeof(double));
+    memcpy(b->memory[b->current].state, in + sizeof count + 2 * n * sizeof(double), n);
+}
+
+// ---------------------------------------------------------------------------- blocks
+
+// Ancestors of two bodies, children first, each once. Fills path, parent, npath, ny of the block.
+static void trace_paths(const ItmModel* m, ItmBounded* b, ItmRowBlock* block, int body_a, int body_b)
+{
+    int *path = b->path + b->npath, *parent = b->path + b->path_capacity + b->npath;
+    int i = body_a, j = body_b, last_a = ITM_NONE, last_b = ITM_NONE, n = 0;
+    while (i != ITM_NONE || j != ITM_NONE) {
+        int body = i > j ? i : j;
+        path[n] = body;
+        parent[n] = ITM_NONE;
+        block->ny += m->bodies[body].nv;
+        if (body == i) {
+            if (last_a != ITM_NONE) {
+                parent[last_a] = n;
+            }
+            last_a = n;
+        }
+        if (body == j) {
+            if (last_b != ITM_NONE) {
+                parent[last_b] = n;
+            }
+            last_b = n;
+        }
+        int up = m->bodies[body].parent;
+        i = body == i ? up : i;
+        j = body == j ? up : j;
+        n++;
+    }
+    block->path = path;
+    block->path_parent = parent;
+    block->npath = n;
+    b->npath += n;
+}
+
+static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
+{
+    if (b->nblock == b->block_capacity || b->nrow + nrow > b->row_capacity) {
+        b->is_overfull = true;
+        return NULL;
+    }
+    ItmBoundBlock* block = &b->blocks[b->nblock++];
+    *block = (ItmBoundBlock){.first = b->nrow, .first_coupling = b->ncoupling, .next = ITM_NONE};
+    trace_paths(m, b, &block->path, body_a, body_b);
+    return block;
+}
+
+ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
+{
+    ItmBoundBlock* block = add_block(m, b, body_a, body_b, nrow);
+    if (block != NULL) {
+        ItmRowBlock* path = &block->path;
+        if (body_a != ITM_NONE) {
+            path->body[path->nbody++] = body_a;
+        }
+        if (body_b != ITM_NONE) {
+            path->body[path->nbody++] = body_b;
+        }
+        path->cov_adr = b->ncov;
+        path->y_adr = b->nY;
+        block->is_a_world = body_a == ITM_NONE;
+    }
+    return block;
+}
+
+static int body_of_velocity(const ItmModel* m, int v_index)
+{
+    int lo = 0, hi = m->nbody - 1;
+    while (lo < hi) {
+        int mid = (lo + hi + 1) / 2;
+        if (m->bodies[mid].v_adr <= v_index) {
+            lo = mid;
+        } else {
+            hi = mid - 1;
+        }
+    }
+    return lo;
+}
+
+ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef)
+{
+    ItmBoundBlock* block = add_block(m, b, body_of_velocity(m, v_index), ITM_NONE, 1);
+    if (block != NULL) {
+        block->path.ndof = 1;
+        block->path.dof[0] = v_index;
+        block->path.dof_coef[0] = coef;
+        block->path.cov_adr = b->ncov;
+        block->path.y_adr = b->nY;
+    }
+    return block;
+}
+
+ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
+{
+    int index = b->nrow++;
+    ItmBoundRow* row = &b->rows[index];
+    *row = (ItmBoundRow){.block = (int)(block - b->blocks)};
+    const ItmRowBlock* path = &block->path;
+    // the world comes first in none of the lists: one body is whichever moves
+    if (path->nbody == 2) {
+        b->cov[b->ncov++] = cov_a;
+        b->cov[b->ncov++] = cov_b;
+    } else if (path->nbody == 1) {
+        b->cov[b->ncov++] = block->is_a_world ? cov_b : cov_a;
+    }
+    block->nrow++;
+    block->path.nrow++;
+    b->nY += path->ny;
+    return row;
+}
+
+void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling)
+{
+    if (b->ncoupling == b->coupling_capacity) {
+        b->is_overfull = true;
+        return;
+    }
+    b->couplings[b->ncoupling++] = coupling;
+    b->blocks[b->nblock - 1].ncoupling++;
+}
+
+// ---------------------------------------------------------------------------- joints
+
+// A row on a measure, with its sign: +1 for w = x', -1 for w = -x'.
+static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasure* measure, const ItmMeasured* x,
+                                    double sign)
+{
+    ItmBoundBlock* block = measure->v_index != ITM_NONE
+                               ? itm_bounded_add_dof_block(m, b, measure->v_index, sign * measure->scale)
+                               : itm_bounded_add_block(m, b, measure->body_a, measure->body_b, 1);
+    if (block == NULL) {
+        return NULL;
+    }
+    ItmBoundRow* row = itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
+    row->rate = sign * x->rate;
+    row->bias = sign * x->bias;
+    row->lo = -INFINITY;
+    row->up = INFINITY;
+    return row;
+}
+
+static uint64_t make_key(ItmBoundKind kind, int owner, int part)
+{
+    return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)owner << 8) | (uint64_t)(unsigned)part;
+}
+
+// One stop of a limit, if the step could reach it: gap = sign (x - stop).
+static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, double sign, double h)
+{
+    const ItmLimit* limit = &m->limits[index];
+    const ItmMeasure* measure = &m->measures[limit->measure];
+    if (!isfinite(stop)) {
+        return;
+    }
+    ItmMeasured x = itm_measure_compute(m, d, measure);
+    double gap = sign * (x.value - stop);
+    // within twice the way of this step, because the forces of the step are not known yet, and a margin
+    double reach = 2.0 * h * fabs(x.rate) + m->contact_options.margin;
+    if (gap > reach) {
+        return;
+    }
+    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, sign);
+    if (row != NULL) {
+        row->kind = ITM_BOUND_LIMIT;
+        row->owner = index;
+        row->gap = gap;
+        row->lo = 0.0;
+        row->restitution = limit->restitution;
+        row->stiffness = limit->stiffness;
+        row->damping = limit->damping;
+        row->key = make_key(ITM_BOUND_LIMIT, index, sign > 0.0 ? 0 : 1);
+    }
+}
+
+static void add_joint_friction(const ItmModel* m, ItmData* d, int index, double h)
+{
+    const ItmJointFriction* friction = &m->joint_frictions[index];
+    const ItmMeasure* measure = &m->measures[friction->measure];
+    ItmMeasured x = itm_measure_compute(m, d, measure);
+    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
+    if (row != NULL) {
+        row->kind = ITM_BOUND_FRICTION;
+        row->owner = index;
+        row->lo = -h * friction->force;
+        row->up = h * friction->force;
+        row->key = make_key(ITM_BOUND_FRICTION, index, 0);
+    }
+}
+
+// A motor holds its signal's rate at the end of the step, and takes an error of position back in that step, as far as
+// its force allows.
+static void add_motor(const ItmModel* m, ItmData* d, int index, double t, double h)
+{
+    const ItmMotion* motion = &m->motions[index];
+    const ItmMeasure* measure = &m->measures[motion->measure];
+    ItmMeasured x = itm_measure_compute(m, d, measure);
+    ItmSignalValue next = itm_signal_compute(&m->signals[motion->signal], t + h);
+    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
+    if (row != NULL) {
+        row->kind = ITM_BOUND_MOTOR;
+        row->owner = index;
+        // position: x+ = x + h w+ should be the signal at the end of the step
+        row->reference = motion->is_velocity ? next.x : (next.x - x.value) / h;
+        row->lo = -h * motion->max_force;
+        row->up = h * motion->max_force;
+        row->key = make_key(ITM_BOUND_MOTOR, index, 0);
+    }
+}
+
+void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h)
+{
+    for (int i = 0; i < m->nlimit; i++) {
+        add_stop(m, d, i, m->limits[i].lower, 1.0, h);
+        add_stop(m, d, i, m->limits[i].upper, -1.0, h);
+    }
+    for (int i = 0; i < m->njoint_friction; i++) {
+        add_joint_friction(m, d, i, h);
+    }
+    for (int i = 0; i < m->nmotion; i++) {
+        if (m->motions[i].max_force > 0.0) {
+            add_motor(m, d, i, t, h);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- products
+
+void itm_bounded_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
+{
+    const ItmBounded* b = d->bounded;
+    itm_kinematics_compute_twists(m, d, d->accel, v);
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        const ItmRowBlock* path = &block->path;
+        const ItmSpatial* cov = b->cov + path->cov_adr;
+        for (int i = block->first; i < block->first + block->nrow; i++, cov += path->nbody) {
+            double sum = path->ndof > 0 ? path->dof_coef[0] * v[path->dof[0]] : 0.0;
+            for (int j = 0; j < path->nbody; j++) {
+                sum += itm_spatial_dot(cov[j], d->accel[path->body[j]]);
+            }
+            out[i] = sum;
+        }
+    }
+}
+
+void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x)
+{
+    const ItmBounded* b = d->bounded;
+    memset(d->wrench, 0, sizeof(ItmSpatial) * (size_t)m->nbody);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        const ItmRowBlock* path = &block->path;
+        const ItmSpatial* cov = b->cov + path->cov_adr;
+        for (int i = block->first; i < block->first + block->nrow; i++, cov += path->nbody) {
+            for (int j = 0; j < path->nbody; j++) {
+                d->wrench[path->body[j]] = itm_spatial_axpy(x[i], cov[j], d->wrench[path->body[j]]);
+            }
+            if (path->ndof > 0) {
+                d->tau[path->dof[0]] += path->dof_coef[0] * x[i];
+            }
+        }
+    }
+    itm_mass_solve(m, d, d->x4, d->tau, d->wrench);
+    for (int i = 0; i < m->nv; i++) {
+        v[i] += d->x4[i];
+    }
+}

@@ -1,0 +1,131 @@
+// Bounded rows: w = A v with bounds on the impulse. Unlike the bilateral rows they come and go from step to step: joint
+// limits, dry friction and motors of joints (filled here), contacts (filled by src/contact). The stepper solves them as a
+// boxed MLCP with friction couplings [contact-rim, eqs. 20, 26].
+#ifndef ITM_MULTIBODY_BOUNDED_H
+#define ITM_MULTIBODY_BOUNDED_H
+
+#include "interim/mlcp.h"
+#include "multibody/data.h"
+
+typedef enum ItmBoundKind {
+    ITM_BOUND_LIMIT,    // of a joint: owner is the limit
+    ITM_BOUND_FRICTION, // of a joint: owner is the joint friction
+    ITM_BOUND_MOTOR,    // owner is the motion
+    ITM_BOUND_NORMAL,   // contact: owner is the contact, as for the following
+    ITM_BOUND_TANGENT,
+    ITM_BOUND_TORSION,
+    ITM_BOUND_ROLLING,
+} ItmBoundKind;
+
+// clang-format off
+typedef struct ItmBoundRow {
+    ItmBoundKind kind;
+    int    owner;
+    int    block;          // its block
+    double gap;            // Phi; 0 where only the rate counts                     m, rad
+    double rate;           // A v before the step                                   m/s
+    double bias;           // A' v                                                  m/s^2
+    double reference;      // signal' at the end of the step                        m/s
+    double lo, up;         // bounds of the impulse; ignored for coupled friction   N s
+    double restitution;    // 0: none
+    double stiffness, damping;  // 0, 0: rigid
+    uint64_t key;          // names the row from step to step, for warm starts
+    double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
+    double omega;          // compliance on the diagonal                            1/kg
+} ItmBoundRow;
+
+// A group of rows that act on the same bodies.
+typedef struct ItmBoundBlock {
+    ItmRowBlock path;      // bodies, directly driven coordinate, path to the roots
+    int first, nrow;       // rows
+    int first_coupling, ncoupling;
+    bool is_a_world;       // body a does not move
+    int next;              // next block of the same island, or ITM_NONE
+} ItmBoundBlock;
+
+// The table of a step, and what the solve made of it.
+typedef struct ItmBounded {
+    int nrow, nblock, ncoupling, npath, ncov, nY;            // in use
+    int row_capacity, block_capacity, coupling_capacity;
+    int path_capacity, cov_capacity, Y_capacity;
+    int island_capacity;   // rows of the largest island that can be solved densely
+    bool is_overfull;      // something did not fit: the step must fail
+
+    ItmBoundRow*    rows;      //                                       (row_capacity)
+    ItmBoundBlock*  blocks;    //                                       (block_capacity)
+    ItmMlcpContact* couplings; // friction, in row numbers of the table (coupling_capacity)
+    int*            path;      // paths and parents of the blocks       (2 path_capacity)
+    ItmSpatial*     cov;       // covectors, row by row                 (cov_capacity)
+    double*         Y;         // L^-1 A'                               (Y_capacity)
+    double*         x;         // impulses                              (row_capacity)  N s
+    double*         w;         // A v+ + offset + omega x               (row_capacity)  m/s
+    double*         v_after;   // A v+                                  (row_capacity)  m/s
+    signed char*    state;     // ITM_ROW_...                           (row_capacity)
+
+    // warm start: impulses and states of the last step by key. Two memories, because a step that fails must leave the one it
+    // started from; itm_bounded_commit makes the new one current. Saved and restored with the state.
+    struct {
+        uint64_t*    key;      //                                       (row_capacity)
+        double*      x;        //                                       (row_capacity)
+        signed char* state;    //                                       (row_capacity)
+        int          count;
+    } memory[2];
+    int             current;
+    int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
+    int             hash_size; // a power of two
+
+    double*         x_push;    // impulses of position that undo penetration (row_capacity)  kg m
+
+    // islands: blocks that movable bodies connect, each solved on its own
+    int*            root;      // union-find over components            (nbody)
+    int*            head;      // first and last block of an island     (nbody)
+    int*            tail;      //                                       (nbody)
+    int*            islands;   // components that name the islands      (block_capacity)
+    int             nisland;
+    int*            local;     // row -> number in its island           (row_capacity)
+    int*            global;    // and back                              (island_capacity)
+    int*            body_head; // entries of the island's blocks by body, linked (nbody)
+    int*            entry_block, *entry_y, *entry_next;     //          (path_capacity)
+    double*         H;         //                                       (island_capacity^2)
+    double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
+    double*         island_b, *island_lo, *island_up, *island_x, *island_w; // (island_capacity)
+    signed char*    island_state;
+    ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
+    struct ItmMlcpWorkspace* workspace;
+} ItmBounded;
+// clang-format on
+
+// Sizes for a model with room for `ncontact` contacts of up to six rows each. Called while laying out a data object.
+void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact);
+
+void itm_bounded_clear(ItmBounded* b);
+// The step that just solved is final: the next one starts from its impulses.
+void itm_bounded_commit(ItmBounded* b);
+// Impulse of a row in the last step, 0 where it was not there. Valid until the table is solved.
+double itm_bounded_recall(const ItmBounded* b, uint64_t key);
+// Fill the hash of the current memory.
+void itm_bounded_index_memory(ItmBounded* b);
+// Position of a key in the current memory, or ITM_NONE.
+int itm_bounded_find(const ItmBounded* b, uint64_t key);
+// Bytes of the current memory in a saved state, and copying it there and back.
+size_t itm_bounded_get_memory_size(const ItmBounded* b);
+void itm_bounded_save_memory(const ItmBounded* b, void* bytes);
+void itm_bounded_restore_memory(ItmBounded* b, const void* bytes);
+// A block on two bodies (ITM_NONE: the world) with room for nrow rows; NULL and is_overfull where it does not fit.
+ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow);
+// A block on one coordinate of the tree.
+ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef);
+// Its next row, with covectors on bodies a and b of itm_bounded_add_block.
+ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b);
+// Friction coupling of rows of the block that was added last.
+void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling);
+
+// Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
+void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h);
+
+// out = A v of all bounded rows, for any velocities v
+void itm_bounded_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
+// v += M^-1 A' x
+void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x);
+
+#endif

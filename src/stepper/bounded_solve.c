@@ -1,0 +1,460 @@
+// The bounded rows of a step as boxed MLCPs, island by island                                  [contact-rim, eqs. 20-30]
+//
+// With the bilateral rows b eliminated, an island of bounded rows c is
+//   w = H' x + b,   H' = H_cc - H_cb H_bb^-1 H_bc + Omega,   b = A_c v + offset
+// where v are the velocities without x. H' is a Gram matrix: H_cc = Y_c Y_c', H_cb H_bb^-1 H_bc = Z' Z, Z = L^-1 H_bc.
+#include "stepper/bounded_solve.h"
+
+#include "base/error.h"
+#include "multibody/mass.h"
+#include "multibody/rows.h"
+
+#include <string.h>
+
+#define SLOP 1e-9       // m, rad: penetration below this is rounding and left alone
+#define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
+
+// ---------------------------------------------------------------------------- offsets
+
+static bool is_unilateral(const ItmBoundRow* row)
+{
+    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
+}
+
+static bool is_rigid(const ItmBoundRow* row)
+{
+    return row->stiffness == 0.0 && row->damping == 0.0;
+}
+
+// What is added to A v+ so that w is complementary to the impulse. w_free = A v+ without the bounded rows.
+//   open gap          A v+ + Phi / h >= 0: the step may use the gap up, not more
+//   bounce            A v+ >= -e A v where the step would close the gap fast enough
+//   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
+static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, double h)
+{
+    row->omega = 0.0;
+    row->offset = h * row->bias - row->reference;
+    if (!is_unilateral(row)) {
+        return;
+    }
+    double K = row->stiffness, D = row->damping;
+    row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
+    double gamma = row->gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
+    bool is_closing = row->gap + h * w_free <= 0.0;
+    if (row->restitution > 0.0 && is_closing && row->rate < -m->contact_options.restitution_speed) {
+        row->offset += row->restitution * row->rate;
+    } else {
+        row->offset += gamma * row->gap / h;
+    }
+}
+
+// ---------------------------------------------------------------------------- warm start
+
+static void recall(ItmBounded* b)
+{
+    for (int i = 0; i < b->nrow; i++) {
+        int known = itm_bounded_find(b, b->rows[i].key);
+        b->x[i] = known != ITM_NONE ? b->memory[b->current].x[known] : 0.0;
+        b->state[i] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
+    }
+}
+
+static void remember(ItmBounded* b)
+{
+    int next = 1 - b->current;
+    b->memory[next].count = b->nrow;
+    for (int i = 0; i < b->nrow; i++) {
+        b->memory[next].key[i] = b->rows[i].key;
+        b->memory[next].x[i] = b->x[i];
+        b->memory[next].state[i] = b->state[i];
+    }
+}
+
+// ---------------------------------------------------------------------------- islands
+
+static int find_root(int* root, int i)
+{
+    while (root[i] != i) {
+        root[i] = root[root[i]];
+        i = root[i];
+    }
+    return i;
+}
+
+// Blocks that share a component, directly or over other blocks, form an island; lists in the order of the blocks.
+static void find_islands(const ItmModel* m, ItmBounded* b)
+{
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        for (int i = 0; i < path->npath; i++) {
+            int c = m->component[path->path[i]];
+            b->root[c] = c;
+            b->head[c] = ITM_NONE;
+        }
+    }
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        int first = find_root(b->root, m->component[path->path[0]]);
+        for (int i = 1; i < path->npath; i++) {
+            int other = find_root(b->root, m->component[path->path[i]]);
+            b->root[other > first ? other : first] = other < first ? other : first;
+            first = other < first ? other : first;
+        }
+    }
+    b->nisland = 0;
+    for (int k = 0; k < b->nblock; k++) {
+        int root = find_root(b->root, m->component[b->blocks[k].path.path[0]]);
+        b->blocks[k].next = ITM_NONE;
+        if (b->head[root] == ITM_NONE) {
+            b->islands[b->nisland++] = root;
+            b->head[root] = k;
+        } else {
+            b->blocks[b->tail[root]].next = k;
+        }
+        b->tail[root] = k;
+    }
+}
+
+// ---------------------------------------------------------------------------- one island, densely
+
+// Number the rows of an island. Returns how many.
+static int number_rows(ItmBounded* b, int head)
+{
+    int n = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
+            if (n < b->island_capacity) {
+                b->global[n] = i;
+            }
+            b->local[i] = n++;
+        }
+    }
+    return n;
+}
+
+// H(block k, block other) += Y_k Y_other' over the velocities of one body
+static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, int nv, int n)
+{
+    const ItmBoundBlock *f = &b->blocks[k], *s = &b->blocks[other];
+    for (int i = 0; i < f->nrow; i++) {
+        const double* y_f = b->Y + f->path.y_adr + i * f->path.ny + y_k;
+        double* H = b->H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
+        for (int j = 0; j < s->nrow; j++) {
+            const double* y_s = b->Y + s->path.y_adr + j * s->path.ny + y_other;
+            double sum = 0.0;
+            for (int l = 0; l < nv; l++) {
+                sum += y_f[l] * y_s[l];
+            }
+            H[j] += sum;
+        }
+    }
+}
+
+// Lower half of H_cc: every block meets the earlier ones (and itself) body by body.
+static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
+{
+    int nentry = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        int y = 0;
+        for (int i = 0; i < path->npath; i++) {
+            int body = path->path[i], nv = m->bodies[body].nv;
+            b->entry_block[nentry] = k;
+            b->entry_y[nentry] = y;
+            b->entry_next[nentry] = b->body_head[body];
+            b->body_head[body] = nentry;
+            for (int e = nentry++; e != ITM_NONE; e = b->entry_next[e]) {
+                add_products(b, k, y, b->entry_block[e], b->entry_y[e], nv, n);
+            }
+            y += nv;
+        }
+    }
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
+        }
+    }
+}
+
+// Z = L^-1 H_bc for the rows of one block; false if no bilateral row feels it.
+static bool eliminate_block(const ItmModel* m, const ItmData* d, const ItmBoundBlock* block)
+{
+    const ItmBounded* b = d->bounded;
+    bool is_felt = false;
+    for (int i = 0; i < block->nrow; i++) {
+        double* z = b->Z + (size_t)b->local[block->first + i] * (size_t)m->nrow;
+        memset(z, 0, sizeof(double) * (size_t)m->nrow);
+        const double* y_c = b->Y + block->path.y_adr + i * block->path.ny;
+        for (int p = 0; p < block->path.npath; p++) {
+            int body = block->path.path[p], nv = m->bodies[body].nv;
+            for (int e = m->body_block_adr[body]; e < m->body_block_adr[body + 1]; e++) {
+                const ItmRowBlock* rows = &m->blocks[m->body_block[e]];
+                is_felt = true;
+                for (int j = 0; j < rows->nrow; j++) {
+                    const double* y_b = d->row_Y + rows->y_adr + j * rows->ny + m->body_block_y[e];
+                    for (int l = 0; l < nv; l++) {
+                        z[rows->row + j] += y_b[l] * y_c[l];
+                    }
+                }
+            }
+            y_c += nv;
+        }
+        if (is_felt) {
+            itm_blocks_half_solve(&m->pattern, &d->factor, z);
+        }
+    }
+    return is_felt;
+}
+
+// H -= Z Z', lower half
+static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
+{
+    ItmBounded* b = d->bounded;
+    bool is_felt = false;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        is_felt = eliminate_block(m, d, &b->blocks[k]) || is_felt;
+    }
+    for (int i = 0; is_felt && i < n; i++) {
+        const double* z_i = b->Z + (size_t)i * (size_t)m->nrow;
+        for (int j = 0; j <= i; j++) {
+            const double* z_j = b->Z + (size_t)j * (size_t)m->nrow;
+            double sum = 0.0;
+            for (int l = 0; l < m->nrow; l++) {
+                sum += z_i[l] * z_j[l];
+            }
+            b->H[(size_t)i * (size_t)n + (size_t)j] -= sum;
+        }
+    }
+}
+
+static void assemble_island(const ItmModel* m, ItmData* d, int head, int n)
+{
+    ItmBounded* b = d->bounded;
+    memset(b->H, 0, sizeof(double) * (size_t)n * (size_t)n);
+    assemble_products(m, b, head, n);
+    if (m->nrow > 0) {
+        eliminate_bilateral(m, d, head, n);
+    }
+    for (int i = 0; i < n; i++) {
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        b->H[(size_t)i * (size_t)n + (size_t)i] += row->omega;
+        for (int j = 0; j < i; j++) {
+            b->H[(size_t)j * (size_t)n + (size_t)i] = b->H[(size_t)i * (size_t)n + (size_t)j];
+        }
+        b->island_b[i] = b->v_after[b->global[i]] + row->offset;
+        b->island_lo[i] = row->lo;
+        b->island_up[i] = row->up;
+        b->island_x[i] = b->x[b->global[i]];
+        b->island_state[i] = b->state[b->global[i]];
+    }
+}
+
+// Friction couplings of an island in its own row numbers. Returns how many.
+static int number_couplings(ItmBounded* b, int head)
+{
+    int count = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int c = 0; c < b->blocks[k].ncoupling; c++) {
+            ItmMlcpContact coupling = b->couplings[b->blocks[k].first_coupling + c];
+            coupling.normal = b->local[coupling.normal];
+            for (int t = 0; t < 2; t++) {
+                coupling.tangent[t] = coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->local[coupling.tangent[t]];
+            }
+            b->island_couplings[count++] = coupling;
+        }
+    }
+    return count;
+}
+
+static void report(ItmData* d, const ItmMlcpInfo* info)
+{
+    d->info.nactive += info->nactive;
+    d->info.solver_iterations += info->iterations;
+    d->info.solver_redundant += info->nredundant;
+    d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
+    d->info.fallbacks += info->nattempt > 1;
+    d->info.unsolved += info->outcome != ITM_MLCP_SOLVED;
+}
+
+static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n)
+{
+    ItmBounded* b = d->bounded;
+    ItmMlcpProblem problem = {
+        .n = n,
+        .H = b->H,
+        .b = b->island_b,
+        .lo = b->island_lo,
+        .up = b->island_up,
+        .is_symmetric = true,
+        .ncontact = number_couplings(b, head),
+        .contacts = b->island_couplings,
+    };
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    options.solver = m->contact_options.solver;
+    options.tolerance = m->contact_options.tolerance;
+    options.warm_start = true;
+    ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
+    ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    report(d, &result.info);
+    for (int i = 0; i < n; i++) {
+        b->x[b->global[i]] = b->island_x[i];
+        b->w[b->global[i]] = b->island_w[i];
+        b->state[b->global[i]] = b->island_state[i];
+    }
+    return ITM_OK;
+}
+
+// Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
+//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows. H is overwritten by its normal part.
+static ItmStatus solve_push(ItmData* d, int n)
+{
+    ItmBounded* b = d->bounded;
+    double deepest = 0.0;
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        if (is_unilateral(row) && is_rigid(row)) {
+            deepest = fmin(deepest, row->gap);
+            b->global[count++] = b->global[i];
+        }
+    }
+    if (deepest >= -SLOP) {
+        return ITM_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        size_t from = (size_t)b->local[b->global[i]];
+        for (int j = 0; j < count; j++) {
+            b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
+        }
+        b->island_b[i] = fmax(b->rows[b->global[i]].gap, -MAX_PUSH);
+        b->island_lo[i] = 0.0;
+        b->island_up[i] = INFINITY;
+    }
+    ItmMlcpProblem problem = {.n = count,
+                              .H = b->H,
+                              .b = b->island_b,
+                              .lo = b->island_lo,
+                              .up = b->island_up,
+                              .is_symmetric = true};
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
+    ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
+    for (int i = 0; status == ITM_OK && i < count; i++) {
+        b->x_push[b->global[i]] = b->island_x[i];
+    }
+    return status;
+}
+
+static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head)
+{
+    ItmBounded* b = d->bounded;
+    int n = number_rows(b, head);
+    if (n > b->island_capacity) {
+        return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
+                             "an island of %d bounded rows is larger than the %d there is room for", n,
+                             b->island_capacity);
+    }
+    assemble_island(m, d, head, n);
+    ItmStatus status = solve_velocities(m, d, head, n);
+    return status == ITM_OK ? solve_push(d, n) : status;
+}
+
+// ---------------------------------------------------------------------------- all of them
+
+// v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
+static void apply_impulses(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda)
+{
+    double* change = d->x2;
+    memset(change, 0, sizeof(double) * (size_t)m->nv);
+    itm_bounded_apply(m, d, change, x);
+    if (m->nrow > 0) {
+        double* answer = d->row_x;
+        itm_rows_multiply(m, d, answer, change);
+        for (int i = 0; i < m->nrow; i++) {
+            answer[i] = -answer[i];
+        }
+        itm_blocks_solve(&m->pattern, &d->factor, answer);
+        itm_rows_apply(m, d, change, answer);
+        for (int i = 0; lambda != NULL && i < m->nrow; i++) {
+            lambda[i] += answer[i];
+        }
+    }
+    for (int i = 0; i < m->nv; i++) {
+        v[i] += change[i];
+    }
+}
+
+// Work of the impulses with the mean of the row velocities before and after the step.
+static void book_work(ItmData* d)
+{
+    const ItmBounded* b = d->bounded;
+    for (int i = 0; i < b->nrow; i++) {
+        const ItmBoundRow* row = &b->rows[i];
+        double work = 0.5 * b->x[i] * (row->rate + b->v_after[i]);
+        if (row->kind == ITM_BOUND_MOTOR) {
+            d->ledger[ITM_LEDGER_MOTION] += work;
+        } else if (is_unilateral(row)) {
+            d->ledger[ITM_LEDGER_IMPACT] -= work;
+        } else {
+            d->ledger[ITM_LEDGER_FRICTION] -= work;
+        }
+    }
+}
+
+static void start_report(ItmData* d)
+{
+    const ItmBounded* b = d->bounded;
+    d->info.nbounded = b->nrow;
+    d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
+    d->info.solver_residual = d->info.penetration = 0.0;
+    for (int i = 0; i < b->nrow; i++) {
+        if (is_unilateral(&b->rows[i])) {
+            d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
+        }
+    }
+}
+
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+{
+    ItmBounded* b = d->bounded;
+    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    start_report(d);
+    if (b->is_overfull) {
+        return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
+                             "more contacts than the %d blocks there is room for; raise max_contacts", b->block_capacity);
+    }
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+    }
+    itm_bounded_multiply(m, d, b->v_after, v);
+    for (int i = 0; i < b->nrow; i++) {
+        set_offset(m, &b->rows[i], b->v_after[i], h);
+        b->x_push[i] = 0.0;
+    }
+    recall(b);
+    find_islands(m, b);
+    d->info.nisland = b->nisland;
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
+        status = solve_island(m, d, b->head[b->islands[i]]);
+    }
+    if (status != ITM_OK) {
+        return status;
+    }
+    apply_impulses(m, d, v, b->x, d->lambda);
+    bool has_push = false;
+    for (int i = 0; i < b->nrow; i++) {
+        b->v_after[i] = b->w[i] - b->rows[i].offset - b->rows[i].omega * b->x[i];
+        has_push = has_push || b->x_push[i] != 0.0;
+    }
+    if (has_push) {
+        apply_impulses(m, d, push, b->x_push, NULL);
+    }
+    book_work(d);
+    remember(b);
+    return ITM_OK;
+}

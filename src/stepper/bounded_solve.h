@@ -1,0 +1,13 @@
+// Solving the bounded rows of a step.
+#ifndef ITM_STEPPER_BOUNDED_SOLVE_H
+#define ITM_STEPPER_BOUNDED_SOLVE_H
+
+#include "multibody/bounded.h"
+
+// Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
+// rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. push (nv) receives the displacement
+// that undoes penetrations. Energies are booked, what happened is in d->info.
+// ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h);
+
+#endif
