@@ -180,11 +180,18 @@ a_breakdown_is_status_2_and_leaves_results() {
     grep -q '"reason": "broke down at ' r.json
 }
 
-# start ARGUMENT...: a run that will not end by itself, in the background, with signals as a terminal has them
+# start FILE: a run that will not end by itself, in the background, with signals as a terminal has them, until its
+# part file has grown
 start() {
-    env --default-signal=INT,TERM,HUP "$interim" run "$model" --until 1e7s "$@" >out.txt 2>err.txt &
+    part=${1%.*}.part.${1##*.}
+    env --default-signal=INT,TERM,HUP "$interim" run "$model" --until 1e7s -o "$1" >out.txt 2>err.txt &
     pid=$!
-    sleep 1.5
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        sleep 0.3
+        size=$(wc -c <"$part" 2>/dev/null || echo 0)
+        [ "$size" -lt 100000 ] || return 0
+    done
+    fail "no rows after 6 s"
 }
 
 stop() {
@@ -196,7 +203,7 @@ stop() {
 an_interrupted_run_leaves_results() {
     for pair in INT:130 TERM:143 HUP:129; do
         for ending in csv h5; do
-            start -o "r.$ending"
+            start "r.$ending"
             stop "${pair%:*}"
             [ "$status" -eq "${pair#*:}" ] || { cat err.txt; fail "$pair: status $status"; }
             err_has "interrupted at "
@@ -211,7 +218,7 @@ an_interrupted_run_leaves_results() {
 }
 
 a_killed_run_leaves_its_part_file() {
-    start -o r.csv
+    start r.csv
     stop KILL
     [ "$status" -eq 137 ]
     [ ! -e r.csv ]
