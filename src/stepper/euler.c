@@ -2,8 +2,10 @@
 //
 //   M v+ = M v + h (f - c) + A' h lambda
 //   A v+ + h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
-//   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step
+//   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step (SHAKE)
+//   v+ is projected onto A(q+) v+ = signal'(t + h), which changes no later position: the next impulses absorb it (RATTLE)
 //
+// The factors of M and H at q+ that the projection needs are those with which the next step begins.
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
 #include "stepper/bounded_solve.h"
@@ -29,14 +31,14 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-// Work of row impulses over the step, with the mean of the row velocities before and after.
-static void book_row_work(const ItmModel* m, ItmData* d, const double* w_before, double h)
+// Work of row impulses over the step, with the mean of the row velocities A v before and after, which the projection has
+// made those of the signals (d->row_ref, after).
+static void book_row_work(const ItmModel* m, ItmData* d)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            double w_after = d->row_ref[i] - h * d->row_bias[i];
-            double work = 0.5 * d->lambda[i] * (w_before[i] + w_after);
+            double work = 0.5 * d->lambda[i] * (d->row_before[i] + d->row_ref[i]);
             if (block->kind == ITM_BLOCK_MOTION) {
                 d->ledger[ITM_LEDGER_MOTION] += work;
             } else if (!itm_block_is_compliant(block)) {
@@ -49,17 +51,13 @@ static void book_row_work(const ItmModel* m, ItmData* d, const double* w_before,
 // Solve the rows: h lambda into d->lambda, v+ into v_free.
 static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
-    double* w_before = d->row_scratch;
     double* b = d->row_x;
     itm_rows_compute_reference(m, d->row_ref, t, 1);
     for (int i = 0; i < m->nrow; i++) {
-        w_before[i] = d->row_rate[i] + d->row_ref[i];
+        d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
-
-    set_compliance(m, d, h);
-    itm_rows_factor(m, d, 0.0);
     // H h lambda = -(A v_free + h A' v + Gamma Phi / h - signal'(t + h))
+    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
         b[i] = d->row_ref[i] - b[i] - h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
@@ -67,7 +65,40 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
     itm_rows_apply(m, d, v_free, d->lambda);
-    book_row_work(m, d, w_before, h);
+}
+
+// Factors of M and H in the configuration of the position stage; rows computed.
+static void factor(const ItmModel* m, ItmData* d, double h)
+{
+    itm_mass_factor(m, d);
+    if (m->nrow > 0) {
+        set_compliance(m, d, h);
+        itm_rows_factor(m, d, 0.0);
+    }
+}
+
+// Close the gaps at the end of the step and make the velocities agree with the joints there.
+static void finish_rows(const ItmModel* m, ItmData* d, double t, double h)
+{
+    d->info.gap = itm_gaps_close(m, d, t);
+    d->info.residual = d->info.gap;
+    d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
+    itm_data_update_angles(m, d);
+
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_rows_compute(m, d, t);
+    factor(m, d, h);
+    for (int i = 0; i < m->nrow; i++) {
+        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+        d->row_x[i] = is_compliant ? 0.0 : -d->row_rate[i];
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+    itm_rows_apply(m, d, d->v, d->row_x);
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] += d->row_x[i];
+    }
+    book_row_work(m, d);
+    d->position_state = ITM_POSITION_FACTORED;
 }
 
 // Gather the bounded rows of the present state.
@@ -108,7 +139,9 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_ledger_advance(d, h);
 
     // v_free = v + h M^-1 (f - c)
-    itm_mass_factor(m, d);
+    if (d->position_state != ITM_POSITION_FACTORED) {
+        factor(m, d, h);
+    }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
     for (int i = 0; i < m->nv; i++) {
         v_next[i] = d->v[i] + h * v_next[i];
@@ -131,11 +164,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
-        d->info.gap = itm_gaps_close(m, d, t + h);
-        d->info.residual = d->info.gap;
-        d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
-        itm_data_update_angles(m, d);
-        d->position_state = ITM_POSITION_CURRENT;
+        finish_rows(m, d, t + h, h);
     }
     return ITM_OK;
 }
