@@ -168,6 +168,14 @@ a_full_disk_is_status_1_and_keeps_the_older_file() {
     err_has "r.part.h5"
 }
 
+every_example_runs_to_its_end() {
+    for example in "$source"/examples/*.yaml; do
+        expect 0 "$interim" check "$example"
+        expect 0 "$interim" run "$example" -q -o r.csv
+        is_whole r.csv
+    done
+}
+
 # ---------------------------------------------------------------------------- breakdown and signals
 
 a_breakdown_is_status_2_and_leaves_results() {
@@ -320,6 +328,7 @@ run_case hdf5_is_written_by_its_ending
 run_case two_runs_give_the_same_bytes
 run_case an_output_that_cannot_be_written_is_status_1
 run_case a_full_disk_is_status_1_and_keeps_the_older_file
+run_case every_example_runs_to_its_end
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
