@@ -224,14 +224,23 @@ void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int or
 
 // ---------------------------------------------------------------------------- factor
 
-// a . b over n reals
-static inline double dot(const double* a, const double* b, int n)
+// H_ij += y_i . z_j over `count` velocities, for the rows of two blocks; of a block with itself the lower half only
+//   H by strides; Y, Z row-major with ny_f, ny_s reals a row
+static inline void add_products(double* H, int row_stride, int column_stride, const double* Y, const double* Z,
+                                const ItmRowBlock* f, const ItmRowBlock* s, int count)
 {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
+    for (int i = 0; i < f->nrow; i++) {
+        const double* y = Y + i * f->ny;
+        int end = f == s ? i + 1 : s->nrow;
+        for (int j = 0; j < end; j++) {
+            const double* z = Z + j * s->ny;
+            double sum = 0.0;
+            for (int k = 0; k < count; k++) {
+                sum += y[k] * z[k];
+            }
+            H[i * row_stride + j * column_stride] += sum;
+        }
     }
-    return sum;
 }
 
 // The block of H for a pair: Y_first Y_second' over the velocities that both paths share.
@@ -241,17 +250,23 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     double* H = d->factor.L + pair->address;
     int row_stride = pair->is_transposed ? 1 : s->nrow;
     int column_stride = pair->is_transposed ? f->nrow : 1;
-    for (int i = 0; i < f->nrow; i++) {
-        const double* y_f = d->row_Y + f->y_adr + i * f->ny;
-        int end = pair->first == pair->second ? i + 1 : s->nrow;
-        for (int j = 0; j < end; j++) {
-            const double* y_s = d->row_Y + s->y_adr + j * s->ny;
-            double sum = 0.0;
-            for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
-                const ItmSharedRun* run = &m->runs[r];
-                sum += dot(y_f + run->y_first, y_s + run->y_second, run->count);
-            }
-            H[i * row_stride + j * column_stride] = sum;
+    for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
+        const ItmSharedRun* run = &m->runs[r];
+        const double* Y = d->row_Y + f->y_adr + run->y_first;
+        const double* Z = d->row_Y + s->y_adr + run->y_second;
+        // the commonest lengths known to the compiler: one coordinate, one free body, two of them
+        switch (run->count) {
+        case 1:
+            add_products(H, row_stride, column_stride, Y, Z, f, s, 1);
+            break;
+        case 6:
+            add_products(H, row_stride, column_stride, Y, Z, f, s, 6);
+            break;
+        case 12:
+            add_products(H, row_stride, column_stride, Y, Z, f, s, 12);
+            break;
+        default:
+            add_products(H, row_stride, column_stride, Y, Z, f, s, run->count);
         }
     }
 }
