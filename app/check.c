@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "multibody/model.h"
+#include "scales.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +13,6 @@ static const AppOption OPTIONS[] = {
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
-
-// Beyond these, double precision or the step no longer carries both ends of the scale.
-#define MASS_RATIO_LIMIT 1e6
-#define FAR_LIMIT 1e5        // m from the world's origin
-#define GYRATION_LIMIT 1e3   // radius of gyration against the size of the model, either way
 
 // ---------------------------------------------------------------------------- lists
 
@@ -76,7 +72,7 @@ static void print_joint(const ItmModel* m, int joint, int width)
                         ? m->blocks[i].nrow
                         : 0;
         }
-        printf("%d rows", nrow);
+        printf("%d %s", nrow, nrow == 1 ? "row" : "rows");
     }
     printf(", free%s", j->free == 0 ? " nothing" : "");
     print_directions(j->free);
@@ -133,63 +129,6 @@ static void print_run(const ItmModelFile* file)
     printf("\n");
 }
 
-// ---------------------------------------------------------------------------- warnings
-
-static int warn_masses(const ItmModelInfo* info)
-{
-    if (info->nbody < 2 || info->mass_max <= MASS_RATIO_LIMIT * info->mass_min) {
-        return 0;
-    }
-    printf("warning: the heaviest body is %.2g times the lightest; forces on the light one lose digits\n",
-           info->mass_max / info->mass_min);
-    return 1;
-}
-
-static int warn_size(const ItmModelInfo* info)
-{
-    if (info->length <= FAR_LIMIT) {
-        return 0;
-    }
-    printf("warning: something is %.2g m from the world's origin; move the origin nearer\n",
-           info->length);
-    return 1;
-}
-
-// Inertia in other units than the mass is the commonest slip: compare the radius of gyration with the model.
-static int warn_inertia(const ItmModel* m, double size)
-{
-    int count = 0;
-    for (int i = 0; i < m->nbody && size > 0.0; i++) {
-        const ItmBody* body = &m->bodies[m->body_index[i]];
-        double inertia = (body->inertia.xx + body->inertia.yy + body->inertia.zz) / 2.0;
-        double radius = sqrt(inertia / body->mass);
-        if (radius > GYRATION_LIMIT * size || radius < size / (GYRATION_LIMIT * GYRATION_LIMIT)) {
-            printf("warning: body '%s' has a radius of gyration of %.2g m in a model of %.2g m; "
-                   "are mass and inertia in the units meant?\n",
-                   body->name, radius, size);
-            count++;
-        }
-    }
-    return count;
-}
-
-static int warn_freedom(const ItmModelInfo* info)
-{
-    if (info->freedom > 0 || info->nmotion > 0) {
-        return 0;
-    }
-    printf("warning: nothing can move: the rows leave no freedom\n");
-    return 1;
-}
-
-static void print_warnings(const ItmModel* m, const ItmModelInfo* info)
-{
-    int count = warn_masses(info) + warn_size(info) + warn_inertia(m, info->length) + warn_freedom(info);
-    if (count == 0) {
-        printf("no warnings\n");
-    }
-}
-
 // ---------------------------------------------------------------------------- command
 
 static int check(const AppArguments* arguments)
@@ -207,7 +146,9 @@ static int check(const AppArguments* arguments)
     print_freedom(m, &info);
     print_numbers(&info);
     print_run(file);
-    print_warnings(m, &info);
+    if (app_scales_warn(file) == 0) {
+        printf("no warnings\n");
+    }
     itm_file_destroy(file);
     return APP_FINISHED;
 }

@@ -46,7 +46,7 @@ void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const I
     if (s->has_energy) {
         printf("  energy       balanced to %.2g J\n", s->energy_error);
     }
-    printf("  largest gap  %.2g\n", s->gap);
+    printf("  largest gap  %.2g m or rad\n", s->gap);
     if (output != NULL) {
         printf("  results      %s, %ld rows of %d columns\n", output, s->nrow,
                1 + itm_output_get_count(file->model));

@@ -8,7 +8,7 @@
 static int add_link(ItmScene* scene, int i)
 {
     const ItmArm7Link* link = &ITM_ARM7_LINKS[i];
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "link%d", i + 1);
     double transverse = itm_cylinder_transverse(link->mass, ITM_ARM7_RADIUS, link->length);
     ItmBodyDef def = itm_default_body_def();
@@ -23,7 +23,7 @@ static int add_link(ItmScene* scene, int i)
 static void add_joint(ItmScene* scene, int i, int parent, int child)
 {
     const ItmArm7Link* link = &ITM_ARM7_LINKS[i];
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "joint%d", i + 1);
     ItmVec3 at = {i > 0 ? ITM_ARM7_LINKS[i - 1].length : 0.0, 0, 0};
     ItmJointDef def =

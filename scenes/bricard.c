@@ -34,7 +34,7 @@ static ItmVec3 in_link(int link, ItmVec3 point)
 
 static int add_rod(ItmScene* scene, int rod)
 {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "rod%d", rod);
     ItmVec3 a = CORNERS[rod - 1].at, b = CORNERS[rod].at;
     double along = SECTION * SECTION / 6, across = (1 + SECTION * SECTION) / 12;
@@ -51,7 +51,7 @@ static int add_rod(ItmScene* scene, int rod)
 
 static void add_hinge(ItmScene* scene, int corner, int body_a, int body_b)
 {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "hinge%d", corner);
     ItmVec3 at = CORNERS[corner].at;
     ItmJointDef def =

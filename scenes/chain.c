@@ -7,7 +7,7 @@
 
 static int add_link(ItmScene* scene, int i)
 {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "link%d", i);
     double transverse = itm_cylinder_transverse(1, ITM_CHAIN_RADIUS, 1);
     ItmBodyDef def = itm_default_body_def();
@@ -24,7 +24,7 @@ ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, I
     ItmScene scene = itm_scene_begin(coordinates, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
     int parent = ITM_GROUND;
     for (int i = 0; i < n; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "joint%d", i);
         int child = add_link(&scene, i);
         ItmJointDef def = itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child,

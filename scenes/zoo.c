@@ -149,7 +149,7 @@ ItmStatus itm_zoo_build_loop(ItmModel** model, ItmCoordinates coordinates, ItmEr
     for (int i = 0; i < ITM_JOINT_TYPE_COUNT; i++) {
         int body = ITM_GROUND;
         if (i + 1 < ITM_JOINT_TYPE_COUNT) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "body%d", i + 1);
             ItmBodyDef def = skew_body(name, i);
             def.has_pose = true;

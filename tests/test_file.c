@@ -307,6 +307,22 @@ static void every_kind_of_signal_is_read(void** state)
     done(&r);
 }
 
+static void titles_are_written_in_any_style(void** state)
+{
+    (void)state;
+#define BODY "\nmultibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n"
+    const char* texts[] = {"title: It's a b" BODY, "title: 'It''s a b'" BODY, "title: \"It's \\\n  a\\x20b\"" BODY,
+                           "title: It's\n  a b" BODY, "title: |-\n  It's a b" BODY, "title: >-\n  It's\n  a b" BODY};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Read r = accept(texts[i]);
+        assert_string_equal(r.file.title, "It's a b");
+        done(&r);
+    }
+    Read r = accept("title: ''''''''''''" BODY);
+    assert_string_equal(r.file.title, "'''''");
+    done(&r);
+}
+
 static void anchors_save_typing(void** state)
 {
     (void)state;
@@ -335,10 +351,11 @@ static void broken_yaml_is_located(void** state)
     refuse("a: &x [*x]\n", 1, 8, "refers to no anchor");
     refuse("? [a, b]\n: 1\n", 1, 3, "a key must be a word");
     refuse("title: !!str x\n", 1, 14, "tags");
-    refuse("title: a\n---\ntitle: b\n", 3, 1, "second YAML document");
+    refuse("title: a\n---\ntitle: b\n", 2, 1, "second YAML document");
     refuse("just text", 1, 1, "a model file is a mapping");
     refuse("[1, 2]", 1, 1, "a model file is a mapping");
     refuse("title: \"a\\0b\"\n", 1, 9, "control character");
+    refuse("title: 'a\n  b'\n", 1, 9, "single quotes must end on its line");
 }
 
 static void bytes_that_are_not_text_are_located(void** state)
@@ -538,6 +555,8 @@ static void bodies_are_checked(void** state)
            "zero");
     refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 1]}}}}\n", 1, 68,
            "needs 'angle'");
+    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [x, 0, 0], angle: 1}}}}\n", 1, 76,
+           "no parameter 'x'");
     refuse("multibody: {name: a.b, bodies: {}}\n", 1, 19, "a name has");
 }
 
@@ -740,6 +759,7 @@ int main(void)
         cmocka_unit_test(every_joint_type_is_read),
         cmocka_unit_test(couplings_motions_and_forces_are_read),
         cmocka_unit_test(every_kind_of_signal_is_read),
+        cmocka_unit_test(titles_are_written_in_any_style),
         cmocka_unit_test(anchors_save_typing),
         cmocka_unit_test(broken_yaml_is_located),
         cmocka_unit_test(bytes_that_are_not_text_are_located),

@@ -186,6 +186,49 @@ static void a_table_without_rows_is_valid(void** state)
     }
 }
 
+static ItmModel* build_ball(void)
+{
+    ItmError error = {0};
+    ItmBuilder* builder = NULL;
+    ItmModel* model = NULL;
+    ItmWorldDef world = itm_default_world_def();
+    ItmBodyDef ball = itm_default_body_def();
+    ball.name = "ball";
+    CHECK_OK(itm_builder_create(&builder, &world, &error), &error);
+    CHECK_OK(itm_builder_add_body(builder, &ball, NULL, &error), &error);
+    CHECK_OK(itm_model_build(&model, builder, &error), &error);
+    itm_builder_destroy(builder);
+    return model;
+}
+
+static void columns_of_a_model_are_its_outputs(void** state)
+{
+    (void)state;
+    ItmError error = {0};
+    ItmModel* model = build_ball();
+    int count = itm_output_get_count(model);
+    double* values = calloc((size_t)count, sizeof *values);
+    for (int e = 0; e < 2; e++) {
+        const char* path = path_of("r", ENDINGS[e]);
+        ItmResults* results = NULL;
+        CHECK_OK(itm_results_create(&results, path, model, "", "Ball", &error), &error);
+        CHECK_OK(itm_results_append(results, 0.0, values, &error), &error);
+        finish(results);
+        ItmTable* table = read_back(path);
+        assert_int_equal(table->ncolumn, count + 1);
+        for (int i = 0; i < count; i++) {
+            ItmOutputInfo info = itm_output_get_info(model, i);
+            assert_string_equal(table->names[i + 1], info.name);
+            assert_string_equal(table->units[i + 1], info.unit);
+            assert_string_equal(table->descriptions[i + 1], info.description);
+        }
+        itm_table_destroy(table);
+        remove_results("r", ENDINGS[e]);
+    }
+    free(values);
+    itm_model_destroy(model);
+}
+
 static void thousands_of_columns_read_back(void** state)
 {
     (void)state;
@@ -503,6 +546,7 @@ int main(void)
         RESULTS_TEST(every_double_reads_back_bit_for_bit),
         RESULTS_TEST(description_verdict_and_reason_read_back),
         RESULTS_TEST(a_table_without_rows_is_valid),
+        RESULTS_TEST(columns_of_a_model_are_its_outputs),
         RESULTS_TEST(thousands_of_columns_read_back),
         RESULTS_TEST(names_that_need_it_are_quoted),
         RESULTS_TEST(numbers_do_not_depend_on_the_locale),

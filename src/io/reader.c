@@ -240,9 +240,11 @@ static ItmQuat get_turn(ItmReader* r, const ItmNode* axis_node, const ItmNode* a
 {
     ItmVec3 axis = itm_reader_get_vec(r, axis_node, ITM_DIM_ONE, itm_vec(0, 0, 1));
     double angle = itm_reader_get_real(r, angle_node, ITM_DIM_ONE, 0.0);
-    ItmPose frame;
-    ItmStatus status = itm_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
-    itm_reader_take(r, status, axis_node, NULL, 0);
+    ItmPose frame = itm_pose_identity();
+    if (r->status == ITM_OK) {
+        ItmStatus status = itm_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
+        itm_reader_take(r, status, axis_node, NULL, 0);
+    }
     return r->status == ITM_OK ? turn(itm_quat_rotate(frame.q, itm_vec(0, 0, 1)), angle) : itm_quat_identity();
 }
 

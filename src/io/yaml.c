@@ -22,6 +22,8 @@ typedef struct Level {
 
 typedef struct Loader {
     ItmDocument* doc;
+    const char* text;  // the whole of it
+    size_t length;
     const char* source;
     int first_column;  // of line 1
     ItmError* error;
@@ -134,12 +136,48 @@ static const char* copy_text(Loader* l, struct fy_token* token, size_t* length)
     return copy;
 }
 
-// Whether the text stands in the file as it is, without escapes or line breaks, so that columns can be counted.
-static bool is_verbatim(struct fy_token* token, size_t length)
+// How a scalar stands in the file: the bytes between its quotes, where they are on one line.
+typedef struct Raw {
+    const char* text;  // NULL: more than one line
+    size_t length;
+} Raw;
+
+static Raw get_raw(const Loader* l, struct fy_token* token)
 {
     const struct fy_mark* start = fy_token_start_mark(token);
     const struct fy_mark* end = fy_token_end_mark(token);
-    return start != NULL && end != NULL && start->line == end->line && end->input_pos - start->input_pos == length;
+    bool is_simple = start != NULL && end != NULL && start->line == end->line && start->input_pos <= end->input_pos &&
+                     end->input_pos <= l->length;
+    return is_simple ? (Raw){l->text + start->input_pos, end->input_pos - start->input_pos} : (Raw){0};
+}
+
+// The text between single quotes, where two quotes stand for one. libfyaml 0.7 loses memory on '''''''''''''',
+// so this is ours; over several lines such quotes are refused.
+static const char* unquote(Loader* l, Raw raw, size_t* length)
+{
+    char* copy = itm_document_take(l->doc, raw.length + 1);
+    if (copy == NULL) {
+        run_out_of_memory(l);
+        return NULL;
+    }
+    *length = 0;
+    for (size_t i = 0; i < raw.length; i++) {
+        copy[(*length)++] = raw.text[i];
+        i += raw.text[i] == '\'';
+    }
+    return copy;
+}
+
+static const char* copy_scalar(Loader* l, struct fy_token* token, Raw raw, size_t* length)
+{
+    if (token == NULL || fy_token_scalar_style(token) != FYSS_SINGLE_QUOTED) {
+        return copy_text(l, token, length);
+    }
+    if (raw.text == NULL) {
+        refuse(l, "a text in single quotes must end on its line; use double quotes");
+        return NULL;
+    }
+    return unquote(l, raw, length);
 }
 
 static ItmNode* make_scalar(Loader* l, struct fy_token* token)
@@ -148,9 +186,10 @@ static ItmNode* make_scalar(Loader* l, struct fy_token* token)
     if (node == NULL) {
         return NULL;
     }
-    node->text = copy_text(l, token, &node->length);
+    Raw raw = token != NULL ? get_raw(l, token) : (Raw){0};
+    node->text = copy_scalar(l, token, raw, &node->length);
     node->is_plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
-    node->is_exact = token != NULL && is_verbatim(token, node->length);
+    node->is_exact = raw.text != NULL && raw.length == node->length;
     // an escape in quotes can bring back what check_text kept out
     if (node->text != NULL && itm_utf8_check(node->text, node->length) < node->length) {
         refuse(l, "an escape gives a control character or a broken one");
@@ -402,7 +441,7 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
     if (l == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
-    *l = (Loader){.doc = doc, .source = source, .first_column = column, .error = error};
+    *l = (Loader){.doc = doc, .text = text, .length = length, .source = source, .first_column = column, .error = error};
     check_text(l, text, length);
     if (l->status == ITM_OK) {
         run_parser(l, text, length);

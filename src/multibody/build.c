@@ -65,7 +65,7 @@ static void set_coordinates(const ItmModel* m, ItmData* d, const ItmBuilder* b, 
         const ItmMeasure* measure = &m->measures[k];
         bool is_screw = measure->joint != ITM_NONE && m->joints[measure->joint].type == ITM_JOINT_SCREW;
         if (measure->q_index != ITM_NONE && measure->direction >= ITM_RX && !is_screw) {
-            double near = start_reference(m, b, measure->joint, measure->direction);
+            double near = start_reference(m, b, measure->joint, (int)measure->direction);
             d->q[measure->q_index] = nearest_branch(d->q[measure->q_index], near * measure->scale);
         }
     }
@@ -80,7 +80,7 @@ static void set_angles(const ItmModel* m, ItmData* d, const ItmBuilder* b)
             continue;
         }
         const ItmJoint* joint = &m->joints[measure->joint];
-        double near = start_reference(m, b, measure->joint, measure->direction);
+        double near = start_reference(m, b, measure->joint, (int)measure->direction);
         if (joint->type == ITM_JOINT_SCREW && joint->lead != 0.0) {
             near = itm_measure_compute(m, d, &m->measures[joint->measure[ITM_TZ]]).value / joint->lead;
         }

@@ -35,7 +35,8 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 }
 
 // An array over bodies with the world's element before it.
-#define TAKE_BODIES(arena, type, n) (ITM_TAKE(arena, type, (n) + 1) + ((arena)->block != NULL ? 1 : 0))
+#define TAKE_BODIES(arena, type, n)                                                                \
+    ((arena)->block != NULL ? ITM_TAKE(arena, type, (n) + 1) + 1 : ITM_TAKE(arena, type, (n) + 1))
 
 static bool has_bounds(const ItmModel* m)
 {

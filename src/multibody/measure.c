@@ -167,7 +167,7 @@ ItmMeasured itm_measure_compute(const ItmModel* m, const ItmData* d, const ItmMe
     ItmJointView view;
     itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
     if (measure->direction < ITM_RX) {
-        return itm_joint_measure_translation(&view, measure->direction);
+        return itm_joint_measure_translation(&view, (int)measure->direction);
     }
     return measure_rotation(d, joint, measure, &view);
 }

@@ -267,6 +267,38 @@ check_says_what_a_model_is() {
     expect 1 "$interim" check "$model" --set run.stepp=1ms
 }
 
+check_names_redundant_rows() {
+    expect 0 "$interim" check "$source/examples/four-bar.yaml"
+    grep -q '^freedom *1 = 3 velocities - 5 rows + 3 redundant' out.txt
+    grep -q '^redundant *c.tz c.rx c.ry' out.txt
+    expect 0 "$interim" check "$source/examples/four-bar.yaml" --set multibody.coordinates=absolute
+    grep -q '^freedom *1 = 18 velocities - 20 rows + 3 redundant' out.txt
+}
+
+check_warns_of_bad_scales() {
+    expect 0 "$interim" check "$model"
+    out_has "no warnings"
+    expect 0 "$interim" check "$source/tests/cli/badly-scaled.yaml"
+    out_has "1e+07 times the lightest"
+    out_has "from the world's origin; move"
+    out_has "body 'cup' has a radius of gyration"
+    out_has "'bumper' may be too stiff"
+    [ "$(grep -c '^warning' out.txt)" -eq 4 ]
+}
+
+# The bumper of that model, alone on its rail, at the two sides of the step that check calls safe.
+the_safe_step_is_the_limit_of_stability() {
+    limit=$("$interim" check "$source/tests/cli/badly-scaled.yaml" | sed -n 's/.*up to \(.*\) s is safe/\1/p')
+    [ -n "$limit" ]
+    for factor in 0.9 1.1; do
+        step=$(awk "BEGIN {print $factor * $limit}")
+        "$interim" run "$source/tests/cli/badly-scaled.yaml" -q -o "r$factor.csv" --until 1s --set "run.step=$step" \
+            --set "multibody.joints.rail.start_rate=1 m/s" || [ $? -eq 2 ]
+    done
+    grep -q '"verdict": "finished"' r0.9.json
+    grep -q '"verdict": "broke-down"' r1.1.json
+}
+
 run_case help_and_version_go_to_stdout
 run_case wrong_usage_is_status_1_and_goes_to_stderr
 run_case unknown_words_name_the_nearest
@@ -292,4 +324,7 @@ else
     skip_case on_a_terminal_a_bar_shows_the_time
 fi
 run_case check_says_what_a_model_is
+run_case check_names_redundant_rows
+run_case check_warns_of_bad_scales
+run_case the_safe_step_is_the_limit_of_stability
 finish

@@ -1,0 +1,160 @@
+#include "scales.h"
+
+#include "multibody/model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Beyond these, double precision or the step no longer carries both ends of the scale.
+#define MASS_RATIO_LIMIT 1e6
+#define FAR_LIMIT 1e5       // m from the world's origin
+#define GYRATION_MOST 1e3   // radius of gyration against the size of the model
+#define GYRATION_LEAST 1e-6
+
+// ---------------------------------------------------------------------------- numbers in the file
+
+static int warn_masses(const ItmModelInfo* info)
+{
+    if (info->nbody < 2 || info->mass_max <= MASS_RATIO_LIMIT * info->mass_min) {
+        return 0;
+    }
+    printf("warning: the heaviest body is %.2g times the lightest; forces on the light one lose digits\n",
+           info->mass_max / info->mass_min);
+    return 1;
+}
+
+static int warn_size(const ItmModelInfo* info)
+{
+    if (info->length <= FAR_LIMIT) {
+        return 0;
+    }
+    printf("warning: something is %.2g m from the world's origin; move the origin nearer\n",
+           info->length);
+    return 1;
+}
+
+// Inertia in other units than the mass is the commonest slip: compare the radius of gyration with the model.
+static int warn_inertia(const ItmModel* m, double size)
+{
+    int count = 0;
+    for (int i = 0; i < m->nbody && size > 0.0; i++) {
+        const ItmBody* body = &m->bodies[m->body_index[i]];
+        double inertia = (body->inertia.xx + body->inertia.yy + body->inertia.zz) / 2.0;
+        double radius = sqrt(inertia / body->mass);
+        if (radius > GYRATION_MOST * size || radius < GYRATION_LEAST * size) {
+            printf("warning: body '%s' has a radius of gyration of %.2g m in a model of %.2g m; "
+                   "are mass and inertia in the units meant?\n",
+                   body->name, radius, size);
+            count++;
+        }
+    }
+    return count;
+}
+
+static int warn_freedom(const ItmModelInfo* info)
+{
+    if (info->freedom > 0 || info->nmotion > 0) {
+        return 0;
+    }
+    printf("warning: nothing can move: the rows leave no freedom\n");
+    return 1;
+}
+
+// ---------------------------------------------------------------------------- stiffness against the step
+// A spring and damper between otherwise free bodies obeys x'' = -W (k x + d x'), W the mobility along its direction.
+// With forces of the start of the step, semi-implicit Euler is stable for W (k h^2 + 2 d h) < 4. What else the bodies
+// carry only lowers W, so this limit is on the safe side.
+
+// n' I^-1 n, with the Cholesky factor of the inertia
+static double turning_mobility(const ItmBody* body, ItmVec3 n)
+{
+    const double* L = body->inertia_L;
+    double x = n.x / L[0];
+    double y = (n.y - L[1] * x) / L[2];
+    double z = (n.z - L[3] * x - L[4] * y) / L[5];
+    return x * x + y * y + z * z;
+}
+
+// Mobility of one body for a direction of a frame fixed in it; none for the ground.
+static double frame_mobility(const ItmModel* m, int body_id, const ItmFrame* frame, int direction)
+{
+    if (body_id == ITM_NONE) {
+        return 0.0;
+    }
+    const ItmBody* body = &m->bodies[body_id];
+    ItmVec3 n = itm_mat_column(&frame->R, direction % 3);
+    if (direction >= ITM_RX) {
+        return turning_mobility(body, n);
+    }
+    return 1.0 / body->mass + turning_mobility(body, itm_vec_cross(frame->p, n));
+}
+
+static double mass_mobility(const ItmModel* m, int body_id)
+{
+    return body_id == ITM_NONE ? 0.0 : 1.0 / m->bodies[body_id].mass;
+}
+
+static double push_mobility(const ItmModel* m, const ItmMeasure* measure)
+{
+    if (measure->joint == ITM_NONE) {
+        return mass_mobility(m, measure->body_a) + mass_mobility(m, measure->body_b);
+    }
+    const ItmJoint* joint = &m->joints[measure->joint];
+    int direction = (int)measure->direction;
+    return frame_mobility(m, joint->body_a, &joint->a, direction) +
+           frame_mobility(m, joint->body_b, &joint->b, direction);
+}
+
+// Largest stable step: the positive root of W (k h^2 + 2 d h) = 4.
+static double stable_step(double W, double k, double d)
+{
+    double wk = W * k, wd = W * d;
+    return wk > 0.0 || wd > 0.0 ? 4.0 / (wd + sqrt(wd * wd + 4.0 * wk)) : INFINITY;
+}
+
+static int warn_step(const char* name, double limit, double step)
+{
+    if (step <= limit) {
+        return 0;
+    }
+    printf("warning: '%s' may be too stiff for a step of %.3g s; up to %.2g s is safe\n", name, step,
+           limit);
+    return 1;
+}
+
+static int warn_pushes(const ItmModel* m, double step)
+{
+    int count = 0;
+    for (int i = 0; i < m->npush; i++) {
+        const ItmPush* push = &m->pushes[i];
+        double W = push_mobility(m, &m->measures[push->measure]);
+        count += warn_step(push->name, stable_step(W, push->stiffness, push->damping), step);
+    }
+    return count;
+}
+
+static int warn_bushings(const ItmModel* m, double step)
+{
+    int count = 0;
+    for (int i = 0; i < m->nbushing; i++) {
+        const ItmBushing* b = &m->bushings[i];
+        double limit = INFINITY;
+        for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+            double W = frame_mobility(m, b->body_a, &b->a, k) + frame_mobility(m, b->body_b, &b->b, k);
+            limit = fmin(limit, stable_step(W, b->stiffness[k], b->damping[k]));
+        }
+        count += warn_step(b->name, limit, step);
+    }
+    return count;
+}
+
+int app_scales_warn(const ItmModelFile* file)
+{
+    const ItmModel* m = file->model;
+    ItmModelInfo info = itm_model_get_info(m);
+    int count = warn_masses(&info) + warn_size(&info) + warn_inertia(m, info.length) + warn_freedom(&info);
+    if (file->run.step.stepper != ITM_STEPPER_REFERENCE) {
+        count += warn_pushes(m, file->run.step.step) + warn_bushings(m, file->run.step.step);
+    }
+    return count;
+}

@@ -1,0 +1,10 @@
+// What in a model is badly scaled: for double precision, or for the step it is to be run with.
+#ifndef INTERIM_APP_SCALES_H
+#define INTERIM_APP_SCALES_H
+
+#include "app.h"
+
+// Print a warning to stdout for each; returns their number.
+int app_scales_warn(const ItmModelFile* file);
+
+#endif

@@ -1,0 +1,19 @@
+// libFuzzer target: any bytes as a model file. Build with the `fuzz` preset, run with
+//   build-fuzz/tests/fuzz_file -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 <new corpus> tests/corpus examples
+#include "interim/file.h"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    ItmModelFile* file = NULL;
+    ItmError error;
+    if (itm_file_parse(&file, (const char*)data, size, "fuzz", NULL, 0, &error) == ITM_OK) {
+        itm_file_destroy(file);
+    } else if (error.message[0] == '\0' || (error.status == ITM_ERR_INPUT && error.line < 1)) {
+        __builtin_trap(); // an error without a message or a place
+    }
+    return 0;
+}
