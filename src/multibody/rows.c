@@ -90,6 +90,39 @@ static int measure_locks(ItmMeasured out[6], const ItmData* d, const ItmJoint* j
     return n + measure_rotation_locks(out + n, &view, joint->free);
 }
 
+// The values of measure_locks alone, from the position stage: what closing gaps asks for again and again.
+static void measure_lock_gaps(double* out, const ItmData* d, const ItmJoint* joint)
+{
+    const ItmMat3 *R_body_a = &d->R[joint->body_a], *R_body_b = &d->R[joint->body_b];
+    ItmMat3 R_a = itm_mat_mul(R_body_a, &joint->a.R);
+    ItmVec3 p_a = itm_vec_add(d->x[joint->body_a], itm_mat_mul_vec(R_body_a, joint->a.p));
+    ItmVec3 p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(R_body_b, joint->b.p));
+    ItmVec3 delta = itm_vec_sub(p_b, p_a);
+    int n = 0, axes[3];
+    for (int k = 0; k < 3; k++) {
+        if (!(joint->free & (1u << k))) {
+            out[n++] = itm_vec_dot(itm_mat_column(&R_a, k), delta);
+        }
+    }
+    int nfree = itm_joint_get_free_rotations(joint->free, axes);
+    if (nfree == 0) {
+        ItmMat3 R_b = itm_mat_mul(R_body_b, &joint->b.R), R_rel = itm_mat_t_mul(&R_a, &R_b);
+        ItmQuat p = itm_quat_from_mat(&R_rel);
+        double s = p.w < 0 ? -2.0 : 2.0;
+        out[n] = s * p.x;
+        out[n + 1] = s * p.y;
+        out[n + 2] = s * p.z;
+    } else if (nfree == 1) {
+        int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
+        ItmVec3 e_k = itm_mat_mul_vec(R_body_b, itm_mat_column(&joint->b.R, k));
+        out[n + (i > j)] = -itm_vec_dot(itm_mat_column(&R_a, j), e_k);
+        out[n + (i < j)] = itm_vec_dot(itm_mat_column(&R_a, i), e_k);
+    } else if (nfree == 2) {
+        ItmVec3 e_j = itm_mat_mul_vec(R_body_b, itm_mat_column(&joint->b.R, axes[1]));
+        out[n] = itm_vec_dot(itm_mat_column(&R_a, axes[0]), e_j);
+    }
+}
+
 // ---------------------------------------------------------------------------- filling
 
 // Position of a body in the list of those a block touches, or ITM_NONE for the world.
@@ -192,11 +225,7 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->kind == ITM_BLOCK_JOINT) {
-            ItmMeasured locks[6];
-            int n = measure_locks(locks, d, &m->joints[block->index]);
-            for (int i = 0; i < n; i++) {
-                d->row_gap[block->row + i] = locks[i].value;
-            }
+            measure_lock_gaps(d->row_gap + block->row, d, &m->joints[block->index]);
         } else {
             d->row_gap[block->row] = measure_block_gap(m, d, q, block, t);
         }

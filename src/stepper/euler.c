@@ -30,44 +30,51 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
 }
 
 // Work of row impulses over the step, with the mean of the row velocities before and after.
-static void book_row_work(const ItmModel* m, ItmData* d, const double* w_before, double h)
+static void book_row_work(const ItmModel* m, ItmData* d, const double* w_before, const double* w_after)
 {
-    for (int k = 0; k < m->nblock; k++) {
-        const ItmRowBlock* block = &m->blocks[k];
-        for (int i = block->row; i < block->row + block->nrow; i++) {
-            double w_after = d->row_ref[i] - h * d->row_bias[i];
-            double work = 0.5 * d->lambda[i] * (w_before[i] + w_after);
-            if (block->kind == ITM_BLOCK_MOTION) {
-                d->ledger[ITM_LEDGER_MOTION] += work;
-            } else if (!itm_block_is_compliant(block)) {
-                d->ledger[ITM_LEDGER_CONSTRAINT] += work;
-            }
+    for (int i = 0; i < m->nrow; i++) {
+        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
+        double work = 0.5 * d->lambda[i] * (w_before[i] + w_after[i]);
+        if (block->kind == ITM_BLOCK_MOTION) {
+            d->ledger[ITM_LEDGER_MOTION] += work;
+        } else if (!itm_block_is_compliant(block)) {
+            d->ledger[ITM_LEDGER_CONSTRAINT] += work;
         }
     }
 }
 
-// Solve the rows: h lambda into d->lambda, v+ into v_free.
-static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
+// Row velocities before and wanted after the step, w+ = signal' - c h A' v. Rows whose gap will be closed (SHAKE) take
+// the mean over the step, c = 1/2 and the signal's rate at half time, which leaves a gap of order h^3; the others c = 1 and the end.
+static void compute_row_velocities(const ItmModel* m, ItmData* d, double* w_before, double* w_after, double t, double h)
 {
-    double* w_before = d->row_scratch;
-    double* b = d->row_x;
+    double* ref_half = d->row_x;
     itm_rows_compute_reference(m, d->row_ref, t, 1);
     for (int i = 0; i < m->nrow; i++) {
         w_before[i] = d->row_rate[i] + d->row_ref[i];
     }
+    itm_rows_compute_reference(m, ref_half, t + 0.5 * h, 1);
     itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    for (int i = 0; i < m->nrow; i++) {
+        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
+        bool is_closed = !itm_block_is_compliant(block) && !block->is_velocity;
+        w_after[i] = is_closed ? ref_half[i] - 0.5 * h * d->row_bias[i] : d->row_ref[i] - h * d->row_bias[i];
+    }
+}
 
+// Solve the rows: h lambda into d->lambda, v+ into v_free.
+static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, const double* w_after, double h)
+{
+    double* b = d->row_x;
     set_compliance(m, d, h);
     itm_rows_factor(m, d, 0.0);
-    // H h lambda = -(A v_free + h A' v + Gamma Phi / h - signal'(t + h))
+    // H h lambda = w+ - A v_free - Gamma Phi / h
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
-        b[i] = d->row_ref[i] - b[i] - h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
+        b[i] = w_after[i] - b[i] - d->row_gamma[i] * d->row_gap[i] / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
     itm_rows_apply(m, d, v_free, d->lambda);
-    book_row_work(m, d, w_before, h);
 }
 
 // Gather the bounded rows of the present state.
@@ -104,6 +111,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->options.step, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
+    double *w_before = d->row_scratch, *w_after = d->row_scratch + m->nrow;
     evaluate(m, d, t, h);
     itm_ledger_advance(d, h);
 
@@ -114,7 +122,8 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         v_next[i] = d->v[i] + h * v_next[i];
     }
     if (m->nrow > 0) {
-        solve_rows(m, d, v_next, t, h);
+        compute_row_velocities(m, d, w_before, w_after, t, h);
+        solve_rows(m, d, v_next, w_after, h);
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
@@ -131,7 +140,8 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
-        d->info.gap = itm_gaps_close(m, d, t + h);
+        d->info.gap = itm_gaps_close(m, d, w_after, t + h);
+        book_row_work(m, d, w_before, w_after);
         d->info.residual = d->info.gap;
         d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
         itm_data_update_angles(m, d);
