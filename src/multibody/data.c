@@ -83,6 +83,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->row_Y = ITM_TAKE(arena, double, m->nY);
     d->row_omega = ITM_TAKE(arena, double, nrow);
     d->row_gamma = ITM_TAKE(arena, double, nrow);
+    d->row_before = ITM_TAKE(arena, double, nrow);
     d->row_x = ITM_TAKE(arena, double, nrow);
     d->factor.L = ITM_TAKE(arena, double, m->pattern.nvalue);
     d->factor.inv_diag = ITM_TAKE(arena, double, nrow);

@@ -33,6 +33,7 @@ typedef enum ItmPositionState {
     ITM_POSITION_STALE,    // nothing
     ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
     ITM_POSITION_LOOKED,   // and the twists to v
+    ITM_POSITION_FACTORED, // x, R, r, S, J and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
@@ -94,6 +95,7 @@ struct ItmData {
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
     double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
+    double*  row_before;    // A v at the start of the step                          (nrow)   m/s
     double*  row_x;         // right sides and solutions                             (nrow)
 
     // work space of steppers and outputs

@@ -2,8 +2,10 @@
 //
 //   M v+ = M v + h (f - c) + A' h lambda
 //   A v+ + h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
-//   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step
+//   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step (SHAKE)
+//   v+ is projected onto A(q+) v+ = signal'(t + h), which changes no later position: the next impulses absorb it (RATTLE)
 //
+// The factors of M and H at q+ that the projection needs are those with which the next step begins.
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
 #include "stepper/bounded_solve.h"
@@ -29,52 +31,74 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-// Work of row impulses over the step, with the mean of the row velocities before and after.
-static void book_row_work(const ItmModel* m, ItmData* d, const double* w_before, const double* w_after)
+// Work of row impulses over the step, with the mean of the row velocities A v before and after, which the projection has
+// made those of the signals (d->row_ref, after).
+static void book_row_work(const ItmModel* m, ItmData* d)
 {
-    for (int i = 0; i < m->nrow; i++) {
-        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        double work = 0.5 * d->lambda[i] * (w_before[i] + w_after[i]);
-        if (block->kind == ITM_BLOCK_MOTION) {
-            d->ledger[ITM_LEDGER_MOTION] += work;
-        } else if (!itm_block_is_compliant(block)) {
-            d->ledger[ITM_LEDGER_CONSTRAINT] += work;
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            double work = 0.5 * d->lambda[i] * (d->row_before[i] + d->row_ref[i]);
+            if (block->kind == ITM_BLOCK_MOTION) {
+                d->ledger[ITM_LEDGER_MOTION] += work;
+            } else if (!itm_block_is_compliant(block)) {
+                d->ledger[ITM_LEDGER_CONSTRAINT] += work;
+            }
         }
     }
 }
 
-// Row velocities before and wanted after the step, w+ = signal' - c h A' v. Rows whose gap will be closed (SHAKE) take
-// the mean over the step, c = 1/2 and the signal's rate at half time, which leaves a gap of order h^3; the others c = 1 and the end.
-static void compute_row_velocities(const ItmModel* m, ItmData* d, double* w_before, double* w_after, double t, double h)
-{
-    double* ref_half = d->row_x;
-    itm_rows_compute_reference(m, d->row_ref, t, 1);
-    for (int i = 0; i < m->nrow; i++) {
-        w_before[i] = d->row_rate[i] + d->row_ref[i];
-    }
-    itm_rows_compute_reference(m, ref_half, t + 0.5 * h, 1);
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
-    for (int i = 0; i < m->nrow; i++) {
-        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        bool is_closed = !itm_block_is_compliant(block) && !block->is_velocity;
-        w_after[i] = is_closed ? ref_half[i] - 0.5 * h * d->row_bias[i] : d->row_ref[i] - h * d->row_bias[i];
-    }
-}
-
 // Solve the rows: h lambda into d->lambda, v+ into v_free.
-static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, const double* w_after, double h)
+static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
     double* b = d->row_x;
-    set_compliance(m, d, h);
-    itm_rows_factor(m, d, 0.0);
-    // H h lambda = w+ - A v_free - Gamma Phi / h
+    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    for (int i = 0; i < m->nrow; i++) {
+        d->row_before[i] = d->row_rate[i] + d->row_ref[i];
+    }
+    // H h lambda = -(A v_free + h A' v + Gamma Phi / h - signal'(t + h))
+    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
-        b[i] = w_after[i] - b[i] - d->row_gamma[i] * d->row_gap[i] / h;
+        b[i] = d->row_ref[i] - b[i] - h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
     itm_rows_apply(m, d, v_free, d->lambda);
+}
+
+// Factors of M and H in the configuration of the position stage; rows computed.
+static void factor(const ItmModel* m, ItmData* d, double h)
+{
+    itm_mass_factor(m, d);
+    if (m->nrow > 0) {
+        set_compliance(m, d, h);
+        itm_rows_factor(m, d, 0.0);
+    }
+}
+
+// Close the gaps at the end of the step and make the velocities agree with the joints there.
+static void finish_rows(const ItmModel* m, ItmData* d, double t, double h)
+{
+    d->info.gap = itm_gaps_close(m, d, t);
+    d->info.residual = d->info.gap;
+    d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
+    itm_data_update_angles(m, d);
+
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_rows_compute(m, d, t);
+    factor(m, d, h);
+    for (int i = 0; i < m->nrow; i++) {
+        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+        d->row_x[i] = is_compliant ? 0.0 : -d->row_rate[i];
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+    itm_rows_apply(m, d, d->v, d->row_x);
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] += d->row_x[i];
+    }
+    book_row_work(m, d);
+    d->position_state = ITM_POSITION_FACTORED;
 }
 
 // Gather the bounded rows of the present state.
@@ -111,19 +135,19 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->options.step, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    double *w_before = d->row_scratch, *w_after = d->row_scratch + m->nrow;
     evaluate(m, d, t, h);
     itm_ledger_advance(d, h);
 
     // v_free = v + h M^-1 (f - c)
-    itm_mass_factor(m, d);
+    if (d->position_state != ITM_POSITION_FACTORED) {
+        factor(m, d, h);
+    }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
     for (int i = 0; i < m->nv; i++) {
         v_next[i] = d->v[i] + h * v_next[i];
     }
     if (m->nrow > 0) {
-        compute_row_velocities(m, d, w_before, w_after, t, h);
-        solve_rows(m, d, v_next, w_after, h);
+        solve_rows(m, d, v_next, t, h);
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
@@ -140,12 +164,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
-        d->info.gap = itm_gaps_close(m, d, w_after, t + h);
-        book_row_work(m, d, w_before, w_after);
-        d->info.residual = d->info.gap;
-        d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
-        itm_data_update_angles(m, d);
-        d->position_state = ITM_POSITION_CURRENT;
+        finish_rows(m, d, t + h, h);
     }
     return ITM_OK;
 }

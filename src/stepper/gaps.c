@@ -17,15 +17,13 @@ static double look(const ItmModel* m, ItmData* d, const double* q, double t)
     return itm_rows_compute_gaps(m, d, q, t);
 }
 
-// mu = -H^-1 Phi into d->row_x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement. closed (nrow) receives
-// what is meant to be closed, -Phi.
-static double take_step(const ItmModel* m, ItmData* d, double* q, double* closed, double t)
+// mu = -H^-1 Phi into d->row_x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
+static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
 {
     for (int row = 0; row < m->nrow; row++) {
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        closed[row] = is_rigid ? -d->row_gap[row] : 0.0;
+        d->row_x[row] = is_rigid ? -d->row_gap[row] : 0.0;
     }
-    memcpy(d->row_x, closed, sizeof(double) * (size_t)m->nrow);
     itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
     memset(d->x2, 0, sizeof(double) * (size_t)m->nv);
     itm_rows_apply(m, d, d->x2, d->row_x);
@@ -42,37 +40,35 @@ static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
     itm_rows_factor(m, d, DAMPING);
 }
 
-// The correction is part of a motion over h: book it in velocities, impulses and row velocities.
-static void book(const ItmModel* m, ItmData* d, double* w, const double* closed, double h)
+// The correction took part of a step of h: book it in velocities and impulses.
+static void book(const ItmModel* m, ItmData* d, double h)
 {
     for (int i = 0; i < m->nv; i++) {
         d->v[i] += d->x2[i] / h;
     }
     for (int row = 0; row < m->nrow; row++) {
         d->lambda[row] += d->row_x[row] / h;
-        w[row] += closed[row] / h;
     }
 }
 
-double itm_gaps_close(const ItmModel* m, ItmData* d, double* w, double t)
+double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
 {
-    double* closed = d->row_scratch + 2 * m->nrow;
     size_t size = sizeof(double) * (size_t)m->nq;
     double gap = look(m, d, d->q, t);
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);
-        double gap_next = take_step(m, d, d->q, closed, t);
+        double gap_next = take_step(m, d, d->q, t);
         if (!(gap_next < 0.5 * gap)) {
             // the factors are too old: go back, and on from there with new ones
             memcpy(d->q, d->q1, size);
             refresh(m, d, d->q, t);
-            gap_next = take_step(m, d, d->q, closed, t);
+            gap_next = take_step(m, d, d->q, t);
         }
         if (!(gap_next < gap)) {
             memcpy(d->q, d->q1, size);
             return look(m, d, d->q, t);
         }
-        book(m, d, w, closed, d->options.step);
+        book(m, d, d->options.step);
         gap = gap_next;
         d->info.iterations++;
     }
