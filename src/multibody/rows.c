@@ -383,10 +383,23 @@ void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench
 
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda)
 {
-    memset(d->wrench, 0, sizeof(ItmSpatial) * (size_t)m->nbody);
-    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
-    itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
-    itm_mass_solve(m, d, d->x4, d->tau, d->wrench);
+    // M^-1 A' lambda = L^-T (Y' lambda)
+    memset(d->mass_y, 0, sizeof(double) * (size_t)m->nv);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = 0; i < block->nrow; i++) {
+            const double* Y = d->row_Y + block->y_adr + i * block->ny;
+            double f = lambda[block->row + i];
+            for (int j = 0; j < block->npath; j++) {
+                const ItmBody* body = &m->bodies[block->path[j]];
+                for (int l = 0; l < body->nv; l++) {
+                    d->mass_y[body->v_adr + l] += f * Y[l];
+                }
+                Y += body->nv;
+            }
+        }
+    }
+    itm_mass_solve_upper(m, d, d->x4);
     for (int i = 0; i < m->nv; i++) {
         v[i] += d->x4[i];
     }
