@@ -254,15 +254,14 @@ void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int or
 // ---------------------------------------------------------------------------- factor
 
 // H_ij += y_i . z_j over `count` velocities, for the rows of two blocks; of a block with itself the lower half only
-//   H by strides; Y, Z row-major with ny_f, ny_s reals a row
-static inline void add_products(double* H, int row_stride, int column_stride, const double* Y, const double* Z,
-                                const ItmRowBlock* f, const ItmRowBlock* s, int count)
+//   H by strides (rows, columns); Y (nf rows), Z (ns rows) row-major with ny_f, ny_s reals a row
+static inline void add_products(double* restrict H, int row_stride, int column_stride, const double* restrict Y,
+                                const double* restrict Z, int nf, int ns, int ny_f, int ny_s, int count, bool is_same)
 {
-    for (int i = 0; i < f->nrow; i++) {
-        const double* y = Y + i * f->ny;
-        int end = f == s ? i + 1 : s->nrow;
-        for (int j = 0; j < end; j++) {
-            const double* z = Z + j * s->ny;
+    for (int i = 0; i < nf; i++) {
+        const double* y = Y + i * ny_f;
+        for (int j = 0; j < (is_same ? i + 1 : ns); j++) {
+            const double* z = Z + j * ny_s;
             double sum = 0.0;
             for (int k = 0; k < count; k++) {
                 sum += y[k] * z[k];
@@ -272,30 +271,41 @@ static inline void add_products(double* H, int row_stride, int column_stride, co
     }
 }
 
+// The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies known to the compiler.
+static void multiply_self(const ItmData* d, const ItmRowBlock* block, double* H)
+{
+    const double* Y = d->row_Y + block->y_adr;
+    int n = block->nrow, ny = block->ny;
+    if (n == 5 && ny == 12) {
+        add_products(H, 5, 1, Y, Y, 5, 5, 12, 12, 12, true);
+    } else {
+        add_products(H, n, 1, Y, Y, n, n, ny, ny, ny, true);
+    }
+}
+
 // The block of H for a pair: Y_first Y_second' over the velocities that both paths share.
 static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pair)
 {
     const ItmRowBlock *f = &m->blocks[pair->first], *s = &m->blocks[pair->second];
     double* H = d->factor.L + pair->address;
+    if (f == s) {
+        multiply_self(d, f, H);
+        return;
+    }
+    bool is_hinges = f->nrow == 5 && s->nrow == 5;
     int row_stride = pair->is_transposed ? 1 : s->nrow;
     int column_stride = pair->is_transposed ? f->nrow : 1;
     for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
         const ItmSharedRun* run = &m->runs[r];
         const double* Y = d->row_Y + f->y_adr + run->y_first;
         const double* Z = d->row_Y + s->y_adr + run->y_second;
-        // the commonest lengths known to the compiler: one coordinate, one free body, two of them
-        switch (run->count) {
-        case 1:
-            add_products(H, row_stride, column_stride, Y, Z, f, s, 1);
-            break;
-        case 6:
-            add_products(H, row_stride, column_stride, Y, Z, f, s, 6);
-            break;
-        case 12:
-            add_products(H, row_stride, column_stride, Y, Z, f, s, 12);
-            break;
-        default:
-            add_products(H, row_stride, column_stride, Y, Z, f, s, run->count);
+        // hinges that share a free body, and anything that shares one coordinate: sizes known to the compiler
+        if (is_hinges && run->count == 6) {
+            add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 6, false);
+        } else if (is_hinges && run->count == 1) {
+            add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 1, false);
+        } else {
+            add_products(H, row_stride, column_stride, Y, Z, f->nrow, s->nrow, f->ny, s->ny, run->count, false);
         }
     }
 }
@@ -381,22 +391,35 @@ void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench
     }
 }
 
+// y += Y' lambda over the velocities of one body   Y (nrow x n) in rows of ny
+static inline void add_image(double* restrict y, const double* restrict Y, const double* restrict lambda, int nrow, int ny,
+                             int n)
+{
+    for (int k = 0; k < n; k++) {
+        double sum = y[k];
+        for (int i = 0; i < nrow; i++) {
+            sum += Y[i * ny + k] * lambda[i];
+        }
+        y[k] = sum;
+    }
+}
+
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda)
 {
     // M^-1 A' lambda = L^-T (Y' lambda)
     memset(d->mass_y, 0, sizeof(double) * (size_t)m->nv);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        for (int i = 0; i < block->nrow; i++) {
-            const double* Y = d->row_Y + block->y_adr + i * block->ny;
-            double f = lambda[block->row + i];
-            for (int j = 0; j < block->npath; j++) {
-                const ItmBody* body = &m->bodies[block->path[j]];
-                for (int l = 0; l < body->nv; l++) {
-                    d->mass_y[body->v_adr + l] += f * Y[l];
-                }
-                Y += body->nv;
+        const double* Y = d->row_Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            double* y = d->mass_y + body->v_adr;
+            if (body->nv == 6 && block->nrow == 5) {
+                add_image(y, Y, lambda + block->row, 5, block->ny, 6);
+            } else {
+                add_image(y, Y, lambda + block->row, block->nrow, block->ny, body->nv);
             }
+            Y += body->nv;
         }
     }
     itm_mass_solve_upper(m, d, d->x4);
