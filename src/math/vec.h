@@ -238,6 +238,17 @@ static inline ItmPose itm_pose_inverse(ItmPose a)
     return (ItmPose){itm_vec_neg(itm_quat_rotate(q, a.p)), q};
 }
 
+// A pose with its rotation matrix at hand: x_outer = p + R x_inner.
+typedef struct ItmFrame {
+    ItmVec3 p;
+    ItmMat3 R;
+} ItmFrame;
+
+static inline ItmVec3 itm_frame_apply(const ItmFrame* f, ItmVec3 v)
+{
+    return itm_vec_add(f->p, itm_mat_mul_vec(&f->R, v));
+}
+
 // ---------------------------------------------------------------------------- spatial vectors
 
 // A twist (angular velocity, velocity of a point) or a wrench (torque about a point, force), world axes.

@@ -17,12 +17,6 @@
 #include "math/vec.h"
 #include "multibody/signal.h"
 
-// A frame fixed in a body: x_body = p + R x_frame.
-typedef struct ItmFrame {
-    ItmVec3 p;
-    ItmMat3 R;
-} ItmFrame;
-
 // clang-format off
 // How a body moves relative to its parent: translations along axes of frame a, then rotations.
 typedef enum ItmMobility {

@@ -1,0 +1,241 @@
+// The common normal of two cores: the unit n that maximises the gap s(n) = min_b n.x - max_a n.x.
+//
+// Apart, the maximum is the distance, and unique. Overlapping, it is minus the shortest way out, and the best
+// of several local maxima. Polytopes: all candidates are known (face normals, products of edges), and are tried
+// (separating axis test). Others climb: with b moved away by delta along the present n, the direction of
+// their distance is the next n. Since s is concave, s(n_next) >= s(n) + delta (1 - n . n_next): s never falls,
+// and a face contact is found exactly in one step. The move also keeps the direction well conditioned when the
+// cores just touch, where their own distance has none.
+#include "contact/narrow_core.h"
+
+#define MAX_PRODUCTS 200   // pairs of edge directions that are tried one by one
+#define MAX_CLIMBS 30
+
+static void try_axis(ItmAxis* best, const ItmCore* a, const ItmCore* b, ItmVec3 n)
+{
+    double gap = itm_core_gap(a, b, n);
+    if (gap > best->gap) {
+        *best = (ItmAxis){.n = n, .gap = gap};
+    }
+}
+
+// ---------------------------------------------------------------------------- candidates
+
+// Face normals of `a`; sign -1 where `a` is the second of the pair.
+static void try_faces(ItmAxis* best, const ItmCore* a, const ItmCore* b, double sign, double reach)
+{
+    for (int f = 0; f < a->hull->nface && best->gap <= reach; f++) {
+        ItmVec3 m = itm_mat_mul_vec(&a->frame.R, a->hull->normals[f]);
+        // the face plane itself is the end of a: only b needs a support point
+        double end = a->hull->offsets[f] + itm_vec_dot(m, a->frame.p);
+        double gap = itm_vec_dot(m, itm_core_support(b, itm_vec_neg(m))) - end;
+        if (gap > best->gap) {
+            *best = (ItmAxis){.n = itm_vec_scale(sign, m), .gap = gap};
+        }
+    }
+}
+
+// n or -n, whichever points from a to b more deeply apart
+static void try_both(ItmAxis* best, const ItmCore* a, const ItmCore* b, ItmVec3 n)
+{
+    double length = itm_vec_norm(n);
+    if (length < 1e-6) {
+        return;  // parallel edges: faces cover this
+    }
+    n = itm_vec_scale(1.0 / length, n);
+    try_axis(best, a, b, n);
+    try_axis(best, a, b, itm_vec_neg(n));
+}
+
+static void try_products(ItmAxis* best, const ItmCore* a, const ItmCore* b, double reach)
+{
+    // an edge pair must beat a face by more than rounding, or normals would flicker between the two
+    ItmAxis edge = {.gap = best->gap + 1e-10 * (a->size + b->size)};
+    double bar = edge.gap;
+    for (int i = 0; i < a->hull->ndirection; i++) {
+        ItmVec3 u = itm_mat_mul_vec(&a->frame.R, a->hull->directions[i]);
+        for (int j = 0; j < b->hull->ndirection && edge.gap <= reach; j++) {
+            try_both(&edge, a, b, itm_vec_cross(u, itm_mat_mul_vec(&b->frame.R, b->hull->directions[j])));
+        }
+    }
+    if (edge.gap > bar) {
+        *best = edge;
+    }
+}
+
+// Directions in which a cylinder c touches the other: its axis, and across it towards the other's middle and
+// perpendicular to the other's edges.
+static void try_cylinder(ItmAxis* best, const ItmCore* a, const ItmCore* b, const ItmCore* c, const ItmCore* other)
+{
+    ItmVec3 axis = c->frame.R.z;
+    ItmVec3 apart = itm_vec_sub(other->middle, c->middle);
+    try_both(best, a, b, axis);
+    try_both(best, a, b, itm_vec_sub(apart, itm_vec_scale(itm_vec_dot(apart, axis), axis)));
+    try_both(best, a, b, apart);
+    if (other->hull == NULL) {
+        try_both(best, a, b, itm_vec_cross(axis, other->frame.R.z));
+        return;
+    }
+    for (int i = 0; i < other->hull->ndirection && i < MAX_PRODUCTS; i++) {
+        try_both(best, a, b, itm_vec_cross(axis, itm_mat_mul_vec(&other->frame.R, other->hull->directions[i])));
+    }
+}
+
+static bool has_few_products(const ItmCore* a, const ItmCore* b)
+{
+    return a->hull != NULL && b->hull != NULL && a->hull->ndirection * b->hull->ndirection <= MAX_PRODUCTS;
+}
+
+static ItmAxis try_candidates(const ItmCore* a, const ItmCore* b, double reach)
+{
+    ItmAxis best = {.n = {0, 0, 1}, .gap = -INFINITY};
+    if (a->hull != NULL) {
+        try_faces(&best, a, b, 1, reach);
+    } else {
+        try_cylinder(&best, a, b, a, b);
+    }
+    if (b->hull != NULL) {
+        try_faces(&best, b, a, -1, reach);
+    } else {
+        try_cylinder(&best, a, b, b, a);
+    }
+    if (best.gap <= reach && has_few_products(a, b)) {
+        try_products(&best, a, b, reach);
+    }
+    return best;
+}
+
+// ---------------------------------------------------------------------------- climbing
+
+static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
+{
+    double size = a->size + b->size;
+    for (int k = 0; k < MAX_CLIMBS; k++) {
+        double delta = fmax(0, -axis->gap) + 0.01 * size;
+        ItmDistance d = itm_gjk_distance(a, b, itm_vec_scale(delta, axis->n));
+        if (!(d.distance > 0)) {
+            return;
+        }
+        double gap = itm_core_gap(a, b, d.n), gain = gap - axis->gap;
+        if (gain > 0 || !axis->has_points) {
+            ItmVec3 n = gain > 0 ? d.n : axis->n;
+            *axis = (ItmAxis){n, fmax(gap, axis->gap), true, d.point_a, d.point_b, false};
+        }
+        if (!(gain > 1e-12 * size)) {
+            return;
+        }
+    }
+}
+
+// A face normal that is as good as n to within rounding is the exact answer.
+static void snap_to_face(ItmAxis* axis, const ItmCore* a, const ItmCore* b, const ItmCore* core, double sign)
+{
+    double best_cosine = 0.9999;
+    ItmVec3 best = {0, 0, 0};
+    int count = core->hull != NULL ? core->hull->nface : 2;
+    for (int f = 0; f < count; f++) {
+        ItmVec3 m = core->hull != NULL ? itm_mat_mul_vec(&core->frame.R, core->hull->normals[f])
+                                       : itm_vec_scale(f == 0 ? 1 : -1, core->frame.R.z);
+        double cosine = sign * itm_vec_dot(m, axis->n);
+        if (cosine > best_cosine) {
+            best_cosine = cosine;
+            best = itm_vec_scale(sign, m);
+        }
+    }
+    if (best_cosine > 0.9999) {
+        double gap = itm_core_gap(a, b, best);
+        if (gap >= axis->gap - 1e-10 * (a->size + b->size)) {
+            axis->n = best;
+            axis->gap = gap;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- finding
+
+static ItmAxis axis_of_distance(const ItmDistance* d)
+{
+    return (ItmAxis){d->n, d->distance, true, d->point_a, d->point_b, false};
+}
+
+static bool is_usable(const ItmAxis* axis)
+{
+    return isfinite(axis->gap) && itm_vec_is_finite(axis->n) && fabs(itm_vec_norm(axis->n) - 1) < 1e-6;
+}
+
+// Where the best candidate is an exact face-to-vertex distance, no search is needed: the nearest vertex of
+// the other core lies over the face.
+static bool is_over_face(const ItmAxis* axis, const ItmCore* core, const ItmCore* other, double sign)
+{
+    ItmVec3 d = itm_vec_scale(sign, axis->n);
+    ItmVec3 local_d = itm_mat_t_mul_vec(&core->frame.R, d);
+    ItmVec3 vertex = itm_vec_sub(itm_core_support(other, itm_vec_neg(d)), core->frame.p);
+    vertex = itm_mat_t_mul_vec(&core->frame.R, itm_vec_axpy(-axis->gap, d, vertex));
+    for (int f = 0; f < core->hull->nface; f++) {
+        double cosine = itm_vec_dot(core->hull->normals[f], local_d);
+        double height = itm_vec_dot(core->hull->normals[f], vertex) - core->hull->offsets[f];
+        if (height > 1e-12 * core->size && cosine < 1 - 1e-12) {
+            return false;
+        }
+    }
+    return core->hull->nface > 2;
+}
+
+static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
+{
+    double size = a->size + b->size;
+    ItmAxis best = try_candidates(a, b, reach);
+    if (best.gap > reach) {
+        return ITM_AXIS_APART;
+    }
+    bool is_complete = has_few_products(a, b) && best.gap > -INFINITY;
+    if (is_complete && best.gap <= 1e-9 * size) {
+        *axis = best;
+        return ITM_AXIS_FOUND;
+    }
+    if (best.gap > 0 && (is_over_face(&best, a, b, 1) || is_over_face(&best, b, a, -1))) {
+        *axis = best;
+        return ITM_AXIS_FOUND;
+    }
+    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0));
+    if (d.distance > reach) {
+        return ITM_AXIS_APART;
+    }
+    if (d.distance > 1e-7 * size) {
+        *axis = axis_of_distance(&d);
+        snap_to_face(axis, a, b, a, 1);
+        snap_to_face(axis, a, b, b, -1);
+        return ITM_AXIS_FOUND;
+    }
+    *axis = best;
+    if (!is_complete) {
+        climb(axis, a, b);
+    }
+    return ITM_AXIS_FOUND;
+}
+
+static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
+{
+    double size = a->size + b->size;
+    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0));
+    if (d.distance > reach) {
+        return ITM_AXIS_APART;
+    }
+    *axis = d.distance > 1e-6 * size ? axis_of_distance(&d) : try_candidates(a, b, INFINITY);
+    if (d.distance < 0.1 * size) {
+        climb(axis, a, b);
+    }
+    snap_to_face(axis, a, b, a, 1);
+    snap_to_face(axis, a, b, b, -1);
+    return ITM_AXIS_FOUND;
+}
+
+ItmAxisResult itm_axis_find(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
+{
+    ItmAxisResult result = a->hull != NULL && b->hull != NULL ? find_polytopes(axis, a, b, reach)
+                                                              : find_curved(axis, a, b, reach);
+    if (result == ITM_AXIS_FOUND && !is_usable(axis)) {
+        return ITM_AXIS_FAILED;
+    }
+    return result;
+}
