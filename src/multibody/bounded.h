@@ -123,6 +123,18 @@ void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling);
 // Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h);
 
+// Contact impulses on a body in the last step.
+typedef struct ItmBoundForce {
+    ItmVec3 impulse;     // N s
+    int count, sliding;  // closed contacts, and those of them that slide
+} ItmBoundForce;
+
+ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body);
+// Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.
+double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner);
+// Wrenches and direct forces of the impulses x times `rate`, added to wrench and tau.
+void itm_bounded_add_forces(const ItmBounded* b, ItmSpatial* wrench, double* tau, const double* x, double rate);
+
 // out = A v of all bounded rows, for any velocities v
 void itm_bounded_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
 // v += M^-1 A' x

@@ -11,6 +11,7 @@
 #include "stepper/bounded_solve.h"
 #include "stepper/stepper.h"
 
+#include "contact/contact.h"
 #include "multibody/dynamics.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -104,15 +105,16 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 }
 
 // Gather the bounded rows of the present state.
-static void collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
+static ItmStatus collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_bounded_clear(d->bounded);
     itm_bounded_index_memory(d->bounded);
     itm_bounded_add_joints(m, d, t, h);
+    return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
 // Forces and rows of the present state.
-static void evaluate(const ItmModel* m, ItmData* d, double t, double h)
+static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
 {
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
@@ -128,16 +130,17 @@ static void evaluate(const ItmModel* m, ItmData* d, double t, double h)
             d->power[ITM_LEDGER_DISSIPATED] += damping * d->row_rate[i] * d->row_rate[i];
         }
     }
-    if (d->bounded != NULL) {
-        collect_bounded(m, d, t, h);
-    }
+    return d->bounded != NULL ? collect_bounded(m, d, t, h) : ITM_OK;
 }
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->options.step, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    evaluate(m, d, t, h);
+    ItmStatus status = evaluate(m, d, t, h);
+    if (status != ITM_OK) {
+        return status;
+    }
     itm_ledger_advance(d, h);
 
     // v_free = v + h M^-1 (f - c)
@@ -153,7 +156,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
-        ItmStatus status = itm_bounded_solve(m, d, v_next, move, h);
+        status = itm_bounded_solve(m, d, v_next, move, h);
         if (status != ITM_OK) {
             return status;
         }
