@@ -2,6 +2,8 @@
 
 #include "multibody/kinematics.h"
 
+#include <string.h>
+
 // M = L L' with L built from articulated inertias: for body i with motion subspace S,
 //   D = S' IA S = L_i L_i',  G = IA S L_i^-T,  IA(parent) += shift(IA - G G')
 // (articulated-body algorithm, written as a factorisation; Featherstone 2008, ch. 7).
@@ -255,6 +257,21 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
 {
     sweep_up(m, d, x, tau, wrench);
+    sweep_down(m, d, x);
+}
+
+void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        if (body->is_root_leaf) {
+            double s = 1.0 / body->sqrt_mass;
+            const double* y = d->mass_y + body->v_adr;
+            ItmVec3 w = solve_upper_inertia(body->inertia_L, itm_vec(y[3], y[4], y[5]));
+            double out[6] = {s * y[0], s * y[1], s * y[2], w.x, w.y, w.z};
+            memcpy(x + body->v_adr, out, sizeof out);
+        }
+    }
     sweep_down(m, d, x);
 }
 

@@ -15,6 +15,9 @@ void itm_mass_factor(const ItmModel* m, ItmData* d);
 // is overwritten.
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
 
+// The other half: x = L^-T y, y (nv) given in d->mass_y.
+void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);
+
 // Half of that along the path of a row block: the rows of Y = L^-1 A'.
 //   Y    (nrow x ny)    cov  covectors of its rows  (nrow x nbody)
 void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov);
