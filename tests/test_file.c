@@ -632,7 +632,7 @@ static void bodies_are_checked(void** state)
     refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 0, 1]}}}}\n", 1, 51,
            "size of a shape");
     refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 1, 1], sphere: 1}}}}\n", 1, 70,
-           "one shape");
+           "not two");
     refuse("multibody: {bodies: {a: {density: 1, shape: {}}}}\n", 1, 45, "one of box");
     refuse("multibody: {bodies: {a: {mass: -1, shape: {sphere: 1}}}}\n", 1, 32, "positive");
     refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1}, com: [0, 0, 0]}}}\n", 1, 60,
