@@ -39,7 +39,7 @@ static void read_directions(ItmReader* r, const ItmNode* node, const char* name,
     char own[256];
     snprintf(own, sizeof own, "%s-%s", name, part);
     if (!goes_by_direction(node)) {
-        read(r, node, own, joint, itm_reader_get_only_direction(r, node, joint));
+        read(r, node, own, joint, itm_reader_get_only_direction(r, node, joint, true));
         return;
     }
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;

@@ -104,8 +104,10 @@ uint32_t itm_reader_get_groups(ItmReader* r, const ItmNode* node, uint32_t absen
 // "joint" (where it has one free direction) or "joint.rz".
 void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
                               ItmDirection* direction);
-// The only free direction of a joint; complains at the node where there is not just one.
-ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint);
+// The only free direction of a joint; complains at the node where there is not just one, and tells to
+// name it as a key (is_map) or as in "hinge.rz".
+ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
+                                           bool is_map);
 // The name of a direction alone, "tx" ... "rz".
 ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node);
 // A signal by name, or one of its own: a value, or a mapping as under `signals`. Its unit must fit.

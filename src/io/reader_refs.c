@@ -133,7 +133,8 @@ ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node)
     return direction;
 }
 
-ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint)
+ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
+                                           bool is_map)
 {
     const ItmJointDef* def = &r->builder->joints.items[joint];
     unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
@@ -142,9 +143,9 @@ ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, in
             return (ItmDirection)i;
         }
     }
-    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example '%s.rz'",
+    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example %s%s%s",
                     def->name, itm_joint_type_name(def->type), free == 0 ? "no" : "more than one",
-                    def->name);
+                    is_map ? "{rz: ..." : "'", is_map ? "" : def->name, is_map ? "}" : ".rz'");
     return ITM_TX;
 }
 
@@ -164,7 +165,7 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
         return;
     }
     if (dot == NULL) {
-        *direction = itm_reader_get_only_direction(r, node, *joint);
+        *direction = itm_reader_get_only_direction(r, node, *joint, false);
         return;
     }
     *direction = find_direction(dot + 1);
