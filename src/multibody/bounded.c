@@ -36,7 +36,6 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
     b->cov = ITM_TAKE(arena, ItmSpatial, b->cov_capacity);
     b->Y = ITM_TAKE(arena, double, b->Y_capacity);
     b->x = ITM_TAKE(arena, double, b->row_capacity);
-    b->w = ITM_TAKE(arena, double, b->row_capacity);
     b->v_after = ITM_TAKE(arena, double, b->row_capacity);
     b->state = ITM_TAKE(arena, signed char, b->row_capacity);
     for (int i = 0; i < 2; i++) {
@@ -68,6 +67,9 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->island_up = ITM_TAKE(arena, double, n);
     b->island_x = ITM_TAKE(arena, double, n);
     b->island_w = ITM_TAKE(arena, double, n);
+    b->island_v = ITM_TAKE(arena, double, n);
+    b->bounce_x = ITM_TAKE(arena, double, n);
+    b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
     b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
 }

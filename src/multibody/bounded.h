@@ -32,6 +32,7 @@ typedef struct ItmBoundRow {
     uint64_t key;          // names the row from step to step, for warm starts
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double omega;          // compliance on the diagonal                            1/kg
+    bool   is_bouncing;    // restitution acts in this step
 } ItmBoundRow;
 
 // A group of rows that act on the same bodies.
@@ -58,7 +59,6 @@ typedef struct ItmBounded {
     ItmSpatial*     cov;       // covectors, row by row                 (cov_capacity)
     double*         Y;         // L^-1 A'                               (Y_capacity)
     double*         x;         // impulses                              (row_capacity)  N s
-    double*         w;         // A v+ + offset + omega x               (row_capacity)  m/s
     double*         v_after;   // A v+                                  (row_capacity)  m/s
     signed char*    state;     // ITM_ROW_...                           (row_capacity)
 
@@ -88,7 +88,8 @@ typedef struct ItmBounded {
     int*            entry_block, *entry_y, *entry_next;     //          (path_capacity)
     double*         H;         //                                       (island_capacity^2)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
-    double*         island_b, *island_lo, *island_up, *island_x, *island_w; // (island_capacity)
+    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
+    double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
     struct ItmMlcpWorkspace* workspace;

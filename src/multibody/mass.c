@@ -177,6 +177,11 @@ static inline ItmVec3 solve_upper_inertia(const double* L, ItmVec3 y)
     return itm_vec((y.x - L[1] * z1 - L[3] * z) / L[0], z1, z);
 }
 
+ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 torque)
+{
+    return solve_upper_inertia(body->inertia_L, solve_lower_inertia(body->inertia_L, torque));
+}
+
 // v' of a body that is alone: r'' = f / m, omega'' = J^-1 R' torque
 static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, const double* tau, int i,
                             ItmSpatial wrench)
@@ -189,8 +194,7 @@ static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, co
         torque = itm_vec_add(torque, itm_vec(t[3], t[4], t[5]));
     }
     double inv_mass = 1.0 / body->mass;
-    ItmVec3 y = solve_lower_inertia(body->inertia_L, torque);
-    ItmVec3 w = solve_upper_inertia(body->inertia_L, y);
+    ItmVec3 w = itm_body_solve_inertia(body, torque);
     double* out = x + body->v_adr;
     out[0] = force.x * inv_mass;
     out[1] = force.y * inv_mass;

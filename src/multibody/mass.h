@@ -5,6 +5,9 @@
 
 #include "multibody/data.h"
 
+// J^-1 torque of one body, body axes.
+ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 torque);
+
 // Articulated inertias, gains and factors of the present configuration (after the position stage).
 void itm_mass_factor(const ItmModel* m, ItmData* d);
 
