@@ -75,6 +75,8 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
     b->sweep_target = ITM_TAKE(arena, double, b->row_capacity);
     b->sweep_change = ITM_TAKE(arena, double, b->row_capacity);
+    b->sweep_prev = ITM_TAKE(arena, double, b->row_capacity);
+    b->sweep_p = ITM_TAKE(arena, double, b->row_capacity);
     b->sweep_order = ITM_TAKE(arena, int, b->block_capacity);
     b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
 }

@@ -96,6 +96,8 @@ typedef struct ItmBounded {
     double*         sweep_inv_D; // 1 / (|Y|^2 + omega)                   (row_capacity)
     double*         sweep_target; // row velocities without impulses      (row_capacity)
     double*         sweep_change; // and what impulses add                (row_capacity)
+    double*         sweep_prev;  // impulses before a pair of sweeps      (row_capacity)
+    double*         sweep_p;     // direction of acceleration             (row_capacity)
     int*            sweep_order; // blocks                                (block_capacity)
     struct ItmMlcpWorkspace* workspace;
 } ItmBounded;

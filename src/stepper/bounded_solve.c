@@ -464,7 +464,8 @@ static ItmStatus solve_push(ItmData* d, int n)
 // ---------------------------------------------------------------------------- one island, by sweeps
 
 #define SWEEP_FROM 90     // rows: from here on an island of single bodies is swept first
-#define MAX_SWEEPS 400
+#define LEAST_SWEEPS 60   // at most that many sweeps, or more while rows * sweeps stays below
+#define SWEEP_WORK 1000000//   this
 #define MAX_PUSH_SWEEPS 50
 
 // State of a row as the dense solvers report it.
@@ -491,7 +492,8 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         }
     }
     double tolerance = m->contact_options.tolerance;
-    ItmSweepResult result = itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, MAX_SWEEPS, false);
+    int max_sweeps = SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
+    ItmSweepResult result = itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, max_sweeps, false);
     if (result.residual > tolerance && is_dense_possible) {
         d->info.fallbacks++;
         return false;

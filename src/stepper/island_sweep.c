@@ -2,7 +2,11 @@
 // target + Y z + Omega x, so that one visit of a row costs a dot product and an update over its one or two bodies.
 //   normal     x <- max(lo, min(up, x - w / D)),  D = |Y|^2 + Omega
 //   friction   x_t <- projection of (x_t - w_t / D_t) onto the law's set for the present normal impulse
-// Sweeps go forwards and backwards in turn: weight travels down a stack in one and back in the other.
+// Sweeps go forwards and backwards in turn: weight travels down a stack in one and back in the other. A pair of sweeps is
+// taken as a descent step and accelerated as in nonlinear conjugate gradients: with s_k the change that the pair made,
+//   beta = |s_k|^2 / |s_k-1|^2;  beta > 1: forget the direction, else x += beta p, p <- beta p + s_k
+// (the nonsmooth variant of Silcowitz-Hansen, Niebe and Erleben 2010). The last pair is never accelerated, so that the result
+// satisfies all bounds.
 #include "stepper/island_sweep.h"
 
 #include <math.h>
@@ -179,32 +183,89 @@ static int list_blocks(ItmBounded* b, int head)
     return n;
 }
 
-ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double* target,
-                               double* change, double tolerance, int max_sweeps, bool only_normals)
+// Call for every row of the island.
+#define FOR_ROWS(b, head, block, i)                                                                                   \
+    for (int block = (head); block != ITM_NONE; block = (b)->blocks[block].next)                                      \
+        for (int i = (b)->blocks[block].first; i < (b)->blocks[block].first + (b)->blocks[block].nrow; i++)
+
+// One pair of sweeps. Returns the largest velocity that a row was off by in the second.
+static double sweep_pair(ItmBounded* b, int n, double* x, const double* target, bool only_normals)
+{
+    double ignored = 0.0, largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        visit(b, &b->blocks[b->sweep_order[i]], x, target, only_normals, &ignored);
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        visit(b, &b->blocks[b->sweep_order[i]], x, target, only_normals, &largest);
+    }
+    return largest;
+}
+
+// |s|^2 of the change s = x - x_prev, in the norm of the diagonal of H.
+static double change_norm(const ItmBounded* b, int head, const double* x)
+{
+    double sum = 0.0;
+    FOR_ROWS(b, head, k, i)
+    {
+        double s = x[i] - b->sweep_prev[i];
+        sum += s * s / b->sweep_inv_D[i];
+    }
+    return sum;
+}
+
+// x += beta p, z with it, and p <- beta p + s
+static void accelerate(ItmBounded* b, int head, double* x, double beta)
+{
+    FOR_ROWS(b, head, k, i)
+    {
+        double s = x[i] - b->sweep_prev[i], dx = beta * b->sweep_p[i];
+        b->sweep_p[i] = dx + s;
+        if (dx != 0.0) {
+            x[i] += dx;
+            write_row(b, &b->blocks[k].path, row_Y(b, &b->blocks[k], i), dx);
+        }
+    }
+}
+
+static double largest_target(const ItmBounded* b, int head, const double* target)
+{
+    double largest = 0.0;
+    FOR_ROWS(b, head, k, i)
+    {
+        largest = fmax(largest, fabs(target[i]));
+    }
+    return largest;
+}
+
+ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double* target, double* change, double tolerance,
+                               int max_sweeps, bool only_normals)
 {
     prepare(b, head, x, only_normals);
     int n = list_blocks(b, head);
-    double scale = 1.0;
-    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
-            scale = fmax(scale, 1.0 + fabs(target[i]));
-        }
-    }
+    double scale = 1.0 + largest_target(b, head, target), norm_prev = 0.0;
     ItmSweepResult result = {0};
-    do {
-        double largest = 0.0;
-        for (int i = 0; i < n; i++) {
-            int k = b->sweep_order[result.sweeps % 2 == 0 ? i : n - 1 - i];
-            visit(b, &b->blocks[k], x, target, only_normals, &largest);
+    FOR_ROWS(b, head, k, i)
+    {
+        b->sweep_p[i] = 0.0;
+    }
+    for (;;) {
+        FOR_ROWS(b, head, k, i)
+        {
+            b->sweep_prev[i] = x[i];
         }
-        result.sweeps++;
-        result.residual = largest / scale;
-    } while (result.sweeps < max_sweeps && result.residual > tolerance);
-    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        const ItmBoundBlock* block = &b->blocks[k];
-        for (int i = block->first; i < block->first + block->nrow; i++) {
-            change[i] = read_row(b, &block->path, row_Y(b, block, i));
+        result.residual = sweep_pair(b, n, x, target, only_normals) / scale;
+        result.sweeps += 2;
+        if (result.residual <= tolerance || result.sweeps >= max_sweeps) {
+            break;
         }
+        double norm = change_norm(b, head, x);
+        double beta = norm_prev > 0.0 && norm <= norm_prev ? norm / norm_prev : 0.0;
+        accelerate(b, head, x, beta);
+        norm_prev = norm;
+    }
+    FOR_ROWS(b, head, k, i)
+    {
+        change[i] = read_row(b, &b->blocks[k].path, row_Y(b, &b->blocks[k], i));
     }
     return result;
 }
