@@ -117,5 +117,7 @@ int main(void)
     // approaches slower than restitution_speed do not bounce, which cuts the series by at most 2 v / (g (1 - e)), 7 ms; each
     // bounce may come a step early
     bool is_in_time = fabs(last - exact) < 2.0 * slowest / (GRAVITY * (1.0 - RESTITUTION)) + bounces * STEP;
-    return is_in_time && fabs(force - weight) < 1e-9 * weight && fabs(height) < 1e-6 ? 0 : 1;
+    // a gap of 1e-12 m is a speed of 1e-8 m/s in one step, beside the g h = 1e-3 m/s that the force takes back; observed 1e-7
+    bool is_carried = fabs(force - weight) < 1e-5 * weight;
+    return is_in_time && is_carried && fabs(height) < 1e-6 ? 0 : 1;
 }
