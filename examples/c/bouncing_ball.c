@@ -57,7 +57,7 @@ static ItmModel* build_scene(void)
     body.pose.p.z = RADIUS + HEIGHT;
     must(itm_builder_add_body(builder, &body, &ball, &error), &error);
 
-    // two surfaces of one material meet with its own numbers
+    // two surfaces of one material meet with its friction and restitution
     ItmMaterialDef material = itm_default_material_def();
     material.name = "rubber";
     material.surface.restitution = RESTITUTION;
