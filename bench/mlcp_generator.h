@@ -1,4 +1,5 @@
-// Random contact problems for tests and benchmarks: rigid bodies with bilateral rows and contacts between them.
+// Random contact problems for tests and benchmarks: rigid bodies with bilateral rows and contacts
+// between them.
 //     H = A M^-1 A',  b = A v   (b is in the range of A, so bilateral rows are always consistent)
 // Rows: bilateral (free), then per contact its normal [0, inf) and two tangents.
 #ifndef ITM_BENCH_MLCP_GENERATOR_H
@@ -9,22 +10,24 @@
 #include <stdint.h>
 
 typedef struct MlcpSpec {
-    int nbilateral;      // free rows
-    int ncontact;        // three rows each
-    bool is_redundant;   // few bodies (about 0.6 velocities a row) and every third bilateral row a combination of others
-    bool is_coupled;     // friction bounded by mu times the normal impulse; false: by fixed numbers
-    ItmFrictionLaw law;  // of coupled friction
-    int ndirection;      // of pyramids
-    double mass_spread;  // masses are multiplied by 10^(-spread .. spread)
-    double drift;        // > 0: the same scene a little later; lever arms and velocities move by about this much
+    int nbilateral; // free rows
+    int ncontact;   // three rows each
+    bool
+        is_redundant; // few bodies (about 0.6 velocities a row) and every third bilateral row a combination of others
+    bool is_coupled;    // friction bounded by mu times the normal impulse; false: by fixed numbers
+    ItmFrictionLaw law; // of coupled friction
+    int ndirection;     // of pyramids
+    double mass_spread; // masses are multiplied by 10^(-spread .. spread)
+    double
+        drift; // > 0: the same scene a little later; lever arms and velocities move by about this much
     uint64_t seed;
 } MlcpSpec;
 
 typedef struct MlcpCase {
     int n, nbilateral, ncontact, nv;
     double *H, *b, *lo, *up;
-    ItmMlcpContact* contacts;  // coupled friction only, else NULL
-    ItmMlcpProblem problem;    // points into the arrays above
+    ItmMlcpContact* contacts; // coupled friction only, else NULL
+    ItmMlcpProblem problem;   // points into the arrays above
 } MlcpCase;
 
 // Well posed, fixed bounds, spread 0, drift 0, seed 12345.

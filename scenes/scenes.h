@@ -65,4 +65,21 @@ ItmStatus itm_zoo_build_loop(ItmModel** model, ItmCoordinates coordinates, ItmEr
 // Two gear wheels "pinion", "wheel" and a rack "rack" driven by the wheel. Freedom 1.
 ItmStatus itm_zoo_build_gears(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
 
+// ---------------------------------------------------------------------------- hydraulic circuits
+
+// Circuit of the cranes, per actuator N = 1, 2: volumes "pistonN", "rodN" (held), "lineN", "throttleN", "valveN", "cylN",
+// aliases "cylN.p3", "cylN.U"; in common "pump" and "tank". Starts as the page of the models says.   [cranes, section 3.2]
+typedef struct ItmCraneCircuit {
+    int ncylinder;                   // 1 or 2
+    double hose_3;                   // volume between valve and throttle, m^3
+    bool has_joystick;               // commands as the page of the models has them; else 0
+    const ItmSignalDef* motion[2];   // of the pistons, or NULL: inputs
+} ItmCraneCircuit;
+ItmCraneCircuit itm_default_crane_circuit(void);
+ItmStatus itm_crane_circuit_build(ItmCircuit** circuit, const ItmCraneCircuit* crane, ItmError* error);
+
+// Circuit of the manipulator, N = 1, 2: volumes "pushN" (grows with the length), "pullN", "valveN", "cylN". Commands are
+// 0.5 and a ramp of dkappa2 on valve2; the static start finds the rest.               [contact-rim, section 5.1]
+ItmStatus itm_manipulator_circuit_build(ItmCircuit** circuit, double dkappa2, ItmError* error);
+
 #endif

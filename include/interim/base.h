@@ -83,6 +83,13 @@ typedef struct ItmSym3 {
     double xx, yy, zz, xy, xz, yz;
 } ItmSym3;
 
+// Name, unit and meaning of one recorded quantity.
+typedef struct ItmOutputInfo {
+    const char* name;         // "rod.position.x"; belongs to the model
+    const char* unit;         // "m"
+    const char* description;  // "position of the body frame's origin, world x"
+} ItmOutputInfo;
+
 // Version of the library that is running, "major.minor.patch".
 ITM_API const char* itm_version(void);
 

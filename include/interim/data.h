@@ -106,12 +106,6 @@ ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmD
 ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);
 
 // Outputs: everything a run records, named element.quantity[.component].
-typedef struct ItmOutputInfo {
-    const char* name;         // "rod.position.x"; belongs to the model
-    const char* unit;         // "m"
-    const char* description;  // "position of the body frame's origin, world x"
-} ItmOutputInfo;
-
 ITM_API int itm_output_get_count(const ItmModel* m);
 ITM_API ItmOutputInfo itm_output_get_info(const ItmModel* m, int output);
 ITM_API int itm_output_find(const ItmModel* m, const char* name);

@@ -9,6 +9,7 @@
 #include "interim/mlcp.h"
 #include "interim/contact.h"
 #include "interim/data.h"
+#include "interim/hydraulics.h"
 #include "interim/file.h"
 #include "interim/results.h"
 

@@ -1,6 +1,7 @@
-// Dense kernels of the MLCP room: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding columns zero.
-// The kernels are compiled twice, for the baseline and for AVX2, from the same source with the same
-// lanes and without contraction: both give the same bits, and the faster one is chosen once per workspace.
+// Dense kernels of the MLCP room: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding
+// columns zero. The kernels are compiled twice, for the baseline and for AVX2, from the same source
+// with the same lanes and without contraction: both give the same bits, and the faster one is
+// chosen once per workspace.
 #ifndef ITM_MLCP_DENSE_H
 #define ITM_MLCP_DENSE_H
 
@@ -20,8 +21,15 @@ typedef struct ItmDense {
     // y += a x
     void (*axpy)(double* y, double a, const double* x, int n);
 
-    // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y stay
-    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows, int m, int n);
+    // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y
+    // stay
+    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows,
+                          int m, int n);
+
+    // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w follows by the rows of the
+    // symmetric A and by eps on the diagonal
+    void (*sweep)(double* x, double* w, const double* A, int lda, const double* inv_h,
+                  const double* lo, const double* up, double eps, int n);
 
     // A = U'U in the upper triangle, in place (below: garbage). A pivot not above `floor` stops it.
     // Returns n, or the index of the pivot that failed.
@@ -36,8 +44,8 @@ typedef struct ItmDense {
     // (a_i, b_i) <- (c a_i + s b_i, c b_i - s a_i)
     void (*rotate)(double* a, double* b, double c, double s, int n);
 
-    // P A = L U in place with row exchanges recorded in pivots (n). A pivot below `floor` in size is replaced
-    // by +-floor: the caller refines. Returns the number of replaced pivots.
+    // P A = L U in place with row exchanges recorded in pivots (n). A pivot below `floor` in size
+    // is replaced by +-floor: the caller refines. Returns the number of replaced pivots.
     int (*factor_lu)(double* A, int lda, int n, int* pivots, double floor);
 
     // L U x = P x, in place

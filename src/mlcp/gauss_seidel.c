@@ -1,16 +1,19 @@
-// Projected Gauss-Seidel with over-relaxation: row by row for bounds, contact by contact for friction, the
-// bounds of friction always taken from the current normal impulse.
+// Projected Gauss-Seidel with over-relaxation: row by row for bounds, contact by contact for
+// friction, the bounds of friction always taken from the current normal impulse.
 #include "mlcp/workspace.h"
 
 #include <math.h>
 
 enum { CHECK_EVERY = 25 };
 
-// w_i of the current x. For symmetric H, ws->w is kept up to date by set_row; otherwise it is computed here.
+// w_i of the current x. For symmetric H, ws->w is kept up to date by set_row; otherwise it is
+// computed here.
 static double row_velocity(const ItmMlcpWorkspace* ws, int i)
 {
     const ItmMlcpScaled* s = &ws->s;
-    return s->is_symmetric ? ws->w[i] : s->b[i] + ws->dense->dot(s->H + (size_t)i * (size_t)s->ld, ws->x, s->n);
+    return s->is_symmetric
+               ? ws->w[i]
+               : s->b[i] + ws->dense->dot(s->H + (size_t)i * (size_t)s->ld, ws->x, s->n);
 }
 
 // x_i changes and w follows by column i of H, which is row i; rows that rest cost nothing
@@ -36,12 +39,13 @@ static void sweep_row(ItmMlcpWorkspace* ws, int i, double lo, double up, double 
     double w = row_velocity(ws, i);
     double x = h > 0.0 ? ws->x[i] - relaxation * w / h : w > 0.0 ? lo : up;
     if (!isfinite(x)) {
-        return;  // a row without H and without the bound it is driven to: nothing to do here
+        return; // a row without H and without the bound it is driven to: nothing to do here
     }
     set_row(ws, i, x < lo ? lo : x > up ? up : x);
 }
 
-// x_t <- P(x_t - omega w_t / h_t), one step length for both tangents so that the set keeps its shape
+// x_t <- P(x_t - omega w_t / h_t), one step length for both tangents so that the set keeps its
+// shape
 static void sweep_tangents(ItmMlcpWorkspace* ws, const ItmMlcpContact* c, double relaxation)
 {
     const ItmMlcpScaled* s = &ws->s;
@@ -54,7 +58,8 @@ static void sweep_tangents(ItmMlcpWorkspace* ws, const ItmMlcpContact* c, double
     // the trace bounds the largest eigenvalue of the 2 x 2 block
     double h = diagonal(s, t[0]) + diagonal(s, t[1]);
     double step = h > 0.0 ? relaxation / h : 0.0;
-    double y[2] = {ws->x[t[0]] - step * row_velocity(ws, t[0]), ws->x[t[1]] - step * row_velocity(ws, t[1])};
+    double y[2] = {ws->x[t[0]] - step * row_velocity(ws, t[0]),
+                   ws->x[t[1]] - step * row_velocity(ws, t[1])};
     if (c->law == ITM_FRICTION_CONE) {
         itm_residual_project_disc(y, r);
     } else {

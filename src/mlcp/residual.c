@@ -1,4 +1,5 @@
-// Projections onto admissible sets, the residual that judges every solver alike, and the value of a proof.
+// Projections onto admissible sets, the residual that judges every solver alike, and the value of a
+// proof.
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ void itm_residual_project_disc(double* t, double r)
     }
 }
 
-// Corners r (cos, sin)(2 pi j / k). Outside, the nearest point lies on the edge whose sector (in angle) holds
-// y unless y is beyond one end of that edge; then it is the corner.
+// Corners r (cos, sin)(2 pi j / k). Outside, the nearest point lies on the edge whose sector (in
+// angle) holds y unless y is beyond one end of that edge; then it is the corner.
 int itm_residual_project_polygon(double* t, double r, int k)
 {
     const double pi = 3.14159265358979323846;
@@ -133,7 +134,8 @@ static bool is_tangent(const ItmMlcpProblem* p, const int* tangent_of, int row)
     return false;
 }
 
-static double measure_bounds(const ItmMlcpProblem* p, const double* x, const double* w, const int* tangent_of)
+static double measure_bounds(const ItmMlcpProblem* p, const double* x, const double* w,
+                             const int* tangent_of)
 {
     double worst = 0.0;
     for (int i = 0; i < p->n; i++) {
@@ -157,9 +159,11 @@ static double measure_contacts(const ItmMlcpProblem* p, const double* x, const d
     return worst;
 }
 
-double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of)
+double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w,
+                            const int* tangent_of)
 {
-    double worst = worse(measure_bounds(problem, x, w, tangent_of), measure_contacts(problem, x, w));
+    double worst =
+        worse(measure_bounds(problem, x, w, tangent_of), measure_contacts(problem, x, w));
     return worst / (1.0 + max_abs(problem->b, problem->n));
 }
 
@@ -174,7 +178,8 @@ static double multiply_row(const ItmMlcpProblem* p, const double* x, int row)
 }
 
 // The contact's rows only, gathered so that no array for all of w is needed.
-static double measure_contact_alone(const ItmMlcpProblem* p, const ItmMlcpContact* contact, const double* x)
+static double measure_contact_alone(const ItmMlcpProblem* p, const ItmMlcpContact* contact,
+                                    const double* x)
 {
     const int rows[3] = {contact->normal, contact->tangent[0], contact->tangent[1]};
     double xs[3] = {0}, ws[3] = {0};
@@ -218,14 +223,16 @@ static bool is_admissible_direction(double lo, double up, double d)
     return d == 0.0 || lo == -INFINITY;
 }
 
-// Let x solve the problem. Then d.w >= 0 for every admissible d, but d.w = d.b + (H'd).x. Where x_j is bounded,
-// (H'd)_j x_j is at most its largest value on [lo_j, up_j]; where it is not, |(H'd)_j| max|x| bounds it. So
+// Let x solve the problem. Then d.w >= 0 for every admissible d, but d.w = d.b + (H'd).x. Where x_j
+// is bounded, (H'd)_j x_j is at most its largest value on [lo_j, up_j]; where it is not, |(H'd)_j|
+// max|x| bounds it. So
 //     0 <= d.b + bounded + unbounded max|x|,   max|x| >= -(d.b + bounded) / unbounded
 double itm_mlcp_compute_proof_radius(const ItmMlcpProblem* p, const double* d)
 {
     double known = 0.0, unbounded = 0.0;
     for (int i = 0; i < p->n; i++) {
-        if (!is_admissible_direction(p->lo[i], p->up[i], d[i]) || (d[i] != 0.0 && is_tangent(p, NULL, i))) {
+        if (!is_admissible_direction(p->lo[i], p->up[i], d[i]) ||
+            (d[i] != 0.0 && is_tangent(p, NULL, i))) {
             return 0.0;
         }
         known += d[i] * p->b[i];

@@ -23,12 +23,14 @@ static double pick_scale(double h)
 
 static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
-    // a matrix that is neither symmetric nor of contacts (a circuit) says nothing through its diagonal
+    // a matrix that is neither symmetric nor of contacts (a circuit) says nothing through its
+    // diagonal
     bool has_scale = p->is_symmetric || p->ncontact > 0;
     for (int i = 0; i < s->n; i++) {
         s->d[i] = has_scale ? pick_scale(p->H[(size_t)i * (size_t)p->n + (size_t)i]) : 1.0;
     }
-    // one scale for all rows of a round contact: the smallest, so that no diagonal exceeds one by much
+    // one scale for all rows of a round contact: the smallest, so that no diagonal exceeds one by
+    // much
     for (int c = 0; c < p->ncontact; c++) {
         const ItmMlcpContact* contact = &p->contacts[c];
         if (contact->law != ITM_FRICTION_BOX) {
@@ -42,8 +44,10 @@ static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
-static void scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
+// Returns whether all of H is finite: 0 times anything finite is 0, times anything else NaN.
+static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
+    double sum[8] = {0};
     for (int i = 0; i < s->n; i++) {
         const double* restrict from = p->H + (size_t)i * (size_t)p->n;
         const double* restrict d = s->d;
@@ -55,11 +59,17 @@ static void scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
         for (int j = s->n; j < s->ld; j++) {
             to[j] = 0.0;
         }
+        for (int j = 0; j < s->ld; j += 8) {
+            for (int k = 0; k < 8; k++) {
+                sum[k] += 0.0 * to[j + k];
+            }
+        }
     }
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
 }
 
-// A box coupling with two tangents becomes two couplings of one row each: nothing else then needs to know
-// that their scales differ.
+// A box coupling with two tangents becomes two couplings of one row each: nothing else then needs
+// to know that their scales differ.
 static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
     for (int i = 0; i < s->n; i++) {
@@ -90,18 +100,21 @@ static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
-void itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
+bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
 {
     ItmMlcpScaled* s = &ws->s;
     s->n = p->n;
     s->ld = itm_dense_pad(p->n);
     s->is_symmetric = p->is_symmetric;
     pick_scales(s, p);
-    scale_matrix(s, p);
+    if (!scale_matrix(s, p)) {
+        return false;
+    }
     for (int i = 0; i < s->n; i++) {
         s->b[i] = s->d[i] * p->b[i];
         s->lo[i] = p->lo[i] / s->d[i];
         s->up[i] = p->up[i] / s->d[i];
     }
     scale_contacts(s, p);
+    return true;
 }

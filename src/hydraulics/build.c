@@ -1,0 +1,581 @@
+// From definitions to the tables of a circuit.
+#include "hydraulics/builder.h"
+#include "hydraulics/data.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Compile {
+    const ItmCircuitBuilder* b;
+    ItmCircuit* c;
+    ItmError* error;
+    int* group;  // union-find over nodes by builder id: volumes that exchange oil    (nnode)
+} Compile;
+
+static ItmStatus out_of_memory(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_circuit_build", NULL, "out of memory for a circuit");
+}
+
+// ---------------------------------------------------------------------------- islands
+
+static int find_root(int* group, int i)
+{
+    while (group[i] != i) {
+        group[i] = group[group[i]];
+        i = group[i];
+    }
+    return i;
+}
+
+// The smaller number leads, so that islands keep the order of their first volume.
+static void join(Compile* k, int a, int b)
+{
+    if (k->b->nodes.items[a].is_source || k->b->nodes.items[b].is_source) {
+        return;
+    }
+    int root_a = find_root(k->group, a), root_b = find_root(k->group, b);
+    k->group[root_a > root_b ? root_a : root_b] = root_a > root_b ? root_b : root_a;
+}
+
+static void join_all(Compile* k)
+{
+    const ItmCircuitBuilder* b = k->b;
+    for (int i = 0; i < b->nodes.count; i++) {
+        k->group[i] = i;
+    }
+    for (int i = 0; i < b->orifices.count; i++) {
+        join(k, b->orifices.items[i].port_a, b->orifices.items[i].port_b);
+    }
+    for (int i = 0; i < b->laminars.count; i++) {
+        join(k, b->laminars.items[i].port_a, b->laminars.items[i].port_b);
+    }
+    for (int i = 0; i < b->pressure_valves.count; i++) {
+        join(k, b->pressure_valves.items[i].port_a, b->pressure_valves.items[i].port_b);
+    }
+    for (int i = 0; i < b->valves.count; i++) {
+        const ItmValveDef* valve = &b->valves.items[i];
+        join(k, valve->port_p, valve->port_a);
+        join(k, valve->port_p, valve->port_b);
+        join(k, valve->port_t, valve->port_a);
+        join(k, valve->port_t, valve->port_b);
+    }
+    for (int i = 0; i < b->cylinders.count; i++) {
+        if (b->cylinders.items[i].leakage > 0) {
+            join(k, b->cylinders.items[i].port_1, b->cylinders.items[i].port_2);
+        }
+    }
+}
+
+// Number the volumes island by island, then the sources.
+static void number_nodes(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    int next = 0, used = 0;
+    for (int root = 0; root < c->nnode; root++) {
+        if (k->b->nodes.items[root].is_source || find_root(k->group, root) != root) {
+            continue;
+        }
+        c->island_adr[c->nisland] = next;
+        for (int i = root; i < c->nnode; i++) {
+            if (!k->b->nodes.items[i].is_source && find_root(k->group, i) == root) {
+                c->node_index[i] = next++;
+            }
+        }
+        int size = next - c->island_adr[c->nisland];
+        c->lu_adr[c->nisland++] = used;
+        used += size * size;
+    }
+    c->island_adr[c->nisland] = next;
+    c->nlu = used;
+    for (int i = 0; i < c->nnode; i++) {
+        if (k->b->nodes.items[i].is_source) {
+            c->node_index[i] = next++;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- nodes and drives
+
+static int add_drive(Compile* k, const char* name, double base, int signal)
+{
+    ItmCircuit* c = k->c;
+    c->drives[c->ndrive] = (ItmDrive){.name = name, .base = base, .signal = signal};
+    bool varies = signal != ITM_NONE && c->signals[signal].def.kind != ITM_SIGNAL_PIECEWISE &&
+                  c->signals[signal].def.kind != ITM_SIGNAL_CONSTANT;
+    if (varies) {
+        c->varying[c->nvarying++] = c->ndrive;
+    }
+    return c->ndrive++;
+}
+
+static ItmOil compile_oil(const ItmFluidDef* fluid)
+{
+    if (!fluid->has_pressure_law) {
+        return (ItmOil){.a = 1.0 / fluid->bulk_modulus, .vapour = fluid->vapour_pressure, .highest = INFINITY};
+    }
+    double a = fluid->compress_a, b = fluid->compress_b;
+    return (ItmOil){.a = a, .b = 2.0 * b, .c = a, .e = b, .vapour = fluid->vapour_pressure,
+                    .highest = b < 0 ? -0.5 * a / b : INFINITY};
+}
+
+static void compile_nodes(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int id = 0; id < c->nnode; id++) {
+        const ItmNodeDef* def = &k->b->nodes.items[id];
+        const ItmFluidDef* fluid = &k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, id)];
+        int i = c->node_index[id];
+        c->node_name[i] = itm_circuit_format(c, "%s", def->name);
+        if (def->is_source) {
+            c->source_vapour[i - c->nvol] = fluid->vapour_pressure;
+            c->source_drive[i - c->nvol] = add_drive(k, c->node_name[i], def->source.pressure, def->source.signal);
+        } else {
+            c->oil[i] = compile_oil(fluid);
+            c->volume[i] = def->volume.volume;
+            c->wall[i] = def->volume.volume / def->volume.wall_modulus;
+            c->start[i] = def->volume.pressure;
+            c->is_held[i] = def->volume.is_held;
+            c->state_name[i] = itm_circuit_format(c, "%s.pressure", def->name);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- branches
+
+// A branch between two nodes of the builder, with the orifice law.  C = C_d A sqrt(2 / rho)
+static ItmBranch* add_branch(Compile* k, int a, int b, const ItmOrificeLaw* law, ItmHydraulicAccount account)
+{
+    ItmCircuit* c = k->c;
+    double density = k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, a)].density;
+    ItmBranch* branch = &c->branches[c->nbranch++];
+    *branch = (ItmBranch){
+        .a = c->node_index[a], .b = c->node_index[b], .control = ITM_NONE, .account = account,
+        .is_one_way = law->is_one_way,
+        .coefficient = law->coefficient > 0 ? law->coefficient : law->discharge * law->area * sqrt(2.0 / density),
+        .threshold = law->threshold, .slope = law->threshold > 0 ? 1.0 / sqrt(law->threshold) : 0.0,
+    };
+    return branch;
+}
+
+// q = conductance (p_a - p_b): the orifice law whose straight part never ends.
+static void add_laminar(Compile* k, int a, int b, double conductance, ItmHydraulicAccount account)
+{
+    ItmOrificeLaw law = {.coefficient = conductance};
+    ItmBranch* branch = add_branch(k, a, b, &law, account);
+    branch->threshold = INFINITY;
+    branch->slope = 1.0;
+}
+
+static void add_view(Compile* k, const char* name)
+{
+    ItmCircuit* c = k->c;
+    c->singles[c->nsingle++] = (ItmBranchView){itm_circuit_format(c, "%s", name), c->nbranch - 1};
+}
+
+static void compile_resistances(Compile* k)
+{
+    const ItmCircuitBuilder* b = k->b;
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < b->orifices.count; i++) {
+        const ItmOrificeDef* def = &b->orifices.items[i];
+        ItmBranch* branch = add_branch(k, def->port_a, def->port_b, &def->law,
+                                       def->is_variable ? ITM_HYDRAULIC_VALVE : ITM_HYDRAULIC_THROTTLE);
+        add_view(k, def->name);
+        if (def->is_variable) {
+            const char* name = c->singles[c->nsingle - 1].name;
+            branch->opening = ITM_OPENING_POSITIVE;
+            branch->control = c->ncontrol;
+            c->controls[c->ncontrol++] =
+                (ItmControl){.drive = add_drive(k, name, def->opening, def->signal), .x_adr = ITM_NONE, .hi = 1.0};
+        }
+    }
+    for (int i = 0; i < b->laminars.count; i++) {
+        const ItmLaminarDef* def = &b->laminars.items[i];
+        add_laminar(k, def->port_a, def->port_b, def->conductance, ITM_HYDRAULIC_THROTTLE);
+        add_view(k, def->name);
+    }
+    for (int i = 0; i < b->pressure_valves.count; i++) {
+        const ItmPressureValveDef* def = &b->pressure_valves.items[i];
+        ItmBranch* branch = add_branch(k, def->port_a, def->port_b, &def->law, ITM_HYDRAULIC_VALVE);
+        branch->opening = ITM_OPENING_PRESSURE;
+        branch->is_one_way = true;
+        branch->crack = def->opening_pressure;
+        branch->inv_span = 1.0 / def->span;
+        add_view(k, def->name);
+    }
+}
+
+// Limits and spool dynamics of a valve; its states stand at the command.
+static void compile_spool(Compile* k, ItmControl* control, const ItmValveDef* def, const char* name)
+{
+    ItmCircuit* c = k->c;
+    bool is_symmetric = def->kind == ITM_VALVE_SYMMETRIC;
+    control->lo = is_symmetric ? 0.0 : -def->limit;
+    control->hi = is_symmetric ? 1.0 : def->limit;
+    control->dead_band = is_symmetric ? 0.0 : def->dead_band;
+    control->order = (int)def->spool;
+    control->x_adr = ITM_NONE;
+    if (control->order > 0) {
+        control->x_adr = c->nx;
+        control->rate = control->order == 1 ? 1.0 / def->time_constant : def->frequency;
+        control->damping = 2.0 * def->damping_ratio * def->frequency;
+        c->state_name[c->nx] = itm_circuit_format(c, "%s.spool", name);
+        if (control->order == 2) {
+            c->state_name[c->nx + 1] = itm_circuit_format(c, "%s.spool_rate", name);
+        }
+        c->nx += control->order;
+    }
+}
+
+static void compile_valves(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->valves.count; i++) {
+        const ItmValveDef* def = &k->b->valves.items[i];
+        ItmValveView* view = &c->valves[c->nvalve++];
+        *view = (ItmValveView){itm_circuit_format(c, "%s", def->name), c->ncontrol, c->nbranch};
+        // P-A and B-T open together, and P-B and A-T
+        int from[4] = {def->port_p, def->port_b, def->port_p, def->port_a};
+        int to[4] = {def->port_a, def->port_t, def->port_b, def->port_t};
+        for (int n = 0; n < 4; n++) {
+            ItmBranch* branch = add_branch(k, from[n], to[n], &def->law, ITM_HYDRAULIC_VALVE);
+            branch->control = c->ncontrol;
+            if (def->kind == ITM_VALVE_4_3) {
+                branch->opening = n < 2 ? ITM_OPENING_POSITIVE : ITM_OPENING_NEGATIVE;
+            } else {
+                branch->opening = n < 2 ? ITM_OPENING_COMPLEMENT : ITM_OPENING_POSITIVE;
+            }
+        }
+        ItmControl* control = &c->controls[c->ncontrol++];
+        control->drive = add_drive(k, view->name, def->command, def->signal);
+        compile_spool(k, control, def, view->name);
+    }
+}
+
+static void compile_flows(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->flows.count; i++) {
+        const ItmFlowSourceDef* def = &k->b->flows.items[i];
+        c->flow_name[i] = itm_circuit_format(c, "%s", def->name);
+        c->flows[c->nflow++] = (ItmFlowBranch){
+            .a = def->port_a != ITM_NONE ? c->node_index[def->port_a] : ITM_NONE,
+            .b = c->node_index[def->port_b],
+            .drive = add_drive(k, c->flow_name[i], def->flow, def->signal),
+        };
+    }
+}
+
+// Where the blocks of Newton's matrix keep what a branch contributes: row-major, island by island.
+static void find_entries(ItmCircuit* c)
+{
+    for (int island = 0; island < c->nisland; island++) {
+        int start = c->island_adr[island], n = c->island_adr[island + 1] - start;
+        for (int i = 0; i < n; i++) {
+            c->lu_diag[start + i] = c->lu_adr[island] + i * n + i;
+        }
+    }
+    for (int i = 0; i < c->nbranch; i++) {
+        ItmBranch* branch = &c->branches[i];
+        int a = branch->a, b = branch->b;
+        branch->aa = a < c->nvol ? c->lu_diag[a] : ITM_NONE;
+        branch->bb = b < c->nvol ? c->lu_diag[b] : ITM_NONE;
+        bool is_inner = a < c->nvol && b < c->nvol;
+        branch->ab = is_inner ? branch->aa + b - a : ITM_NONE;
+        branch->ba = is_inner ? branch->bb + a - b : ITM_NONE;
+    }
+}
+
+// ---------------------------------------------------------------------------- cylinders and accumulators
+
+// Dead volumes belong to the nodes at the ports.
+static void add_dead_volume(ItmCircuit* c, int node, double volume, double wall_modulus)
+{
+    if (node < c->nvol) {
+        c->volume[node] += volume;
+        c->wall[node] += volume / wall_modulus;
+    }
+}
+
+static void compile_cylinders(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->cylinders.count; i++) {
+        const ItmCylinderDef* def = &k->b->cylinders.items[i];
+        ItmCylinder* cylinder = &c->cylinders[c->ncyl++];
+        *cylinder = (ItmCylinder){
+            .name = itm_circuit_format(c, "%s", def->name),
+            .node_1 = c->node_index[def->port_1], .node_2 = c->node_index[def->port_2],
+            .area_1 = def->area_1, .area_2 = def->area_2,
+            .s_0 = def->start_length - def->start_extension, .stroke = def->stroke,
+            .start_length = def->start_length, .wall = 1.0 / def->wall_modulus,
+            .viscous = def->viscous, .coulomb = def->coulomb, .inv_speed = 1.0 / def->coulomb_speed,
+            .damper_length = def->damper_length, .damper_stiffness = def->damper_stiffness,
+            .damper_damping = def->damper_damping, .motion = def->motion,
+        };
+        add_dead_volume(c, cylinder->node_1, def->dead_volume_1, def->wall_modulus);
+        add_dead_volume(c, cylinder->node_2, def->dead_volume_2, def->wall_modulus);
+        if (def->leakage > 0) {
+            add_laminar(k, def->port_1, def->port_2, def->leakage, ITM_HYDRAULIC_LEAKAGE);
+        }
+    }
+}
+
+static void compile_accumulators(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->accumulators.count; i++) {
+        const ItmAccumulatorDef* def = &k->b->accumulators.items[i];
+        c->accumulator_name[i] = itm_circuit_format(c, "%s", def->name);
+        c->accumulators[c->nacc++] = (ItmAccumulator){
+            .node = c->node_index[def->port], .gas_volume = def->gas_volume, .precharge = def->precharge,
+            .inv_exponent = 1.0 / def->exponent};
+    }
+}
+
+static ItmStatus compile_signals(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->signals.count; i++) {
+        ItmSignalDef def = k->b->signals.items[i];
+        size_t n = (size_t)def.npoint;
+        double* table = itm_circuit_take(c, 4 * n, sizeof *table);
+        if (table == NULL) {
+            return out_of_memory(k->error);
+        }
+        if (n > 0) {
+            memcpy(table, def.times, n * sizeof *table);
+            memcpy(table + n, def.values, n * sizeof *table);
+        }
+        def.times = table;
+        def.values = table + n;
+        def.name = "";
+        itm_signal_init(&c->signals[c->nsignal++], &def, table + 2 * n, table + 3 * n);
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- checks
+
+// A volume that nothing joins would keep its pressure for ever: surely a mistake.
+static ItmStatus check_connections(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    int* joined = itm_circuit_take(c, (size_t)c->nnode, sizeof *joined);
+    if (joined == NULL) {
+        return out_of_memory(k->error);
+    }
+    for (int i = 0; i < c->nbranch; i++) {
+        joined[c->branches[i].a]++;
+        joined[c->branches[i].b]++;
+    }
+    for (int i = 0; i < c->nflow; i++) {
+        joined[c->flows[i].b]++;
+        if (c->flows[i].a != ITM_NONE) {
+            joined[c->flows[i].a]++;
+        }
+    }
+    for (int i = 0; i < c->ncyl; i++) {
+        joined[c->cylinders[i].node_1]++;
+        joined[c->cylinders[i].node_2]++;
+    }
+    for (int i = 0; i < c->nnode; i++) {
+        if (joined[i] == 0) {
+            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", c->node_name[i],
+                                 "node '%s' is disconnected: no element has a port there", c->node_name[i]);
+        }
+    }
+    return ITM_OK;
+}
+
+// Volume and capacity at the start, for the chambers at s = start_length.
+static ItmStatus check_volumes(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < c->nvol; i++) {
+        double volume = c->volume[i], wall = c->wall[i];
+        for (int n = 0; n < c->ncyl; n++) {
+            const ItmCylinder* cylinder = &c->cylinders[n];
+            double l_1 = cylinder->start_length - cylinder->s_0;
+            double chamber = (cylinder->node_1 == i ? cylinder->area_1 * l_1 : 0.0) +
+                             (cylinder->node_2 == i ? cylinder->area_2 * (cylinder->stroke - l_1) : 0.0);
+            volume += chamber;
+            wall += chamber * cylinder->wall;
+        }
+        if (!(volume > 0)) {
+            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "volume",
+                                 "volume '%s' holds %g m^3 at the start; it must be positive", c->node_name[i], volume);
+        }
+        const ItmOil* oil = &c->oil[i];
+        double kappa = (oil->a + oil->b * oil->vapour) / (1.0 + oil->vapour * (oil->c + oil->e * oil->vapour));
+        c->void_capacity[i] = volume * kappa + wall;
+    }
+    return ITM_OK;
+}
+
+// A prescribed motion begins inside the stroke.
+static ItmStatus check_motions(Compile* k)
+{
+    const ItmCircuit* c = k->c;
+    for (int i = 0; i < c->ncyl; i++) {
+        const ItmCylinder* cylinder = &c->cylinders[i];
+        if (cylinder->motion == ITM_NONE) {
+            continue;
+        }
+        double s = itm_signal_compute(&c->signals[cylinder->motion], 0.0).x;
+        if (!(s >= cylinder->s_0 && s <= cylinder->s_0 + cylinder->stroke)) {
+            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "motion",
+                                 "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]",
+                                 cylinder->name, s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
+        }
+    }
+    return ITM_OK;
+}
+
+static ItmStatus check_tanks(Compile* k)
+{
+    const ItmCircuitBuilder* b = k->b;
+    for (int t = 0; t < b->nodes.count; t++) {
+        const ItmPressureSourceDef* tank = &b->nodes.items[t].source;
+        bool is_tank = b->nodes.items[t].is_source && tank->is_tank && tank->signal == ITM_NONE;
+        for (int i = 0; is_tank && i < b->nodes.count; i++) {
+            const ItmNodeDef* node = &b->nodes.items[i];
+            double pressure = node->is_source ? node->source.pressure : node->volume.pressure;
+            int fluid = itm_circuit_builder_get_fluid(b, i);
+            if (fluid == tank->fluid && pressure < tank->pressure && !(node->is_source && node->source.is_tank)) {
+                return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "pressure",
+                                     "'%s' starts at %g Pa, below the %g Pa of tank '%s'", node->name, pressure,
+                                     tank->pressure, b->nodes.items[t].name);
+            }
+        }
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- building
+
+#define TAKE(field, count) ((c->field = itm_circuit_take(c, (size_t)(count), sizeof *c->field)) != NULL)
+
+static bool take_tables(Compile* k)
+{
+    const ItmCircuitBuilder* b = k->b;
+    ItmCircuit* c = k->c;
+    c->nnode = b->nodes.count;
+    for (int i = 0; i < b->nodes.count; i++) {
+        c->nvol += !b->nodes.items[i].is_source;
+    }
+    c->nsrc = c->nnode - c->nvol;
+    c->nx = c->nvol;  // spools follow
+    int nsingle = b->orifices.count + b->laminars.count + b->pressure_valves.count;
+    int nx = c->nvol + 2 * b->valves.count;
+    int ndrive = c->nsrc + b->flows.count + b->orifices.count + b->valves.count;
+    int ncontrol = b->orifices.count + b->valves.count;
+    k->group = itm_circuit_take(c, (size_t)c->nnode, sizeof *k->group);
+    return k->group != NULL && TAKE(node_name, c->nnode) && TAKE(node_index, c->nnode) && TAKE(oil, c->nvol) &&
+           TAKE(volume, c->nvol) && TAKE(wall, c->nvol) && TAKE(void_capacity, c->nvol) && TAKE(start, nx) &&
+           TAKE(is_held, c->nvol) && TAKE(source_vapour, c->nsrc) && TAKE(source_drive, c->nsrc) &&
+           TAKE(island_adr, c->nvol + 1) && TAKE(lu_adr, c->nvol) && TAKE(lu_diag, c->nvol) &&
+           TAKE(branches, nsingle + 4 * b->valves.count + b->cylinders.count) && TAKE(controls, ncontrol) &&
+           TAKE(drives, ndrive) && TAKE(flows, b->flows.count) && TAKE(accumulators, b->accumulators.count) &&
+           TAKE(cylinders, b->cylinders.count) && TAKE(signals, b->signals.count) && TAKE(varying, ndrive) &&
+           TAKE(valves, b->valves.count) && TAKE(singles, nsingle) && TAKE(accumulator_name, b->accumulators.count) &&
+           TAKE(flow_name, b->flows.count) && TAKE(state_name, nx);
+}
+
+// Every name must have found memory.
+static bool has_names(const ItmCircuit* c)
+{
+    bool ok = true;
+    for (int i = 0; i < c->nnode; i++) {
+        ok = ok && c->node_name[i] != NULL;
+    }
+    for (int i = 0; i < c->ndrive; i++) {
+        ok = ok && c->drives[i].name != NULL;
+    }
+    for (int i = 0; i < c->nx; i++) {
+        ok = ok && c->state_name[i] != NULL;
+    }
+    for (int i = 0; i < c->ncyl; i++) {
+        ok = ok && c->cylinders[i].name != NULL;
+    }
+    for (int i = 0; i < c->nsingle; i++) {
+        ok = ok && c->singles[i].name != NULL;
+    }
+    for (int i = 0; i < c->nacc; i++) {
+        ok = ok && c->accumulator_name[i] != NULL;
+    }
+    return ok;
+}
+
+// Spools stand at the command of the start.
+static void set_spool_starts(ItmCircuit* c)
+{
+    for (int i = 0; i < c->ncontrol; i++) {
+        const ItmControl* control = &c->controls[i];
+        const ItmDrive* drive = &c->drives[control->drive];
+        double command = drive->base;
+        if (drive->signal != ITM_NONE) {
+            command += itm_signal_compute(&c->signals[drive->signal], 0.0).x;
+        }
+        if (control->order > 0) {
+            c->start[control->x_adr] = fmin(fmax(command, control->lo), control->hi);
+        }
+    }
+}
+
+static ItmStatus compile(Compile* k)
+{
+    if (!take_tables(k)) {
+        return out_of_memory(k->error);
+    }
+    ItmStatus status = compile_signals(k);
+    if (status != ITM_OK) {
+        return status;
+    }
+    join_all(k);
+    number_nodes(k);
+    compile_nodes(k);
+    compile_flows(k);
+    compile_resistances(k);
+    compile_valves(k);
+    compile_cylinders(k);
+    compile_accumulators(k);
+    find_entries(k->c);
+    set_spool_starts(k->c);
+    if (!has_names(k->c)) {
+        return out_of_memory(k->error);
+    }
+    status = check_connections(k);
+    status = status == ITM_OK ? check_volumes(k) : status;
+    status = status == ITM_OK ? check_tanks(k) : status;
+    status = status == ITM_OK ? check_motions(k) : status;
+    status = status == ITM_OK ? itm_circuit_name_outputs(k->c, k->b, k->error) : status;
+    k->c->data_bytes = itm_hydraulics_measure(k->c);
+    return status;
+}
+
+ItmStatus itm_circuit_build(ItmCircuit** circuit, const ItmCircuitBuilder* b, ItmError* error)
+{
+    if (circuit == NULL || b == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "circuit or builder is NULL");
+    }
+    *circuit = NULL;
+    if (b->nodes.count == 0) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "nodes", "a circuit needs at least one node");
+    }
+    ItmCircuit* c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return out_of_memory(error);
+    }
+    ItmStatus status = compile(&(Compile){.b = b, .c = c, .error = error});
+    if (status != ITM_OK) {
+        itm_circuit_destroy(c);
+        return status;
+    }
+    *circuit = c;
+    return ITM_OK;
+}

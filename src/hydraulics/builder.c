@@ -1,0 +1,258 @@
+#include "hydraulics/builder.h"
+
+#include "base/error.h"
+#include "multibody/signal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- lists
+
+// Room for one more element where memory allows: then *capacity > count. Returns the (perhaps moved) items.
+static void* reserve(void* items, int count, int* capacity, size_t size)
+{
+    if (count < *capacity || *capacity > INT_MAX / 2) {
+        return items;
+    }
+    int larger = *capacity == 0 ? 8 : 2 * *capacity;
+    void* moved = realloc(items, (size_t)larger * size);
+    if (moved == NULL) {
+        return items;
+    }
+    *capacity = larger;
+    return moved;
+}
+
+// Append a value to a list; false without memory.
+#define APPEND(list, value)                                                                        \
+    ((list).items = reserve((list).items, (list).count, &(list).capacity, sizeof *(list).items),   \
+     (list).count < (list).capacity ? ((list).items[(list).count++] = (value), true) : false)
+
+static ItmStatus out_of_memory(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_circuit_add", NULL, "out of memory");
+}
+
+// Register a name, which must be new, and make the definition point to our copy.
+static ItmStatus take_name(ItmNames* names, const char** name, int value, ItmError* error)
+{
+    size_t length = strlen(*name);
+    if (itm_names_find(names, *name, length) != ITM_NONE) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_circuit_add", "name", "the name '%s' is taken already", *name);
+    }
+    const char* copy = itm_names_add(names, *name, length, value);
+    if (copy == NULL) {
+        return out_of_memory(error);
+    }
+    *name = copy;
+    return ITM_OK;
+}
+
+// Keep the element that was just appended, or take it back if its name was refused.
+static ItmStatus settle(ItmStatus status, int* count, int* id)
+{
+    if (status != ITM_OK) {
+        (*count)--;
+    } else if (id != NULL) {
+        *id = *count - 1;
+    }
+    return status;
+}
+
+// Append a checked definition and register its name with a value.
+#define ADD(list, table, def, value)                                                                 \
+    (!APPEND(list, def) ? out_of_memory(error)                                                     \
+                        : settle(take_name(&(table), &(list).items[(list).count - 1].name, value, error), \
+                                 &(list).count, id))
+
+// Return from an add function unless its arguments are there and the definition passes its check.
+#define REQUIRE(check)                                                                             \
+    do {                                                                                           \
+        if (b == NULL || def == NULL) {                                                            \
+            return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL"); \
+        }                                                                                          \
+        ItmStatus check_status = (check);                                                          \
+        if (check_status != ITM_OK) {                                                              \
+            return check_status;                                                                   \
+        }                                                                                          \
+    } while (0)
+
+// ---------------------------------------------------------------------------- life
+
+ItmStatus itm_circuit_builder_create(ItmCircuitBuilder** builder, ItmError* error)
+{
+    if (builder == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder is NULL");
+    }
+    *builder = calloc(1, sizeof **builder);
+    return *builder != NULL ? ITM_OK : out_of_memory(error);
+}
+
+void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
+{
+    if (b == NULL) {
+        return;
+    }
+    for (int i = 0; i < b->signals.count; i++) {
+        free((void*)b->signals.items[i].times);
+        free((void*)b->signals.items[i].values);
+    }
+    for (int i = 0; i < b->aliases.count; i++) {
+        free((void*)b->aliases.items[i].output);
+    }
+    free(b->signals.items);
+    free(b->fluids.items);
+    free(b->nodes.items);
+    free(b->flows.items);
+    free(b->orifices.items);
+    free(b->laminars.items);
+    free(b->pressure_valves.items);
+    free(b->valves.items);
+    free(b->accumulators.items);
+    free(b->cylinders.items);
+    free(b->aliases.items);
+    itm_names_free(&b->signal_names);
+    itm_names_free(&b->fluid_names);
+    itm_names_free(&b->names);
+    itm_names_free(&b->alias_names);
+    free(b);
+}
+
+// ---------------------------------------------------------------------------- signals, fluids, nodes
+
+// A copy of n reals; for n = 0 too it is not NULL.
+static double* copy_reals(const double* values, int n)
+{
+    double* copy = malloc(((size_t)n + 1) * sizeof *copy);
+    if (copy != NULL && n > 0) {
+        memcpy(copy, values, (size_t)n * sizeof *copy);
+    }
+    return copy;
+}
+
+ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_circuit_check_name(def->name, "signal", error));
+    REQUIRE(itm_signal_def_check(def, error));
+    bool has_points = def->kind == ITM_SIGNAL_TABLE || def->kind == ITM_SIGNAL_PIECEWISE;
+    ItmSignalDef copy = *def;
+    copy.npoint = has_points ? def->npoint : 0;
+    double* times = copy_reals(def->times, copy.npoint);
+    double* values = copy_reals(def->values, copy.npoint);
+    copy.times = times;
+    copy.values = values;
+    ItmStatus status = times != NULL && values != NULL
+                           ? ADD(b->signals, b->signal_names, copy, b->signals.count - 1)
+                           : out_of_memory(error);
+    if (status != ITM_OK) {
+        free(times);
+        free(values);
+    }
+    return status;
+}
+
+ItmStatus itm_circuit_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_fluid_def_check(def, error));
+    return ADD(b->fluids, b->fluid_names, *def, b->fluids.count - 1);
+}
+
+ItmStatus itm_circuit_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_volume_def_check(b, def, error));
+    ItmNodeDef node = {.name = def->name, .volume = *def};
+    return ADD(b->nodes, b->names, node, b->nodes.count - 1);
+}
+
+ItmStatus itm_circuit_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
+                                          ItmError* error)
+{
+    REQUIRE(itm_pressure_source_def_check(b, def, error));
+    ItmNodeDef node = {.name = def->name, .is_source = true, .source = *def};
+    return ADD(b->nodes, b->names, node, b->nodes.count - 1);
+}
+
+// ---------------------------------------------------------------------------- elements
+
+ItmStatus itm_circuit_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_flow_source_def_check(b, def, error));
+    return ADD(b->flows, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_orifice_def_check(b, def, error));
+    return ADD(b->orifices, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_laminar_def_check(b, def, error));
+    return ADD(b->laminars, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
+                                         ItmError* error)
+{
+    REQUIRE(itm_pressure_valve_def_check(b, def, error));
+    return ADD(b->pressure_valves, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_valve_def_check(b, def, error));
+    return ADD(b->valves, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_accumulator_def_check(b, def, error));
+    return ADD(b->accumulators, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error)
+{
+    ItmCylinderDef copy = def != NULL ? *def : itm_default_cylinder_def();
+    REQUIRE(itm_cylinder_def_complete(b, &copy, error));
+    return ADD(b->cylinders, b->names, copy, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error)
+{
+    if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");
+    }
+    int* id = NULL;
+    size_t length = strlen(output) + 1;
+    char* copy = malloc(length);
+    if (copy == NULL) {
+        return out_of_memory(error);
+    }
+    memcpy(copy, output, length);
+    ItmAliasDef def = {alias, copy};
+    ItmStatus status = ADD(b->aliases, b->alias_names, def, b->aliases.count - 1);
+    if (status != ITM_OK) {
+        free(copy);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- finding
+
+int itm_circuit_builder_find_signal(const ItmCircuitBuilder* b, const char* name)
+{
+    return itm_names_find(&b->signal_names, name, strlen(name));
+}
+
+int itm_circuit_builder_find_fluid(const ItmCircuitBuilder* b, const char* name)
+{
+    return itm_names_find(&b->fluid_names, name, strlen(name));
+}
+
+int itm_circuit_builder_find_node(const ItmCircuitBuilder* b, const char* name)
+{
+    int value = itm_names_find(&b->names, name, strlen(name));
+    return value != ITM_NODE_LIMIT ? value : ITM_NONE;
+}

@@ -1,0 +1,65 @@
+// The definitions a circuit builder has collected, as the compiler of circuits reads them.
+#ifndef ITM_HYDRAULICS_BUILDER_H
+#define ITM_HYDRAULICS_BUILDER_H
+
+#include "base/names.h"
+#include "interim/hydraulics.h"
+
+// Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
+#define ITM_CIRCUIT_LIST(type)                                                                     \
+    struct {                                                                                       \
+        type* items;                                                                               \
+        int count, capacity;                                                                       \
+    }
+
+// Volumes and sources share their numbering: a port is the id of either.
+typedef struct ItmNodeDef {
+    const char* name;
+    bool is_source;
+    ItmVolumeDef volume;          // where not is_source
+    ItmPressureSourceDef source;  // where is_source
+} ItmNodeDef;
+
+typedef struct ItmAliasDef {
+    const char* name;
+    const char* output;
+} ItmAliasDef;
+
+struct ItmCircuitBuilder {
+    ITM_CIRCUIT_LIST(ItmSignalDef) signals;
+    ITM_CIRCUIT_LIST(ItmFluidDef) fluids;
+    ITM_CIRCUIT_LIST(ItmNodeDef) nodes;
+    ITM_CIRCUIT_LIST(ItmFlowSourceDef) flows;
+    ITM_CIRCUIT_LIST(ItmOrificeDef) orifices;
+    ITM_CIRCUIT_LIST(ItmLaminarDef) laminars;
+    ITM_CIRCUIT_LIST(ItmPressureValveDef) pressure_valves;
+    ITM_CIRCUIT_LIST(ItmValveDef) valves;
+    ITM_CIRCUIT_LIST(ItmAccumulatorDef) accumulators;
+    ITM_CIRCUIT_LIST(ItmCylinderDef) cylinders;
+    ITM_CIRCUIT_LIST(ItmAliasDef) aliases;
+    ItmNames signal_names;  // name to id
+    ItmNames fluid_names;   // name to id
+    ItmNames names;         // nodes: name to id; elements: to ITM_NODE_LIMIT
+    ItmNames alias_names;
+};
+
+#define ITM_NODE_LIMIT 1000000000  // node ids are smaller; stands for an element in `names`
+
+// Whether a definition may be added; the adding functions call them.
+ItmStatus itm_circuit_check_name(const char* name, const char* kind, ItmError* error);
+ItmStatus itm_fluid_def_check(const ItmFluidDef* def, ItmError* error);
+ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error);
+ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error);
+ItmStatus itm_flow_source_def_check(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error);
+ItmStatus itm_orifice_def_check(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error);
+ItmStatus itm_laminar_def_check(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error);
+ItmStatus itm_pressure_valve_def_check(const ItmCircuitBuilder* b, const ItmPressureValveDef* def, ItmError* error);
+ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error);
+ItmStatus itm_accumulator_def_check(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error);
+// Also replaces diameters by areas, and the default extension by its value.
+ItmStatus itm_cylinder_def_complete(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error);
+
+// Fluid of a node.
+int itm_circuit_builder_get_fluid(const ItmCircuitBuilder* b, int node);
+
+#endif

@@ -1,0 +1,124 @@
+// Life and look-ups of a compiled circuit.
+#include "hydraulics/circuit.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+typedef struct ItmCircuitBlock {
+    struct ItmCircuitBlock* next;
+    _Alignas(max_align_t) char bytes[];
+} ItmCircuitBlock;
+
+void* itm_circuit_take(ItmCircuit* c, size_t count, size_t size)
+{
+    ItmCircuitBlock* block = calloc(1, sizeof *block + (count > 0 ? count : 1) * size);
+    if (block == NULL) {
+        return NULL;
+    }
+    block->next = c->blocks;
+    c->blocks = block;
+    return block->bytes;
+}
+
+char* itm_circuit_format(ItmCircuit* c, const char* format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    size_t length = strlen(text) + 1;
+    char* copy = itm_circuit_take(c, length, 1);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+void itm_circuit_destroy(ItmCircuit* c)
+{
+    if (c == NULL) {
+        return;
+    }
+    while (c->blocks != NULL) {
+        ItmCircuitBlock* next = c->blocks->next;
+        free(c->blocks);
+        c->blocks = next;
+    }
+    free(c);
+}
+
+// ---------------------------------------------------------------------------- look-ups
+
+ItmCircuitInfo itm_circuit_get_info(const ItmCircuit* c)
+{
+    return (ItmCircuitInfo){
+        .nnode = c->nnode, .nvolume = c->nvol, .nsource = c->nsrc, .nbranch = c->nbranch, .nvalve = c->nvalve,
+        .ncylinder = c->ncyl, .naccumulator = c->nacc, .ninput = c->ndrive, .nstate = c->nx, .nisland = c->nisland,
+        .data_bytes = c->data_bytes,
+    };
+}
+
+int itm_circuit_find_node(const ItmCircuit* c, const char* name)
+{
+    for (int id = 0; id < c->nnode; id++) {
+        if (strcmp(c->node_name[c->node_index[id]], name) == 0) {
+            return id;
+        }
+    }
+    return ITM_NONE;
+}
+
+int itm_circuit_find_cylinder(const ItmCircuit* c, const char* name)
+{
+    for (int i = 0; i < c->ncyl; i++) {
+        if (strcmp(c->cylinders[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+int itm_circuit_find_input(const ItmCircuit* c, const char* name)
+{
+    for (int i = 0; i < c->ndrive; i++) {
+        if (strcmp(c->drives[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+const char* itm_circuit_get_node_name(const ItmCircuit* c, int node)
+{
+    return node >= 0 && node < c->nnode ? c->node_name[c->node_index[node]] : NULL;
+}
+
+const char* itm_circuit_get_cylinder_name(const ItmCircuit* c, int cylinder)
+{
+    return cylinder >= 0 && cylinder < c->ncyl ? c->cylinders[cylinder].name : NULL;
+}
+
+const char* itm_circuit_get_input_name(const ItmCircuit* c, int input)
+{
+    return input >= 0 && input < c->ndrive ? c->drives[input].name : NULL;
+}
+
+const char* itm_circuit_get_state_name(const ItmCircuit* c, int state)
+{
+    return state >= 0 && state < c->nx ? c->state_name[state] : NULL;
+}
+
+double itm_circuit_next_break(const ItmCircuit* c, double t)
+{
+    double next = INFINITY;
+    for (int i = 0; i < c->nsignal; i++) {
+        next = fmin(next, itm_signal_next_break(&c->signals[i], t));
+    }
+    return next;
+}

@@ -1,0 +1,158 @@
+// The compiled circuit: flat tables that never change while a simulation runs.
+//
+// Nodes are numbered anew: first the volumes, island by island (volumes that exchange oil without a source in
+// between), then the sources. Every resistance, whatever element it belongs to, is one branch of the same table:
+//   q = coefficient opening r(p_a - p_b)
+// A directional valve is four branches that share a control.
+#ifndef ITM_HYDRAULICS_CIRCUIT_H
+#define ITM_HYDRAULICS_CIRCUIT_H
+
+#include "interim/hydraulics.h"
+#include "multibody/signal.h"
+
+// clang-format off
+// What opens a branch.
+typedef enum ItmOpening {
+    ITM_OPENING_FULL,        // 1
+    ITM_OPENING_POSITIVE,    // max(u, 0)
+    ITM_OPENING_NEGATIVE,    // max(-u, 0)
+    ITM_OPENING_COMPLEMENT,  // 1 - u
+    ITM_OPENING_PRESSURE,    // (p_a - p_b - crack) / span within [0, 1]
+} ItmOpening;
+
+typedef struct ItmBranch {
+    int a, b;                    // nodes
+    ItmOpening opening;
+    int control;                 // whose u, or ITM_NONE
+    bool is_one_way;             // q = 0 for p_a < p_b
+    ItmHydraulicAccount account; // where its loss is booked
+    double coefficient;          // m^3/(s sqrt(Pa)); laminar: m^3/(s Pa)
+    double threshold;            // the law is a straight line below; laminar: infinite          Pa
+    double slope;                // of that line: 1/sqrt(threshold); laminar: 1
+    double crack, inv_span;      // Pa, 1/Pa
+    int aa, bb, ab, ba;          // its entries in ItmHydraulics.lu, or ITM_NONE: a source
+} ItmBranch;
+
+// Spool of a valve or opening of a variable orifice.
+typedef struct ItmControl {
+    int drive;           // its command
+    int order;           // of the dynamics: 0, 1, 2
+    int x_adr;           // first state, where order > 0
+    double lo, hi;       // command and u stay in between
+    double dead_band;
+    double rate;         // order 1: 1/tau; order 2: natural frequency                       1/s
+    double damping;      // order 2: 2 zeta omega                                            1/s
+} ItmControl;
+
+// Given quantity: base + signal + input. Of source k (pressure), flow source or control.
+typedef struct ItmDrive {
+    const char* name;
+    double base;
+    int signal;          // or ITM_NONE
+} ItmDrive;
+
+typedef struct ItmFlowBranch {
+    int a, b;            // a may be ITM_NONE
+    int drive;
+} ItmFlowBranch;
+
+typedef struct ItmAccumulator {
+    int node;
+    double gas_volume, precharge, inv_exponent;
+} ItmAccumulator;
+
+typedef struct ItmCylinder {
+    const char* name;
+    int node_1, node_2;
+    double area_1, area_2;       // m^2
+    double s_0;                  // s where l_1 = 0: l_1 = s - s_0                              m
+    double stroke;               // m
+    double start_length;         // m
+    double wall;                 // 1 / wall modulus                                        1/Pa
+    double viscous, coulomb, inv_speed;
+    double damper_length, damper_stiffness, damper_damping;
+    int motion;                  // signal, or ITM_NONE
+} ItmCylinder;
+
+// Compressibility of the oil of a volume: kappa(p) = 1/B = (a + b p) / (1 + c p + e p^2)
+typedef struct ItmOil {
+    double a, b, c, e;
+    double vapour;               // Pa
+    double highest;              // kappa > 0 below                                            Pa
+} ItmOil;
+
+// Elements as the outputs need them.
+typedef struct ItmValveView {
+    const char* name;
+    int control;
+    int branch;                  // first of P-A, B-T, P-B, A-T
+} ItmValveView;
+
+typedef struct ItmBranchView {
+    const char* name;
+    int branch;
+} ItmBranchView;
+
+typedef struct ItmCircuitOutput {
+    const char *name, *unit, *description;
+} ItmCircuitOutput;
+
+struct ItmCircuit {
+    int nnode, nvol, nsrc, nbranch, ncontrol, ndrive, nflow, ncyl, nacc, nx, nisland, nsignal;
+    int nlu;                     // reals in the Jacobian blocks of all islands
+
+    // nodes
+    const char** node_name;      //                                                  (nnode)
+    int*     node_index;         // id of the builder to node                        (nnode)
+    ItmOil*  oil;                //                                                  (nvol)
+    double*  volume;             // that does not move, dead volumes of chambers included (nvol) m^3
+    double*  wall;               // its share V/B of the walls                       (nvol)   m^3/Pa
+    double*  void_capacity;      // V per Pa of virtual pressure below vapour        (nvol)   m^3/Pa
+    double*  start;              // states at the start; spools follow the commands  (nx)
+    bool*    is_held;            //                                                  (nvol)
+    double*  source_vapour;      // least pressure of a source                       (nsrc)   Pa
+    int*     source_drive;       //                                                  (nsrc)
+    int*     island_adr;         // first volume                                     (nisland + 1)
+    int*     lu_adr;             // first entry of the Jacobian block                (nisland)
+    int*     lu_diag;            // diagonal entry of each volume                    (nvol)
+
+    ItmBranch* branches;         //                                                  (nbranch)
+    ItmControl* controls;        //                                                  (ncontrol)
+    ItmDrive* drives;            //                                                  (ndrive)
+    ItmFlowBranch* flows;        //                                                  (nflow)
+    ItmAccumulator* accumulators;//                                                  (nacc)
+    ItmCylinder* cylinders;      //                                                  (ncyl)
+    ItmSignal* signals;          //                                                  (nsignal)
+    int*     varying;            // drives whose signal varies within a step         (nvarying)
+    int      nvarying;
+
+    // names
+    int nvalve, nsingle;
+    ItmValveView* valves;        //                                                  (nvalve)
+    ItmBranchView* singles;      // orifices, laminar resistances, pressure valves   (nsingle)
+    const char** accumulator_name; //                                                (nacc)
+    const char** flow_name;      //                                                  (nflow)
+    const char** state_name;     //                                                  (nx)
+    ItmCircuitOutput* outputs;   //                                                  (noutput)
+    int*     alias_of;           // outputs from noutput_own on                      (noutput - noutput_own)
+    int noutput_own, noutput;
+    size_t data_bytes;
+
+    struct ItmCircuitBlock* blocks;  // memory of all of the above
+};
+// clang-format on
+
+// Zeroed memory that lives as long as the circuit; NULL without memory.
+void* itm_circuit_take(ItmCircuit* c, size_t count, size_t size);
+// printf into such memory.
+char* itm_circuit_format(ItmCircuit* c, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+// Name all outputs, and resolve the aliases; fills outputs, noutput_own, noutput.
+struct ItmCircuitBuilder;
+ItmStatus itm_circuit_name_outputs(ItmCircuit* c, const struct ItmCircuitBuilder* b, ItmError* error);
+
+#endif

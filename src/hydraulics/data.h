@@ -1,0 +1,98 @@
+// A running circuit: one block of memory, state first.
+#ifndef ITM_HYDRAULICS_DATA_H
+#define ITM_HYDRAULICS_DATA_H
+
+#include "base/arena.h"
+#include "hydraulics/circuit.h"
+
+typedef struct ItmAdaptive ItmAdaptive;  // CVODES and what it needs
+
+// clang-format off
+struct ItmHydraulics {
+    const ItmCircuit* circuit;
+    ItmHydraulicOptions options;
+    ItmArena arena;
+    ItmError error;
+    char event[256];
+
+    // state: saved and restored as one copy
+    double*  state;        // all of it                                              (nstate)
+    int      nstate;
+    double*  x;            // pressures of volumes, then spool states                (nx)
+    double*  clock;        // t = clock[0] + clock[1] clock[2]: base, steps, h       (3)
+    double*  s;            // piston length                                          (ncyl)   m
+    double*  w;            // piston rate                                            (ncyl)   m/s
+    double*  w_end;        // rate at the end of the next step                       (ncyl)   m/s
+    double*  input;        //                                                        (ndrive)
+    double*  ledger;       //                                          (ITM_HYDRAULIC_ACCOUNT_COUNT)  J
+    double*  counters;     // steps, iterations, all iterations, residual, cavitations, time, node  (7)
+
+    // inputs of a stage: itm_stage_begin, itm_stage_set
+    double*  drive;        //                                                        (ndrive)
+    double*  s_stage;      //                                                        (ncyl)   m
+    double*  w_stage;      //                                                        (ncyl)   m/s
+
+    // equations: itm_kernel_compute
+    double*  p;            // pressures of all nodes                                 (nnode)  Pa
+    double*  flow;         // net volume flow into a node                            (nnode)  m^3/s
+    double*  capacity;     // dV/dp of a volume                                      (nvol)   m^3/Pa
+    double*  chamber;      // moving volume                                          (nvol)   m^3
+    double*  q;            // flow through a branch                                  (nbranch) m^3/s
+    double*  u;            // opening of a control, dead band taken off              (ncontrol)
+
+    // derivatives: itm_kernel_differentiate
+    double*  q_p;          // dq / d(p_a - p_b)                                      (nbranch)
+    double*  q_u;          // dq / du                                                (nbranch)
+    double*  capacity_p;   // d capacity / dp                                        (nvol)
+    double*  u_raw;        // du / d(state or command): 0 or 1                       (ncontrol)
+
+    // integrators
+    double*  k[4];         // rates                                                  (nx)
+    double*  x_stage;      //                                                        (nx)
+    double*  x_trial;      // Newton                                                 (nx)
+    double*  delta;        //                                                        (nx)
+    double*  lu;           // I - h/2 J by islands                                   (nlu)
+    double*  backup;       // state before the step                                  (nstate)
+
+    ItmAdaptive* adaptive; // or NULL
+};
+// clang-format on
+
+enum { ITM_COUNT_STEPS, ITM_COUNT_ITERATIONS, ITM_COUNT_TOTAL, ITM_COUNT_RESIDUAL, ITM_COUNT_CAVITATIONS,
+       ITM_COUNT_CAVITATION_TIME, ITM_COUNT_CAVITATION_NODE, ITM_COUNTERS };
+
+// Bytes of a running instance.
+size_t itm_hydraulics_measure(const ItmCircuit* c);
+
+// ---------------------------------------------------------------------------- inputs (stage.c)
+
+// Commands at the start of a step from t; piecewise constant signals keep these values.
+void itm_stage_begin(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
+// Commands and piston motion at tau into the step of length h from t.
+void itm_stage_set(const ItmCircuit* c, ItmHydraulics* d, double t, double h, double tau);
+
+// ---------------------------------------------------------------------------- equations (kernel.c)
+
+// x_dot = f(x) with the inputs of the stage; leaves p, flow, capacity, q, u.
+void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x);
+// Derivatives of branches, capacities and controls; needs itm_kernel_compute(x) before.
+void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const double* x);
+// Dense Jacobian df/dx (nx x nx), row-major; needs itm_kernel_differentiate(x) before.
+void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, double* J, const double* x);
+// Power that goes into each account; needs itm_kernel_compute before.
+void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
+                              double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
+ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double p_1, double p_2, double s, double w);
+// dF/ds of the end dampers.
+double itm_cylinder_compute_stiffness(const ItmCylinder* cylinder, double s);
+// Command of a control, within its limits.
+double itm_control_get_command(const ItmControl* control, const double* drive);
+
+// ---------------------------------------------------------------------------- integrators
+
+ItmStatus itm_trapezoidal_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
+ItmStatus itm_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error);
+void itm_adaptive_destroy(ItmHydraulics* d);
+ItmStatus itm_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
+
+#endif

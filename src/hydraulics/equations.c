@@ -1,0 +1,114 @@
+// The equations for others: rates and derivatives at any state and piston motion.
+#include "hydraulics/data.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Commands at t, pistons at s and w.
+static void set_stage(const ItmCircuit* c, ItmHydraulics* d, double t, const double* s, const double* w)
+{
+    itm_stage_begin(c, d, t, 0.0);
+    memcpy(d->s_stage, s, sizeof(double) * (size_t)c->ncyl);
+    memcpy(d->w_stage, w, sizeof(double) * (size_t)c->ncyl);
+}
+
+void itm_hydraulics_compute_rates(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, double* force, double* power,
+                                  double t, const double* x, const double* s, const double* w)
+{
+    set_stage(c, d, t, s, w);
+    itm_kernel_compute(c, d, x_dot, x);
+    for (int i = 0; force != NULL && i < c->ncyl; i++) {
+        const ItmCylinder* cylinder = &c->cylinders[i];
+        force[i] =
+            itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], s[i], w[i]).total;
+    }
+    if (power != NULL) {
+        itm_kernel_compute_power(c, d, power);
+    }
+}
+
+// f_w = -A_1 / capacity, A_2 / capacity;   f_s through the chamber volumes, where the oil does not cavitate
+static void differentiate_chamber(const ItmCircuit* c, const ItmHydraulics* d, const ItmHydraulicDerivatives* out,
+                                  const double* x, int cylinder, int node, double area)
+{
+    if (node >= c->nvol) {
+        return;
+    }
+    size_t at = (size_t)(node * c->ncyl + cylinder);
+    if (out->f_w != NULL) {
+        out->f_w[at] -= area / d->capacity[node];
+    }
+    if (out->f_s != NULL && x[node] >= c->oil[node].vapour) {
+        const ItmOil* oil = &c->oil[node];
+        double p = d->p[node];
+        double kappa = (oil->a + oil->b * p) / (1.0 + p * (oil->c + oil->e * p));
+        double capacity_s = area * (kappa + c->cylinders[cylinder].wall);
+        out->f_s[at] -= d->flow[node] * capacity_s / (d->capacity[node] * d->capacity[node]);
+    }
+}
+
+static void differentiate_force(const ItmCircuit* c, const ItmHydraulics* d, const ItmHydraulicDerivatives* out,
+                                const double* x, int i, double s, double w)
+{
+    const ItmCylinder* cylinder = &c->cylinders[i];
+    int node[2] = {cylinder->node_1, cylinder->node_2};
+    double area[2] = {cylinder->area_1, -cylinder->area_2};
+    for (int k = 0; out->F_x != NULL && k < 2; k++) {
+        if (node[k] < c->nvol && x[node[k]] >= c->oil[node[k]].vapour) {
+            out->F_x[i * c->nx + node[k]] = area[k];
+        }
+    }
+    if (out->F_s != NULL) {
+        out->F_s[i] = itm_cylinder_compute_stiffness(cylinder, s);
+    }
+    if (out->F_w != NULL) {
+        out->F_w[i] = itm_cylinder_compute_force(cylinder, d->p[node[0]], d->p[node[1]], s, w).rate_derivative;
+    }
+}
+
+static void clear(double* matrix, int rows, int columns)
+{
+    if (matrix != NULL) {
+        memset(matrix, 0, sizeof(double) * (size_t)rows * (size_t)columns);
+    }
+}
+
+void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicDerivatives* out,
+                                        double t, const double* x, const double* s, const double* w)
+{
+    set_stage(c, d, t, s, w);
+    itm_kernel_compute(c, d, d->k[3], x);
+    itm_kernel_differentiate(c, d, x);
+    if (out->f_x != NULL) {
+        itm_kernel_assemble_jacobian(c, d, out->f_x, x);
+    }
+    clear(out->f_s, c->nx, c->ncyl);
+    clear(out->f_w, c->nx, c->ncyl);
+    clear(out->F_x, c->ncyl, c->nx);
+    for (int i = 0; i < c->ncyl; i++) {
+        const ItmCylinder* cylinder = &c->cylinders[i];
+        differentiate_chamber(c, d, out, x, i, cylinder->node_1, cylinder->area_1);
+        differentiate_chamber(c, d, out, x, i, cylinder->node_2, -cylinder->area_2);
+        differentiate_force(c, d, out, x, i, s[i], w[i]);
+    }
+}
+
+double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d)
+{
+    size_t n = (size_t)c->nx;
+    double* f_x = malloc(sizeof(double) * (n * n + 2 * n + 1));
+    if (f_x == NULL) {
+        return NAN;
+    }
+    double *re = f_x + n * n, *im = re + n, fastest = 0.0;
+    itm_hydraulics_compute_derivatives(c, d, &(ItmHydraulicDerivatives){.f_x = f_x}, itm_hydraulics_get_time(d), d->x,
+                                       d->s, d->w);
+    bool ok = n == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', c->nx, f_x, c->nx, re, im, NULL, 1, NULL, 1) == 0;
+    for (size_t i = 0; i < n; i++) {
+        fastest = fmax(fastest, hypot(re[i], im[i]));
+    }
+    free(f_x);
+    return ok ? fastest : NAN;
+}

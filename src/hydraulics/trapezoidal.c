@@ -1,0 +1,219 @@
+// Trapezoidal rule: x_next = x + h/2 (f(x) + f(x_next)), solved by Newton's method with backtracking.
+//
+// Spools do not depend on pressures, so their part is linear and solved in closed form; what is left for
+// Newton are the pressures, and these only couple inside an island: (I - h/2 J) is block diagonal.
+#include "hydraulics/data.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PRESSURE_SCALE 1e5  // smallest pressure that residuals are measured against, Pa
+#define MAX_HALVINGS 12
+
+// ---------------------------------------------------------------------------- spools
+
+// Order 1: (1 + g) u = u_prev + h/2 f + g r with g = h rate / 2. Order 2: the same for (u, u'), by elimination.
+static void solve_spools(const ItmCircuit* c, const ItmHydraulics* d, double* x_next, const double* f, double h)
+{
+    for (int i = 0; i < c->ncontrol; i++) {
+        const ItmControl* control = &c->controls[i];
+        int adr = control->x_adr;
+        double r = control->order > 0 ? itm_control_get_command(control, d->drive) : 0.0;
+        double half = 0.5 * h;
+        if (control->order == 1) {
+            double g = half * control->rate;
+            x_next[adr] = (d->x[adr] + half * f[adr] + g * r) / (1.0 + g);
+        } else if (control->order == 2) {
+            // u = a + half v,  v = b + half (omega^2 (r - u) - damping v)
+            double a = d->x[adr] + half * f[adr], b = d->x[adr + 1] + half * f[adr + 1];
+            double stiff = half * control->rate * control->rate;
+            double v = (b + stiff * (r - a)) / (1.0 + half * (stiff + control->damping));
+            x_next[adr] = a + half * v;
+            x_next[adr + 1] = v;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- Newton matrix
+
+// Blocks of I - h/2 J, J = df/dx of the pressures
+static void assemble_blocks(const ItmCircuit* c, ItmHydraulics* d, const double* x, double h)
+{
+    double* lu = d->lu;
+    memset(lu, 0, sizeof(double) * (size_t)c->nlu);
+    // d flow / dx; a volume that cavitates keeps its pressure
+    for (int i = 0; i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        int a = branch->a, b = branch->b;
+        double slope = d->q_p[i];
+        if (slope != 0.0 && a < c->nvol && x[a] >= c->oil[a].vapour) {
+            lu[branch->aa] -= slope;
+            if (b < c->nvol) {
+                lu[branch->ba] += slope;
+            }
+        }
+        if (slope != 0.0 && b < c->nvol && x[b] >= c->oil[b].vapour) {
+            lu[branch->bb] -= slope;
+            if (a < c->nvol) {
+                lu[branch->ab] += slope;
+            }
+        }
+    }
+    // d (flow / capacity), times -h/2, plus I
+    for (int island = 0; island < c->nisland; island++) {
+        int start = c->island_adr[island], n = c->island_adr[island + 1] - start;
+        double* row = lu + c->lu_adr[island];
+        for (int i = start; i < start + n; i++, row += n) {
+            double inv_capacity = 1.0 / d->capacity[i];
+            row[i - start] -= d->flow[i] * d->capacity_p[i] * inv_capacity;
+            for (int j = 0; j < n; j++) {
+                row[j] *= -0.5 * h * inv_capacity;
+            }
+            row[i - start] += 1.0;
+        }
+    }
+}
+
+// Gauss elimination with partial pivoting: A x = b, n x n, in place. The diagonal ends up inverted.
+static void solve_block(double* A, double* b, int n)
+{
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++) {
+            best = fabs(A[i * n + k]) > fabs(A[best * n + k]) ? i : best;
+        }
+        for (int j = 0; best != k && j < n; j++) {
+            double swap = A[k * n + j];
+            A[k * n + j] = A[best * n + j];
+            A[best * n + j] = swap;
+        }
+        double swap = b[k];
+        b[k] = b[best];
+        b[best] = swap;
+        double inverse = 1.0 / A[k * n + k];
+        A[k * n + k] = inverse;
+        for (int i = k + 1; i < n; i++) {
+            double factor = A[i * n + k] * inverse;
+            for (int j = k + 1; j < n; j++) {
+                A[i * n + j] -= factor * A[k * n + j];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) {
+            b[i] -= A[i * n + j] * b[j];
+        }
+        b[i] *= A[i * n + i];
+    }
+}
+
+// ---------------------------------------------------------------------------- Newton
+
+// residual = x_next - x - h/2 (f_0 + f_1) of the pressures; returns its largest relative size
+static double compute_residual(const ItmCircuit* c, const ItmHydraulics* d, double* residual, const double* x_next,
+                               double h)
+{
+    double largest = 0.0;
+    for (int i = 0; i < c->nvol; i++) {
+        residual[i] = x_next[i] - d->x[i] - 0.5 * h * (d->k[0][i] + d->k[1][i]);
+        double size = fabs(residual[i]) / (fabs(x_next[i]) + PRESSURE_SCALE);
+        largest = size > largest || isnan(size) ? size : largest;
+    }
+    return largest;
+}
+
+// delta = -(I - h/2 J)^-1 residual; returns its largest relative size
+static double compute_correction(const ItmCircuit* c, ItmHydraulics* d, const double* x_next, double h)
+{
+    itm_kernel_differentiate(c, d, x_next);
+    assemble_blocks(c, d, x_next, h);
+    double largest = 0.0;
+    for (int i = 0; i < c->nisland; i++) {
+        int start = c->island_adr[i], n = c->island_adr[i + 1] - start;
+        solve_block(d->lu + c->lu_adr[i], d->delta + start, n);
+    }
+    for (int i = 0; i < c->nvol; i++) {
+        d->delta[i] = -d->delta[i];
+        largest = fmax(largest, fabs(d->delta[i]) / (fabs(x_next[i]) + PRESSURE_SCALE));
+    }
+    return largest;
+}
+
+// From x_stage along delta, halving until the residual falls. Leaves rates, residual (in delta) and x_stage.
+static double advance(const ItmCircuit* c, ItmHydraulics* d, double before, double h)
+{
+    memcpy(d->x_trial, d->x_stage, sizeof(double) * (size_t)c->nx);
+    memcpy(d->k[2], d->delta, sizeof(double) * (size_t)c->nvol);
+    double factor = 1.0, after = before;
+    for (int n = 0; n < MAX_HALVINGS; n++, factor *= 0.5) {
+        for (int i = 0; i < c->nvol; i++) {
+            d->x_stage[i] = d->x_trial[i] + factor * d->k[2][i];
+        }
+        itm_kernel_compute(c, d, d->k[1], d->x_stage);
+        after = compute_residual(c, d, d->delta, d->x_stage, h);
+        if (after < before) {
+            break;
+        }
+    }
+    return after;
+}
+
+// Pressures at the end of the step, in x_stage. Done when the residual or the last correction is within the tolerance.
+static ItmStatus solve(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
+{
+    double tolerance = d->options.tolerance;
+    itm_kernel_compute(c, d, d->k[1], d->x_stage);
+    double residual = compute_residual(c, d, d->delta, d->x_stage, h);
+    double correction = INFINITY;
+    int iterations = 0;
+    while (residual > tolerance && correction > tolerance && iterations < d->options.max_iterations) {
+        correction = compute_correction(c, d, d->x_stage, h);
+        residual = advance(c, d, residual, h);
+        iterations++;
+    }
+    d->counters[ITM_COUNT_ITERATIONS] = iterations;
+    d->counters[ITM_COUNT_RESIDUAL] = residual;
+    if (residual <= tolerance || correction <= tolerance) {
+        return ITM_OK;
+    }
+    return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_hydraulics_step", NULL,
+                         "the trapezoidal step from t = %.9g s by %g s found no pressures in %d iterations (relative "
+                         "residual %.3g); try a smaller step",
+                         t, h, iterations, residual);
+}
+
+static void book_half(const ItmCircuit* c, ItmHydraulics* d, double h)
+{
+    double power[ITM_HYDRAULIC_ACCOUNT_COUNT];
+    itm_kernel_compute_power(c, d, power);
+    for (int i = 0; i < ITM_HYDRAULIC_ACCOUNT_COUNT; i++) {
+        d->ledger[i] += 0.5 * h * power[i];
+    }
+}
+
+ItmStatus itm_trapezoidal_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
+{
+    // f_0 at the start
+    itm_stage_set(c, d, t, h, 0.0);
+    itm_kernel_compute(c, d, d->k[0], d->x);
+    if (d->options.use_ledger) {
+        book_half(c, d, h);
+    }
+
+    // spools in closed form, pressures by Newton from their present values
+    itm_stage_set(c, d, t, h, h);
+    memcpy(d->x_stage, d->x, sizeof(double) * (size_t)c->nvol);
+    solve_spools(c, d, d->x_stage, d->k[0], h);
+    ItmStatus status = solve(c, d, t, h);
+    if (status != ITM_OK) {
+        return status;
+    }
+    if (d->options.use_ledger) {
+        book_half(c, d, h);
+    }
+    memcpy(d->x, d->x_stage, sizeof(double) * (size_t)c->nx);
+    return ITM_OK;
+}
