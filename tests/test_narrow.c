@@ -308,7 +308,7 @@ static void swapping_the_shapes_turns_the_contacts_round(void** state)
     Random r = {7};
     ItmGeom* shapes[SHAPES];
     make_shapes(shapes, &r);
-    for (int k = 0; k < 20000; k++) {
+    for (int k = 0; k < 8000; k++) {
         const ItmGeom *a = shapes[k % SHAPES], *b = shapes[k / SHAPES % (SHAPES - 1)];
         ItmFrame fa = draw_frame(&r, 0.5), fb = draw_frame(&r, 0.5);
         ItmContactPoint p[MAX], q[MAX];
@@ -335,7 +335,7 @@ static void moving_both_shapes_changes_nothing(void** state)
     Random r = {8};
     ItmGeom* shapes[SHAPES];
     make_shapes(shapes, &r);
-    for (int k = 0; k < 20000; k++) {
+    for (int k = 0; k < 8000; k++) {
         const ItmGeom *a = shapes[k % SHAPES], *b = shapes[k / SHAPES % (SHAPES - 1)];
         ItmFrame fa = draw_frame(&r, 0.5), fb = draw_frame(&r, 0.5);
         ItmFrame move = draw_frame(&r, 10);
@@ -357,7 +357,7 @@ static void gap_changes_no_faster_than_the_shapes_move(void** state)
     ItmGeom* shapes[SHAPES];
     make_shapes(shapes, &r);
     double worst = 0;
-    for (int k = 0; k < 4000; k++) {
+    for (int k = 0; k < 1500; k++) {
         const ItmGeom *a = shapes[k % SHAPES], *b = shapes[k / SHAPES % (SHAPES - 1)];
         ItmFrame fa = draw_frame(&r, 0.2), fb = draw_frame(&r, 0.2);
         if (a->kind == ITM_GEOM_PLANE) {
