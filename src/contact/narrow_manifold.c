@@ -219,6 +219,8 @@ static void add_contact(Cut* cut, Point2 q, ItmVec3 p, double gap, uint64_t key)
     if (cut->nplace < ITM_MANIFOLD_MAX) {
         cut->places[cut->nplace++] = q;
     }
+    // nothing is nearer than the cores are: a vertex taken in within tol of a leaning polygon may seem to be
+    gap = cut->axis->is_imposed ? gap : fmax(gap, cut->axis->gap);
     cut->smallest = fmin(cut->smallest, gap);
     double outer_gap = gap - cut->radius_a - cut->radius_b;
     if (!(outer_gap <= cut->margin)) {
@@ -409,7 +411,7 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
         cut_features(&cut, &flat_a, &flat_b);
     }
     // the nearest points of all, where the cut has missed them
-    if (!axis->is_imposed && cut.smallest > axis->gap + 1e-7 * size) {
+    if (!axis->is_imposed && cut.smallest > axis->gap + 1e-8 * size) {
         itm_feature_find(&feature_a, a, n, TIGHT);
         itm_feature_find(&feature_b, b, itm_vec_neg(n), TIGHT);
         add_single(&cut, &feature_a, &feature_b);
