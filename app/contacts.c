@@ -10,6 +10,8 @@
 // Penetration of the start that rounding of the file's numbers explains, against the size of the model.
 #define ROUNDING 1e-9
 
+static const char* const LAWS[ITM_FRICTION_COUNT] = {"box", "pyramid", "cone"};
+
 // ---------------------------------------------------------------------------- what there is
 
 static void print_shapes(const ItmContactModel* contact)
@@ -33,7 +35,6 @@ static void print_shapes(const ItmContactModel* contact)
 
 static void print_laws(const ItmContactOptions* o)
 {
-    static const char* const LAWS[] = {"box", "pyramid", "cone"};
     printf("contact      friction as %s bounded by the %s normal force, margin %.3g m, solver %s\n", LAWS[o->law],
            o->use_last_normal ? "last" : "current", o->margin, itm_mlcp_solver_name(o->solver));
 }
@@ -115,6 +116,50 @@ static int warn_masses(const ItmModel* m, const ItmData* d)
     return 1;
 }
 
+// Whether two shapes should meet, but detection does not know how.
+static bool is_passed_over(const ItmContactModel* contact, const ItmCollider* a, const ItmCollider* b)
+{
+    return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
+           !itm_narrow_supports(a->geom->kind, b->geom->kind) &&
+           !itm_contact_is_excluded(contact, a->body, b->body);
+}
+
+static int warn_passed_over(const ItmContactModel* contact)
+{
+    int count = 0;
+    for (int i = 0; i < contact->ncollider; i++) {
+        for (int j = i + 1; j < contact->ncollider; j++) {
+            const ItmCollider *a = &contact->colliders[i], *b = &contact->colliders[j];
+            if (!is_passed_over(contact, a, b)) {
+                continue;
+            }
+            if (count++ == 0) {
+                printf("warning: '%s' (%s) and '%s' (%s) pass through each other: such shapes cannot meet; use convex "
+                       "shapes for what moves\n",
+                       a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
+            }
+        }
+    }
+    if (count > 1) {
+        printf("warning: ... and %d more such pairs\n", count - 1);
+    }
+    return count;
+}
+
+// A solver chosen by name that cannot treat the friction law leaves every step unsolved.
+static int warn_solver(const ItmContactOptions* o)
+{
+    bool is_coupled = !o->use_last_normal;
+    bool is_unsuitable = (o->solver == ITM_MLCP_PIVOTING && is_coupled) ||
+                         ((o->solver == ITM_MLCP_LEMKE || o->solver == ITM_MLCP_ENUMERATION) && is_coupled &&
+                          o->law == ITM_FRICTION_CONE);
+    if (is_unsuitable) {
+        printf("warning: solver %s cannot treat friction as %s: choose %s or solver auto\n", itm_mlcp_solver_name(o->solver),
+               LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
+    }
+    return is_unsuitable;
+}
+
 int app_contacts_warn(const ItmModelFile* file)
 {
     const ItmModel* m = file->model;
@@ -133,7 +178,8 @@ int app_contacts_warn(const ItmModelFile* file)
     status = itm_step(m, d);
     printf("start        %d contacts, deepest penetration %.2g m\n", itm_contact_get_count(d),
            itm_data_get_step_info(d).penetration);
-    int count = warn_penetration(m, d) + warn_masses(m, d);
+    int count = warn_penetration(m, d) + warn_masses(m, d) + warn_passed_over(m->contact) +
+                warn_solver(&m->contact_options);
     if (status != ITM_OK) {
         printf("warning: the first step breaks down: %s\n", itm_data_get_error(d)->message);
         count++;

@@ -67,7 +67,7 @@ void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const I
         [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down"};
     ItmStepInfo info = itm_data_get_step_info(data);
     double time = itm_data_get_time(data);
-    printf("%s: %s at %.9g s\n", file->title, ENDS[verdict], time);
+    printf("%s: %s at %.9g s\n", file->title[0] != '\0' ? file->title : "run", ENDS[verdict], time);
     print_steps(file, &info);
     print_bounds(s, &info);
     printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
