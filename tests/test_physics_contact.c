@@ -108,7 +108,9 @@ static void run_without_energy_growth(Scene* s, int steps, double weight)
     for (int i = 0; i < steps; i++) {
         run(s, 1);
         double now = output(s, "energy.mechanical");
-        if (!(now <= before + weight * output(s, "violation.penetration") + 1e-12 * fabs(before))) {
+        // a velocity error of the solver's tolerance, 1e-9 m/s, may lift the weight too
+        double lift = output(s, "violation.penetration") + 1e-9 * output(s, "step.size");
+        if (!(now <= before + weight * lift + 1e-12 * fabs(before))) {
             ItmStepInfo info = itm_data_get_step_info(s->d);
             fail_msg("energy grew from %.15g to %.15g in step %d: %d contacts, %d active, penetration %.3g, residual %.3g, "
                      "kinetic %.9g",

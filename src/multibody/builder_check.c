@@ -265,6 +265,9 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->kind == ITM_MOTION_POSITION);
     valid_signal(&c, b, def->signal, false);
     not_negative(&c, "max_force", def->max_force);
+    if (def->kind == ITM_MOTION_FORCE && def->max_force > 0.0) {
+        refuse(&c, "max_force", "a motion that gives the force has no use for a limit of it");
+    }
     if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
         (b->driven.items[def->joint] & 1u << def->direction) != 0) {
         refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
@@ -486,7 +489,7 @@ ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFricti
 
 ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
 {
-    Check c = {.error = error, .element = ITM_ELEMENT_GAP, .name = "options"};
+    Check c = {.error = error, .element = ITM_ELEMENT_CONTACT, .name = "options"};
     if ((int)o->law < 0 || o->law >= ITM_FRICTION_COUNT) {
         refuse(&c, "law", "%d is not a friction law", (int)o->law);
     }
@@ -500,6 +503,10 @@ ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
     }
     if ((int)o->solver < 0 || o->solver >= ITM_MLCP_SOLVER_COUNT) {
         refuse(&c, "solver", "%d is not a solver", (int)o->solver);
+    }
+    if (o->solver == ITM_MLCP_PIVOTING && !o->use_last_normal) {
+        refuse(&c, "solver", "pivoting needs bounds that do not depend on the normal impulse of the same step: take them from "
+                             "the last one, or another solver");
     }
     if (!(o->tolerance > 0) || !isfinite(o->tolerance)) {
         refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
