@@ -18,13 +18,22 @@ static inline double draw(Random* r, double lo, double hi)
 
 static inline ItmVec3 draw_vec(Random* r, double reach)
 {
-    return itm_vec(draw(r, -reach, reach), draw(r, -reach, reach), draw(r, -reach, reach));
+    // one after the other: the order of arguments is the compiler's choice
+    double x = draw(r, -reach, reach), y = draw(r, -reach, reach), z = draw(r, -reach, reach);
+    return itm_vec(x, y, z);
 }
 
 static inline ItmMat3 draw_rotation(Random* r)
 {
-    ItmQuat q = {draw(r, -1, 1), draw(r, -1, 1), draw(r, -1, 1), draw(r, -1, 1)};
-    return itm_quat_to_mat(itm_quat_normalize(q));
+    double w = draw(r, -1, 1);
+    ItmVec3 v = draw_vec(r, 1);
+    return itm_quat_to_mat(itm_quat_normalize((ItmQuat){w, v.x, v.y, v.z}));
+}
+
+static inline ItmFrame draw_frame(Random* r, double reach)
+{
+    ItmVec3 p = draw_vec(r, reach);
+    return (ItmFrame){p, draw_rotation(r)};
 }
 
 static inline ItmFrame at(double x, double y, double z)

@@ -61,7 +61,7 @@ static void check_flat(const ItmGeom* floor, ItmVec3 n, ItmVec3 centre, uint64_t
         int count = itm_narrow_collide(p, MAX, shape, &f, floor, &origin, 0.05);
         check_points(p, count, 0.05, "flat");
         assert_true(count >= 1);
-        CHECK_NEAR(smallest_gap(p, count), wanted, 1e-6);  // corners within 1e-5 of an edge count on both sides
+        CHECK_NEAR(smallest_gap(p, count), wanted, 1e-6);  // imposed normals take corners in within 1e-5 of an edge
         for (int i = 0; i < count; i++) {
             CHECK_NEAR(itm_vec_dot(p[i].normal, n), -1, 1e-9);
         }
@@ -162,7 +162,7 @@ static void mesh_of_a_box_is_a_box(void** state)
     int apart = 0, touching = 0;
     for (int k = 0; k < 20000; k++) {
         const ItmGeom* shape = shapes[k % SHAPES];
-        ItmFrame fa = {draw_vec(&r, 1.5), draw_rotation(&r)}, fb = {draw_vec(&r, 0.5), draw_rotation(&r)};
+        ItmFrame fa = draw_frame(&r, 1.5), fb = draw_frame(&r, 0.5);
         ItmContactPoint p[MAX], q[MAX];
         int np = itm_narrow_collide(p, MAX, shape, &fa, box, &fb, 0.2);
         int nq = itm_narrow_collide(q, MAX, shape, &fa, mesh, &fb, 0.2);
@@ -235,7 +235,7 @@ static void thin_and_broken_triangles_do_no_harm(void** state)
             continue;
         }
         for (int s = 0; s < SHAPES; s++) {
-            ItmFrame f = {draw_vec(&r, 1), draw_rotation(&r)}, origin = at(0, 0, 0);
+            ItmFrame f = draw_frame(&r, 1), origin = at(0, 0, 0);
             ItmContactPoint p[MAX];
             int n = itm_narrow_collide(p, MAX, shapes[s], &f, mesh, &origin, 0.1);
             assert_true(n >= 0);

@@ -9,7 +9,6 @@
 #include "contact/narrow_core.h"
 
 #define MAX_CLIMBS 30
-#define SHALLOW 1e-4  // of the size: overlaps below this have their best candidate near the maximum
 
 static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
 {
@@ -38,7 +37,7 @@ static void climb_all(ItmAxis* axis, const ItmStarts* starts, const ItmCore* a, 
 {
     *axis = starts->axes[0];
     climb(axis, a, b);
-    double shallow = -SHALLOW * (a->size + b->size);
+    double shallow = -ITM_SHALLOW * (a->size + b->size);
     for (int k = 1; k < starts->n && axis->gap < shallow; k++) {
         ItmAxis other = starts->axes[k];
         climb(&other, a, b);

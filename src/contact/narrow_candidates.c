@@ -2,7 +2,8 @@
 // a cylinder has instead. For two polytopes with few edges the list is complete (separating axis test).
 #include "contact/narrow_core.h"
 
-#define MAX_PRODUCTS 200   // pairs of edge directions that are tried one by one
+#define MAX_PRODUCTS 200  // pairs of edge directions that are tried one by one
+#define FEW_PRODUCTS 9    // even where the overlap is shallow: a triangle and a box
 
 static void note(ItmStarts* starts, ItmVec3 n, double gap)
 {
@@ -57,12 +58,12 @@ static void try_both(ItmStarts* starts, const ItmCore* a, const ItmCore* b, ItmV
 }
 
 // All products of edges. One must beat the faces by more than rounding, or normals would flicker between.
-static void try_products(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach)
+static void try_products(ItmStarts* starts, const ItmCore* a, const ItmCore* b)
 {
     ItmStarts edges = {0};
     for (int i = 0; i < a->hull->ndirection; i++) {
         ItmVec3 u = itm_mat_mul_vec(&a->frame.R, a->hull->directions[i]);
-        for (int j = 0; j < b->hull->ndirection && best_gap(&edges) <= reach; j++) {
+        for (int j = 0; j < b->hull->ndirection; j++) {
             try_both(&edges, a, b, itm_vec_cross(u, itm_mat_mul_vec(&b->frame.R, b->hull->directions[j])));
         }
     }
@@ -90,13 +91,21 @@ static void try_cylinder(ItmStarts* starts, const ItmCore* a, const ItmCore* b, 
     }
 }
 
-static bool has_few_products(const ItmCore* a, const ItmCore* b)
+static bool has_few_products(const ItmCore* a, const ItmCore* b, double gap)
 {
-    return a->hull != NULL && b->hull != NULL && a->hull->ndirection * b->hull->ndirection <= MAX_PRODUCTS;
+    if (a->hull == NULL || b->hull == NULL) {
+        return false;
+    }
+    bool is_shallow = gap > -ITM_SHALLOW * (a->size + b->size);
+    return a->hull->ndirection * b->hull->ndirection <= (is_shallow ? FEW_PRODUCTS : MAX_PRODUCTS);
 }
 
 void itm_axis_try(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach)
 {
+    if (a->half.x > 0 && b->half.x > 0) {
+        itm_axis_try_boxes(starts, a, b, reach);
+        return;
+    }
     starts->n = 0;
     if (a->hull != NULL) {
         try_faces(starts, a, b, 1, reach);
@@ -108,9 +117,10 @@ void itm_axis_try(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double 
     } else {
         try_cylinder(starts, a, b, b, a);
     }
-    bool has_edges = has_few_products(a, b);
-    if (has_edges && best_gap(starts) <= reach) {
-        try_products(starts, a, b, reach);
+    // products are for deep overlaps, and for few edges; otherwise climbing from the best face is quicker
+    bool has_edges = has_few_products(a, b, best_gap(starts));
+    if (has_edges) {
+        try_products(starts, a, b);
     }
     starts->is_complete = has_edges && starts->n > 0;
     if (starts->n == 0) {

@@ -74,16 +74,20 @@ typedef struct ItmAxis {
 } ItmAxis;
 
 #define ITM_MAX_STARTS 6
+#define ITM_SHALLOW 1e-4  // of the size: overlaps below this have their best candidate near the maximum
 
 // Candidates for n, best first. Directions within 15 degrees of each other count as one.
 typedef struct ItmStarts {
     int n;
-    bool is_complete;  // the first is the maximum
+    bool is_complete;  // the first is the maximum, as far as the cores do not lie apart
     ItmAxis axes[ITM_MAX_STARTS];
 } ItmStarts;
 
 // The search stops early where a gap exceeds reach. There is always at least one start.
 void itm_axis_try(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
+
+// The same for two boxes.
+void itm_axis_try_boxes(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
 
 // Raise the gap of an axis that is nearly right to its local maximum.
 void itm_axis_polish(ItmAxis* axis, const ItmCore* a, const ItmCore* b);

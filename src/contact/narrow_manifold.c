@@ -125,6 +125,8 @@ typedef struct Flat {
     const ItmFeature* feature;
     int n;
     Point2 p[ITM_FEATURE_MAX];
+    Point2 side[ITM_FEATURE_MAX];    // from p[i] to the next, and its length
+    double length[ITM_FEATURE_MAX];
     double turn;     // +1 counter-clockwise, -1 clockwise
     ItmVec3 normal;  // of the feature's own plane, scaled so that normal . n = 1; polygons only
 } Flat;
@@ -163,6 +165,10 @@ static void flatten(Flat* flat, const ItmFeature* f, ItmVec3 n, ItmVec3 u, ItmVe
     for (int i = 0; i < f->n; i++) {
         flat->p[i] = (Point2){itm_vec_dot(u, f->p[i]), itm_vec_dot(v, f->p[i])};
     }
+    for (int i = 0; i < f->n; i++) {
+        flat->side[i] = sub2(flat->p[i + 1 < f->n ? i + 1 : 0], flat->p[i]);
+        flat->length[i] = norm2(flat->side[i]);
+    }
     for (int i = 1; i + 1 < f->n; i++) {
         area += cross2(sub2(flat->p[i], flat->p[0]), sub2(flat->p[i + 1], flat->p[0]));
         flat->normal = itm_vec_add(flat->normal, itm_vec_cross(itm_vec_sub(f->p[i], f->p[0]),
@@ -177,8 +183,7 @@ static void flatten(Flat* flat, const ItmFeature* f, ItmVec3 n, ItmVec3 u, ItmVe
 static bool is_inside(const Flat* polygon, Point2 q, double tol)
 {
     for (int i = 0; i < polygon->n; i++) {
-        Point2 edge = sub2(polygon->p[(i + 1) % polygon->n], polygon->p[i]);
-        if (polygon->turn * cross2(edge, sub2(q, polygon->p[i])) < -tol * norm2(edge)) {
+        if (polygon->turn * cross2(polygon->side[i], sub2(q, polygon->p[i])) < -tol * polygon->length[i]) {
             return false;
         }
     }
@@ -194,7 +199,8 @@ static double height_over(const Flat* polygon, ItmVec3 p)
 static bool is_taken(const Cut* cut, Point2 q)
 {
     for (int i = 0; i < cut->nplace; i++) {
-        if (norm2(sub2(q, cut->places[i])) <= cut->tol) {
+        Point2 d = sub2(q, cut->places[i]);
+        if (d.x * d.x + d.y * d.y <= cut->tol * cut->tol) {
             return true;
         }
     }
@@ -213,6 +219,8 @@ static void add_contact(Cut* cut, Point2 q, ItmVec3 p, double gap, uint64_t key)
     if (cut->nplace < ITM_MANIFOLD_MAX) {
         cut->places[cut->nplace++] = q;
     }
+    // nothing is nearer than the cores are: a vertex taken in within tol of a leaning polygon may seem to be
+    gap = cut->axis->is_imposed ? gap : fmax(gap, cut->axis->gap);
     cut->smallest = fmin(cut->smallest, gap);
     double outer_gap = gap - cut->radius_a - cut->radius_b;
     if (!(outer_gap <= cut->margin)) {
@@ -257,17 +265,16 @@ static ItmVec3 between(const ItmFeature* f, int i, double s)
 
 static void cut_edges(Cut* cut, const Flat* a, int i, const Flat* b, int j)
 {
-    Point2 p = a->p[i], d = sub2(a->p[(i + 1) % a->n], p);
-    Point2 q = b->p[j], e = sub2(b->p[(j + 1) % b->n], q);
-    double det = cross2(d, e);
-    // edges that stay within tol of each other cross nowhere in particular: their ends are contacts already
-    if (fabs(det) <= cut->tol * fmax(norm2(d), norm2(e))) {
+    Point2 p = a->p[i], d = a->side[i], e = b->side[j], r = sub2(b->p[j], p);
+    double det = cross2(d, e), size = fabs(det);
+    // p + s d = q + t e with s and t, times det, between 0 and det; edges that stay within tol of each other
+    // cross nowhere in particular, and their ends are contacts already
+    double s_det = copysign(1, det) * cross2(r, e), t_det = copysign(1, det) * cross2(r, d);
+    if (!(s_det > 0 && s_det < size && t_det > 0 && t_det < size) ||
+        size <= cut->tol * fmax(a->length[i], b->length[j])) {
         return;
     }
-    double s = cross2(sub2(q, p), e) / det, t = cross2(sub2(q, p), d) / det;
-    if (!(s > 0 && s < 1 && t > 0 && t < 1)) {
-        return;
-    }
+    double s = s_det / size, t = t_det / size;
     Point2 place = {p.x + s * d.x, p.y + s * d.y};
     if (is_taken(cut, place)) {
         return;
@@ -381,13 +388,15 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
 {
     ItmVec3 n = axis->n, u = itm_vec_perpendicular(n), v = itm_vec_cross(n, u);
     double size = fmin(a->size, b->size);
-    Cut cut = {.manifold = manifold,
-               .axis = axis,
-               .radius_a = a->radius,
-               .radius_b = b->radius,
-               .margin = margin,
-               .tol = 1e-5 * size,
-               .smallest = INFINITY};
+    Cut cut;  // places are written before they are read
+    cut.manifold = manifold;
+    cut.axis = axis;
+    cut.radius_a = a->radius;
+    cut.radius_b = b->radius;
+    cut.margin = margin;
+    cut.tol = 1e-5 * size;
+    cut.nplace = 0;
+    cut.smallest = INFINITY;
     ItmFeature feature_a, feature_b;
     itm_feature_find(&feature_a, a, n, LOOSE);
     itm_feature_find(&feature_b, b, itm_vec_neg(n), LOOSE);
@@ -402,7 +411,7 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
         cut_features(&cut, &flat_a, &flat_b);
     }
     // the nearest points of all, where the cut has missed them
-    if (!axis->is_imposed && cut.smallest > axis->gap + 1e-7 * size) {
+    if (!axis->is_imposed && cut.smallest > axis->gap + 1e-8 * size) {
         itm_feature_find(&feature_a, a, n, TIGHT);
         itm_feature_find(&feature_b, b, itm_vec_neg(n), TIGHT);
         add_single(&cut, &feature_a, &feature_b);

@@ -87,7 +87,8 @@ static void collide_sphere_solid(ItmManifold* m, const ItmGeom* sphere, ItmVec3 
 // ---------------------------------------------------------------------------- two capsules
 
 // Nearest points of two segments c + s d, |s| <= l, d unit (Ericson 2005, sec. 5.1.9, centred).
-static void nearest_of_segments(ItmVec3* on_a, ItmVec3* on_b, const ItmFrame* a, double la, const ItmFrame* b, double lb)
+static void nearest_of_segments(ItmVec3* on_a, ItmVec3* on_b, const ItmFrame* a, double la, const ItmFrame* b,
+                                double lb)
 {
     ItmVec3 d = a->R.z, e = b->R.z, r = itm_vec_sub(b->p, a->p);
     double de = itm_vec_dot(d, e), rd = itm_vec_dot(r, d), re = itm_vec_dot(r, e), det = 1 - de * de;
