@@ -293,6 +293,7 @@ typedef struct ItmHydraulicInfo {
     int iterations;         // Newton iterations, or internal steps (adaptive), of the last step
     long total_iterations;
     double residual;        // of Newton in the last step, relative to the pressures
+    long splits;            // parts of steps that were halved because Newton failed there
     long cavitations;       // times that a pressure reached the vapour pressure
     double cavitation_time; // when the last of them began, s
     int cavitation_node;    // where, or ITM_NONE
