@@ -1,9 +1,10 @@
 #!/bin/sh
-# Every work cited in a comment or document, [key, eq. 3] or [key], is an entry of docs/references.bib.
+# Every work cited in a comment or document is an entry of docs/references.bib: [key, eq. 3] anywhere, or [key] alone at
+# the end of a line after two spaces.
 set -eu
 cd "$(dirname "$0")/.."
 
-# "file:line:key" of every citation: in C files only in comments, in documents not where a link follows
+# "file:line:key" of every citation, in C files only in comments
 citations() {
     find app bench docs examples include scenes src tests README.md \( -name '*.[ch]' -o -name '*.md' \) \
         2>/dev/null | while read -r file; do
@@ -12,7 +13,7 @@ citations() {
             *) text='s/^.*\/\///;t;s/.*//' ;;
         esac
         sed "$text" "$file" |
-            grep -noE '(^|[^]A-Za-z0-9_])\[[a-z][a-z-]{3,}(\]([^(A-Za-z]|$)|, (eq|sec|ch|fig|table|alg|app|p\.)[^]]*\])' |
+            grep -noE '\[[a-z][a-z-]{3,}, (eq|sec|ch|fig|table|alg|app|p\.)[^]]*\]|  \[[a-z][a-z-]{3,}\]$' |
             sed -E "s|^([0-9]+):[^[]*\[([a-z-]+).*|$file:\1:\2|" || true
     done
 }

@@ -1,5 +1,5 @@
-// Every file of tests/corpus through the whole reader: good-* must be accepted, bad-* refused with a message and a
-// place, and the others, which a fuzzer found interesting, must only come back.
+// Every file of tests/corpus through the whole reader: good-* must be accepted, bad-* refused with
+// a message and a place, and the others, which a fuzzer found interesting, must only come back.
 #include "check.h"
 
 #include "interim/file.h"

@@ -43,7 +43,8 @@ static void check(const char* text, double value, ItmDimension dimension)
 {
     ItmQuantity got = compute(text);
     // a few roundings
-    if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) || !itm_dimension_equal(got.dimension, dimension)) {
+    if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) ||
+        !itm_dimension_equal(got.dimension, dimension)) {
         char unit[64];
         fail_msg("'%s' gives %.17g %s, expected %.17g", text, got.value,
                  itm_dimension_format(got.dimension, unit, sizeof unit), value);
@@ -58,7 +59,8 @@ static void refuse(const char* text, size_t offset, const char* word)
         fail_msg("'%s' gives %g", text, value.value);
     }
     if (error.offset != offset || strstr(error.message, word) == NULL) {
-        fail_msg("'%s': expected '%s' at %zu, got '%s' at %zu", text, word, offset, error.message, error.offset);
+        fail_msg("'%s': expected '%s' at %zu, got '%s' at %zu", text, word, offset, error.message,
+                 error.offset);
     }
 }
 
@@ -77,6 +79,21 @@ static void arithmetic_follows_the_usual_rules(void** state)
     check("1e-3", 1e-3, ITM_DIM_ONE);
     check("  2 * n ", 8, ITM_DIM_ONE);
     check("2.", 2, ITM_DIM_ONE);
+}
+
+static void numbers_are_read_to_the_last_bit(void** state)
+{
+    (void)state;
+    assert_true(compute("0.1").value == 0.1);
+    assert_true(compute("1.7976931348623157e308").value == 1.7976931348623157e308);
+    assert_true(compute("4.9406564584124654e-324").value == 4.9406564584124654e-324);
+    assert_true(compute("123.456E-7").value == 123.456e-7);
+    assert_true(compute("0.000000000000000000000001").value == 1e-24);
+    assert_true(compute("3.14159265358979323846").value == 3.14159265358979323846);
+    assert_true(compute("1e-99999999999999999999").value == 0);
+    assert_true(compute("0e99999999999999999999").value == 0);
+    assert_true(compute("5.").value == 5);
+    refuse("1e99999999999999999999", 0, "too large");
 }
 
 static void functions_and_pi(void** state)
@@ -203,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic_follows_the_usual_rules),
+        cmocka_unit_test(numbers_are_read_to_the_last_bit),
         cmocka_unit_test(functions_and_pi),
         cmocka_unit_test(units_follow_numbers),
         cmocka_unit_test(parameters_may_be_called_like_units),

@@ -68,7 +68,8 @@ static void dimensions_print_as_people_write_them(void** state)
     assert_string_equal(itm_dimension_format(ITM_DIM_INERTIA, text, sizeof text), "kg m^2");
     assert_string_equal(itm_dimension_format(ITM_DIM_ACCELERATION, text, sizeof text), "m/s^2");
     assert_string_equal(itm_dimension_format(ITM_DIM_FREQUENCY, text, sizeof text), "1/s");
-    assert_string_equal(itm_dimension_format((ItmDimension){{0.5, 0, -1.5}}, text, sizeof text), "m^0.5/s^1.5");
+    assert_string_equal(itm_dimension_format((ItmDimension){{0.5, 0, -1.5}}, text, sizeof text),
+                        "m^0.5/s^1.5");
     char small[8];
     assert_int_equal(strlen(itm_dimension_format(ITM_DIM_DENSITY, small, sizeof small)), 6);
 }
@@ -112,6 +113,12 @@ static void nearest_is_the_best_that_could_be_meant(void** state)
     itm_nearest_offer(&n, "revolute");
     itm_nearest_offer(&n, "revolut-e");
     assert_string_equal(n.best, "revolute");
+    // equally near: the first in the alphabet, whatever the order
+    n = itm_nearest_start("rim", 3);
+    itm_nearest_offer(&n, "rum");
+    itm_nearest_offer(&n, "ram");
+    itm_nearest_offer(&n, "rom");
+    assert_string_equal(n.best, "ram");
     n = itm_nearest_start("xyz", 3);
     itm_nearest_offer(&n, "abc");
     assert_null(n.best);
@@ -121,8 +128,9 @@ static void utf8_is_checked_strictly(void** state)
 {
     (void)state;
     const char* good[] = {"", "abc\t\r\n", "µ°²", "€", "\xF0\x9F\x98\x80"};
-    const char* bad[] = {"\x80",         "\xC0\xAF",     "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-                         "\xF8\x88\x80", "\xE2\x82",     "\x01",         "\x7f",         "\xC2\x85"};
+    const char* bad[] = {
+        "\x80",         "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+        "\xF8\x88\x80", "\xE2\x82", "\x01",         "\x7f",         "\xC2\x85"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(itm_utf8_check(good[i], strlen(good[i])), strlen(good[i]));
     }

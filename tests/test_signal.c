@@ -118,8 +118,8 @@ static void linear_table_interpolates_and_holds_its_ends(void** state)
     assert_true(isinf(itm_signal_next_break(&c.signal, 3)));
 }
 
-// The natural spline through points of a straight line is that line; through (0,0), (1,1), (2,0) it is, on [0, 1],
-// (3 t - t^3) / 2.
+// The natural spline through points of a straight line is that line; through (0,0), (1,1), (2,0) it
+// is, on [0, 1], (3 t - t^3) / 2.
 static void cubic_table_is_the_natural_spline(void** state)
 {
     (void)state;

@@ -19,18 +19,18 @@ ITM_EXTERN_C_BEGIN
 typedef enum ItmFrictionLaw {
     ITM_FRICTION_BOX,     // each tangent row on its own: |x_t| <= mu x_n    [contact-rim, eq. 15]
     ITM_FRICTION_PYRAMID, // polygon with corners mu x_n (cos, sin)(2 pi j / k), j = 0 .. k-1
-    ITM_FRICTION_CONE,    // the exact disc: |(x_t1, x_t2)| <= mu x_n        [contact-rim, eqs. 12, 13]
+    ITM_FRICTION_CONE, // the exact disc: |(x_t1, x_t2)| <= mu x_n        [contact-rim, eqs. 12, 13]
     ITM_FRICTION_COUNT
 } ItmFrictionLaw;
 
 // One friction coupling. The normal row must have the bounds [0, inf). A normal row may serve one cone or
 // pyramid and any number of box couplings (torsional or rolling friction: one tangent row, mu in metres).
 typedef struct ItmMlcpContact {
-    int normal;         // row of the normal impulse
-    int tangent[2];     // rows of the tangential impulses; the second may be ITM_NONE
-    double mu;          // coefficient of friction, >= 0
+    int normal;     // row of the normal impulse
+    int tangent[2]; // rows of the tangential impulses; the second may be ITM_NONE
+    double mu;      // coefficient of friction, >= 0
     ItmFrictionLaw law;
-    int ndirection;     // PYRAMID with two tangents: number of corners k, 3 .. 32; otherwise ignored
+    int ndirection; // PYRAMID with two tangents: number of corners k, 3 .. 32; otherwise ignored
 } ItmMlcpContact;
 
 // The problem; all arrays belong to the caller and are only read.
@@ -40,17 +40,18 @@ typedef struct ItmMlcpProblem {
     const double* b;  //                                                    (n)
     const double* lo; // may be -inf; ignored for tangent rows of contacts  (n)
     const double* up; // may be +inf; ignored for tangent rows of contacts  (n)
-    bool is_symmetric; // a promise: H = H'. false allows any H, but only Lemke and enumeration then apply
-    int ncontact;     // friction couplings, 0: none
+    bool
+        is_symmetric; // a promise: H = H', positive semi-definite. false: any H, without pivoting and ADMM
+    int ncontact;                   // friction couplings, 0: none
     const ItmMlcpContact* contacts; //                                      (ncontact)
 } ItmMlcpProblem;
 
 // ---------------------------------------------------------------------------- options
 
 typedef enum ItmMlcpSolver {
-    ITM_MLCP_AUTO,         // the ladder of docs/theory-mlcp.md
-    ITM_MLCP_PIVOTING,     // proximal block principal pivoting: fixed bounds, symmetric H
-    ITM_MLCP_NEWTON,       // nonsmooth Newton on the projection equations: friction, symmetric or not
+    ITM_MLCP_AUTO,     // the ladder of docs/theory-mlcp.md
+    ITM_MLCP_PIVOTING, // proximal block principal pivoting: fixed bounds, symmetric H
+    ITM_MLCP_NEWTON,   // nonsmooth Newton on the projection equations: friction, symmetric or not
     ITM_MLCP_GAUSS_SEIDEL, // projected Gauss-Seidel with over-relaxation
     ITM_MLCP_ADMM,         // first order with one factorisation; exact cones, many contacts
     ITM_MLCP_LEMKE,        // complementary pivoting: any H, boxes and pyramids
@@ -59,11 +60,11 @@ typedef enum ItmMlcpSolver {
 } ItmMlcpSolver;
 
 typedef struct ItmMlcpOptions {
-    ItmMlcpSolver solver;  // AUTO, or exactly this one without a ladder
-    double tolerance;      // a result counts as solved when its relative residual is at most this
-    int max_iterations;    // of Gauss-Seidel and ADMM; the others have their own natural limits
-    double relaxation;     // over-relaxation of Gauss-Seidel, 0 < relaxation < 2
-    bool warm_start;       // x and state of the result hold a guess (usually the last step's result)
+    ItmMlcpSolver solver; // AUTO, or exactly this one without a ladder
+    double tolerance;     // a result counts as solved when its relative residual is at most this
+    int max_iterations;   // of Gauss-Seidel and ADMM; the others have their own natural limits
+    double relaxation;    // over-relaxation of Gauss-Seidel, 0 < relaxation < 2
+    bool warm_start;      // x and state of the result hold a guess (usually the last step's result)
 } ItmMlcpOptions;
 
 // AUTO, tolerance 1e-10, 20000 iterations, relaxation 1.3, no warm start.
@@ -73,33 +74,36 @@ ITM_API ItmMlcpOptions itm_default_mlcp_options(void);
 
 // What the mathematics said; a failed call is told by ItmStatus instead.
 typedef enum ItmMlcpOutcome {
-    ITM_MLCP_SOLVED,         // residual <= tolerance
-    ITM_MLCP_NO_SOLUTION,    // proved: `ray` is the proof. x solves the nearest problem we found
-    ITM_MLCP_NOT_CONVERGED,  // no solver of the ladder reached the tolerance; x is the best seen
-    ITM_MLCP_UNSUITABLE,     // the one solver asked for cannot treat this kind of problem
+    ITM_MLCP_SOLVED,             // residual <= tolerance
+    ITM_MLCP_SOLVED_TO_ROUNDING, // residual > tolerance, but no larger than the rounding of H x itself
+    ITM_MLCP_NO_SOLUTION,   // proved: `ray` is the proof. x solves the nearest problem we found
+    ITM_MLCP_NOT_CONVERGED, // no solver of the ladder reached the tolerance; x is the best seen
+    ITM_MLCP_UNSUITABLE,    // the one solver asked for cannot treat this kind of problem
     ITM_MLCP_OUTCOME_COUNT
 } ItmMlcpOutcome;
 
 // Where a row ended, one signed char each.
 enum {
-    ITM_ROW_LO = -1,     // tight at the lower bound (a contact normal: open)
-    ITM_ROW_ACTIVE = 0,  // between its bounds, w = 0
-    ITM_ROW_UP = 1,      // tight at the upper bound
-    ITM_ROW_UNKNOWN = 2  // only as input of a warm start: a new row, guess it
+    ITM_ROW_LO = -1,    // tight at the lower bound (a contact normal: open)
+    ITM_ROW_ACTIVE = 0, // between its bounds, w = 0
+    ITM_ROW_UP = 1,     // tight at the upper bound
+    ITM_ROW_UNKNOWN = 2 // only as input of a warm start: a new row, guess it
 };
 
 typedef struct ItmMlcpInfo {
     ItmMlcpOutcome outcome;
     ItmMlcpSolver solver; // the one that gave x
     double residual;      // relative, see itm_mlcp_compute_residual
-    int iterations;       // of that solver: proximal, Newton, sweeps; summed over the ladder
-    int pivots;           // active-set changes of single rows (pivoting), exchanges (Lemke)
-    int factorisations;   // dense factorisations made
+    double
+        rounding; // unless SOLVED: 2.2e-16 max_i sum_j |H_ij x_j| / (1 + max |b|), what rounding does to it
+    int iterations;        // of that solver: proximal, Newton, sweeps; summed over the ladder
+    int pivots;            // active-set changes of single rows (pivoting), exchanges (Lemke)
+    int factorisations;    // dense factorisations made
     int nactive, nlo, nup; // rows by final state; a friction row on its cone counts as lo
-    int nredundant;       // active rows that depend on other active rows (pivoting); else 0
-    int nattempt;         // solvers tried, in this order:
+    int nredundant;        // active rows that depend on other active rows (pivoting); else 0
+    int nattempt;          // solvers tried, in this order:
     ItmMlcpSolver attempts[8];
-    double proof_radius;  // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
+    double proof_radius; // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
 } ItmMlcpInfo;
 
 // Arrays belong to the caller. With options.warm_start, x and state are also inputs.
@@ -120,7 +124,7 @@ ITM_API const char* itm_mlcp_solver_name(ItmMlcpSolver solver);
 typedef struct ItmMlcpCapacity {
     int n;        // rows
     int ncontact; // friction couplings
-    int nlcp;     // rows of the standard LCP that Lemke may build, see itm_mlcp_count_lcp_rows; 0: no Lemke
+    int nlcp; // rows of the standard LCP that Lemke may build, see itm_mlcp_count_lcp_rows; 0: no Lemke
 } ItmMlcpCapacity;
 
 // Room for any boxed problem of n rows and ncontact box couplings or cones; nlcp is capped at 2048 rows
@@ -133,8 +137,8 @@ ITM_API int itm_mlcp_count_lcp_rows(const ItmMlcpProblem* problem);
 typedef struct ItmMlcpWorkspace ItmMlcpWorkspace;
 
 // ITM_ERR_ARGUMENT, ITM_ERR_MEMORY. error may be NULL.
-ITM_API ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
-                                            ItmError* error);
+ITM_API ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace,
+                                            const ItmMlcpCapacity* capacity, ItmError* error);
 ITM_API void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace); // NULL is fine
 
 // Solve. Allocates nothing, prints nothing; same input, same bits. One workspace serves one thread.

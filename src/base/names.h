@@ -16,7 +16,7 @@ typedef struct ItmNameEntry {
 // Open addressing; all zero is an empty table.
 typedef struct ItmNames {
     ItmNameEntry* slots;
-    size_t nslot;  // a power of two, or 0
+    size_t nslot; // a power of two, or 0
     size_t count;
     uint64_t seed; // of the hash
 } ItmNames;

@@ -8,108 +8,14 @@
 // cores just touch, where their own distance has none.
 #include "contact/narrow_core.h"
 
-#define MAX_PRODUCTS 200   // pairs of edge directions that are tried one by one
 #define MAX_CLIMBS 30
-
-static void try_axis(ItmAxis* best, const ItmCore* a, const ItmCore* b, ItmVec3 n)
-{
-    double gap = itm_core_gap(a, b, n);
-    if (gap > best->gap) {
-        *best = (ItmAxis){.n = n, .gap = gap};
-    }
-}
-
-// ---------------------------------------------------------------------------- candidates
-
-// Face normals of `a`; sign -1 where `a` is the second of the pair.
-static void try_faces(ItmAxis* best, const ItmCore* a, const ItmCore* b, double sign, double reach)
-{
-    for (int f = 0; f < a->hull->nface && best->gap <= reach; f++) {
-        ItmVec3 m = itm_mat_mul_vec(&a->frame.R, a->hull->normals[f]);
-        // the face plane itself is the end of a: only b needs a support point
-        double end = a->hull->offsets[f] + itm_vec_dot(m, a->frame.p);
-        double gap = itm_vec_dot(m, itm_core_support(b, itm_vec_neg(m))) - end;
-        if (gap > best->gap) {
-            *best = (ItmAxis){.n = itm_vec_scale(sign, m), .gap = gap};
-        }
-    }
-}
-
-// n or -n, whichever points from a to b more deeply apart
-static void try_both(ItmAxis* best, const ItmCore* a, const ItmCore* b, ItmVec3 n)
-{
-    double length = itm_vec_norm(n);
-    if (length < 1e-6) {
-        return;  // parallel edges: faces cover this
-    }
-    n = itm_vec_scale(1.0 / length, n);
-    try_axis(best, a, b, n);
-    try_axis(best, a, b, itm_vec_neg(n));
-}
-
-static void try_products(ItmAxis* best, const ItmCore* a, const ItmCore* b, double reach)
-{
-    // an edge pair must beat a face by more than rounding, or normals would flicker between the two
-    ItmAxis edge = {.gap = best->gap + 1e-10 * (a->size + b->size)};
-    double bar = edge.gap;
-    for (int i = 0; i < a->hull->ndirection; i++) {
-        ItmVec3 u = itm_mat_mul_vec(&a->frame.R, a->hull->directions[i]);
-        for (int j = 0; j < b->hull->ndirection && edge.gap <= reach; j++) {
-            try_both(&edge, a, b, itm_vec_cross(u, itm_mat_mul_vec(&b->frame.R, b->hull->directions[j])));
-        }
-    }
-    if (edge.gap > bar) {
-        *best = edge;
-    }
-}
-
-// Directions in which a cylinder c touches the other: its axis, and across it towards the other's middle and
-// perpendicular to the other's edges.
-static void try_cylinder(ItmAxis* best, const ItmCore* a, const ItmCore* b, const ItmCore* c, const ItmCore* other)
-{
-    ItmVec3 axis = c->frame.R.z;
-    ItmVec3 apart = itm_vec_sub(other->middle, c->middle);
-    try_both(best, a, b, axis);
-    try_both(best, a, b, itm_vec_sub(apart, itm_vec_scale(itm_vec_dot(apart, axis), axis)));
-    try_both(best, a, b, apart);
-    if (other->hull == NULL) {
-        try_both(best, a, b, itm_vec_cross(axis, other->frame.R.z));
-        return;
-    }
-    for (int i = 0; i < other->hull->ndirection && i < MAX_PRODUCTS; i++) {
-        try_both(best, a, b, itm_vec_cross(axis, itm_mat_mul_vec(&other->frame.R, other->hull->directions[i])));
-    }
-}
-
-static bool has_few_products(const ItmCore* a, const ItmCore* b)
-{
-    return a->hull != NULL && b->hull != NULL && a->hull->ndirection * b->hull->ndirection <= MAX_PRODUCTS;
-}
-
-static ItmAxis try_candidates(const ItmCore* a, const ItmCore* b, double reach)
-{
-    ItmAxis best = {.n = {0, 0, 1}, .gap = -INFINITY};
-    if (a->hull != NULL) {
-        try_faces(&best, a, b, 1, reach);
-    } else {
-        try_cylinder(&best, a, b, a, b);
-    }
-    if (b->hull != NULL) {
-        try_faces(&best, b, a, -1, reach);
-    } else {
-        try_cylinder(&best, a, b, b, a);
-    }
-    if (best.gap <= reach && has_few_products(a, b)) {
-        try_products(&best, a, b, reach);
-    }
-    return best;
-}
-
-// ---------------------------------------------------------------------------- climbing
+#define SHALLOW 1e-4  // of the size: overlaps below this have their best candidate near the maximum
 
 static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
 {
     double size = a->size + b->size;
+    // polytopes end exactly at a vertex of the search; curved cores are polished afterwards
+    double enough = (a->hull != NULL && b->hull != NULL ? 1e-12 : 1e-7) * size;
     for (int k = 0; k < MAX_CLIMBS; k++) {
         double delta = fmax(0, -axis->gap) + 0.01 * size;
         ItmDistance d = itm_gjk_distance(a, b, itm_vec_scale(delta, axis->n));
@@ -121,8 +27,23 @@ static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
             ItmVec3 n = gain > 0 ? d.n : axis->n;
             *axis = (ItmAxis){n, fmax(gap, axis->gap), true, d.point_a, d.point_b, false};
         }
-        if (!(gain > 1e-12 * size)) {
+        if (!(gain > enough)) {
             return;
+        }
+    }
+}
+
+// From the best start, and where the overlap is deep from the others too.
+static void climb_all(ItmAxis* axis, const ItmStarts* starts, const ItmCore* a, const ItmCore* b)
+{
+    *axis = starts->axes[0];
+    climb(axis, a, b);
+    double shallow = -SHALLOW * (a->size + b->size);
+    for (int k = 1; k < starts->n && axis->gap < shallow; k++) {
+        ItmAxis other = starts->axes[k];
+        climb(&other, a, b);
+        if (other.gap > axis->gap) {
+            *axis = other;
         }
     }
 }
@@ -184,12 +105,13 @@ static bool is_over_face(const ItmAxis* axis, const ItmCore* core, const ItmCore
 static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
 {
     double size = a->size + b->size;
-    ItmAxis best = try_candidates(a, b, reach);
+    ItmStarts starts;
+    itm_axis_try(&starts, a, b, reach);
+    ItmAxis best = starts.axes[0];
     if (best.gap > reach) {
         return ITM_AXIS_APART;
     }
-    bool is_complete = has_few_products(a, b) && best.gap > -INFINITY;
-    if (is_complete && best.gap <= 1e-9 * size) {
+    if (starts.is_complete && best.gap <= 1e-9 * size) {
         *axis = best;
         return ITM_AXIS_FOUND;
     }
@@ -208,8 +130,8 @@ static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCo
         return ITM_AXIS_FOUND;
     }
     *axis = best;
-    if (!is_complete) {
-        climb(axis, a, b);
+    if (!starts.is_complete) {
+        climb_all(axis, &starts, a, b);
     }
     return ITM_AXIS_FOUND;
 }
@@ -221,10 +143,17 @@ static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore*
     if (d.distance > reach) {
         return ITM_AXIS_APART;
     }
-    *axis = d.distance > 1e-6 * size ? axis_of_distance(&d) : try_candidates(a, b, INFINITY);
-    if (d.distance < 0.1 * size) {
+    if (d.distance > 1e-6 * size) {
+        *axis = axis_of_distance(&d);
+        // what n is good for, not the distance it came with: only that can rise
+        axis->gap = itm_core_gap(a, b, axis->n);
         climb(axis, a, b);
+    } else {
+        ItmStarts starts;
+        itm_axis_try(&starts, a, b, INFINITY);
+        climb_all(axis, &starts, a, b);
     }
+    itm_axis_polish(axis, a, b);
     snap_to_face(axis, a, b, a, 1);
     snap_to_face(axis, a, b, b, -1);
     return ITM_AXIS_FOUND;

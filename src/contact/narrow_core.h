@@ -73,6 +73,21 @@ typedef struct ItmAxis {
     bool is_imposed;          // n is not the cores' own: only points over each other count
 } ItmAxis;
 
+#define ITM_MAX_STARTS 6
+
+// Candidates for n, best first. Directions within 15 degrees of each other count as one.
+typedef struct ItmStarts {
+    int n;
+    bool is_complete;  // the first is the maximum
+    ItmAxis axes[ITM_MAX_STARTS];
+} ItmStarts;
+
+// The search stops early where a gap exceeds reach. There is always at least one start.
+void itm_axis_try(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
+
+// Raise the gap of an axis that is nearly right to its local maximum.
+void itm_axis_polish(ItmAxis* axis, const ItmCore* a, const ItmCore* b);
+
 typedef enum ItmAxisResult { ITM_AXIS_FOUND, ITM_AXIS_APART, ITM_AXIS_FAILED } ItmAxisResult;
 
 // The direction in which two cores are farthest apart, or least deep in each other.

@@ -156,6 +156,8 @@ static void add_support(Simplex* s, const ItmCore* a, const ItmCore* b, ItmVec3 
 ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift)
 {
     double size = a->size + b->size, touching = 1e-15 * size;
+    // polytopes end after finitely many steps; for curved cores more digits would be lost in thin simplices
+    double tolerance = a->hull != NULL && b->hull != NULL ? 1e-13 : 1e-9;
     Simplex s = {0};
     ItmVec3 v = itm_vec_sub(itm_vec_add(b->middle, shift), a->middle);
     if (!(itm_vec_norm(v) > touching)) {
@@ -174,7 +176,7 @@ ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift)
         // no point of b - a lies nearer along v: v.w is a lower bound of |v| d
         Simplex last = s;
         add_support(&s, a, b, shift, v);
-        if (vv - itm_vec_dot(v, s.w[s.n]) <= 1e-13 * vv || is_vertex(&last, s.w[s.n])) {
+        if (vv - itm_vec_dot(v, s.w[s.n]) <= tolerance * vv || is_vertex(&last, s.w[s.n])) {
             break;
         }
         s.n++;

@@ -3,7 +3,7 @@
 #include "contact/narrow_core.h"
 
 #define LOOSE 0.5    // faces and edges up to 30 degrees from the contact plane take part
-#define TIGHT 1e-4   // those that really touch
+#define TIGHT 1e-6   // those that really touch
 
 // Kinds of contacts, part of their key.
 enum { VERTEX_A, VERTEX_B, CROSSING, NEAREST };
@@ -201,6 +201,12 @@ static bool is_taken(const Cut* cut, Point2 q)
     return false;
 }
 
+// A place that the surface's other triangles answer for: known, but no contact of its own.
+static void note_quiet(Cut* cut, double gap)
+{
+    cut->smallest = fmin(cut->smallest, gap);
+}
+
 // A contact at point p of core a, with the other core `gap` further on.
 static void add_contact(Cut* cut, Point2 q, ItmVec3 p, double gap, uint64_t key)
 {
@@ -230,9 +236,13 @@ static void cut_vertices_a(Cut* cut, const Flat* a, const Flat* b)
 static void cut_vertices_b(Cut* cut, const Flat* a, const Flat* b)
 {
     for (int j = 0; j < b->n; j++) {
-        bool is_quiet = (b->feature->quiet_vertices >> j & 1u) != 0 && b->n == 3;
-        if (!is_quiet && is_inside(a, b->p[j], cut->tol) && !is_taken(cut, b->p[j])) {
-            double gap = -height_over(a, b->feature->p[j]);
+        if (!is_inside(a, b->p[j], cut->tol) || is_taken(cut, b->p[j])) {
+            continue;
+        }
+        double gap = -height_over(a, b->feature->p[j]);
+        if (b->n == 3 && (b->feature->quiet_vertices >> j & 1u) != 0) {
+            note_quiet(cut, gap);
+        } else {
             ItmVec3 p = itm_vec_axpy(-gap, cut->axis->n, b->feature->p[j]);
             add_contact(cut, b->p[j], p, gap, itm_manifold_key(VERTEX_B, 0, b->feature->id[j]));
         }
@@ -250,8 +260,8 @@ static void cut_edges(Cut* cut, const Flat* a, int i, const Flat* b, int j)
     Point2 p = a->p[i], d = sub2(a->p[(i + 1) % a->n], p);
     Point2 q = b->p[j], e = sub2(b->p[(j + 1) % b->n], q);
     double det = cross2(d, e);
-    // nearly parallel edges cross nowhere in particular: their ends are contacts already
-    if (fabs(det) <= 1e-9 * norm2(d) * norm2(e)) {
+    // edges that stay within tol of each other cross nowhere in particular: their ends are contacts already
+    if (fabs(det) <= cut->tol * fmax(norm2(d), norm2(e))) {
         return;
     }
     double s = cross2(sub2(q, p), e) / det, t = cross2(sub2(q, p), d) / det;
@@ -259,9 +269,15 @@ static void cut_edges(Cut* cut, const Flat* a, int i, const Flat* b, int j)
         return;
     }
     Point2 place = {p.x + s * d.x, p.y + s * d.y};
-    if (!is_taken(cut, place)) {
-        ItmVec3 point_a = between(a->feature, i, s), point_b = between(b->feature, j, t);
-        add_contact(cut, place, point_a, itm_vec_dot(cut->axis->n, itm_vec_sub(point_b, point_a)),
+    if (is_taken(cut, place)) {
+        return;
+    }
+    ItmVec3 point_a = between(a->feature, i, s), point_b = between(b->feature, j, t);
+    double gap = itm_vec_dot(cut->axis->n, itm_vec_sub(point_b, point_a));
+    if (b->n == 3 && (b->feature->quiet_edges >> j & 1u) != 0) {
+        note_quiet(cut, gap);
+    } else {
+        add_contact(cut, place, point_a, gap,
                     itm_manifold_key(CROSSING, edge_id(a->feature, i), edge_id(b->feature, j)));
     }
 }
@@ -271,9 +287,6 @@ static void cut_crossings(Cut* cut, const Flat* a, const Flat* b)
     int nedge_a = a->n > 2 ? a->n : a->n - 1, nedge_b = b->n > 2 ? b->n : b->n - 1;
     for (int i = 0; i < nedge_a; i++) {
         for (int j = 0; j < nedge_b; j++) {
-            if (b->n == 3 && (b->feature->quiet_edges >> j & 1u) != 0) {
-                continue;
-            }
             cut_edges(cut, a, i, b, j);
         }
     }
@@ -326,6 +339,11 @@ static bool are_parallel(const ItmFeature* a, const ItmFeature* b, ItmVec3 n)
     return fabs(itm_vec_dot(n, itm_vec_cross(d, e))) < 1e-3 * itm_vec_norm(d) * itm_vec_norm(e);
 }
 
+static bool are_crossed(const ItmFeature* a, const ItmFeature* b, ItmVec3 n)
+{
+    return a->n == 2 && b->n == 2 && !are_parallel(a, b, n);
+}
+
 // Where two lines are nearest: the point of the first.
 static ItmVec3 nearest_on_line(const ItmFeature* a, const ItmFeature* b)
 {
@@ -349,7 +367,7 @@ static void add_single(Cut* cut, const ItmFeature* a, const ItmFeature* b)
     } else if (b->n == 1) {
         p = itm_vec_axpy(-axis->gap, axis->n, b->p[0]);
         key = itm_manifold_key(VERTEX_B, 0, b->id[0]);
-    } else if (a->n == 2 && b->n == 2 && !are_parallel(a, b, axis->n)) {
+    } else if (are_crossed(a, b, axis->n)) {
         p = nearest_on_line(a, b);
         key = itm_manifold_key(CROSSING, edge_id(a, 0), edge_id(b, 0));
     } else {
@@ -357,11 +375,6 @@ static void add_single(Cut* cut, const ItmFeature* a, const ItmFeature* b)
         key = itm_manifold_key(NEAREST, 0, 0);
     }
     add_contact(cut, (Point2){0, 0}, p, axis->gap, key);
-}
-
-static bool meet_in_a_point(const ItmFeature* a, const ItmFeature* b, ItmVec3 n)
-{
-    return a->n == 1 || b->n == 1 || (a->n == 2 && b->n == 2 && !are_parallel(a, b, n));
 }
 
 void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin)
@@ -378,14 +391,16 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
     ItmFeature feature_a, feature_b;
     itm_feature_find(&feature_a, a, n, LOOSE);
     itm_feature_find(&feature_b, b, itm_vec_neg(n), LOOSE);
-    if (!axis->is_imposed && meet_in_a_point(&feature_a, &feature_b, n)) {
+    if (!axis->is_imposed && (feature_a.n == 1 || feature_b.n == 1)) {
         add_single(&cut, &feature_a, &feature_b);
         return;
     }
-    Flat flat_a, flat_b;
-    flatten(&flat_a, &feature_a, n, u, v);
-    flatten(&flat_b, &feature_b, n, u, v);
-    cut_features(&cut, &flat_a, &flat_b);
+    if (axis->is_imposed || !are_crossed(&feature_a, &feature_b, n)) {
+        Flat flat_a, flat_b;
+        flatten(&flat_a, &feature_a, n, u, v);
+        flatten(&flat_b, &feature_b, n, u, v);
+        cut_features(&cut, &flat_a, &flat_b);
+    }
     // the nearest points of all, where the cut has missed them
     if (!axis->is_imposed && cut.smallest > axis->gap + 1e-7 * size) {
         itm_feature_find(&feature_a, a, n, TIGHT);

@@ -84,19 +84,22 @@ static void visit(void* context, int triangle)
     ItmAxis axis;
     ItmAxisResult result = itm_axis_find(&axis, &job->shape, &core, job->margin + job->shape.radius);
     job->has_failed |= result == ITM_AXIS_FAILED;
-    ItmVec3 n = store.normals[0], m = itm_vec_neg(axis.n);
-    // behind the surface: some other triangle holds the shape from its front
-    if (result != ITM_AXIS_FOUND || itm_vec_dot(m, n) < -1e-6) {
+    if (result != ITM_AXIS_FOUND) {
         return;
     }
+    ItmVec3 n = store.normals[0], m = itm_vec_neg(axis.n);
     Ridge ridge[3];
-    bool is_allowed = true;
+    bool is_allowed = itm_vec_dot(m, n) >= -1e-6;
     for (int i = 0; i < 3; i++) {
         ridge[i] = get_ridge(job->surface, triangle, corner, n, i);
         is_allowed &= allows(&ridge[i], m);
     }
     mark_quiet(&core, ridge);
     if (!is_allowed) {
+        // most of it is behind this triangle: some other one holds it from its front
+        if (itm_vec_dot(n, itm_vec_sub(job->shape.middle, corner[0])) < 0) {
+            return;
+        }
         axis = (ItmAxis){.n = itm_vec_neg(n), .is_imposed = true};
         axis.gap = itm_core_gap(&job->shape, &core, axis.n);
     }

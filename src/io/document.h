@@ -1,15 +1,16 @@
 // A YAML document as a tree of nodes, each of which knows where it was written.
 //
-// Built from libfyaml's events and not from its documents, so that the limits below hold before anything is built,
-// whatever the file says. Aliases become second references to the same node: the tree is a graph without cycles.
+// Built from libfyaml's events and not from its documents, so that the limits below hold before
+// anything is built, whatever the file says. Aliases become second references to the same node: the
+// tree is a graph without cycles.
 #ifndef ITM_IO_DOCUMENT_H
 #define ITM_IO_DOCUMENT_H
 
 #include "interim/base.h"
 
-#define ITM_DOCUMENT_MAX_BYTES (16u << 20)  // of one file
-#define ITM_DOCUMENT_MAX_NODES 1000000      // with every alias counted as often as it is used
-#define ITM_DOCUMENT_MAX_DEPTH 32           // of lists and mappings inside one another
+#define ITM_DOCUMENT_MAX_BYTES (16u << 20) // of one file
+#define ITM_DOCUMENT_MAX_NODES 1000000     // with every alias counted as often as it is used
+#define ITM_DOCUMENT_MAX_DEPTH 32          // of lists and mappings inside one another
 
 typedef enum ItmNodeKind {
     ITM_NODE_SCALAR,
@@ -21,20 +22,19 @@ typedef struct ItmItem ItmItem;
 
 typedef struct ItmNode {
     ItmNodeKind kind;
-    bool is_exact;       // scalar: character i of the text stands at column + i
-    bool is_plain;       // scalar: written without quotes
-    int line, column;    // 1-based
-    const char* source;  // file, or the override it comes from
-    const char* text;    // scalar: UTF-8, ends with NUL
-    size_t length;       // scalar: bytes of text
-    ItmItem* first;      // list, map: what is inside
+    bool is_exact;      // scalar: character i of the text stands at column + i
+    int line, column;   // 1-based
+    const char* source; // file, or the override it comes from
+    const char* text;   // scalar: UTF-8, ends with NUL
+    size_t length;      // scalar: bytes of text
+    ItmItem* first;     // list, map: what is inside
     ItmItem* last;
-    int count;           // list, map: number of items
-    int size;            // this node and all inside, aliases followed
+    int count; // list, map: number of items
+    int size;  // this node and all inside, aliases followed; long texts count more
 } ItmNode;
 
 struct ItmItem {
-    ItmNode* key;    // map: a scalar; list: NULL
+    ItmNode* key; // map: a scalar; list: NULL
     ItmNode* value;
     ItmItem* next;
 };
@@ -43,7 +43,7 @@ typedef struct ItmBlock ItmBlock;
 
 // Owns all nodes and texts. All zero is an empty document.
 typedef struct ItmDocument {
-    ItmNode* root;      // NULL: nothing was read
+    ItmNode* root; // NULL: nothing was read
     ItmBlock* blocks;
 } ItmDocument;
 
@@ -51,13 +51,14 @@ void itm_document_free(ItmDocument* doc);
 // Memory that lives as long as the document, zeroed, or NULL.
 void* itm_document_take(ItmDocument* doc, size_t size);
 
-// Read one YAML document from memory into a tree of doc; `source` stands for the file in messages and must live as
-// long as doc. The text begins in column `column` of its line 1.                                         (yaml.c)
-ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, const char* source,
-                         int column, ItmError* error);
+// yaml.c: read one YAML document from memory into a tree of doc. `source` stands for the file in
+// messages and must live as long as doc. The text begins in column `column` of its line 1.
+ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length,
+                         const char* source, int column, ItmError* error);
 
-// Change one value: override is "key.path=value", the value YAML. Missing keys are made, so that whoever reads the
-// document judges them; new members of collections (parameters, bodies, ...) are refused.            (override.c)
+// override.c: change one value. override is "key.path=value", the value YAML. Missing keys are made,
+// so that whoever reads the document judges them; new members of collections (parameters, bodies,
+// ...) are refused.
 ItmStatus itm_override_apply(ItmDocument* doc, const char* override, ItmError* error);
 
 // Value of a key of a map, or NULL.

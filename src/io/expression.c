@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST_NUMBER 100
+
 typedef struct Parser {
     const char* text;
     size_t length, at;
@@ -57,7 +59,8 @@ static void skip_space(Parser* p)
     }
 }
 
-// The next character that is not white space; NUL at the end or after a failure, which ends every loop.
+// The next character that is not white space; NUL at the end or after a failure, which ends every
+// loop.
 static char peek(Parser* p)
 {
     if (p->has_failed) {
@@ -106,7 +109,8 @@ static size_t measure_unit(const Parser* p, size_t at)
     while (end < p->length) {
         const char* s = p->text + end;
         size_t left = p->length - end;
-        bool is_special = left >= 2 && (memcmp(s, "²", 2) == 0 || memcmp(s, "³", 2) == 0 || memcmp(s, "·", 2) == 0);
+        bool is_special = left >= 2 && (memcmp(s, "²", 2) == 0 || memcmp(s, "³", 2) == 0 ||
+                                        memcmp(s, "·", 2) == 0);
         if (is_special || !(is_letter(*s) || (unsigned char)*s >= 0x80)) {
             break;
         }
@@ -165,8 +169,9 @@ static void parse_unit_word(Parser* p, size_t length, int sign, ItmQuantity* val
         if (p->scope != NULL && p->scope->has(p->scope->context, word, length)) {
             fail_at(p, p->at, "'%.*s' is a parameter, not a unit: write * before it", shown, word);
         } else {
-            fail_at(p, p->at, "there is no unit '%.*s'%s%s%s", shown, word, nearest != NULL ? "; nearest: '" : "",
-                    nearest != NULL ? nearest : "", nearest != NULL ? "'" : "");
+            fail_at(p, p->at, "there is no unit '%.*s'%s%s%s", shown, word,
+                    nearest != NULL ? "; nearest: '" : "", nearest != NULL ? nearest : "",
+                    nearest != NULL ? "'" : "");
         }
         return;
     }
@@ -177,7 +182,8 @@ static void parse_unit_word(Parser* p, size_t length, int sign, ItmQuantity* val
     value->is_bare = false;
 }
 
-// Whether a unit goes on behind an operator at `at`: a word follows at once, and nothing but a unit has that name.
+// Whether a unit goes on behind an operator at `at`: a word follows at once, and nothing but a unit
+// has that name.
 static bool continues_unit(const Parser* p, size_t at)
 {
     size_t length = measure_unit(p, at), name_length = measure_name(p, at);
@@ -187,12 +193,14 @@ static bool continues_unit(const Parser* p, size_t at)
     if (length == 0 || itm_unit_find(word, length, &factor, &dimension)) {
         return length > 0;
     }
-    bool is_name = (name_length == 2 && memcmp(word, "pi", 2) == 0) || peek_at(p, at + name_length) == '(' ||
+    bool is_name = (name_length == 2 && memcmp(word, "pi", 2) == 0) ||
+                   peek_at(p, at + name_length) == '(' ||
                    (p->scope != NULL && p->scope->has(p->scope->context, word, name_length));
     return !is_name;
 }
 
-// The unit behind a number, if there is one. What follows a / by a space stays below it: J/kg K is J/(kg K).
+// The unit behind a number, if there is one. What follows a / by a space stays below it: J/kg K is
+// J/(kg K).
 static void parse_unit(Parser* p, ItmQuantity* value)
 {
     skip_space(p);
@@ -222,9 +230,10 @@ typedef struct Function {
 enum { SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, SQRT, ABS, MIN, MAX, EXP, LOG, POW, NFUNCTION };
 
 static const Function FUNCTIONS[NFUNCTION] = {
-    [SIN] = {"sin", 1},   [COS] = {"cos", 1},   [TAN] = {"tan", 1}, [ASIN] = {"asin", 1}, [ACOS] = {"acos", 1},
-    [ATAN] = {"atan", 1}, [ATAN2] = {"atan2", 2}, [SQRT] = {"sqrt", 1}, [ABS] = {"abs", 1},  [MIN] = {"min", 2},
-    [MAX] = {"max", 2},   [EXP] = {"exp", 1},   [LOG] = {"log", 1}, [POW] = {"pow", 2},
+    [SIN] = {"sin", 1},   [COS] = {"cos", 1},   [TAN] = {"tan", 1},     [ASIN] = {"asin", 1},
+    [ACOS] = {"acos", 1}, [ATAN] = {"atan", 1}, [ATAN2] = {"atan2", 2}, [SQRT] = {"sqrt", 1},
+    [ABS] = {"abs", 1},   [MIN] = {"min", 2},   [MAX] = {"max", 2},     [EXP] = {"exp", 1},
+    [LOG] = {"log", 1},   [POW] = {"pow", 2},
 };
 
 static ItmQuantity number(double value)
@@ -232,7 +241,8 @@ static ItmQuantity number(double value)
     return (ItmQuantity){.value = value, .is_bare = true};
 }
 
-// Both in one dimension (a bare number takes the other's), or a failure; gives that dimension, value 0.
+// Both in one dimension (a bare number takes the other's), or a failure; gives that dimension,
+// value 0.
 static ItmQuantity agree(Parser* p, size_t at, const char* what, ItmQuantity a, ItmQuantity b)
 {
     if (a.is_bare || b.is_bare || itm_dimension_equal(a.dimension, b.dimension)) {
@@ -241,7 +251,8 @@ static ItmQuantity agree(Parser* p, size_t at, const char* what, ItmQuantity a, 
         return common;
     }
     char unit_a[64], unit_b[64];
-    fail_at(p, at, "cannot %s %s and %s", what, itm_dimension_format(a.dimension, unit_a, sizeof unit_a),
+    fail_at(p, at, "cannot %s %s and %s", what,
+            itm_dimension_format(a.dimension, unit_a, sizeof unit_a),
             itm_dimension_format(b.dimension, unit_b, sizeof unit_b));
     return NOTHING;
 }
@@ -325,15 +336,17 @@ static ItmQuantity parse_function(Parser* p, size_t start, size_t length)
         for (int i = 0; i < NFUNCTION; i++) {
             itm_nearest_offer(&nearest, FUNCTIONS[i].name);
         }
-        fail_at(p, start, "there is no function '%.*s'%s%s", (int)(length < 40 ? length : 40), p->text + start,
-                nearest.best != NULL ? "; nearest: " : "", nearest.best != NULL ? nearest.best : "");
+        fail_at(p, start, "there is no function '%.*s'%s%s", (int)(length < 40 ? length : 40),
+                p->text + start, nearest.best != NULL ? "; nearest: " : "",
+                nearest.best != NULL ? nearest.best : "");
         return NOTHING;
     }
     ItmQuantity arguments[2] = {parse_sum(p), NOTHING};
     int n = FUNCTIONS[function].nargument;
     if (n == 2) {
         if (!accept(p, ',')) {
-            fail_at(p, p->at, "%s takes two values, separated by a comma", FUNCTIONS[function].name);
+            fail_at(p, p->at, "%s takes two values, separated by a comma",
+                    FUNCTIONS[function].name);
         }
         arguments[1] = parse_sum(p);
     }
@@ -370,7 +383,8 @@ static ItmQuantity parse_name(Parser* p)
     return value;
 }
 
-// Digits with an optional point and exponent; strtod alone would also take "inf", "0x1p3" and other locales' commas.
+// Digits with an optional point and exponent; strtod alone would also take "inf", "0x1p3" and other
+// locales' commas.
 static size_t measure_number(const Parser* p)
 {
     size_t end = p->at;
@@ -396,19 +410,41 @@ static size_t measure_number(const Parser* p)
     return end - p->at;
 }
 
+// Value of a decimal number of at most LONGEST_NUMBER characters. strtod would look for the decimal
+// point of the locale, so the point goes into the exponent: 12.5e3 is read as 125e2.
+static double convert(const char* text, size_t length)
+{
+    char digits[LONGEST_NUMBER + 32], power[LONGEST_NUMBER + 1] = "";
+    size_t n = 0, i = 0;
+    long exponent = 0;
+    for (bool is_fraction = false; i < length && text[i] != 'e' && text[i] != 'E'; i++) {
+        if (text[i] == '.') {
+            is_fraction = true;
+        } else {
+            digits[n++] = text[i];
+            exponent -= is_fraction;
+        }
+    }
+    if (i < length) {
+        memcpy(power, text + i + 1, length - i - 1);
+        long written = strtol(power, NULL, 10);
+        // far beyond what a double can be, and far from overflow here
+        exponent += written > 100000 ? 100000 : written < -100000 ? -100000 : written;
+    }
+    snprintf(digits + n, sizeof digits - n, "e%ld", exponent);
+    return strtod(digits, NULL);
+}
+
 static ItmQuantity parse_number(Parser* p)
 {
     size_t length = measure_number(p);
-    char digits[128];
-    if (length >= sizeof digits) {
+    if (length > LONGEST_NUMBER) {
         fail_at(p, p->at, "a number of %zu digits is too long", length);
         return NOTHING;
     }
-    memcpy(digits, p->text + p->at, length);
-    digits[length] = '\0';
-    ItmQuantity value = number(strtod(digits, NULL));
+    ItmQuantity value = number(convert(p->text + p->at, length));
     if (!isfinite(value.value)) {
-        fail_at(p, p->at, "%.40s is too large for a number", digits);
+        fail_at(p, p->at, "%.*s is too large for a number", (int)length, p->text + p->at);
     }
     p->at += length;
     parse_unit(p, &value);
@@ -437,8 +473,9 @@ static ItmQuantity parse_primary(Parser* p)
         }
         return value;
     }
-    fail_at(p, p->at, p->at < p->length ? "a number, a name or '(' should stand here"
-                                        : "the expression ends too early");
+    fail_at(p, p->at,
+            p->at < p->length ? "a number, a name or '(' should stand here"
+                              : "the expression ends too early");
     return NOTHING;
 }
 
@@ -489,15 +526,16 @@ static ItmQuantity parse_sum(Parser* p)
     for (char c = peek(p); c == '+' || c == '-'; c = peek(p)) {
         size_t at = p->at++;
         ItmQuantity b = parse_product(p);
-        ItmQuantity sum = p->has_failed ? NOTHING : agree(p, at, c == '+' ? "add" : "subtract", a, b);
+        ItmQuantity sum =
+            p->has_failed ? NOTHING : agree(p, at, c == '+' ? "add" : "subtract", a, b);
         sum.value = c == '+' ? a.value + b.value : a.value - b.value;
         a = sum;
     }
     return a;
 }
 
-bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length, const ItmScope* scope, int depth,
-                            ItmExpressionError* error)
+bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length,
+                            const ItmScope* scope, int depth, ItmExpressionError* error)
 {
     *error = (ItmExpressionError){0};
     Parser p = {.text = text, .length = length, .scope = scope, .depth = depth, .error = error};
@@ -507,8 +545,8 @@ bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length,
     }
     *value = parse_sum(&p);
     if (peek(&p) != '\0') {
-        fail_at(&p, p.at, "what should '%.*s' mean here?", (int)itm_utf8_cut(text + p.at, length - p.at, 20),
-                text + p.at);
+        fail_at(&p, p.at, "what should '%.*s' mean here?",
+                (int)itm_utf8_cut(text + p.at, length - p.at, 20), text + p.at);
     }
     if (!p.has_failed && !isfinite(value->value)) {
         fail_at(&p, 0, "the result is not a finite number");

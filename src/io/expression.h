@@ -7,21 +7,22 @@
 //   primary = number [unit] | ( sum ) [unit] | function ( sum {, sum} ) | name
 //   unit    = word [^ integer] { (space | * | / | ·) word [^ integer] }   with no spaces around * and /
 //
-// A name is a parameter, or pi. A unit stands only behind a number or a closing parenthesis, so parameters may be
-// called m, s or g.
+// A name is a parameter, or pi. A unit stands only behind a number or a closing parenthesis, so
+// parameters may be called m, s or g.
 #ifndef ITM_IO_EXPRESSION_H
 #define ITM_IO_EXPRESSION_H
 
 #include "io/quantity.h"
 
 #define ITM_EXPRESSION_MAX_LENGTH 4096
-#define ITM_EXPRESSION_MAX_DEPTH 100  // parentheses, powers and parameters inside one another
+#define ITM_EXPRESSION_MAX_DEPTH 100 // parentheses, powers and parameters inside one another
 
-// Why an expression has no value.
+// Why an expression has no value. is_elsewhere: the fault is in a parameter that the text refers to,
+// and its scope has reported it.
 typedef struct ItmExpressionError {
     char message[512];
-    size_t offset;      // byte of the text at fault
-    bool is_elsewhere;  // the fault is in a parameter that the text refers to, and has been reported by its scope
+    size_t offset; // byte of the text at fault
+    bool is_elsewhere;
 } ItmExpressionError;
 
 // Where names come from.
@@ -34,8 +35,9 @@ typedef struct ItmScope {
     bool (*has)(void* context, const char* name, size_t length);
 } ItmScope;
 
-// Evaluate a whole text. scope may be NULL (no parameters). depth: how deep we are in other expressions, 0 outside.
-bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length, const ItmScope* scope, int depth,
-                            ItmExpressionError* error);
+// Evaluate a whole text. scope may be NULL (no parameters). depth: how deep we are in other
+// expressions, 0 outside.
+bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length,
+                            const ItmScope* scope, int depth, ItmExpressionError* error);
 
 #endif

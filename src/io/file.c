@@ -31,7 +31,8 @@ static void read_title(ItmReader* r, const ItmNode* node, char** title)
 static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
 {
     enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, RUN, NKEY };
-    static const char* const KEYS[NKEY] = {"interim", "title", "parameters", "signals", "multibody", "run"};
+    static const char* const KEYS[NKEY] = {"interim", "title",     "parameters",
+                                           "signals", "multibody", "run"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, root, "a model file", KEYS, NKEY, v);
     itm_reader_require(r, root, v[MULTIBODY], "a model file", "multibody");
@@ -59,8 +60,9 @@ static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t lengt
     return status;
 }
 
-ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error)
+ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* doc,
+                        const char* text, size_t length, const char* name,
+                        const char* const* overrides, int noverride, ItmError* error)
 {
     *builder = NULL;
     ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
@@ -96,7 +98,8 @@ static void locate_element(const ItmDocument* doc, ItmError* error)
     itm_node_locate(multibody, 0, error);
     for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
         const ItmNode* collection = itm_node_find(multibody, COLLECTIONS[i]);
-        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL; item = item->next) {
+        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
+             item = item->next) {
             if (item->key != NULL && strcmp(item->key->text, error->field) == 0) {
                 itm_node_locate(item->key, 0, error);
             }
@@ -107,8 +110,10 @@ static void locate_element(const ItmDocument* doc, ItmError* error)
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                          const char* const* overrides, int noverride, ItmError* error)
 {
-    if (file == NULL || (text == NULL && length > 0) || name == NULL || (overrides == NULL && noverride > 0)) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, text, name or overrides is NULL");
+    if (file == NULL || (text == NULL && length > 0) || name == NULL ||
+        (overrides == NULL && noverride > 0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "file, text, name or overrides is NULL");
     }
     *file = NULL;
     ItmModelFile* read = calloc(1, sizeof *read);
@@ -117,8 +122,8 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     }
     ItmDocument doc = {0};
     ItmBuilder* builder = NULL;
-    ItmStatus status = itm_file_read(read, &builder, &doc, text != NULL ? text : "", length, name, overrides, noverride,
-                                     error);
+    ItmStatus status = itm_file_read(read, &builder, &doc, text != NULL ? text : "", length, name,
+                                     overrides, noverride, error);
     if (status == ITM_OK) {
         status = itm_model_build(&read->model, builder, error);
         if (status != ITM_OK) {
@@ -139,7 +144,8 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
 
 static ItmStatus fail_reading(ItmError* error, const char* path, const char* why)
 {
-    ItmStatus status = itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
+    ItmStatus status =
+        itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
     if (error != NULL) {
         snprintf(error->file, sizeof error->file, "%s", path);
     }
@@ -167,8 +173,8 @@ static char* read_bytes(FILE* stream, size_t* length)
     return bytes;
 }
 
-ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
-                        ItmError* error)
+ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
+                        int noverride, ItmError* error)
 {
     if (file == NULL || path == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
@@ -184,8 +190,9 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     bool has_failed = bytes == NULL || ferror(stream);
     int why = errno;
     fclose(stream);
-    ItmStatus status = has_failed ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
-                                  : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+    ItmStatus status = has_failed
+                           ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
+                           : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
     free(bytes);
     return status;
 }

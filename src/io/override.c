@@ -1,4 +1,5 @@
-// "--set key.path=value": changes the tree before it is read, so that the value is checked like the file itself.
+// "--set key.path=value": changes the tree before it is read, so that the value is checked like the
+// file itself.
 #include "io/document.h"
 
 #include "base/error.h"
@@ -8,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-// Maps from names that the user chose. An override changes members of these; it cannot add one, because a misspelt
-// parameter would be a new one that nobody reads.
+// Maps from names that the user chose. An override changes members of these; it cannot add one,
+// because a misspelt parameter would be a new one that nobody reads.
 static const char* const COLLECTIONS[] = {
-    "parameters",        "signals",           "multibody.bodies", "multibody.joints", "multibody.couplings",
-    "multibody.motions", "multibody.forces",
+    "parameters",          "signals",           "multibody.bodies", "multibody.joints",
+    "multibody.couplings", "multibody.motions", "multibody.forces",
 };
 
 typedef struct Override {
     ItmDocument* doc;
-    const char* source;  // "--set key.path=value"
-    const char* text;    // "key.path=value"
+    const char* source; // "--set key.path=value"
+    const char* text;   // "key.path=value"
     size_t path_length;
     ItmNode* value;
     ItmError* error;
@@ -31,7 +32,9 @@ static void refuse(Override* o, size_t at, const char* message)
         return;
     }
     o->status = itm_error_set(o->error, ITM_ERR_INPUT, "itm_override_apply", NULL, "%s", message);
-    const ItmNode here = {.kind = ITM_NODE_MAP, .line = 1, .source = o->source,
+    const ItmNode here = {.kind = ITM_NODE_MAP,
+                          .line = 1,
+                          .source = o->source,
                           .column = 1 + (int)itm_utf8_count(o->text, at)};
     itm_node_locate(&here, 0, o->error);
 }
@@ -40,7 +43,8 @@ static void* take(Override* o, size_t size)
 {
     void* taken = itm_document_take(o->doc, size);
     if (taken == NULL && o->status == ITM_OK) {
-        o->status = itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
+        o->status =
+            itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
     }
     return taken;
 }
@@ -54,8 +58,14 @@ static ItmNode* make_node(Override* o, ItmNodeKind kind, size_t at, size_t lengt
         return NULL;
     }
     memcpy(text, o->text + at, length);
-    *node = (ItmNode){.kind = kind, .is_exact = true, .is_plain = true, .line = 1, .source = o->source,
-                      .column = 1 + (int)itm_utf8_count(o->text, at), .text = text, .length = length, .size = 1};
+    *node = (ItmNode){.kind = kind,
+                      .is_exact = true,
+                      .line = 1,
+                      .source = o->source,
+                      .column = 1 + (int)itm_utf8_count(o->text, at),
+                      .text = text,
+                      .length = length,
+                      .size = 1};
     return node;
 }
 
@@ -85,7 +95,8 @@ static ItmNode* copy_items(Override* o, const ItmNode* node)
     *copy = *node;
     copy->first = copy->last = NULL;
     copy->count = 0;
-    for (const ItmItem* item = node->first; item != NULL && o->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && o->status == ITM_OK;
+         item = item->next) {
         append_item(o, copy, item->key, item->value);
     }
     return copy;
@@ -98,9 +109,10 @@ static ItmItem* find_item(const ItmNode* node, const char* piece, size_t length)
     for (ItmItem* item = node->first; item != NULL; item = item->next, index++) {
         char number[16];
         int digits = snprintf(number, sizeof number, "%d", index);
-        bool is_it = item->key != NULL
-                         ? item->key->length == length && memcmp(item->key->text, piece, length) == 0
-                         : (size_t)digits == length && memcmp(number, piece, length) == 0;
+        bool is_it =
+            item->key != NULL
+                ? item->key->length == length && memcmp(item->key->text, piece, length) == 0
+                : (size_t)digits == length && memcmp(number, piece, length) == 0;
         if (is_it) {
             return item;
         }
@@ -129,12 +141,14 @@ static void refuse_missing(Override* o, const ItmNode* node, size_t at, size_t l
     char message[256];
     int shown = (int)itm_utf8_cut(o->text + at, length, 64);
     if (node->kind == ITM_NODE_LIST) {
-        snprintf(message, sizeof message, "'%.*s' is not the number of an item: the list has %d, counted from 0", shown,
+        snprintf(message, sizeof message,
+                 "'%.*s' is not the number of an item: the list has %d, counted from 0", shown,
                  o->text + at, node->count);
     } else {
-        snprintf(message, sizeof message, "the file has no '%.*s' here that could be changed%s%.64s%s", shown,
-                 o->text + at, nearest.best != NULL ? "; nearest: '" : "", nearest.best != NULL ? nearest.best : "",
-                 nearest.best != NULL ? "'" : "");
+        snprintf(message, sizeof message,
+                 "the file has no '%.*s' here that could be changed%s%.64s%s", shown, o->text + at,
+                 nearest.best != NULL ? "; nearest: '" : "",
+                 nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
     }
     refuse(o, at, message);
 }
@@ -160,12 +174,14 @@ static ItmNode* put(Override* o, const ItmNode* node, size_t at)
     }
     copy->kind = node->kind == ITM_NODE_LIST ? ITM_NODE_LIST : ITM_NODE_MAP;
     ItmItem* item = find_item(copy, o->text + at, end - at);
-    if (item == NULL && (copy->kind == ITM_NODE_LIST || is_collection(o->text, at > 0 ? at - 1 : 0))) {
+    if (item == NULL &&
+        (copy->kind == ITM_NODE_LIST || is_collection(o->text, at > 0 ? at - 1 : 0))) {
         refuse_missing(o, copy, at, end - at);
         return NULL;
     }
     if (item == NULL) {
-        append_item(o, copy, make_node(o, ITM_NODE_SCALAR, at, end - at), make_node(o, ITM_NODE_MAP, at, 0));
+        append_item(o, copy, make_node(o, ITM_NODE_SCALAR, at, end - at),
+                    make_node(o, ITM_NODE_MAP, at, 0));
         item = copy->last;
     }
     if (o->status == ITM_OK) {

@@ -12,7 +12,7 @@
 
 typedef struct Unit {
     const char* name;
-    double factor;           // to SI
+    double factor; // to SI
     signed char e[ITM_BASE_COUNT];
     bool takes_prefix;
 } Unit;
@@ -71,7 +71,8 @@ static const Unit* find_exact(const char* name, size_t length)
     return NULL;
 }
 
-// A name without prefix goes before the same name with one: "min" is no milli-inch, "Pa" no peta-ampere.
+// A name without prefix goes before the same name with one: "min" is no milli-inch, "Pa" no
+// peta-ampere.
 bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension* dimension)
 {
     double prefix = 1.0;
@@ -97,8 +98,9 @@ bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension
 
 const char* itm_unit_suggest(const char* name, size_t length)
 {
-    static const char* const COMMON[] = {"mm", "cm", "km", "kg", "ms", "us", "kN", "MN", "kPa", "MPa", "GPa",
-                                         "mbar", "kHz", "kW", "kJ", "ml", "cSt", "kNm", "mrad"};
+    static const char* const COMMON[] = {"mm", "cm",  "km",  "kg",  "ms",   "us",  "kN",
+                                         "MN", "kPa", "MPa", "GPa", "mbar", "kHz", "kW",
+                                         "kJ", "ml",  "cSt", "kNm", "mrad"};
     ItmNearest nearest = itm_nearest_start(name, length);
     for (size_t i = 0; i < NUNIT; i++) {
         itm_nearest_offer(&nearest, UNITS[i].name);
@@ -160,7 +162,8 @@ static const char* find_usual_name(ItmDimension dimension)
 static void append_powers(char* buffer, size_t size, ItmDimension dimension, double sign)
 {
     static const char* const NAMES[ITM_BASE_COUNT] = {"m", "kg", "s", "A", "K"};
-    static const int ORDER[ITM_BASE_COUNT] = {ITM_BASE_KG, ITM_BASE_M, ITM_BASE_S, ITM_BASE_A, ITM_BASE_K};
+    static const int ORDER[ITM_BASE_COUNT] = {ITM_BASE_KG, ITM_BASE_M, ITM_BASE_S, ITM_BASE_A,
+                                              ITM_BASE_K};
     for (int i = 0; i < ITM_BASE_COUNT; i++) {
         double power = sign * dimension.e[ORDER[i]];
         size_t used = strlen(buffer);

@@ -28,8 +28,8 @@ typedef struct ItmDimension {
 #define ITM_DIM_TORQUE_DAMPING ((ItmDimension){{2, 1, -1}})
 // clang-format on
 
-// A value in SI units. A bare number had no unit anywhere and fits wherever a unit is expected; `30 deg` is a number
-// of dimension one, but not a bare one.
+// A value in SI units. A bare number had no unit anywhere and fits wherever a unit is expected; `30
+// deg` is a number of dimension one, but not a bare one.
 typedef struct ItmQuantity {
     double value;
     ItmDimension dimension;
@@ -39,12 +39,14 @@ typedef struct ItmQuantity {
 bool itm_dimension_equal(ItmDimension a, ItmDimension b);
 // a b^power
 ItmDimension itm_dimension_mul(ItmDimension a, ItmDimension b, double power);
-// "kg m/s^2", "1/s", "no unit"; with the usual name where there is one ("N"). In the caller's buffer.
+// "kg m/s^2", "1/s", "no unit"; with the usual name where there is one ("N"). In the caller's
+// buffer.
 const char* itm_dimension_format(ItmDimension dimension, char* buffer, size_t size);
 // Whether the quantity may stand where this dimension is expected.
 bool itm_quantity_fits(ItmQuantity q, ItmDimension expected);
 
-// Factor to SI and dimension of one unit with its prefix ("ms", "kN", "MPa", "deg"); false: there is none of that name.
+// Factor to SI and dimension of one unit with its prefix ("ms", "kN", "MPa", "deg"); false: there
+// is none of that name.
 bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension* dimension);
 // The unit nearest to what was typed, or NULL.
 const char* itm_unit_suggest(const char* name, size_t length);

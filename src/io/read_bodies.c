@@ -16,8 +16,9 @@ enum {
     NKEY
 };
 
-static const char* const KEYS[NKEY] = {
-    "mass", "com", "inertia", "shape", "density", "position", "orientation", "velocity", "angular_velocity"};
+static const char* const KEYS[NKEY] = {"mass",        "com",      "inertia",
+                                       "shape",       "density",  "position",
+                                       "orientation", "velocity", "angular_velocity"};
 
 // ---------------------------------------------------------------------------- inertia
 
@@ -66,9 +67,10 @@ static void read_round(ItmReader* r, const ItmNode* node, ItmShapeDef* shape)
 static const ItmNode* get_shape(ItmReader* r, const ItmNode* node, ItmShapeDef* shape)
 {
     enum { BOX, SPHERE, CYLINDER, CAPSULE, SHAPE_POSITION, SHAPE_ORIENTATION, NSHAPEKEY };
-    static const char* const SHAPE_KEYS[NSHAPEKEY] = {"box", "sphere", "cylinder", "capsule", "position",
-                                                      "orientation"};
-    static const ItmShapeKind KINDS[] = {ITM_SHAPE_BOX, ITM_SHAPE_SPHERE, ITM_SHAPE_CYLINDER, ITM_SHAPE_CAPSULE};
+    static const char* const SHAPE_KEYS[NSHAPEKEY] = {"box",     "sphere",   "cylinder",
+                                                      "capsule", "position", "orientation"};
+    static const ItmShapeKind KINDS[] = {ITM_SHAPE_BOX, ITM_SHAPE_SPHERE, ITM_SHAPE_CYLINDER,
+                                         ITM_SHAPE_CAPSULE};
     const ItmNode* v[NSHAPEKEY];
     itm_reader_get_map(r, node, "a shape", SHAPE_KEYS, NSHAPEKEY, v);
     const ItmNode* size = NULL;
@@ -99,7 +101,8 @@ static const ItmNode* get_shape(ItmReader* r, const ItmNode* node, ItmShapeDef* 
 
 static void scale_inertia(ItmSym3* I, double factor)
 {
-    *I = (ItmSym3){factor * I->xx, factor * I->yy, factor * I->zz, factor * I->xy, factor * I->xz, factor * I->yz};
+    *I = (ItmSym3){factor * I->xx, factor * I->yy, factor * I->zz,
+                   factor * I->xy, factor * I->xz, factor * I->yz};
 }
 
 // Mass, centre of mass and inertia of the shape, of the given density or the given mass.
@@ -110,7 +113,8 @@ static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v
                         "com and inertia follow from the shape: give them without a shape only");
     }
     if ((v[MASS] != NULL) == (v[DENSITY] != NULL)) {
-        itm_reader_fail(r, v[DENSITY] != NULL ? v[DENSITY] : node, "a body with a shape needs mass or density%s",
+        itm_reader_fail(r, v[DENSITY] != NULL ? v[DENSITY] : node,
+                        "a body with a shape needs mass or density%s",
                         v[MASS] != NULL ? ", not both" : "");
     }
     ItmShapeDef shape = {.pose = itm_pose_identity()};
@@ -120,7 +124,8 @@ static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v
     if (r->status != ITM_OK) {
         return;
     }
-    ItmStatus status = itm_shape_compute_mass(&def->mass, &def->com, &def->inertia, &shape, density, r->error);
+    ItmStatus status =
+        itm_shape_compute_mass(&def->mass, &def->com, &def->inertia, &shape, density, r->error);
     const ItmBlame blames[] = {{"density", v[DENSITY]}, {"size", size}};
     itm_reader_take(r, status, v[SHAPE], blames, ITM_COUNT(blames));
     if (r->status == ITM_OK && v[MASS] != NULL) {
@@ -161,14 +166,18 @@ static void read_body(ItmReader* r, const ItmItem* item)
     def.pose.p = itm_reader_get_vec(r, v[POSITION], ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     def.pose.q = itm_reader_get_orientation(r, v[ORIENTATION]);
     def.velocity = itm_reader_get_vec(r, v[VELOCITY], ITM_DIM_VELOCITY, itm_vec(0, 0, 0));
-    def.angular_velocity = itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
+    def.angular_velocity =
+        itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
     if (r->status != ITM_OK) {
         return;
     }
     const ItmBlame blames[] = {
-        {"name", item->key},        {"mass", v[MASS] != NULL ? v[MASS] : v[SHAPE]},
-        {"com", v[COM]},            {"inertia", v[INERTIA] != NULL ? v[INERTIA] : v[SHAPE]},
-        {"pose", v[POSITION]},      {"velocity", v[VELOCITY]},
+        {"name", item->key},
+        {"mass", v[MASS] != NULL ? v[MASS] : v[SHAPE]},
+        {"com", v[COM]},
+        {"inertia", v[INERTIA] != NULL ? v[INERTIA] : v[SHAPE]},
+        {"pose", v[POSITION]},
+        {"velocity", v[VELOCITY]},
         {"angular_velocity", v[ANGULAR_VELOCITY]},
     };
     ItmStatus status = itm_builder_add_body(r->builder, &def, NULL, r->error);
@@ -180,7 +189,8 @@ void itm_read_bodies(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "bodies")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
         read_body(r, item);
     }
 }

@@ -10,7 +10,8 @@ static ItmVec3 get_vector(ItmReader* r, const ItmNode* node, ItmDimension dimens
 {
     ItmVec3 vector = itm_reader_get_vec(r, node, dimension, itm_vec(0, 0, 0));
     *is_bare = true;
-    for (const ItmItem* item = r->status == ITM_OK ? node->first : NULL; item != NULL; item = item->next) {
+    for (const ItmItem* item = r->status == ITM_OK ? node->first : NULL; item != NULL;
+         item = item->next) {
         *is_bare = *is_bare && itm_reader_get_quantity(r, item->value).is_bare;
     }
     return vector;
@@ -19,7 +20,8 @@ static ItmVec3 get_vector(ItmReader* r, const ItmNode* node, ItmDimension dimens
 static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
 {
     enum { TYPE, BODY, VECTOR, FRAME, SIGNAL, POINT, AT, NKEY };
-    static const char* const KEYS[NKEY] = {"type", "body", "vector", "frame", "signal", "point", "at"};
+    static const char* const KEYS[NKEY] = {"type",   "body",  "vector", "frame",
+                                           "signal", "point", "at"};
     static const char* const FRAMES[] = {"world", "body"};
     const ItmNode* v[NKEY];
     const char* what = is_torque ? "a torque" : "a force";
@@ -69,8 +71,8 @@ static void read_torque(ItmReader* r, const ItmItem* item)
 static void read_spring(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, STIFFNESS, DAMPING, LENGTH, PRELOAD, NKEY };
-    static const char* const KEYS[NKEY] = {"type",      "bodies",  "point_a", "point_b", "at_a",
-                                           "at_b",      "stiffness", "damping", "length",  "preload"};
+    static const char* const KEYS[NKEY] = {"type", "bodies",    "point_a", "point_b", "at_a",
+                                           "at_b", "stiffness", "damping", "length",  "preload"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a spring", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[BODIES], "a spring", "bodies");
@@ -92,7 +94,8 @@ static void read_spring(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {{"name", item->key}, {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}};
+    const ItmBlame blames[] = {
+        {"name", item->key}, {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}};
     ItmStatus status = itm_builder_add_spring(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
@@ -108,8 +111,10 @@ static void read_joint_spring(ItmReader* r, const ItmItem* item)
     def.name = item->key->text;
     itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     bool is_rotation = def.direction >= ITM_RX;
-    def.stiffness = itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
-    def.damping = itm_reader_get_real(r, v[DAMPING], is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
+    def.stiffness =
+        itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING],
+                                      is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
     def.rest = itm_reader_get_real(r, v[REST], is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH, 0.0);
     if (r->status != ITM_OK) {
         return;
@@ -136,7 +141,8 @@ static void read_six(ItmReader* r, const ItmNode* node, const char* what, ItmDim
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
         const ItmNode* group = v[i < ITM_RX ? T : R];
         if (v[i] != NULL && group != NULL) {
-            itm_reader_fail(r, v[i], "%s is given by '%s' already", KEYS[i], i < ITM_RX ? "t" : "r");
+            itm_reader_fail(r, v[i], "%s is given by '%s' already", KEYS[i],
+                            i < ITM_RX ? "t" : "r");
         }
         const ItmNode* one = v[i] != NULL ? v[i] : group;
         six[i] = itm_reader_get_real(r, one, i < ITM_RX ? translation : rotation, 0.0);
@@ -160,14 +166,17 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmPlace place = {item->key, v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
+    const ItmPlace place = {v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
     itm_reader_get_frames(r, &place, def.body_a, def.body_b, &def.frame_a, &def.frame_b);
-    read_six(r, v[STIFFNESS], "a bushing's stiffness", ITM_DIM_STIFFNESS, ITM_DIM_TORQUE, def.stiffness);
-    read_six(r, v[DAMPING], "a bushing's damping", ITM_DIM_DAMPING, ITM_DIM_TORQUE_DAMPING, def.damping);
+    read_six(r, v[STIFFNESS], "a bushing's stiffness", ITM_DIM_STIFFNESS, ITM_DIM_TORQUE,
+             def.stiffness);
+    read_six(r, v[DAMPING], "a bushing's damping", ITM_DIM_DAMPING, ITM_DIM_TORQUE_DAMPING,
+             def.damping);
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {{"name", item->key}, {"frame_a", v[FRAME_A]}, {"frame_b", v[FRAME_B]}};
+    const ItmBlame blames[] = {
+        {"name", item->key}, {"frame_a", v[FRAME_A]}, {"frame_b", v[FRAME_B]}};
     ItmStatus status = itm_builder_add_bushing(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
@@ -177,7 +186,8 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
-    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b", "at_a", "at_b", "force"};
+    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b",
+                                           "at_a", "at_b",   "force"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "an actuator", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[BODIES], "an actuator", "bodies");
@@ -202,15 +212,17 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
 
 static void read_one(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"force", "torque", "spring", "joint-spring", "bushing", "actuator"};
-    static void (*const READERS[])(ItmReader*, const ItmItem*) = {read_force,        read_torque,  read_spring,
-                                                                  read_joint_spring, read_bushing, read_actuator};
+    static const char* const TYPES[] = {"force",        "torque",  "spring",
+                                        "joint-spring", "bushing", "actuator"};
+    static void (*const READERS[])(ItmReader*, const ItmItem*) = {
+        read_force, read_torque, read_spring, read_joint_spring, read_bushing, read_actuator};
     if (!itm_reader_is_collection(r, item->value, "a force")) {
         return;
     }
     const ItmNode* type_node = itm_node_find(item->value, "type");
     itm_reader_require(r, item->key, type_node, "a force", "type");
-    int type = itm_reader_get_word(r, type_node, "a type of force", TYPES, ITM_COUNT(TYPES), ITM_NONE);
+    int type =
+        itm_reader_get_word(r, type_node, "a type of force", TYPES, ITM_COUNT(TYPES), ITM_NONE);
     if (r->status == ITM_OK && type >= 0) {
         READERS[type](r, item);
     }
@@ -221,7 +233,8 @@ void itm_read_forces(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "forces")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
         read_one(r, item);
     }
 }

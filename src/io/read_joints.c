@@ -27,8 +27,9 @@ enum {
 };
 
 static const char* const KEYS[NKEY] = {
-    "type",    "bodies", "at",   "axis",  "x_axis", "frame_a", "frame_b",    "point_a",     "point_b",   "at_a",
-    "at_b",    "free",   "pitch", "length", "start", "start_rate", "coordinates", "stiffness", "damping"};
+    "type",    "bodies",     "at",          "axis",      "x_axis", "frame_a", "frame_b",
+    "point_a", "point_b",    "at_a",        "at_b",      "free",   "pitch",   "length",
+    "start",   "start_rate", "coordinates", "stiffness", "damping"};
 
 static ItmDimension unit_of(ItmDirection direction, bool is_rate)
 {
@@ -41,15 +42,20 @@ static ItmDimension unit_of(ItmDirection direction, bool is_rate)
 // ---------------------------------------------------------------------------- place
 
 // Two points for a distance joint, two frames for all others.
-static void read_place(ItmReader* r, const ItmNode* whole, const ItmNode** v, ItmJointDef* def)
+static void read_place(ItmReader* r, const ItmNode** v, ItmJointDef* def)
 {
-    const ItmNode* point = v[POINT_A] != NULL ? v[POINT_A] : v[POINT_B] != NULL ? v[POINT_B]
-                           : v[AT_A] != NULL ? v[AT_A] : v[AT_B];
+    const ItmNode* point = v[POINT_A] != NULL   ? v[POINT_A]
+                           : v[POINT_B] != NULL ? v[POINT_B]
+                           : v[AT_A] != NULL    ? v[AT_A]
+                                                : v[AT_B];
     if (def->type == ITM_JOINT_DISTANCE) {
         for (int i = AT; i <= FRAME_B; i++) {
             if (v[i] != NULL) {
-                itm_reader_fail(r, v[i], "a distance joint has two points: give point_a and point_b (body frames) or "
-                                "at_a and at_b (world), not '%s'", KEYS[i]);
+                itm_reader_fail(
+                    r, v[i],
+                    "a distance joint has two points: give point_a and point_b (body frames) or "
+                    "at_a and at_b (world), not '%s'",
+                    KEYS[i]);
             }
         }
         def->frame_a.p = itm_reader_get_point(r, def->body_a, v[POINT_A], v[AT_A]);
@@ -57,9 +63,11 @@ static void read_place(ItmReader* r, const ItmNode* whole, const ItmNode** v, It
         return;
     }
     if (point != NULL) {
-        itm_reader_fail(r, point, "only a distance joint has two points: give 'at' (world) or 'frame_a' and 'frame_b'");
+        itm_reader_fail(
+            r, point,
+            "only a distance joint has two points: give 'at' (world) or 'frame_a' and 'frame_b'");
     }
-    const ItmPlace place = {whole, v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
+    const ItmPlace place = {v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
     itm_reader_get_frames(r, &place, def->body_a, def->body_b, &def->frame_a, &def->frame_b);
 }
 
@@ -77,7 +85,8 @@ static unsigned get_free(ItmReader* r, const ItmNode* node)
                         itm_node_describe(node, found, sizeof found));
         return free;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
         unsigned bit = 1u << itm_reader_get_direction_word(r, item->value);
         if (r->status == ITM_OK && (free & bit) != 0) {
             itm_reader_fail(r, item->value, "'%s' is listed twice", item->value->text);
@@ -97,7 +106,8 @@ static ItmDirection find_single(unsigned free)
     return ITM_DIRECTION_COUNT;
 }
 
-static void set_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, ItmDirection direction, bool is_rate)
+static void set_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, ItmDirection direction,
+                      bool is_rate)
 {
     double value = itm_reader_get_real(r, node, unit_of(direction, is_rate), 0.0);
     (is_rate ? def->start_rate : def->start)[direction] = value;
@@ -114,18 +124,22 @@ static void read_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, bool
     if (node->kind != ITM_NODE_MAP) {
         ItmDirection only = def->type == ITM_JOINT_SCREW ? ITM_RZ : find_single(free);
         if (only == ITM_DIRECTION_COUNT) {
-            itm_reader_fail(r, node, "a %s joint has not one free direction: write {direction: value}, for example "
-                            "{tz: 0, rz: 0}", itm_joint_type_name(def->type));
+            itm_reader_fail(
+                r, node,
+                "a %s joint has not one free direction: write {direction: value}, for example "
+                "{tz: 0, rz: 0}",
+                itm_joint_type_name(def->type));
             return;
         }
         set_start(r, node, def, only, is_rate);
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
         ItmDirection direction = itm_reader_get_direction_word(r, item->key);
         if (r->status == ITM_OK && (free & 1u << direction) == 0) {
-            itm_reader_fail(r, item->key, "%s is not a free direction of a %s joint", item->key->text,
-                            itm_joint_type_name(def->type));
+            itm_reader_fail(r, item->key, "%s is not a free direction of a %s joint",
+                            item->key->text, itm_joint_type_name(def->type));
         }
         set_start(r, item->value, def, direction, is_rate);
     }
@@ -139,7 +153,8 @@ static void read_numbers(ItmReader* r, const ItmNode* whole, const ItmNode** v, 
     if (def->type == ITM_JOINT_GENERIC) {
         itm_reader_require(r, whole, v[FREE], "a generic joint", "free");
     } else if (v[FREE] != NULL) {
-        itm_reader_fail(r, v[FREE], "only a generic joint lists its free directions; a %s joint has its own",
+        itm_reader_fail(r, v[FREE],
+                        "only a generic joint lists its free directions; a %s joint has its own",
                         itm_joint_type_name(def->type));
     }
     if (def->type == ITM_JOINT_SCREW) {
@@ -156,7 +171,8 @@ static void read_numbers(ItmReader* r, const ItmNode* whole, const ItmNode** v, 
     if (r->status == ITM_OK && v[LENGTH] != NULL && !(def->length > 0)) {
         itm_reader_fail(r, v[LENGTH], "a length must be positive, got %g m", def->length);
     }
-    int mode = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", MODES, ITM_COUNT(MODES), 0);
+    int mode = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", MODES,
+                                   ITM_COUNT(MODES), 0);
     def->coordinates = mode > 0 ? (ItmJointMode)mode : ITM_JOINT_AUTO;
     def->stiffness = itm_reader_get_real(r, v[STIFFNESS], ITM_DIM_STIFFNESS, 0.0);
     def->damping = itm_reader_get_real(r, v[DAMPING], ITM_DIM_DAMPING, 0.0);
@@ -184,7 +200,7 @@ static void read_joint(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    read_place(r, item->key, v, &def);
+    read_place(r, v, &def);
     read_numbers(r, item->key, v, &def);
     read_start(r, v[START], &def, false);
     read_start(r, v[START_RATE], &def, true);
@@ -192,11 +208,20 @@ static void read_joint(ItmReader* r, const ItmItem* item)
         return;
     }
     const ItmBlame blames[] = {
-        {"name", item->key},       {"type", v[TYPE]},        {"body_a", v[BODIES]},
-        {"body_b", v[BODIES]},     {"frame_a", v[FRAME_A]},  {"frame_b", v[FRAME_B]},
-        {"pitch", v[PITCH]},       {"length", v[LENGTH]},    {"free", v[FREE]},
-        {"start", v[START]},       {"start_rate", v[START_RATE]},
-        {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}, {"coordinates", v[COORDINATES]},
+        {"name", item->key},
+        {"type", v[TYPE]},
+        {"body_a", v[BODIES]},
+        {"body_b", v[BODIES]},
+        {"frame_a", v[FRAME_A]},
+        {"frame_b", v[FRAME_B]},
+        {"pitch", v[PITCH]},
+        {"length", v[LENGTH]},
+        {"free", v[FREE]},
+        {"start", v[START]},
+        {"start_rate", v[START_RATE]},
+        {"stiffness", v[STIFFNESS]},
+        {"damping", v[DAMPING]},
+        {"coordinates", v[COORDINATES]},
     };
     ItmStatus status = itm_builder_add_joint(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
@@ -207,7 +232,8 @@ void itm_read_joints(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "joints")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
         read_joint(r, item);
     }
 }

@@ -15,7 +15,8 @@ static void read_world(ItmReader* r, const ItmNode** v)
     static const char* const COORDINATES_WORDS[] = {"absolute", "joint"};
     ItmWorldDef world = itm_default_world_def();
     world.gravity = itm_reader_get_vec(r, v[GRAVITY], ITM_DIM_ACCELERATION, world.gravity);
-    int word = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", COORDINATES_WORDS, 2, 1);
+    int word =
+        itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", COORDINATES_WORDS, 2, 1);
     world.coordinates = word == 0 ? ITM_COORDINATES_ABSOLUTE : ITM_COORDINATES_JOINT;
     if (r->status == ITM_OK) {
         r->builder->world = world;
@@ -30,7 +31,8 @@ static void read_name(ItmReader* r, const ItmNode* node, char** name)
         return;
     }
     if (itm_name_check(ITM_ELEMENT_BODY, text, NULL) != ITM_OK) {
-        itm_reader_fail(r, node, "a name has 1 to 64 bytes without white space or any of . , / = \"");
+        itm_reader_fail(r, node,
+                        "a name has 1 to 64 bytes without white space or any of . , / = \"");
         return;
     }
     *name = strdup(text);

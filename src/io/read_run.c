@@ -6,7 +6,8 @@
 // Steps of one run at most: time is kept as a whole number of them.
 #define MOST_STEPS 1e12
 
-static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent, const char* what)
+static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
+                           const char* what)
 {
     double value = itm_reader_get_real(r, node, dimension, absent);
     if (r->status == ITM_OK && node != NULL && !(value > 0)) {
@@ -15,8 +16,8 @@ static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimen
     return value;
 }
 
-static double get_not_negative(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
-                               const char* what)
+static double get_not_negative(ItmReader* r, const ItmNode* node, ItmDimension dimension,
+                               double absent, const char* what)
 {
     double value = itm_reader_get_real(r, node, dimension, absent);
     if (r->status == ITM_OK && node != NULL && !(value >= 0)) {
@@ -40,16 +41,29 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
 {
     double ratio = interval / step;
     if (r->status == ITM_OK && node != NULL && fabs(ratio - round(ratio)) > 1e-6 * ratio) {
-        itm_reader_fail(r, node, "output (%g s) must be a multiple of the step (%g s)", interval, step);
+        itm_reader_fail(r, node, "output (%g s) must be a multiple of the step (%g s)", interval,
+                        step);
     }
 }
 
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
 {
-    enum { DURATION, STEP, OUTPUT, STEPPER, TOLERANCE, GAP_TOLERANCE, MAX_ITERATIONS, PENALTY, FREQUENCY,
-           DAMPING_RATIO, NKEY };
-    static const char* const KEYS[NKEY] = {"duration",       "step",           "output",  "stepper",   "tolerance",
-                                           "gap_tolerance",  "max_iterations", "penalty", "frequency", "damping_ratio"};
+    enum {
+        DURATION,
+        STEP,
+        OUTPUT,
+        STEPPER,
+        TOLERANCE,
+        GAP_TOLERANCE,
+        MAX_ITERATIONS,
+        PENALTY,
+        FREQUENCY,
+        DAMPING_RATIO,
+        NKEY
+    };
+    static const char* const KEYS[NKEY] = {
+        "duration",      "step",           "output",  "stepper",   "tolerance",
+        "gap_tolerance", "max_iterations", "penalty", "frequency", "damping_ratio"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -58,15 +72,17 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, o->step, "step");
     o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, o->tolerance, "tolerance");
-    o->gap_tolerance = get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
+    o->gap_tolerance =
+        get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
     o->max_iterations = itm_reader_get_int(r, v[MAX_ITERATIONS], 1, 100000, o->max_iterations);
     o->penalty = get_not_negative(r, v[PENALTY], ITM_DIM_ONE, o->penalty, "penalty");
     o->frequency = get_not_negative(r, v[FREQUENCY], ITM_DIM_FREQUENCY, o->frequency, "frequency");
-    o->damping_ratio = get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
+    o->damping_ratio =
+        get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
     check_interval(r, v[OUTPUT], run->output_interval, o->step);
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
-        itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION], "%g s in steps of %g s are too many steps",
-                        run->duration, o->step);
+        itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],
+                        "%g s in steps of %g s are too many steps", run->duration, o->step);
     }
 }

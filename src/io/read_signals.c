@@ -46,7 +46,8 @@ static void read_ramp(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmS
     def->to = get_value(r, v[TO], unit);
     def->is_smooth = itm_reader_get_bool(r, v[SMOOTH], true);
     if (r->status == ITM_OK && def->t_end <= def->t_start) {
-        itm_reader_fail(r, v[END], "the end of a ramp must come after its start (%g s)", def->t_start);
+        itm_reader_fail(r, v[END], "the end of a ramp must come after its start (%g s)",
+                        def->t_start);
     }
 }
 
@@ -64,7 +65,8 @@ static void read_sine(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmS
     def->frequency = itm_reader_get_real(r, v[FREQUENCY], ITM_DIM_FREQUENCY, 0.0);
     def->phase = itm_reader_get_real(r, v[PHASE], ITM_DIM_ONE, 0.0);
     if (r->status == ITM_OK && def->frequency < 0) {
-        itm_reader_fail(r, v[FREQUENCY], "a frequency must not be negative, got %g Hz", def->frequency);
+        itm_reader_fail(r, v[FREQUENCY], "a frequency must not be negative, got %g Hz",
+                        def->frequency);
     }
 }
 
@@ -75,7 +77,8 @@ static bool check_list(ItmReader* r, const ItmNode* node, int count)
     }
     char found[64];
     if (node->kind != ITM_NODE_LIST) {
-        itm_reader_fail(r, node, "expected a list of numbers, found %s", itm_node_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected a list of numbers, found %s",
+                        itm_node_describe(node, found, sizeof found));
     } else if (count >= 0 && node->count != count) {
         itm_reader_fail(r, node, "there are %d times but %d values", count, node->count);
     }
@@ -83,8 +86,8 @@ static bool check_list(ItmReader* r, const ItmNode* node, int count)
 }
 
 // Points into memory of the document.
-static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* values, ItmSignalDef* def,
-                        ItmSignalUnit* unit)
+static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* values,
+                        ItmSignalDef* def, ItmSignalUnit* unit)
 {
     if (!check_list(r, times, -1) || !check_list(r, values, times->count)) {
         return;
@@ -96,13 +99,16 @@ static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* value
         return;
     }
     int i = 0;
-    for (const ItmItem* item = times->first; item != NULL && r->status == ITM_OK; item = item->next, i++) {
+    for (const ItmItem* item = times->first; item != NULL && r->status == ITM_OK;
+         item = item->next, i++) {
         numbers[i] = itm_reader_get_real(r, item->value, ITM_DIM_TIME, 0.0);
         if (i > 0 && numbers[i] <= numbers[i - 1]) {
-            itm_reader_fail(r, item->value, "times must increase, but %g s follows %g s", numbers[i], numbers[i - 1]);
+            itm_reader_fail(r, item->value, "times must increase, but %g s follows %g s",
+                            numbers[i], numbers[i - 1]);
         }
     }
-    for (const ItmItem* item = values->first; item != NULL && r->status == ITM_OK; item = item->next, i++) {
+    for (const ItmItem* item = values->first; item != NULL && r->status == ITM_OK;
+         item = item->next, i++) {
         numbers[i] = get_value(r, item->value, unit);
     }
     def->times = numbers;
@@ -125,7 +131,8 @@ static void read_table(ItmReader* r, const ItmNode* node, ItmSignalDef* def, Itm
     read_points(r, v[TIMES], v[VALUES], def, unit);
 }
 
-static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
+static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
+                           ItmSignalUnit* unit)
 {
     enum { TIMES, VALUES, NKEY };
     static const char* const KEYS[NKEY] = {"times", "values"};
@@ -140,7 +147,8 @@ static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
 // ---------------------------------------------------------------------------- signals
 
 // Exactly one kind stands in a signal's mapping. Returns its node for complaints about the whole.
-static const ItmNode* read_definition(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
+static const ItmNode* read_definition(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
+                                      ItmSignalUnit* unit)
 {
     if (node->kind != ITM_NODE_MAP) {
         def->value = get_value(r, node, unit);
@@ -209,7 +217,8 @@ void itm_read_signals(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "signals")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
         add_signal(r, item->key->text, item->key, item->value);
     }
 }

@@ -1,7 +1,8 @@
-// Reading values out of the tree of a document, with every complaint at the place where the value stands.
+// Reading values out of the tree of a document, with every complaint at the place where the value
+// stands.
 //
-// The first complaint stays: after it every function here does nothing and gives its default, so that a section reads
-// straight through and looks at r->status once, at its end.
+// The first complaint stays: after it every function here does nothing and gives its default, so
+// that a section reads straight through and looks at r->status once, at its end.
 #ifndef ITM_IO_READER_H
 #define ITM_IO_READER_H
 
@@ -26,11 +27,11 @@ typedef struct ItmReader {
     ItmDocument* doc;
     ItmError* error;
     ItmStatus status;
-    ItmParameter* parameters;     // (nparameter)
+    ItmParameter* parameters; // (nparameter)
     int nparameter;
-    ItmNames parameter_names;     // name to index
+    ItmNames parameter_names; // name to index
     ItmBuilder* builder;
-    ItmSignalUnit* signal_units;  // by signal id (signal_capacity)
+    ItmSignalUnit* signal_units; // by signal id (signal_capacity)
     int signal_capacity;
 } ItmReader;
 
@@ -46,35 +47,42 @@ void itm_reader_fail(ItmReader* r, const ItmNode* node, const char* format, ...)
 // Which node a field of a definition was read from.
 typedef struct ItmBlame {
     const char* field;
-    const ItmNode* node;  // NULL: not given in the file
+    const ItmNode* node; // NULL: not given in the file
 } ItmBlame;
 
-// Take over the outcome of a builder call: an error is placed at the node of its field, or at `whole`.
-void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames, int nblame);
+// Take over the outcome of a builder call: an error is placed at the node of its field, or at
+// `whole`.
+void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames,
+                     int nblame);
 
 // ---------------------------------------------------------------------------- values
 
 // Every getter takes NULL for a key that is absent and then gives the default.
 
 ItmQuantity itm_reader_get_quantity(ItmReader* r, const ItmNode* node);
-double itm_reader_get_real(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent);
+double itm_reader_get_real(ItmReader* r, const ItmNode* node, ItmDimension dimension,
+                           double absent);
 // A number that must be whole and lie in [least, most].
 int itm_reader_get_int(ItmReader* r, const ItmNode* node, int least, int most, int absent);
-ItmVec3 itm_reader_get_vec(ItmReader* r, const ItmNode* node, ItmDimension dimension, ItmVec3 absent);
-// [w, x, y, z], {axis, angle} or {euler: [x, y, z]}: turns about x, then y, then z, all along the outer frame's axes.
+ItmVec3 itm_reader_get_vec(ItmReader* r, const ItmNode* node, ItmDimension dimension,
+                           ItmVec3 absent);
+// [w, x, y, z], {axis, angle} or {euler: [x, y, z]}: turns about x, then y, then z, all along the
+// outer frame's axes.
 ItmQuat itm_reader_get_orientation(ItmReader* r, const ItmNode* node);
 // Index of the word in words, ITM_NONE after a complaint. what: "a type of joint".
-int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what, const char* const* words, int nword,
-                        int absent);
+int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
+                        const char* const* words, int nword, int absent);
 bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent);
 // Text of a scalar, or NULL after a complaint or without node.
 const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* what);
 
-// The values of a mapping by key: values[i] is that of keys[i], or NULL. Unknown keys are refused. what: "a body".
-void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what, const char* const* keys, int nkey,
-                        const ItmNode** values);
+// The values of a mapping by key: values[i] is that of keys[i], or NULL. Unknown keys are refused.
+// what: "a body".
+void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what,
+                        const char* const* keys, int nkey, const ItmNode** values);
 // Complain if a key that must be there is absent; map names the place.
-void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, const char* what, const char* key);
+void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, const char* what,
+                        const char* key);
 // Whether the node is a mapping of named things (absent: false); complains otherwise.
 bool itm_reader_is_collection(ItmReader* r, const ItmNode* node, const char* what);
 
@@ -85,24 +93,27 @@ int itm_reader_get_body(ItmReader* r, const ItmNode* node);
 // [a, b] into both ids.
 void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* body_b);
 // "joint" (where it has one free direction) or "joint.rz".
-void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, ItmDirection* direction);
+void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
+                              ItmDirection* direction);
 // The name of a direction alone, "tx" ... "rz".
 ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node);
-// A signal by name, or one of its own: a value, or a mapping as under `signals`. Its unit must fit. owner names it.
-int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension);
+// A signal by name, or one of its own: a value, or a mapping as under `signals`. Its unit must fit.
+// owner names it.
+int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
+                          ItmDimension dimension);
 // The unit of a signal.
 ItmSignalUnit itm_reader_get_signal_unit(const ItmReader* r, int signal);
 
 // A point on a body: in its frame, or (world) given in the start pose.
-ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body, const ItmNode* in_world);
+ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body,
+                             const ItmNode* in_world);
 // The nodes that say where a joint or bushing sits.
 typedef struct ItmPlace {
-    const ItmNode* whole;
-    const ItmNode *at, *axis, *x_axis;  // world, start pose
-    const ItmNode *frame_a, *frame_b;   // body frames
+    const ItmNode *at, *axis, *x_axis; // world, start pose
+    const ItmNode *frame_a, *frame_b;  // body frames
 } ItmPlace;
-void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b, ItmPose* frame_a,
-                           ItmPose* frame_b);
+void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
+                           ItmPose* frame_a, ItmPose* frame_b);
 
 // ---------------------------------------------------------------------------- sections, a file each
 

@@ -11,7 +11,8 @@
 
 static void offer_names(ItmNearest* nearest, const ItmReader* r, ItmElement element)
 {
-    const ItmNames* names = element == ITM_ELEMENT_SIGNAL ? &r->builder->signal_names : &r->builder->names;
+    const ItmNames* names =
+        element == ITM_ELEMENT_SIGNAL ? &r->builder->signal_names : &r->builder->names;
     for (size_t i = 0; i < names->nslot; i++) {
         const ItmNameEntry* entry = &names->slots[i];
         if (entry->name != NULL &&
@@ -30,7 +31,8 @@ static void fail_unknown(ItmReader* r, const ItmNode* node, ItmElement element, 
     }
     char found[64];
     itm_reader_fail(r, node, "there is no %s %s%s%s%s", itm_element_name(element),
-                    itm_node_describe(node, found, sizeof found), nearest.best != NULL ? "; nearest: '" : "",
+                    itm_node_describe(node, found, sizeof found),
+                    nearest.best != NULL ? "; nearest: '" : "",
                     nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 
@@ -63,8 +65,8 @@ void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* 
     *body_a = itm_reader_get_body(r, node->first->value);
     *body_b = itm_reader_get_body(r, node->first->next->value);
     if (r->status == ITM_OK && *body_a == *body_b) {
-        itm_reader_fail(r, node->first->next->value, "two different bodies are needed, both are '%s'",
-                        node->first->value->text);
+        itm_reader_fail(r, node->first->next->value,
+                        "two different bodies are needed, both are '%s'", node->first->value->text);
     }
 }
 
@@ -102,14 +104,17 @@ static ItmDirection find_only_direction(ItmReader* r, const ItmNode* node, const
             return (ItmDirection)i;
         }
     }
-    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example '%s.rz'", def->name,
-                    itm_joint_type_name(def->type), free == 0 ? "no" : "more than one", def->name);
+    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example '%s.rz'",
+                    def->name, itm_joint_type_name(def->type), free == 0 ? "no" : "more than one",
+                    def->name);
     return ITM_TX;
 }
 
-void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, ItmDirection* direction)
+void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
+                              ItmDirection* direction)
 {
-    const char* text = itm_reader_get_text(r, node, "a joint, or a joint and a direction like 'hinge.rz'");
+    const char* text =
+        itm_reader_get_text(r, node, "a joint, or a joint and a direction like 'hinge.rz'");
     if (text == NULL) {
         return;
     }
@@ -126,7 +131,8 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, Itm
     }
     *direction = find_direction(dot + 1);
     if (*direction == ITM_DIRECTION_COUNT) {
-        itm_reader_fail(r, node, "'%.40s' is not a direction; expected tx, ty, tz, rx, ry or rz", dot + 1);
+        itm_reader_fail(r, node, "'%.40s' is not a direction; expected tx, ty, tz, rx, ry or rz",
+                        dot + 1);
         *direction = ITM_TX;
     }
 }
@@ -142,13 +148,16 @@ ItmSignalUnit itm_reader_get_signal_unit(const ItmReader* r, int signal)
 // A single word that is no parameter was meant as the name of a signal.
 static bool is_unknown_name(const ItmReader* r, const ItmNode* node)
 {
-    static const char* const WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
-    return node->kind == ITM_NODE_SCALAR && strchr(WORD + 53, node->text[0]) == NULL && node->length > 0 &&
-           strspn(node->text, WORD) == node->length && strcmp(node->text, "pi") != 0 &&
+    static const char* const WORD =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
+    return node->kind == ITM_NODE_SCALAR && strchr(WORD + 53, node->text[0]) == NULL &&
+           node->length > 0 && strspn(node->text, WORD) == node->length &&
+           strcmp(node->text, "pi") != 0 &&
            itm_names_find(&r->parameter_names, node->text, node->length) == ITM_NONE;
 }
 
-int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension)
+int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
+                          ItmDimension dimension)
 {
     if (r->status != ITM_OK || node == NULL) {
         return ITM_NONE;
@@ -168,7 +177,8 @@ int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, 
     if (r->status == ITM_OK && !unit.is_bare && !itm_dimension_equal(unit.dimension, dimension)) {
         char want[64], got[64];
         itm_reader_fail(r, node, "wrong unit: expected %s, but the signal '%s' is in %s",
-                        itm_dimension_format(dimension, want, sizeof want), r->builder->signals.items[signal].name,
+                        itm_dimension_format(dimension, want, sizeof want),
+                        r->builder->signals.items[signal].name,
                         itm_dimension_format(unit.dimension, got, sizeof got));
     }
     return signal;
@@ -184,21 +194,27 @@ static ItmPose get_pose(ItmReader* r, const ItmNode* node, int body)
     }
     const ItmBodyDef* def = &r->builder->bodies.items[body];
     if (!def->has_pose) {
-        itm_reader_fail(r, node, "the pose of body '%s' is not given, so a place in the world says nothing about it: "
-                        "give its position or orientation, or the place in its own frame", def->name);
+        itm_reader_fail(
+            r, node,
+            "the pose of body '%s' is not given, so a place in the world says nothing about it: "
+            "give its position or orientation, or the place in its own frame",
+            def->name);
     }
     return def->pose;
 }
 
-ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body, const ItmNode* in_world)
+ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body,
+                             const ItmNode* in_world)
 {
     if (in_body != NULL && in_world != NULL) {
-        itm_reader_fail(r, in_world, "this point is given twice: in the body's frame and in the world");
+        itm_reader_fail(r, in_world,
+                        "this point is given twice: in the body's frame and in the world");
     }
     if (in_world == NULL) {
         return itm_reader_get_vec(r, in_body, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     }
-    ItmPose world = {itm_reader_get_vec(r, in_world, ITM_DIM_LENGTH, itm_vec(0, 0, 0)), {1, 0, 0, 0}};
+    ItmPose world = {itm_reader_get_vec(r, in_world, ITM_DIM_LENGTH, itm_vec(0, 0, 0)),
+                     {1, 0, 0, 0}};
     return itm_pose_mul(itm_pose_inverse(get_pose(r, in_world, body)), world).p;
 }
 
@@ -233,8 +249,8 @@ static ItmPose get_frame(ItmReader* r, const ItmNode* node)
     return (ItmPose){position, itm_reader_get_orientation(r, v[ORIENTATION])};
 }
 
-void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b, ItmPose* frame_a,
-                           ItmPose* frame_b)
+void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
+                           ItmPose* frame_a, ItmPose* frame_b)
 {
     if (place->at == NULL) {
         const ItmNode* stray = place->axis != NULL ? place->axis : place->x_axis;
@@ -246,7 +262,8 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
         return;
     }
     if (place->frame_a != NULL || place->frame_b != NULL) {
-        itm_reader_fail(r, place->at, "give 'at' (world) or 'frame_a' and 'frame_b' (body frames), not both");
+        itm_reader_fail(r, place->at,
+                        "give 'at' (world) or 'frame_a' and 'frame_b' (body frames), not both");
     }
     ItmVec3 at = itm_reader_get_vec(r, place->at, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);

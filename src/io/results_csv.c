@@ -3,17 +3,15 @@
 #include "io/results.h"
 
 #include "base/error.h"
+#include "io/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define NUMBER_BYTES 26  // "-1.7976931348623157e+308," and the terminator
 
 typedef struct CsvFile {
     int fd;
@@ -25,17 +23,6 @@ typedef struct CsvFile {
 } CsvFile;
 
 // ---------------------------------------------------------------------------- text
-
-static char* format_number(char* at, double x)
-{
-    if (isnan(x)) {
-        return stpcpy(at, "nan");
-    }
-    if (x == 0.0 && !signbit(x)) {
-        return stpcpy(at, "0");
-    }
-    return at + snprintf(at, NUMBER_BYTES, "%.17g", x);
-}
 
 // A field of the header, quoted where commas, quotes or line ends would break it.
 static char* format_name(char* at, const char* name)
@@ -68,7 +55,7 @@ static size_t format_row(char* text, const double* row, int ncolumn)
 {
     char* at = text;
     for (int i = 0; i < ncolumn; i++) {
-        at = format_number(at, row[i]);
+        at = itm_number_format(at, row[i]);
         *at++ = i + 1 < ncolumn ? ',' : '\n';
     }
     return (size_t)(at - text);
@@ -81,7 +68,7 @@ static size_t measure_text(const ItmResultsHead* head)
     for (int i = 0; i < head->ncolumn; i++) {
         header += 2 * strlen(head->columns[i].name) + 3;
     }
-    size_t row = (size_t)head->ncolumn * NUMBER_BYTES + 1;
+    size_t row = (size_t)head->ncolumn * ITM_NUMBER_BYTES + 1;
     size_t least = header > row ? header : row;
     return least > (1u << 16) ? least : (1u << 16);
 }
@@ -185,7 +172,7 @@ static ItmStatus csv_write(void* state, const ItmResultsHead* head, const double
                            ItmError* error)
 {
     CsvFile* f = state;
-    size_t row_bytes = (size_t)head->ncolumn * NUMBER_BYTES;
+    size_t row_bytes = (size_t)head->ncolumn * ITM_NUMBER_BYTES;
     ItmStatus status = ITM_OK;
     size_t length = 0;
     locale_t before = uselocale(f->c_locale);

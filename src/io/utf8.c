@@ -7,14 +7,17 @@ static bool is_continuation(unsigned char byte)
     return (byte & 0xC0u) == 0x80u;
 }
 
-// Bytes of the well-formed character at s, of which `left` remain, or 0. Overlong forms, surrogates, and code
-// points above 0x10FFFF are not well-formed (Unicode, table 3-7).
+// Bytes of the well-formed character at s, of which `left` remain, or 0. Overlong forms,
+// surrogates, and code points above 0x10FFFF are not well-formed (Unicode, table 3-7).
 static size_t measure(const unsigned char* s, size_t left)
 {
     if (s[0] < 0x80) {
         return s[0] >= 0x20 || s[0] == '\t' || s[0] == '\n' || s[0] == '\r' ? (s[0] != 0x7f) : 0;
     }
-    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : s[0] >= 0xE0 && s[0] <= 0xEF ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
+               : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
+               : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                              : 0;
     if (n == 0 || left < n) {
         return 0;
     }
@@ -23,9 +26,10 @@ static size_t measure(const unsigned char* s, size_t left)
             return 0;
         }
     }
-    bool is_bad = (s[0] == 0xC2 && s[1] < 0xA0) ||                    // C1 control characters
+    bool is_bad = (s[0] == 0xC2 && s[1] < 0xA0) || // C1 control characters
                   (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90) || // overlong
-                  (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);   // surrogates, too large
+                  (s[0] == 0xED && s[1] > 0x9F) ||
+                  (s[0] == 0xF4 && s[1] > 0x8F); // surrogates, too large
     return is_bad ? 0 : n;
 }
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-// Bytes from the start that are well-formed UTF-8 without control characters (tab, line feed and carriage return
-// may stand); equal to `length` if all are.
+// Bytes from the start that are well-formed UTF-8 without control characters (tab, line feed and
+// carriage return may stand); equal to `length` if all are.
 size_t itm_utf8_check(const char* text, size_t length);
 // Number of characters that begin in the first `length` bytes.
 size_t itm_utf8_count(const char* text, size_t length);

@@ -362,6 +362,64 @@ int itm_blocks_factor(const ItmBlocks* b, ItmBlockFactor* f, double tolerance)
     return f->nredundant;
 }
 
+// x_i -= B x_j   B (m x n)
+static inline void subtract_image(double* restrict x_i, const double* restrict B, const double* restrict x_j, int m,
+                                  int n)
+{
+    for (int i = 0; i < m; i++) {
+        double sum = 0.0;
+        for (int s = 0; s < n; s++) {
+            sum += B[i * n + s] * x_j[s];
+        }
+        x_i[i] -= sum;
+    }
+}
+
+// x_j -= B' x_i   B (m x n)
+static inline void subtract_image_t(double* restrict x_j, const double* restrict B, const double* restrict x_i, int m,
+                                    int n)
+{
+    double sum[ITM_BLOCK_MAX] = {0};
+    for (int i = 0; i < m; i++) {
+        for (int s = 0; s < n; s++) {
+            sum[s] += B[i * n + s] * x_i[i];
+        }
+    }
+    for (int s = 0; s < n; s++) {
+        x_j[s] -= sum[s];
+    }
+}
+
+// x_j <- L_jj^-1 x_j; what is left of the right side of a redundant row goes into residual, if given
+static inline void solve_lower(double* restrict x_j, const double* restrict L, const double* restrict inv_diag,
+                               double* residual, int n)
+{
+    for (int s = 0; s < n; s++) {
+        double sum = x_j[s];
+        for (int k = 0; k < s; k++) {
+            sum -= L[s * n + k] * x_j[k];
+        }
+        x_j[s] = sum * inv_diag[s];
+        if (residual != NULL) {
+            residual[s] = inv_diag[s] == 0.0 ? sum : 0.0;
+        }
+    }
+}
+
+// x_j <- L_jj^-T x_j; redundant rows take their value from seed, or 0
+static inline void solve_upper(double* restrict x_j, const double* restrict L, const double* restrict inv_diag,
+                               const double* seed, int n)
+{
+    for (int s = n - 1; s >= 0; s--) {
+        double sum = x_j[s];
+        for (int k = s + 1; k < n; k++) {
+            sum -= L[k * n + s] * x_j[k];
+        }
+        bool is_seeded = inv_diag[s] == 0.0 && seed != NULL;
+        x_j[s] = is_seeded ? seed[s] : sum * inv_diag[s];
+    }
+}
+
 // x <- L^-1 x. Where a row is redundant its unknown becomes 0 and, if residual is given, what is left of
 // its right side goes there.
 static void solve_forward(const ItmBlocks* b, const ItmBlockFactor* f, double* x, double* residual)
@@ -369,24 +427,20 @@ static void solve_forward(const ItmBlocks* b, const ItmBlockFactor* f, double* x
     for (int j = 0; j < b->n; j++) {
         int n = b->size[j], start = b->start[j];
         const double* L = f->L + b->value_adr[b->col_adr[j]];
-        double* x_j = x + start;
-        for (int s = 0; s < n; s++) {
-            double sum = x_j[s];
-            for (int k = 0; k < s; k++) {
-                sum -= L[s * n + k] * x_j[k];
-            }
-            x_j[s] = sum * f->inv_diag[start + s];
-            if (residual != NULL) {
-                residual[start + s] = f->inv_diag[start + s] == 0.0 ? sum : 0.0;
-            }
+        double *x_j = x + start, *left = residual != NULL ? residual + start : NULL;
+        if (n == 5) {
+            solve_lower(x_j, L, f->inv_diag + start, left, 5);
+        } else {
+            solve_lower(x_j, L, f->inv_diag + start, left, n);
         }
         for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
             const double* B = f->L + b->value_adr[e];
+            int m = b->size[b->rows[e]];
             double* x_i = x + b->start[b->rows[e]];
-            for (int i = 0; i < b->size[b->rows[e]]; i++) {
-                for (int s = 0; s < n; s++) {
-                    x_i[i] -= B[i * n + s] * x_j[s];
-                }
+            if (m == 5 && n == 5) {
+                subtract_image(x_i, B, x_j, 5, 5);
+            } else {
+                subtract_image(x_i, B, x_j, m, n);
             }
         }
     }
@@ -401,21 +455,19 @@ static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* 
         double* x_j = x + start;
         for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
             const double* B = f->L + b->value_adr[e];
+            int m = b->size[b->rows[e]];
             const double* x_i = x + b->start[b->rows[e]];
-            for (int i = 0; i < b->size[b->rows[e]]; i++) {
-                for (int s = 0; s < n; s++) {
-                    x_j[s] -= B[i * n + s] * x_i[i];
-                }
+            if (m == 5 && n == 5) {
+                subtract_image_t(x_j, B, x_i, 5, 5);
+            } else {
+                subtract_image_t(x_j, B, x_i, m, n);
             }
         }
-        for (int s = n - 1; s >= 0; s--) {
-            double sum = x_j[s];
-            for (int k = s + 1; k < n; k++) {
-                sum -= L[k * n + s] * x_j[k];
-            }
-            bool is_redundant = f->inv_diag[start + s] == 0.0;
-            x_j[s] = is_redundant ? (seed != NULL ? seed[start + s] : 0.0)
-                                  : sum * f->inv_diag[start + s];
+        const double* given = seed != NULL ? seed + start : NULL;
+        if (n == 5) {
+            solve_upper(x_j, L, f->inv_diag + start, given, 5);
+        } else {
+            solve_upper(x_j, L, f->inv_diag + start, given, n);
         }
     }
 }

@@ -148,7 +148,13 @@ bool itm_admm_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcp
     if (!ws->s.is_symmetric) {
         return false;
     }
-    Admm a = {.ws = ws, .n = ws->s.n, .rho = 0.1, .x = ws->v[0], .z = ws->v[1], .z_prev = ws->v[2], .u = ws->v[3],
+    Admm a = {.ws = ws,
+              .n = ws->s.n,
+              .rho = 0.1,
+              .x = ws->v[0],
+              .z = ws->v[1],
+              .z_prev = ws->v[2],
+              .u = ws->v[3],
               .s = ws->v[4]};
     if (!start_admm(&a, info)) {
         return false;

@@ -21,7 +21,13 @@ typedef struct ItmDense {
     void (*axpy)(double* y, double a, const double* x, int n);
 
     // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y stay
-    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows, int m, int n);
+    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows,
+                          int m, int n);
+
+    // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w follows by the rows of the
+    // symmetric A and by eps on the diagonal
+    void (*sweep)(double* x, double* w, const double* A, int lda, const double* inv_h,
+                  const double* lo, const double* up, double eps, int n);
 
     // A = U'U in the upper triangle, in place (below: garbage). A pivot not above `floor` stops it.
     // Returns n, or the index of the pivot that failed.

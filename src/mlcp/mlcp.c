@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "mlcp/workspace.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 static const char* const OUTCOME_MESSAGES[ITM_MLCP_OUTCOME_COUNT] = {
     [ITM_MLCP_SOLVED] = "solved",
+    [ITM_MLCP_SOLVED_TO_ROUNDING] = "solved as well as rounding allows, but not to the tolerance",
     [ITM_MLCP_NO_SOLUTION] = "the problem has no solution; the ray proves it",
     [ITM_MLCP_NOT_CONVERGED] = "no solver reached the tolerance",
     [ITM_MLCP_UNSUITABLE] = "the chosen solver cannot treat this kind of problem",
@@ -60,8 +62,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
     size_t matrix = (size_t)n * (size_t)ld;
     ws->s.H = ITM_TAKE(arena, double, matrix);
     ws->F = ITM_TAKE(arena, double, matrix);
-    double** vectors[] = {&ws->s.b, &ws->s.lo, &ws->s.up, &ws->s.d, &ws->x, &ws->w, &ws->ray,
-                          &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
+    double** vectors[] = {&ws->s.b, &ws->s.lo,  &ws->s.up,   &ws->s.d,    &ws->x,      &ws->w,
+                          &ws->ray, &ws->shift, &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
         *vectors[k] = ITM_TAKE(arena, double, ld);
     }
@@ -79,8 +81,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
     ws->mark = ITM_TAKE(arena, signed char, n);
 
     int width = itm_dense_pad(nlcp + 2);
-    ws->T = ITM_TAKE(arena, double, (size_t)nlcp * (size_t)width);
-    for (int k = 0; k < 3; k++) {
+    ws->T = ITM_TAKE(arena, double, (size_t)nlcp*(size_t)width);
+    for (int k = 0; k < 2; k++) {
         ws->tv[k] = ITM_TAKE(arena, double, width);
     }
     for (int k = 0; k < 4; k++) {
@@ -88,12 +90,15 @@ static void lay_out(ItmMlcpWorkspace* ws)
     }
 }
 
-ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity, ItmError* error)
+ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
+                                    ItmError* error)
 {
-    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 || capacity->nlcp < 0 ||
-        capacity->n > 100000 || capacity->ncontact > 100000 || capacity->nlcp > 100000) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "capacity",
-                             "a workspace needs 1 to 100000 rows and 0 to 100000 contacts and LCP rows");
+    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 ||
+        capacity->nlcp < 0 || capacity->n > 100000 || capacity->ncontact > 100000 ||
+        capacity->nlcp > 100000) {
+        return itm_error_set(
+            error, ITM_ERR_ARGUMENT, __func__, "capacity",
+            "a workspace needs 1 to 100000 rows and 0 to 100000 contacts and LCP rows");
     }
     ItmMlcpWorkspace* ws = calloc(1, sizeof *ws);
     if (ws == NULL) {
@@ -104,8 +109,8 @@ ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpC
     lay_out(ws);
     if (itm_arena_allocate(&ws->arena) != 0) {
         free(ws);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity", "no memory for %d rows and %d LCP rows",
-                             capacity->n, capacity->nlcp);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity",
+                             "no memory for %d rows and %d LCP rows", capacity->n, capacity->nlcp);
     }
     lay_out(ws);
     *workspace = ws;
@@ -150,7 +155,8 @@ static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, int
     if (c->law == ITM_FRICTION_CONE) {
         return is_on_bound(hypot(t[0], t[1]), r) ? ITM_ROW_LO : ITM_ROW_ACTIVE;
     }
-    return itm_residual_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+    return itm_residual_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO
+                                                                                  : ITM_ROW_ACTIVE;
 }
 
 // States from x, for solvers that do not keep an active set.
@@ -173,25 +179,36 @@ static void classify_rows(ItmMlcpWorkspace* ws)
 typedef bool (*SolveFunction)(ItmMlcpWorkspace*, const ItmMlcpOptions*, ItmMlcpInfo*);
 
 static const SolveFunction SOLVERS[ITM_MLCP_SOLVER_COUNT] = {
-    [ITM_MLCP_PIVOTING] = itm_pivoting_solve,         [ITM_MLCP_NEWTON] = itm_newton_solve,
-    [ITM_MLCP_GAUSS_SEIDEL] = itm_gauss_seidel_solve, [ITM_MLCP_ADMM] = itm_admm_solve,
-    [ITM_MLCP_LEMKE] = itm_lemke_solve,               [ITM_MLCP_ENUMERATION] = itm_enumeration_solve,
+    [ITM_MLCP_PIVOTING] = itm_pivoting_solve,
+    [ITM_MLCP_NEWTON] = itm_newton_solve,
+    [ITM_MLCP_GAUSS_SEIDEL] = itm_gauss_seidel_solve,
+    [ITM_MLCP_ADMM] = itm_admm_solve,
+    [ITM_MLCP_LEMKE] = itm_lemke_solve,
+    [ITM_MLCP_ENUMERATION] = itm_enumeration_solve,
 };
 
 typedef struct Rung {
     ItmMlcpSolver solver;
-    int max_iterations;  // 0: as the options say
+    int max_iterations; // 0: as the options say
 } Rung;
 
-#define END {ITM_MLCP_AUTO, 0}
-static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_LEMKE, 0},
-                                     {ITM_MLCP_NEWTON, 0},   {ITM_MLCP_ADMM, 0},   {ITM_MLCP_NEWTON, 0},
-                                     {ITM_MLCP_ENUMERATION, 0}, END};
-static const Rung LADDER_FRICTION[] = {{ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},
-                                       {ITM_MLCP_LEMKE, 0},  {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 0},
-                                       {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
-static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0}, {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ENUMERATION, 0},
-                                      {ITM_MLCP_GAUSS_SEIDEL, 0}, {ITM_MLCP_NEWTON, 0}, END};
+#define END                                                                                        \
+    {                                                                                              \
+        ITM_MLCP_AUTO, 0                                                                           \
+    }
+static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0},
+                                     {ITM_MLCP_NEWTON, 0},
+                                     {ITM_MLCP_LEMKE, 0},
+                                     {ITM_MLCP_ADMM, 0},
+                                     {ITM_MLCP_NEWTON, 0},
+                                     {ITM_MLCP_ENUMERATION, 0},
+                                     END};
+static const Rung LADDER_FRICTION[] = {
+    {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},       {ITM_MLCP_LEMKE, 0},
+    {ITM_MLCP_ADMM, 0},   {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
+static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0},       {ITM_MLCP_NEWTON, 0},
+                                      {ITM_MLCP_ENUMERATION, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0},
+                                      {ITM_MLCP_NEWTON, 0},      END};
 #undef END
 
 static const Rung* pick_ladder(const ItmMlcpProblem* p)
@@ -199,7 +216,8 @@ static const Rung* pick_ladder(const ItmMlcpProblem* p)
     return !p->is_symmetric ? LADDER_GENERAL : p->ncontact > 0 ? LADDER_FRICTION : LADDER_BOUNDS;
 }
 
-static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpOptions* options)
+static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result,
+                          const ItmMlcpOptions* options)
 {
     int n = ws->s.n;
     // products run over the padding too; it holds zeros
@@ -208,13 +226,14 @@ static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, con
     for (int i = 0; i < n; i++) {
         ws->x[i] = options->warm_start ? result->x[i] / ws->s.d[i] : 0.0;
         ws->state[i] = options->warm_start ? result->state[i] : ITM_ROW_UNKNOWN;
-        ws->ray[i] = 0.0;
+        ws->ray[i] = ws->shift[i] = 0.0;
         ws->x_best[i] = 0.0;
     }
     ws->has_ray = false;
 }
 
-static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver, double residual)
+static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver,
+                      double residual)
 {
     size_t n = (size_t)ws->s.n;
     info->solver = solver;
@@ -224,8 +243,39 @@ static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver sol
     memcpy(ws->state_best, ws->state, n * sizeof *ws->state_best);
 }
 
+// What rounding does to the residual of ws->x
+static double compute_rounding(const ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    double worst = 0.0, b = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < s->n; j++) {
+            sum += fabs(s->H[(size_t)i * (size_t)s->ld + (size_t)j] * ws->x[j]);
+        }
+        worst = fmax(worst, sum / s->d[i]);
+        b = fmax(b, fabs(ws->problem->b[i]));
+    }
+    return DBL_EPSILON * worst / (1.0 + b);
+}
+
+static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
+                            ItmMlcpInfo* info, double residual)
+{
+    if (residual <= options->tolerance) {
+        return ITM_MLCP_SOLVED;
+    }
+    if (ws->has_ray && ws->problem->ncontact == 0) {
+        return ITM_MLCP_NO_SOLUTION;
+    }
+    double rounding = compute_rounding(ws);
+    info->rounding = residual <= info->residual ? rounding : info->rounding;
+    return residual <= rounding ? ITM_MLCP_SOLVED_TO_ROUNDING : ITM_MLCP_NOT_CONVERGED;
+}
+
 // One solver, its answer kept if it is the best so far. Returns whether the ladder can end.
-static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, Rung rung)
+static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info,
+                       Rung rung)
 {
     ItmMlcpOptions own = *options;
     own.max_iterations = rung.max_iterations > 0 ? rung.max_iterations : options->max_iterations;
@@ -238,15 +288,9 @@ static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
     if (rung.solver != ITM_MLCP_PIVOTING) {
         classify_rows(ws);
     }
-    if (residual < info->residual || ws->has_ray) {
+    info->outcome = judge(ws, options, info, residual);
+    if (residual < info->residual || info->outcome == ITM_MLCP_NO_SOLUTION) {
         keep_best(ws, info, rung.solver, residual);
-    }
-    if (residual <= options->tolerance) {
-        info->outcome = ITM_MLCP_SOLVED;
-    } else if (ws->has_ray) {
-        info->outcome = ITM_MLCP_NO_SOLUTION;
-    } else {
-        info->outcome = ITM_MLCP_NOT_CONVERGED;
     }
     return info->outcome != ITM_MLCP_NOT_CONVERGED;
 }
@@ -257,6 +301,7 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
         try_solver(ws, options, info, (Rung){options->solver, 0});
         return;
     }
+    itm_consistency_restore(ws, options, info);
     for (const Rung* rung = pick_ladder(ws->problem); rung->solver != ITM_MLCP_AUTO; rung++) {
         if (try_solver(ws, options, info, *rung)) {
             return;
@@ -274,6 +319,20 @@ static void measure_nothing(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
     double residual = itm_mlcp_measure(ws);
     classify_rows(ws);
     keep_best(ws, info, info->solver, residual);
+}
+
+// The solvers saw a consistent b; the caller's is what counts.
+static void take_back_shift(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
+{
+    if (!ws->has_ray || ws->problem->ncontact == 0) {
+        return;
+    }
+    for (int i = 0; i < ws->s.n; i++) {
+        ws->w_best[i] += ws->shift[i] / ws->s.d[i];
+    }
+    info->residual = itm_residual_compute(ws->problem, ws->x_best, ws->w_best, ws->s.tangent_of);
+    info->proof_radius = itm_mlcp_compute_proof_radius(ws->problem, ws->ray);
+    info->outcome = ITM_MLCP_NO_SOLUTION;
 }
 
 static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpInfo* info)
@@ -297,21 +356,26 @@ static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpIn
     }
 }
 
-ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, const ItmMlcpProblem* problem,
-                         const ItmMlcpOptions* options, ItmError* error)
+ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
+                         const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
+                         ItmError* error)
 {
     ItmStatus status = itm_mlcp_check(workspace, result, problem, options, error);
     if (status != ITM_OK) {
         return status;
     }
-    ItmMlcpInfo info = {.outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
+    ItmMlcpInfo info = {
+        .outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
+    if (!itm_mlcp_scale(workspace, problem)) {
+        return itm_mlcp_check_matrix(problem, error);
+    }
     workspace->problem = problem;
-    itm_mlcp_scale(workspace, problem);
     start_iterate(workspace, result, options);
     climb(workspace, options, &info);
     if (!isfinite(info.residual)) {
         measure_nothing(workspace, &info);
     }
+    take_back_shift(workspace, &info);
     deliver(workspace, result, &info);
     workspace->problem = NULL;
     return ITM_OK;

@@ -14,36 +14,38 @@
 
 enum {
     MAX_PROXIMAL = 60,
-    PATIENCE = 2,           // block moves without progress before descending
-    GUESS_SWEEPS = 20,       // Gauss-Seidel sweeps that make the first guess
-    REFACTOR_SHARE = 20,    // update the factor for up to m/20 moved rows, else factor anew
+    PATIENCE = 2,        // block moves without progress before descending
+    GUESS_SWEEPS = 24,   // Gauss-Seidel sweeps that make the first guess
+    REFACTOR_SHARE = 20, // update the factor for up to m/20 moved rows, else factor anew
     MAX_DESCENT = 100,
-    DESCENT_SWEEPS = 8,
-    MAX_UPDATES = 64        // updates before a fresh factor, to keep rounding out
+    DESCENT_SWEEPS = 10,
+    MAX_UPDATES = 64 // updates before a fresh factor, to keep rounding out
 };
 static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
-static const double X_NOISE = 1e-10;   // of the active rows' solution, relative: rounding / eps
-static const double W_NOISE = 1e-13;  // of the tight rows' velocity, relative: rounding
-static const double NO_SOLUTION_FACTOR = 1e7; // proof radius over largest impulse that counts as a proof
+static const double X_NOISE = 1e-10; // of the active rows' solution, relative: rounding / eps
+static const double W_NOISE = 1e-13; // of the tight rows' velocity, relative: rounding
+static const double NO_SOLUTION_FACTOR =
+    1e7; // proof radius over largest impulse that counts as a proof
 
 typedef struct Pivoting {
     ItmMlcpWorkspace* ws;
     const ItmDense* dense;
     ItmMlcpInfo* info;
     int n, ld;
-    double eps;          // proximal weight
-    double* U;           // H_zz + eps = U'U, in the order of `active`      (m x ld)
-    int m;               // active rows
-    int* active;         // position -> row                                (m)
-    int* tight;          // the other rows                                 (n - m)
-    int* moved;          // rows that break their condition                (n)
-    double* base;        // x of the proximal step                         (n)
-    double* w_base;      // H base + b                                     (n)
-    double* delta;       // x - base                                       (n)
-    double* w;           // of the regularised problem                     (n)
-    double* rhs;         // (n)
-    int nupdate;         // updates since the last factorisation
+    double eps;     // proximal weight
+    double* U;      // H_zz + eps = U'U, in the order of `active`      (m x ld)
+    int m;          // active rows
+    int* active;    // position -> row                                (m)
+    int* tight;     // the other rows                                 (n - m)
+    int* moved;     // rows that break their condition                (n)
+    double* base;   // x of the proximal step                         (n)
+    double* w_base; // H base + b                                     (n)
+    double* delta;  // x - base                                       (n)
+    double* w;      // of the regularised problem                     (n)
+    double* rhs;    // (n)
+    int nupdate;    // updates since the last factorisation
     bool is_factored;
+    bool is_settled; // every row keeps its condition in the last trial
 } Pivoting;
 
 // ---------------------------------------------------------------------------- active set and factor
@@ -320,21 +322,6 @@ static double descent_value(const Pivoting* p, const double* g, const double* y)
     return 0.5 * (p->dense->dot(y, g, p->n) + p->dense->dot(y, p->w_base, p->n));
 }
 
-// One Gauss-Seidel sweep, g kept up to date
-static void sweep_descent(const Pivoting* p, double* y, double* g)
-{
-    const ItmMlcpScaled* s = &p->ws->s;
-    for (int i = 0; i < p->n; i++) {
-        const double* H = s->H + (size_t)i * (size_t)s->ld;
-        double step = clamp_step(p, i, y[i] - g[i] / (H[i] + p->eps)) - y[i];
-        if (step != 0.0) {
-            y[i] += step;
-            p->dense->axpy(g, step, H, p->ld);
-            g[i] += p->eps * step;
-        }
-    }
-}
-
 // States that fit y: tight where it is at a bound and g holds it there. Rows that change go to p->moved.
 static int adopt_states(Pivoting* p, const double* y, const double* g)
 {
@@ -425,15 +412,21 @@ static bool minimise_on_face(Pivoting* p, double* y, double* g)
 
 static Ending descend(Pivoting* p)
 {
-    double *y = p->ws->v[5], *g = p->ws->v[7];
+    const ItmMlcpScaled* s = &p->ws->s;
+    double *y = p->ws->v[5], *g = p->ws->v[7], *inv_h = p->ws->v[9], *lo = p->ws->v[10],
+           *up = p->ws->v[11];
     memset(y, 0, (size_t)p->ld * sizeof *y);
+    memset(g, 0, (size_t)p->ld * sizeof *g);
     for (int i = 0; i < p->n; i++) {
+        lo[i] = s->lo[i] - p->base[i];
+        up[i] = s->up[i] - p->base[i];
+        inv_h[i] = 1.0 / (s->H[(size_t)i * (size_t)s->ld + (size_t)i] + p->eps);
         y[i] = clamp_step(p, i, p->ws->x[i] - p->base[i]);
     }
     compute_gradient(p, g, y);
     for (int k = 0; k < MAX_DESCENT; k++) {
         for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
-            sweep_descent(p, y, g);
+            p->dense->sweep(y, g, s->H, s->ld, inv_h, lo, up, p->eps, p->n);
         }
         if (!refresh_factor(p, adopt_states(p, y, g))) {
             return BROKEN_DOWN;
@@ -454,7 +447,9 @@ static Ending descend(Pivoting* p)
 static bool settle(Pivoting* p)
 {
     Ending ending = pivot(p);
-    return (ending == UNSETTLED ? descend(p) : ending) != BROKEN_DOWN;
+    ending = ending == UNSETTLED ? descend(p) : ending;
+    p->is_settled = ending == SETTLED;
+    return ending != BROKEN_DOWN;
 }
 
 // ---------------------------------------------------------------------------- start
@@ -477,12 +472,28 @@ static bool has_unknown(const ItmMlcpWorkspace* ws)
     return false;
 }
 
+// Sweeps from ws->x, which is zero for a cold start
+static void sweep_guess(ItmMlcpWorkspace* ws)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    double* inv_h = ws->v[9];
+    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
+    for (int i = 0; i < s->n; i++) {
+        double h = s->H[(size_t)i * (size_t)s->ld + (size_t)i];
+        inv_h[i] = h > 0.0 ? 1.0 / h : 0.0;
+        ws->w[i] += s->b[i];
+    }
+    for (int k = 0; k < GUESS_SWEEPS; k++) {
+        ws->dense->sweep(ws->x, ws->w, s->H, s->ld, inv_h, s->lo, s->up, 0.0, s->n);
+    }
+}
+
 // Rows without a state get the one that a few Gauss-Seidel sweeps lead to.
 static void guess_states(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
     if (has_unknown(ws)) {
-        itm_gauss_seidel_sweep(ws, 1.0, GUESS_SWEEPS);
+        sweep_guess(ws);
     }
     for (int i = 0; i < s->n; i++) {
         bool is_impossible = (ws->state[i] == ITM_ROW_LO && s->lo[i] == -INFINITY) ||
@@ -500,9 +511,21 @@ static void guess_states(ItmMlcpWorkspace* ws)
 static Pivoting start_pivoting(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
 {
     const ItmMlcpScaled* s = &ws->s;
-    Pivoting p = {.ws = ws, .dense = ws->dense, .info = info, .n = s->n, .ld = s->ld, .eps = EPS_START, .U = ws->F,
-                  .active = ws->iv[0], .tight = ws->iv[1], .moved = ws->iv[2], .base = ws->v[0], .w_base = ws->v[1],
-                  .delta = ws->v[2], .w = ws->v[3], .rhs = ws->v[4]};
+    Pivoting p = {.ws = ws,
+                  .dense = ws->dense,
+                  .info = info,
+                  .n = s->n,
+                  .ld = s->ld,
+                  .eps = EPS_START,
+                  .U = ws->F,
+                  .active = ws->iv[0],
+                  .tight = ws->iv[1],
+                  .moved = ws->iv[2],
+                  .base = ws->v[0],
+                  .w_base = ws->v[1],
+                  .delta = ws->v[2],
+                  .w = ws->v[3],
+                  .rhs = ws->v[4]};
     guess_states(ws);
     // base = 0 whatever the guess: the limit is then the solution of least norm
     memset(p.base, 0, (size_t)s->n * sizeof *p.base);
@@ -524,6 +547,29 @@ static double take_step(Pivoting* p)
     memcpy(p->base, ws->x, (size_t)p->n * sizeof *p->base);
     memcpy(p->w_base, ws->w, (size_t)p->n * sizeof *p->w_base);
     return residual;
+}
+
+// The first proximal step is never the last: its residual is about eps |x|. So its x and w need not be measured; they
+// follow from the trial, w = w^ - eps delta. false: only measuring will do.
+static bool take_first_step(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    const signed char* state = p->ws->state;
+    for (int k = 0; k < p->m; k++) {
+        int i = p->active[k];
+        double x = p->base[i] + p->delta[i];
+        if (!p->is_settled || x < s->lo[i] || x > s->up[i]) {
+            return false;
+        }
+    }
+    for (int i = 0; i < p->n; i++) {
+        p->base[i] = state[i] == ITM_ROW_ACTIVE ? p->base[i] + p->delta[i]
+                     : state[i] == ITM_ROW_LO   ? s->lo[i]
+                                                : s->up[i];
+        p->w_base[i] = p->w[i] - p->eps * p->delta[i];
+    }
+    memcpy(p->ws->x, p->base, (size_t)p->n * sizeof *p->base);
+    return true;
 }
 
 // If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that proves it.
@@ -564,7 +610,7 @@ static int count_redundant(const Pivoting* p)
 
 bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
-    if (!ws->s.is_symmetric) {
+    if (!ws->s.is_symmetric || ws->s.ncontact > 0) {
         return false;
     }
     Pivoting p = start_pivoting(ws, info);
@@ -576,8 +622,11 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
         if (!is_sound) {
             break;
         }
-        double residual = take_step(&p);
         info->iterations++;
+        if (info->iterations == 1 && take_first_step(&p)) {
+            continue;
+        }
+        double residual = take_step(&p);
         if (residual <= options->tolerance) {
             break;
         }

@@ -42,8 +42,10 @@ static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
-static void scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
+// Returns whether all of H is finite: 0 times anything finite is 0, times anything else NaN.
+static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
+    double sum[8] = {0};
     for (int i = 0; i < s->n; i++) {
         const double* restrict from = p->H + (size_t)i * (size_t)p->n;
         const double* restrict d = s->d;
@@ -55,7 +57,13 @@ static void scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
         for (int j = s->n; j < s->ld; j++) {
             to[j] = 0.0;
         }
+        for (int j = 0; j < s->ld; j += 8) {
+            for (int k = 0; k < 8; k++) {
+                sum[k] += 0.0 * to[j + k];
+            }
+        }
     }
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
 }
 
 // A box coupling with two tangents becomes two couplings of one row each: nothing else then needs to know
@@ -90,18 +98,21 @@ static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
-void itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
+bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
 {
     ItmMlcpScaled* s = &ws->s;
     s->n = p->n;
     s->ld = itm_dense_pad(p->n);
     s->is_symmetric = p->is_symmetric;
     pick_scales(s, p);
-    scale_matrix(s, p);
+    if (!scale_matrix(s, p)) {
+        return false;
+    }
     for (int i = 0; i < s->n; i++) {
         s->b[i] = s->d[i] * p->b[i];
         s->lo[i] = p->lo[i] / s->d[i];
         s->up[i] = p->up[i] / s->d[i];
     }
     scale_contacts(s, p);
+    return true;
 }

@@ -6,23 +6,23 @@
 #include "interim/mlcp.h"
 #include "mlcp/dense.h"
 
-enum { ITM_MLCP_NVEC = 10, ITM_MLCP_NINT = 4 };
+enum { ITM_MLCP_NVEC = 12, ITM_MLCP_NINT = 3 };
 
 // The problem with every row brought to a diagonal near one: x = d x^, w = w^ / d, H^ = D H D. The scales are powers
 // of two, so scaling costs no rounding, and they are equal within a cone or pyramid, so those keep their shape.
 typedef struct ItmMlcpScaled {
-    int n;               // rows
-    int ld;              // leading dimension of H
-    bool is_symmetric;   // as promised by the caller
-    double* H;           // D H D, padding zero                                   (n x ld)
-    double* b;           // D b                                                   (n)
-    double* lo;          // lo / d; tangent rows: set by whoever fixes bounds     (n)
-    double* up;          // up / d                                                (n)
-    double* d;           // scale                                                 (n)
+    int n;             // rows
+    int ld;            // leading dimension of H
+    bool is_symmetric; // as promised by the caller
+    double* H;         // D H D, padding zero                                   (n x ld)
+    double* b;         // D b                                                   (n)
+    double* lo;        // lo / d; tangent rows: set by whoever fixes bounds     (n)
+    double* up;        // up / d                                                (n)
+    double* d;         // scale                                                 (n)
     int ncontact;
     ItmMlcpContact* contacts; // mu in scaled units: mu d_n / d_t                 (ncontact)
-    int* tangent_of;     // contact a row is a tangent of, or ITM_NONE            (n)
-    int* cone_of;        // cone contact a row is the normal of, or ITM_NONE      (n)
+    int* tangent_of;          // contact a row is a tangent of, or ITM_NONE            (n)
+    int* cone_of;             // cone contact a row is the normal of, or ITM_NONE      (n)
 } ItmMlcpScaled;
 
 struct ItmMlcpWorkspace {
@@ -33,27 +33,28 @@ struct ItmMlcpWorkspace {
     ItmMlcpScaled s;
 
     // iterate of the solver at work, scaled
-    double* x;           // (n)
-    double* w;           // H^ x^ + b^, filled by itm_mlcp_measure                (n)
-    signed char* state;  // ITM_ROW_..., guess on entry and result                (n)
-    double* ray;         // direction that may prove that there is no solution; original units (n)
+    double* x;          // (n)
+    double* w;          // H^ x^ + b^, filled by itm_mlcp_measure                (n)
+    signed char* state; // ITM_ROW_..., guess on entry and result                (n)
+    double* ray;        // direction that may prove that there is no solution; original units (n)
     bool has_ray;
+    double* shift; // taken off b^ by consistency.c, zero where free rows agree      (n)
 
     // best iterate of the ladder, original units
-    double* x_best;      // (n)
-    double* w_best;      // (n)
+    double* x_best;          // (n)
+    double* w_best;          // (n)
     signed char* state_best; // (n)
 
     // scratch, free for every solver
-    double* F;                   // a factor or Jacobian                          (n x ld)
-    double* v[ITM_MLCP_NVEC];    // vectors                                       (n)
-    int* iv[ITM_MLCP_NINT];      // index lists                                   (n)
-    signed char* mark;           // (n)
-    double* x_user;              // scratch of itm_mlcp_measure                   (n)
-    double* w_user;              // (n)
-    double* T;                   // Lemke's tableau                               (nlcp x pad(nlcp + 2))
-    double* tv[3];               // (pad(nlcp + 2))
-    int* ti[4];                  // (nlcp + 2)
+    double* F;                // a factor or Jacobian                          (n x ld)
+    double* v[ITM_MLCP_NVEC]; // vectors                                       (n)
+    int* iv[ITM_MLCP_NINT];   // index lists                                   (n)
+    signed char* mark;        // (n)
+    double* x_user;           // scratch of itm_mlcp_measure                   (n)
+    double* w_user;           // (n)
+    double* T;     // Lemke's tableau                               (nlcp x pad(nlcp + 2))
+    double* tv[2]; // (pad(nlcp + 2))
+    int* ti[4];    // (nlcp + 2)
 };
 
 // ---------------------------------------------------------------------------- common steps
@@ -62,14 +63,23 @@ struct ItmMlcpWorkspace {
 double itm_mlcp_measure(ItmMlcpWorkspace* ws);
 
 // check.c
-ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpProblem* problem,
-                         const ItmMlcpOptions* options, ItmError* error);
+ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result,
+                         const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
+                         ItmError* error);
 
-// scale.c
-void itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
+// consistency.c: takes contradictions between free rows out of ws->s.b; sets ws->shift, and ws->ray if there are any
+void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
+                             ItmMlcpInfo* info);
+
+// check.c: the numbers of H, with the place of the first bad one
+ItmStatus itm_mlcp_check_matrix(const ItmMlcpProblem* problem, ItmError* error);
+
+// scale.c: false if a number of H is not finite, found on the way
+bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
 
 // residual.c: with w and the table of tangent rows already known
-double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of);
+double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w,
+                            const int* tangent_of);
 
 // Projections onto the admissible set of a contact, in place; r is the radius mu x_n >= 0.
 void itm_residual_project_disc(double* t, double r);

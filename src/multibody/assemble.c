@@ -80,6 +80,13 @@ static void name_worst_rows(const ItmModel* m, const double* x, char* text, size
     }
 }
 
+// "loop": the element whose row is furthest from zero.
+static void name_worst_element(const ItmModel* m, const double* x, char* text, size_t size)
+{
+    name_worst_rows(m, x, text, size);
+    text[strcspn(text, ". ")] = '\0';
+}
+
 // ---------------------------------------------------------------------------- positions
 
 // Newton step for the gaps: delta = -M^-1 A' H^-1 Phi, into d->x1. Returns the largest component.
@@ -136,9 +143,10 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
     if (gap <= ACCEPTABLE * size) {
         return ITM_OK;
     }
-    char rows[400];
+    char rows[400], element[128];
     name_worst_rows(m, d->row_gap, rows, sizeof rows);
-    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, NULL,
+    name_worst_element(m, d->row_gap, element, sizeof element);
+    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
                          "the joints cannot be closed: %s remain open (m or rad); move the bodies nearer to where they "
                          "fit, or check joint frames, lengths and start values",
                          rows);
@@ -167,9 +175,10 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
     if (norm_of(m, d->row_rate) <= ACCEPTABLE * (speed + before)) {
         return ITM_OK;
     }
-    char rows[400];
+    char rows[400], element[128];
     name_worst_rows(m, d->row_rate, rows, sizeof rows);
-    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, NULL,
+    name_worst_element(m, d->row_rate, element, sizeof element);
+    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
                          "the start velocities contradict the joints: %s cannot be met (m/s or rad/s); check driven "
                          "motions and start rates against each other",
                          rows);

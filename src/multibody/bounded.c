@@ -11,41 +11,15 @@
 #define ROWS_PER_CONTACT 6       // normal, two tangents, torsion, two rolling
 #define LARGEST_DENSE_ISLAND 1200 // rows; a dense matrix of that size has 11 MB
 
-static int depth_of_deepest(const ItmModel* m)
-{
-    int deepest = 0;
-    for (int i = 0; i < m->nbody; i++) {
-        int depth = 0;
-        for (int k = i; k != ITM_NONE; k = m->bodies[k].parent) {
-            depth++;
-        }
-        deepest = depth > deepest ? depth : deepest;
-    }
-    return deepest;
-}
-
-static int velocities_on_deepest(const ItmModel* m)
-{
-    int most = 0;
-    for (int i = 0; i < m->nbody; i++) {
-        int n = 0;
-        for (int k = i; k != ITM_NONE; k = m->bodies[k].parent) {
-            n += m->bodies[k].nv;
-        }
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
     b->row_capacity = njoint + ROWS_PER_CONTACT * ncontact;
     b->block_capacity = njoint + ncontact;
     b->coupling_capacity = 4 * ncontact;
-    b->path_capacity = 2 * depth_of_deepest(m) * b->block_capacity;
+    b->path_capacity = 2 * m->depth * b->block_capacity;
     b->cov_capacity = 2 * b->row_capacity;
-    b->Y_capacity = 2 * velocities_on_deepest(m) * b->row_capacity;
+    b->Y_capacity = 2 * m->depth_velocities * b->row_capacity;
     b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
     b->hash_size = 1;
     while (b->hash_size < 2 * b->row_capacity) {
@@ -62,7 +36,6 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
     b->cov = ITM_TAKE(arena, ItmSpatial, b->cov_capacity);
     b->Y = ITM_TAKE(arena, double, b->Y_capacity);
     b->x = ITM_TAKE(arena, double, b->row_capacity);
-    b->w = ITM_TAKE(arena, double, b->row_capacity);
     b->v_after = ITM_TAKE(arena, double, b->row_capacity);
     b->state = ITM_TAKE(arena, signed char, b->row_capacity);
     for (int i = 0; i < 2; i++) {
@@ -94,6 +67,9 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->island_up = ITM_TAKE(arena, double, n);
     b->island_x = ITM_TAKE(arena, double, n);
     b->island_w = ITM_TAKE(arena, double, n);
+    b->island_v = ITM_TAKE(arena, double, n);
+    b->bounce_x = ITM_TAKE(arena, double, n);
+    b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
     b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
 }
@@ -430,26 +406,78 @@ void itm_bounded_multiply(const ItmModel* m, ItmData* d, double* out, const doub
     }
 }
 
-void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x)
+void itm_bounded_add_forces(const ItmBounded* b, ItmSpatial* wrench, double* tau, const double* x, double rate)
 {
-    const ItmBounded* b = d->bounded;
-    memset(d->wrench, 0, sizeof(ItmSpatial) * (size_t)m->nbody);
-    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
     for (int k = 0; k < b->nblock; k++) {
         const ItmBoundBlock* block = &b->blocks[k];
         const ItmRowBlock* path = &block->path;
         const ItmSpatial* cov = b->cov + path->cov_adr;
         for (int i = block->first; i < block->first + block->nrow; i++, cov += path->nbody) {
+            double f = rate * x[i];
             for (int j = 0; j < path->nbody; j++) {
-                d->wrench[path->body[j]] = itm_spatial_axpy(x[i], cov[j], d->wrench[path->body[j]]);
+                wrench[path->body[j]] = itm_spatial_axpy(f, cov[j], wrench[path->body[j]]);
             }
             if (path->ndof > 0) {
-                d->tau[path->dof[0]] += path->dof_coef[0] * x[i];
+                tau[path->dof[0]] += path->dof_coef[0] * f;
             }
         }
     }
+}
+
+void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x)
+{
+    memset(d->wrench, 0, sizeof(ItmSpatial) * (size_t)m->nbody);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_bounded_add_forces(d->bounded, d->wrench, d->tau, x, 1.0);
     itm_mass_solve(m, d, d->x4, d->tau, d->wrench);
     for (int i = 0; i < m->nv; i++) {
         v[i] += d->x4[i];
     }
+}
+
+// ---------------------------------------------------------------------------- looking
+
+// Whether a contact's friction gives all it can: the tangent rows behind the normal one are not both between bounds.
+static bool is_sliding(const ItmBounded* b, int normal, int end)
+{
+    bool has_tangent = false, is_sticking = true;
+    for (int i = normal + 1; i < end && b->rows[i].kind == ITM_BOUND_TANGENT; i++) {
+        has_tangent = true;
+        is_sticking = is_sticking && b->state[i] == ITM_ROW_ACTIVE;
+    }
+    return !has_tangent || !is_sticking;
+}
+
+ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body)
+{
+    ItmBoundForce out = {0};
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        int slot = block->path.nbody > 0 && block->path.body[0] == body   ? 0
+                   : block->path.nbody > 1 && block->path.body[1] == body ? 1
+                                                                          : ITM_NONE;
+        if (slot == ITM_NONE || b->rows[block->first].kind != ITM_BOUND_NORMAL || b->x[block->first] <= 0.0) {
+            continue;
+        }
+        out.count++;
+        out.sliding += is_sliding(b, block->first, block->first + block->nrow);
+        for (int i = 0; i < block->nrow; i++) {
+            ItmSpatial cov = b->cov[block->path.cov_adr + i * block->path.nbody + slot];
+            out.impulse = itm_vec_axpy(b->x[block->first + i], cov.lin, out.impulse);
+        }
+    }
+    return out;
+}
+
+double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner)
+{
+    double sum = 0.0;
+    for (int i = 0; i < b->nrow; i++) {
+        if (b->rows[i].kind == kind && b->rows[i].owner == owner) {
+            // the upper stop pushes back
+            bool is_upper = kind == ITM_BOUND_LIMIT && (b->rows[i].key & 1) != 0;
+            sum += is_upper ? -b->x[i] : b->x[i];
+        }
+    }
+    return sum;
 }

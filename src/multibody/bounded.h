@@ -32,6 +32,7 @@ typedef struct ItmBoundRow {
     uint64_t key;          // names the row from step to step, for warm starts
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double omega;          // compliance on the diagonal                            1/kg
+    bool   is_bouncing;    // restitution acts in this step
 } ItmBoundRow;
 
 // A group of rows that act on the same bodies.
@@ -58,7 +59,6 @@ typedef struct ItmBounded {
     ItmSpatial*     cov;       // covectors, row by row                 (cov_capacity)
     double*         Y;         // L^-1 A'                               (Y_capacity)
     double*         x;         // impulses                              (row_capacity)  N s
-    double*         w;         // A v+ + offset + omega x               (row_capacity)  m/s
     double*         v_after;   // A v+                                  (row_capacity)  m/s
     signed char*    state;     // ITM_ROW_...                           (row_capacity)
 
@@ -88,7 +88,8 @@ typedef struct ItmBounded {
     int*            entry_block, *entry_y, *entry_next;     //          (path_capacity)
     double*         H;         //                                       (island_capacity^2)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
-    double*         island_b, *island_lo, *island_up, *island_x, *island_w; // (island_capacity)
+    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
+    double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
     struct ItmMlcpWorkspace* workspace;
@@ -122,6 +123,18 @@ void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling);
 
 // Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h);
+
+// Contact impulses on a body in the last step.
+typedef struct ItmBoundForce {
+    ItmVec3 impulse;     // N s
+    int count, sliding;  // closed contacts, and those of them that slide
+} ItmBoundForce;
+
+ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body);
+// Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.
+double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner);
+// Wrenches and direct forces of the impulses x times `rate`, added to wrench and tau.
+void itm_bounded_add_forces(const ItmBounded* b, ItmSpatial* wrench, double* tau, const double* x, double rate);
 
 // out = A v of all bounded rows, for any velocities v
 void itm_bounded_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);

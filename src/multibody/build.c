@@ -1,9 +1,8 @@
-// itm_model_build: compile for assembly, close the joints, compile for running, take over the start.
+// Building the multibody part of a model: compile for assembly, close the joints, compile for running, take over the start.
 #include "multibody/assemble.h"
 #include "multibody/compile.h"
 #include "multibody/kinematics.h"
 #include "multibody/measure.h"
-#include "multibody/output.h"
 #include "multibody/rows.h"
 
 #include "base/error.h"
@@ -181,7 +180,7 @@ static ItmStatus assemble_start(ItmStart* start, const ItmBuilder* b, ItmError* 
     if (d != NULL) {
         itm_data_free(d);
     }
-    itm_model_destroy(m);
+    itm_multibody_destroy(m);
     return status;
 }
 
@@ -226,7 +225,6 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .nredundant = d->factor.nredundant,
         .freedom = m->nv - m->nrow + d->factor.nredundant,
         .mass_min = m->bodies[0].mass,
-        .data_bytes = itm_data_measure(m),
     };
     for (int i = 0; i < m->nbody; i++) {
         double mass = m->bodies[i].mass;
@@ -269,18 +267,13 @@ static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* st
         memcpy(m->start + m->nq, d->v, sizeof(double) * (size_t)m->nv);
         memcpy(m->start + m->nq + m->nv, d->angle, sizeof(double) * (size_t)m->nangle);
         fill_info(m, d);
-        status = itm_outputs_build(m, d);
     }
     itm_data_free(d);
     return status;
 }
 
-ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
+ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
 {
-    if (model == NULL || b == NULL) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "model or builder is NULL");
-    }
-    *model = NULL;
     int n = b->bodies.count;
     if (n == 0) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "bodies", "a model needs at least one body");
@@ -300,13 +293,10 @@ ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error
     if (status == ITM_OK) {
         status = take_start(m, b, &start, error);
     }
-    if (status == ITM_ERR_MEMORY) {
-        itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", n);
-    }
     free(start.pose);
     free(start.twist);
     if (status != ITM_OK) {
-        itm_model_destroy(m);
+        itm_multibody_destroy(m);
         return status;
     }
     *model = m;

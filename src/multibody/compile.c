@@ -510,7 +510,7 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
     }
     itm_tree_free(&tree);
     if (!ok) {
-        itm_model_destroy(m);
+        itm_multibody_destroy(m);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL,
                              "out of memory while compiling %d bodies and %d joints", b->bodies.count,
                              b->joints.count);

@@ -33,6 +33,9 @@ void itm_tree_free(ItmTree* tree);
 // give, going outwards from the ground and the given bodies.
 ItmStatus itm_start_guess(ItmStart* start, const ItmBuilder* b);
 
+// A model of bodies, joints and forces, assembled, without outputs.
+ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* error);
+
 // Compile without assembling: offsets of couplings, unstressed lengths and the start are not set yet.
 // for_assembly: absolute coordinates, and given start values of joints become rows.
 ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_assembly, ItmError* error);

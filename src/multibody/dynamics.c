@@ -1,5 +1,6 @@
 #include "multibody/dynamics.h"
 
+#include "multibody/bounded.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -42,11 +43,14 @@ void itm_dynamics_compute_row_powers(const ItmModel* m, ItmData* d, const double
     }
 }
 
-void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t)
+void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t, double bounded_rate)
 {
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_dynamics_compute_right_side(m, d, t);
+    if (bounded_rate > 0.0) {
+        itm_bounded_add_forces(d->bounded, d->wrench, d->tau, d->bounded->x, bounded_rate);
+    }
     itm_mass_factor(m, d);
     if (m->nrow == 0) {
         itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
@@ -81,7 +85,7 @@ void itm_dynamics_compute_reactions(const ItmModel* m, ItmData* d)
 }
 
 void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpatial* wrench, const double* v_dot,
-                                         const double* lambda, double t)
+                                         const double* lambda, double t, double bounded_rate)
 {
     // what the bodies need beyond applied and row forces: m a - f, summed over what hangs on them
     itm_mass_compute_accelerations(m, d, d->accel, v_dot);
@@ -89,6 +93,9 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
     itm_forces_compute(m, d, t);
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
+    if (bounded_rate > 0.0) {
+        itm_bounded_add_forces(d->bounded, d->wrench, d->tau, d->bounded->x, bounded_rate);
+    }
     for (int i = 0; i < m->nbody; i++) {
         wrench[i] = itm_spatial_scale(-1.0, d->wrench[i]);
     }
@@ -103,7 +110,7 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
 
 ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot)
 {
-    itm_dynamics_compute(m, d, v_dot, itm_data_get_time(d));
+    itm_dynamics_compute(m, d, v_dot, itm_data_get_time(d), 0.0);
     d->position_state = ITM_POSITION_LOOKED;
     return ITM_OK;
 }

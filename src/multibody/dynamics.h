@@ -10,8 +10,9 @@ void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t);
 // M v' + c = f + A' lambda,  A v' + A' v = signal''  for the present q, v at time t. Compliant rows push with -K Phi - D w.
 //   v_dot    (nv)    accelerations
 //   d->row_x (nrow)  lambda as forces [N, N m]; redundant rows get 0, see itm_dynamics_compute_reactions
+// bounded_rate > 0: the bounded rows' impulses of the last step act as forces, times this rate (1 / step).
 // Leaves the position, velocity, mass and row stages at this state and fills d->power.
-void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t);
+void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t, double bounded_rate);
 
 // Powers of prescribed motions and of the other rigid rows, for row forces lambda [N]. After itm_rows_compute.
 void itm_dynamics_compute_row_powers(const ItmModel* m, ItmData* d, const double* lambda, double t);
@@ -22,6 +23,6 @@ void itm_dynamics_compute_reactions(const ItmModel* m, ItmData* d);
 // Wrench through every tree joint on its body at the centre of mass, and the part of it that the coordinates' own forces
 // (tau) make up, for the accelerations v_dot and row forces lambda of the present state. wrench (nbody)
 void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpatial* wrench, const double* v_dot,
-                                         const double* lambda, double t);
+                                         const double* lambda, double t, double bounded_rate);
 
 #endif

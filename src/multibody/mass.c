@@ -2,6 +2,8 @@
 
 #include "multibody/kinematics.h"
 
+#include <string.h>
+
 // M = L L' with L built from articulated inertias: for body i with motion subspace S,
 //   D = S' IA S = L_i L_i',  G = IA S L_i^-T,  IA(parent) += shift(IA - G G')
 // (articulated-body algorithm, written as a factorisation; Featherstone 2008, ch. 7).
@@ -175,6 +177,11 @@ static inline ItmVec3 solve_upper_inertia(const double* L, ItmVec3 y)
     return itm_vec((y.x - L[1] * z1 - L[3] * z) / L[0], z1, z);
 }
 
+ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 torque)
+{
+    return solve_upper_inertia(body->inertia_L, solve_lower_inertia(body->inertia_L, torque));
+}
+
 // v' of a body that is alone: r'' = f / m, omega'' = J^-1 R' torque
 static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, const double* tau, int i,
                             ItmSpatial wrench)
@@ -187,8 +194,7 @@ static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, co
         torque = itm_vec_add(torque, itm_vec(t[3], t[4], t[5]));
     }
     double inv_mass = 1.0 / body->mass;
-    ItmVec3 y = solve_lower_inertia(body->inertia_L, torque);
-    ItmVec3 w = solve_upper_inertia(body->inertia_L, y);
+    ItmVec3 w = itm_body_solve_inertia(body, torque);
     double* out = x + body->v_adr;
     out[0] = force.x * inv_mass;
     out[1] = force.y * inv_mass;
@@ -251,6 +257,21 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
 {
     sweep_up(m, d, x, tau, wrench);
+    sweep_down(m, d, x);
+}
+
+void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        if (body->is_root_leaf) {
+            double s = 1.0 / body->sqrt_mass;
+            const double* y = d->mass_y + body->v_adr;
+            ItmVec3 w = solve_upper_inertia(body->inertia_L, itm_vec(y[3], y[4], y[5]));
+            double out[6] = {s * y[0], s * y[1], s * y[2], w.x, w.y, w.z};
+            memcpy(x + body->v_adr, out, sizeof out);
+        }
+    }
     sweep_down(m, d, x);
 }
 

@@ -5,12 +5,18 @@
 
 #include "multibody/data.h"
 
+// J^-1 torque of one body, body axes.
+ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 torque);
+
 // Articulated inertias, gains and factors of the present configuration (after the position stage).
 void itm_mass_factor(const ItmModel* m, ItmData* d);
 
 // x = M^-1 (tau + sum of the bodies' wrenches). tau (nv) may be NULL; wrench (nbody, world element before it)
 // is overwritten.
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
+
+// The other half: x = L^-T y, y (nv) given in d->mass_y.
+void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);
 
 // Half of that along the path of a row block: the rows of Y = L^-1 A'.
 //   Y    (nrow x ny)    cov  covectors of its rows  (nrow x nbody)

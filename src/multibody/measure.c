@@ -32,19 +32,20 @@ void itm_joint_view_init(ItmJointView* view, const ItmData* d, int body_a, int b
     view->bias_b = d->accel_bias[body_b];
     view->u = itm_vec_sub(itm_twist_shift(d->twist[body_b], view->s_b).lin,
                           itm_twist_shift(d->twist[body_a], view->s_a).lin);
+    // a = a_b - a_a(s_a) - 2 w_a x u
+    ItmVec3 a_rel = itm_vec_sub(itm_point_acceleration(view->bias_b, view->w_b, view->s_b),
+                                itm_point_acceleration(view->bias_a, view->w_a, view->s_a));
+    view->a = itm_vec_axpy(-2.0, itm_vec_cross(view->w_a, view->u), a_rel);
 }
 
 ItmMeasured itm_joint_measure_translation(const ItmJointView* view, int k)
 {
-    // x = e . (p_b - p_a), e fixed in a:  x' = e . u,  x'' = e . (a_b - a_a(s_a) - 2 w_a x u)
+    // x = e . (p_b - p_a), e fixed in a:  x' = e . u,  x'' = e . a
     ItmVec3 e = itm_mat_column(&view->R_a, k);
-    ItmVec3 a_rel = itm_vec_sub(itm_point_acceleration(view->bias_b, view->w_b, view->s_b),
-                                itm_point_acceleration(view->bias_a, view->w_a, view->s_a));
-    a_rel = itm_vec_axpy(-2.0, itm_vec_cross(view->w_a, view->u), a_rel);
     return (ItmMeasured){
         .value = itm_vec_dot(e, itm_vec_sub(view->p_b, view->p_a)),
         .rate = itm_vec_dot(e, view->u),
-        .bias = itm_vec_dot(e, a_rel),
+        .bias = itm_vec_dot(e, view->a),
         .cov_a = {itm_vec_cross(e, view->s_a), itm_vec_neg(e)},
         .cov_b = {itm_vec_cross(view->s_b, e), e},
     };

@@ -13,6 +13,7 @@ typedef struct ItmJointView {
     ItmVec3 w_a, w_b;            // angular velocities
     ItmSpatial bias_a, bias_b;   // bias accelerations of the bodies
     ItmVec3 u;                   // velocity of p_b seen from body a
+    ItmVec3 a;                   // its acceleration seen from body a while v' = 0
 } ItmJointView;
 
 // A scalar with its rate, the part of its second derivative that does not come from v', and its Jacobian by bodies.

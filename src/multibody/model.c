@@ -47,7 +47,7 @@ char* itm_model_format(ItmModel* m, const char* format, ...)
     return itm_model_take_string(m, text);
 }
 
-void itm_model_destroy(ItmModel* m)
+void itm_multibody_destroy(ItmModel* m)
 {
     if (m == NULL) {
         return;

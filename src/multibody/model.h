@@ -35,6 +35,7 @@ typedef struct ItmBody {
     ItmVec3 com;           // centre of mass in the user's body frame                         m
 
     int  parent;           // body, or ITM_NONE: the world
+    bool has_shape;        // something can touch it
     bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
     ItmMobility mobility;
     ItmFrame a, b;         // joint frame in the parent and in this body
@@ -195,7 +196,8 @@ struct ItmModel {
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
     int ncov, nY, npath;  // covectors, reals of Y, path entries in all
-    int npath_max;        // longest path
+    int npath_max;        // longest path of a block or a contact
+    int depth, depth_velocities; // longest way to a root, in bodies and in velocities
 
     ItmBody*    bodies;       // parents first                              (nbody)
     int*        body_index;   // user's id -> index                         (nbody)
@@ -243,6 +245,9 @@ struct ItmModel {
     ItmModelInfo info;
 };
 // clang-format on
+
+// Frees everything but what other rooms hung on the model.
+void itm_multibody_destroy(ItmModel* m);
 
 // Zeroed memory that lives as long as the model; NULL without memory.
 void* itm_model_take(ItmModel* m, size_t count, size_t size);

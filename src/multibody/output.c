@@ -2,6 +2,7 @@
 // two cannot disagree.
 #include "multibody/output.h"
 
+#include "multibody/bounded.h"
 #include "multibody/dynamics.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -234,6 +235,46 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     emit(sink, "energy", "balance", "", "J", "energy that is not accounted for: numerical", balance);
 }
 
+// Contact force and state of every body with shapes, from the impulses of the last step.
+static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int id = 0; d->bounded != NULL && id < m->nbody; id++) {
+        int body = m->body_index[id];
+        if (!m->bodies[body].has_shape) {
+            continue;
+        }
+        ItmBoundForce f = itm_bounded_compute_contact(d->bounded, body);
+        const char* name = m->bodies[body].name;
+        double per_time = 1.0 / d->options.step;
+        emit_vec(sink, name, "contact_force", "N", "sum of contact forces on the body in the last step, world axes",
+                 itm_vec_scale(per_time, f.impulse));
+        emit(sink, name, "contact_count", "", "1", "closed contacts of the body in the last step", f.count);
+        emit(sink, name, "contact_sliding", "", "1", "how many of them slide", f.sliding);
+    }
+}
+
+// Impulses of joint limits, dry friction and motors in the last step, as efforts.
+static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    const struct {
+        ItmBoundKind kind;
+        int count;
+    } kinds[] = {{ITM_BOUND_LIMIT, m->nlimit}, {ITM_BOUND_FRICTION, m->njoint_friction}, {ITM_BOUND_MOTOR, m->nmotion}};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < kinds[k].count; i++) {
+            if (kinds[k].kind == ITM_BOUND_MOTOR && m->motions[i].max_force == 0.0) {
+                continue;
+            }
+            const char* name = k == 0 ? m->limits[i].name : k == 1 ? m->joint_frictions[i].name : m->motions[i].name;
+            int measure = k == 0 ? m->limits[i].measure : k == 1 ? m->joint_frictions[i].measure : m->motions[i].measure;
+            bool is_torque = m->measures[measure].direction >= ITM_RX;
+            emit(sink, name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+                 "effort along the direction in the last step",
+                 itm_bounded_compute_effort(d->bounded, kinds[k].kind, i) / d->options.step);
+        }
+    }
+}
+
 static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     ItmVec3 p = {0, 0, 0}, L = {0, 0, 0};
@@ -264,6 +305,16 @@ static void emit_step(Sink* sink, const ItmData* d)
 {
     emit(sink, "step", "size", "", "s", "step", d->options.step);
     emit(sink, "step", "iterations", "", "1", "iterations of the last step", (double)d->info.iterations);
+    if (d->bounded != NULL) {
+        emit(sink, "solver", "contacts", "", "1", "contacts that counted in the last step", d->info.ncontact);
+        emit(sink, "solver", "rows", "", "1", "bounded rows of the last step", d->info.nbounded);
+        emit(sink, "solver", "active", "", "1", "of them between their bounds", d->info.nactive);
+        emit(sink, "solver", "iterations", "", "1", "iterations of the complementarity solver", d->info.solver_iterations);
+        emit(sink, "solver", "residual", "", "1", "its relative residual", d->info.solver_residual);
+        emit(sink, "solver", "redundant", "", "1", "active rows that depend on others", d->info.solver_redundant);
+        emit(sink, "violation", "penetration", "", "m", "deepest penetration at the start of the last step",
+             d->info.penetration);
+    }
 }
 
 static void walk(Sink* sink, const ItmModel* m, ItmData* d)
@@ -272,6 +323,8 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
     emit_joints(sink, m, d);
     emit_pushes(sink, m, d);
     emit_motions(sink, m, d);
+    emit_bounds(sink, m, d);
+    emit_contacts(sink, m, d);
     emit_energies(sink, m, d);
     emit_momenta(sink, m, d);
     emit_violations(sink, m, d);
@@ -281,10 +334,10 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 // Accelerations and forces of the present state, which the walk reads.
 static void prepare(const ItmModel* m, ItmData* d)
 {
-    double t = itm_data_get_time(d);
-    itm_dynamics_compute(m, d, d->x1, t);
+    double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / d->options.step : 0.0;
+    itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
-    itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t);
+    itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);
 }
 
 ItmStatus itm_output_compute(const ItmModel* m, ItmData* d, double* values)
@@ -331,8 +384,10 @@ static bool build_hash(ItmModel* m)
     return true;
 }
 
-ItmStatus itm_outputs_build(ItmModel* m, ItmData* d)
+// Count, then name, on a data object in the start configuration.
+static ItmStatus name_outputs(ItmModel* m, ItmData* d)
 {
+    itm_data_reset_to_start(m, d);
     prepare(m, d);
     Sink counting = {.naming = m};
     walk(&counting, m, d);
@@ -344,6 +399,18 @@ ItmStatus itm_outputs_build(ItmModel* m, ItmData* d)
     Sink naming = {.naming = m};
     walk(&naming, m, d);
     return !naming.is_full && build_hash(m) ? ITM_OK : ITM_ERR_MEMORY;
+}
+
+ItmStatus itm_outputs_build(ItmModel* m)
+{
+    ItmData* d = NULL;
+    ItmStepOptions options = itm_default_step_options();
+    ItmStatus status = itm_data_init(&d, m, &options, NULL);
+    if (status == ITM_OK) {
+        status = name_outputs(m, d);
+        itm_data_free(d);
+    }
+    return status;
 }
 
 int itm_output_get_count(const ItmModel* m)

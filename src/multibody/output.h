@@ -4,7 +4,7 @@
 
 #include "multibody/data.h"
 
-// Name all outputs of a model. d: a data object in the start configuration.
-ItmStatus itm_outputs_build(ItmModel* m, ItmData* d);
+// Name all outputs of a model that is otherwise complete.
+ItmStatus itm_outputs_build(ItmModel* m);
 
 #endif

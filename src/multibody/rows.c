@@ -90,6 +90,39 @@ static int measure_locks(ItmMeasured out[6], const ItmData* d, const ItmJoint* j
     return n + measure_rotation_locks(out + n, &view, joint->free);
 }
 
+// The values of measure_locks alone, from the position stage: what closing gaps asks for again and again.
+static void measure_lock_gaps(double* out, const ItmData* d, const ItmJoint* joint)
+{
+    const ItmMat3 *R_body_a = &d->R[joint->body_a], *R_body_b = &d->R[joint->body_b];
+    ItmMat3 R_a = itm_mat_mul(R_body_a, &joint->a.R);
+    ItmVec3 p_a = itm_vec_add(d->x[joint->body_a], itm_mat_mul_vec(R_body_a, joint->a.p));
+    ItmVec3 p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(R_body_b, joint->b.p));
+    ItmVec3 delta = itm_vec_sub(p_b, p_a);
+    int n = 0, axes[3];
+    for (int k = 0; k < 3; k++) {
+        if (!(joint->free & (1u << k))) {
+            out[n++] = itm_vec_dot(itm_mat_column(&R_a, k), delta);
+        }
+    }
+    int nfree = itm_joint_get_free_rotations(joint->free, axes);
+    if (nfree == 0) {
+        ItmMat3 R_b = itm_mat_mul(R_body_b, &joint->b.R), R_rel = itm_mat_t_mul(&R_a, &R_b);
+        ItmQuat p = itm_quat_from_mat(&R_rel);
+        double s = p.w < 0 ? -2.0 : 2.0;
+        out[n] = s * p.x;
+        out[n + 1] = s * p.y;
+        out[n + 2] = s * p.z;
+    } else if (nfree == 1) {
+        int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
+        ItmVec3 e_k = itm_mat_mul_vec(R_body_b, itm_mat_column(&joint->b.R, k));
+        out[n + (i > j)] = -itm_vec_dot(itm_mat_column(&R_a, j), e_k);
+        out[n + (i < j)] = itm_vec_dot(itm_mat_column(&R_a, i), e_k);
+    } else if (nfree == 2) {
+        ItmVec3 e_j = itm_mat_mul_vec(R_body_b, itm_mat_column(&joint->b.R, axes[1]));
+        out[n] = itm_vec_dot(itm_mat_column(&R_a, axes[0]), e_j);
+    }
+}
+
 // ---------------------------------------------------------------------------- filling
 
 // Position of a body in the list of those a block touches, or ITM_NONE for the world.
@@ -192,11 +225,7 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->kind == ITM_BLOCK_JOINT) {
-            ItmMeasured locks[6];
-            int n = measure_locks(locks, d, &m->joints[block->index]);
-            for (int i = 0; i < n; i++) {
-                d->row_gap[block->row + i] = locks[i].value;
-            }
+            measure_lock_gaps(d->row_gap + block->row, d, &m->joints[block->index]);
         } else {
             d->row_gap[block->row] = measure_block_gap(m, d, q, block, t);
         }
@@ -224,14 +253,34 @@ void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int or
 
 // ---------------------------------------------------------------------------- factor
 
-// a . b over n reals
-static inline double dot(const double* a, const double* b, int n)
+// H_ij += y_i . z_j over `count` velocities, for the rows of two blocks; of a block with itself the lower half only
+//   H by strides (rows, columns); Y (nf rows), Z (ns rows) row-major with ny_f, ny_s reals a row
+static inline void add_products(double* restrict H, int row_stride, int column_stride, const double* restrict Y,
+                                const double* restrict Z, int nf, int ns, int ny_f, int ny_s, int count, bool is_same)
 {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
+    for (int i = 0; i < nf; i++) {
+        const double* y = Y + i * ny_f;
+        for (int j = 0; j < (is_same ? i + 1 : ns); j++) {
+            const double* z = Z + j * ny_s;
+            double sum = 0.0;
+            for (int k = 0; k < count; k++) {
+                sum += y[k] * z[k];
+            }
+            H[i * row_stride + j * column_stride] += sum;
+        }
     }
-    return sum;
+}
+
+// The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies known to the compiler.
+static void multiply_self(const ItmData* d, const ItmRowBlock* block, double* H)
+{
+    const double* Y = d->row_Y + block->y_adr;
+    int n = block->nrow, ny = block->ny;
+    if (n == 5 && ny == 12) {
+        add_products(H, 5, 1, Y, Y, 5, 5, 12, 12, 12, true);
+    } else {
+        add_products(H, n, 1, Y, Y, n, n, ny, ny, ny, true);
+    }
 }
 
 // The block of H for a pair: Y_first Y_second' over the velocities that both paths share.
@@ -239,19 +288,24 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
 {
     const ItmRowBlock *f = &m->blocks[pair->first], *s = &m->blocks[pair->second];
     double* H = d->factor.L + pair->address;
+    if (f == s) {
+        multiply_self(d, f, H);
+        return;
+    }
+    bool is_hinges = f->nrow == 5 && s->nrow == 5;
     int row_stride = pair->is_transposed ? 1 : s->nrow;
     int column_stride = pair->is_transposed ? f->nrow : 1;
-    for (int i = 0; i < f->nrow; i++) {
-        const double* y_f = d->row_Y + f->y_adr + i * f->ny;
-        int end = pair->first == pair->second ? i + 1 : s->nrow;
-        for (int j = 0; j < end; j++) {
-            const double* y_s = d->row_Y + s->y_adr + j * s->ny;
-            double sum = 0.0;
-            for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
-                const ItmSharedRun* run = &m->runs[r];
-                sum += dot(y_f + run->y_first, y_s + run->y_second, run->count);
-            }
-            H[i * row_stride + j * column_stride] = sum;
+    for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
+        const ItmSharedRun* run = &m->runs[r];
+        const double* Y = d->row_Y + f->y_adr + run->y_first;
+        const double* Z = d->row_Y + s->y_adr + run->y_second;
+        // hinges that share a free body, and anything that shares one coordinate: sizes known to the compiler
+        if (is_hinges && run->count == 6) {
+            add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 6, false);
+        } else if (is_hinges && run->count == 1) {
+            add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 1, false);
+        } else {
+            add_products(H, row_stride, column_stride, Y, Z, f->nrow, s->nrow, f->ny, s->ny, run->count, false);
         }
     }
 }
@@ -337,12 +391,38 @@ void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench
     }
 }
 
+// y += Y' lambda over the velocities of one body   Y (nrow x n) in rows of ny
+static inline void add_image(double* restrict y, const double* restrict Y, const double* restrict lambda, int nrow, int ny,
+                             int n)
+{
+    for (int k = 0; k < n; k++) {
+        double sum = y[k];
+        for (int i = 0; i < nrow; i++) {
+            sum += Y[i * ny + k] * lambda[i];
+        }
+        y[k] = sum;
+    }
+}
+
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda)
 {
-    memset(d->wrench, 0, sizeof(ItmSpatial) * (size_t)m->nbody);
-    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
-    itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
-    itm_mass_solve(m, d, d->x4, d->tau, d->wrench);
+    // M^-1 A' lambda = L^-T (Y' lambda)
+    memset(d->mass_y, 0, sizeof(double) * (size_t)m->nv);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->row_Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            double* y = d->mass_y + body->v_adr;
+            if (body->nv == 6 && block->nrow == 5) {
+                add_image(y, Y, lambda + block->row, 5, block->ny, 6);
+            } else {
+                add_image(y, Y, lambda + block->row, block->nrow, block->ny, body->nv);
+            }
+            Y += body->nv;
+        }
+    }
+    itm_mass_solve_upper(m, d, d->x4);
     for (int i = 0; i < m->nv; i++) {
         v[i] += d->x4[i];
     }

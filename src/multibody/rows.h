@@ -25,7 +25,7 @@ void itm_rows_factor(const ItmModel* m, ItmData* d, double relative);
 
 // out = A v for any velocities (or accelerations) v. out (nrow)
 void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
-// v += M^-1 A' lambda
+// v += M^-1 A' lambda, with A of the last itm_rows_factor
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda);
 // The bodies' wrenches and the direct forces of row forces lambda, added to wrench and tau.
 void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,

@@ -233,6 +233,22 @@ static bool build_paths(ItmModel* m)
     return true;
 }
 
+// Longest way from a body to its root, in bodies and in velocities.
+static void measure_depth(ItmModel* m)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        int bodies = 0, velocities = 0;
+        for (int k = i; k != ITM_NONE; k = m->bodies[k].parent) {
+            bodies++;
+            velocities += m->bodies[k].nv;
+        }
+        m->depth = bodies > m->depth ? bodies : m->depth;
+        m->depth_velocities = velocities > m->depth_velocities ? velocities : m->depth_velocities;
+    }
+    // a contact joins two such ways
+    m->npath_max = 2 * m->depth > m->npath_max ? 2 * m->depth : m->npath_max;
+}
+
 static void finish_blocks(ItmModel* m)
 {
     for (int k = 0; k < m->nblock; k++) {
@@ -483,6 +499,7 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
     if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || !build_paths(m)) {
         return ITM_ERR_MEMORY;
     }
+    measure_depth(m);
     finish_blocks(m);
     for (int k = 0; k < m->nblock; k++) {
         if (!name_block(m, b, &m->blocks[k])) {

@@ -5,11 +5,10 @@
 
 #include <math.h>
 
-
 // Volume, and principal moments about the centre for density 1, along the axes of the shape.
 typedef struct Solid {
-    double volume;     // m^3
-    double ixx, iyy, izz;  // m^5
+    double volume;        // m^3
+    double ixx, iyy, izz; // m^5
 } Solid;
 
 static Solid measure_box(const double* edge)
@@ -34,8 +33,8 @@ static Solid measure_cylinder(double r, double length)
     return (Solid){volume, across, across, 0.5 * volume * r * r};
 }
 
-// A cylinder with a half sphere on each end. A half sphere has its centroid 3/8 r from its flat face; its moment
-// there follows from that about the face, 2/5 m r^2, by the parallel-axis theorem.
+// A cylinder with a half sphere on each end. A half sphere has its centroid 3/8 r from its flat
+// face; its moment there follows from that about the face, 2/5 m r^2, by the parallel-axis theorem.
 static Solid measure_capsule(double r, double length)
 {
     Solid middle = measure_cylinder(r, length), ends = measure_sphere(r);
@@ -81,26 +80,29 @@ static ItmStatus check_shape(const ItmShapeDef* shape, double density, ItmError*
                              "density must be positive, got %g kg/m^3", density);
     }
     if (!itm_vec_is_finite(shape->pose.p)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "pose", "position of the shape must be finite");
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "pose",
+                             "position of the shape must be finite");
     }
     ItmQuat q = shape->pose.q;
     double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!(norm2 > 0) || !isfinite(norm2)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "pose",
-                             "orientation of the shape is not a rotation: its quaternion is zero or not finite");
+        return itm_error_set(
+            error, ITM_ERR_INPUT, __func__, "pose",
+            "orientation of the shape is not a rotation: its quaternion is zero or not finite");
     }
     return ITM_OK;
 }
 
-ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia, const ItmShapeDef* shape,
-                                 double density, ItmError* error)
+ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia,
+                                 const ItmShapeDef* shape, double density, ItmError* error)
 {
     ItmStatus status = check_shape(shape, density, error);
     if (status != ITM_OK) {
         return status;
     }
     Solid solid = measure(shape);
-    ItmSym3 principal = {.xx = density * solid.ixx, .yy = density * solid.iyy, .zz = density * solid.izz};
+    ItmSym3 principal = {
+        .xx = density * solid.ixx, .yy = density * solid.iyy, .zz = density * solid.izz};
     ItmMat3 R = itm_quat_to_mat(itm_quat_normalize(shape->pose.q));
     *mass = density * solid.volume;
     *com = shape->pose.p;

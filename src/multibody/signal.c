@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-
 ItmSignalDef itm_default_signal_def(void)
 {
     return (ItmSignalDef){.kind = ITM_SIGNAL_CONSTANT, .is_smooth = true};
@@ -13,7 +12,8 @@ ItmSignalDef itm_default_signal_def(void)
 
 // ---------------------------------------------------------------------------- checking
 
-static ItmStatus refuse(const ItmSignalDef* def, ItmError* error, const char* field, const char* why)
+static ItmStatus refuse(const ItmSignalDef* def, ItmError* error, const char* field,
+                        const char* why)
 {
     return itm_error_set(error, ITM_ERR_INPUT, "itm_signal_def_check", field, "signal '%s': %s",
                          def->name != NULL ? def->name : "", why);
@@ -45,7 +45,8 @@ static ItmStatus check_sine(const ItmSignalDef* def, ItmError* error)
         return refuse(def, error, "amplitude", "the amplitude of a sine must be finite");
     }
     if (!isfinite(def->frequency) || def->frequency < 0) {
-        return refuse(def, error, "frequency", "the frequency of a sine must be finite and not negative");
+        return refuse(def, error, "frequency",
+                      "the frequency of a sine must be finite and not negative");
     }
     if (!isfinite(def->phase)) {
         return refuse(def, error, "phase", "the phase of a sine must be finite");
@@ -57,14 +58,16 @@ static ItmStatus check_points(const ItmSignalDef* def, ItmError* error, int nmin
 {
     if (def->npoint < nmin || def->times == NULL || def->values == NULL) {
         return refuse(def, error, "times",
-                      nmin == 1 ? "at least one point is needed" : "at least two points are needed");
+                      nmin == 1 ? "at least one point is needed"
+                                : "at least two points are needed");
     }
     for (int i = 0; i < def->npoint; i++) {
         if (!isfinite(def->times[i]) || (i > 0 && def->times[i] <= def->times[i - 1])) {
-            return itm_error_set(error, ITM_ERR_INPUT, __func__, "times",
-                                 "signal '%s': times must be finite and increase, but number %d is %g after %g",
-                                 def->name != NULL ? def->name : "", i + 1, def->times[i],
-                                 i > 0 ? def->times[i - 1] : -INFINITY);
+            return itm_error_set(
+                error, ITM_ERR_INPUT, __func__, "times",
+                "signal '%s': times must be finite and increase, but number %d is %g after %g",
+                def->name != NULL ? def->name : "", i + 1, def->times[i],
+                i > 0 ? def->times[i - 1] : -INFINITY);
         }
         if (!isfinite(def->values[i])) {
             return refuse(def, error, "values", "all values must be finite");
@@ -77,13 +80,15 @@ ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error)
 {
     switch (def->kind) {
     case ITM_SIGNAL_CONSTANT:
-        return isfinite(def->value) ? ITM_OK : refuse(def, error, "value", "the value must be finite");
+        return isfinite(def->value) ? ITM_OK
+                                    : refuse(def, error, "value", "the value must be finite");
     case ITM_SIGNAL_RAMP:
         return check_ramp(def, error);
     case ITM_SIGNAL_SINE:
         return check_sine(def, error);
     case ITM_SIGNAL_TABLE:
-        if (def->interpolation != ITM_INTERPOLATE_LINEAR && def->interpolation != ITM_INTERPOLATE_CUBIC) {
+        if (def->interpolation != ITM_INTERPOLATE_LINEAR &&
+            def->interpolation != ITM_INTERPOLATE_CUBIC) {
             return refuse(def, error, "interpolation", "unknown interpolation");
         }
         return check_points(def, error, 2);
@@ -97,7 +102,8 @@ ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error)
 
 // Second derivatives m of the natural cubic spline through (t, x), from continuity of the rate:
 //   h_i-1 m_i-1 + 2 (h_i-1 + h_i) m_i + h_i m_i+1 = 6 (d_i - d_i-1),   d_i = (x_i+1 - x_i) / h_i
-// with m = 0 at both ends: a tridiagonal system, solved by elimination (diagonally dominant: no pivots).
+// with m = 0 at both ends: a tridiagonal system, solved by elimination (diagonally dominant: no
+// pivots).
 static void compute_spline(double* m, double* upper, const double* t, const double* x, int n)
 {
     m[0] = 0.0;
@@ -141,7 +147,8 @@ static int find_point(const ItmSignalDef* def, double t)
     return below;
 }
 
-// Straight, or x = from + (to - from) (10 s^3 - 15 s^4 + 6 s^5): at rest, without acceleration, at both ends.
+// Straight, or x = from + (to - from) (10 s^3 - 15 s^4 + 6 s^5): at rest, without acceleration, at
+// both ends.
 static ItmSignalValue compute_ramp(const ItmSignalDef* def, double t)
 {
     if (t < def->t_start) {
@@ -192,7 +199,8 @@ static ItmSignalValue compute_table(const ItmSignal* signal, double t)
     double m_a = signal->second[i], m_b = signal->second[i + 1];
     return (ItmSignalValue){
         .x = a * x_a + b * x_b + ((a * a * a - a) * m_a + (b * b * b - b) * m_b) * h * h / 6.0,
-        .x_dot = (x_b - x_a) / h + ((1.0 - 3.0 * a * a) * m_a + (3.0 * b * b - 1.0) * m_b) * h / 6.0,
+        .x_dot =
+            (x_b - x_a) / h + ((1.0 - 3.0 * a * a) * m_a + (3.0 * b * b - 1.0) * m_b) * h / 6.0,
         .x_ddot = a * m_a + b * m_b,
     };
 }

@@ -13,15 +13,15 @@ typedef struct ItmSignalValue {
     double x, x_dot, x_ddot;
 } ItmSignalValue;
 
-// Compile a definition that itm_signal_def_check accepted. second: memory for npoint reals, used by cubic tables
-// only; scratch: npoint reals.
+// Compile a definition that itm_signal_def_check accepted. second: memory for npoint reals, used by
+// cubic tables only; scratch: npoint reals.
 void itm_signal_init(ItmSignal* signal, const ItmSignalDef* def, double* second, double* scratch);
 ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t);
-// The first time after t at which the signal or one of its derivatives jumps (the ends of a ramp, the points of a
-// table), or INFINITY: adaptive integrators stop there.
+// The first time after t at which the signal or one of its derivatives jumps (the ends of a ramp,
+// the points of a table), or INFINITY: adaptive integrators stop there.
 double itm_signal_next_break(const ItmSignal* signal, double t);
-// ITM_ERR_INPUT with the field at fault: not finite, times not increasing, too few points, frequency < 0,
-// t_end <= t_start.
+// ITM_ERR_INPUT with the field at fault: not finite, times not increasing, too few points,
+// frequency < 0, t_end <= t_start.
 ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error);
 
 #endif

@@ -209,7 +209,7 @@ static ItmStatus iterate(const ItmModel* m, ItmData* d, double* delta, const dou
 // Accelerations and multipliers of the start of a run.
 static void start(const ItmModel* m, ItmData* d, double t)
 {
-    itm_dynamics_compute(m, d, d->a, t);
+    itm_dynamics_compute(m, d, d->a, t, 0.0);
     memcpy(d->lambda, d->row_x, sizeof(double) * (size_t)m->nrow);
 }
 

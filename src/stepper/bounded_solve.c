@@ -30,8 +30,9 @@ static bool is_rigid(const ItmBoundRow* row)
 //   open gap          A v+ + Phi / h >= 0: the step may use the gap up, not more
 //   bounce            A v+ >= -e A v where the step would close the gap fast enough
 //   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
-static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, double h)
+static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, double h, bool may_bounce)
 {
+    row->is_bouncing = false;
     row->omega = 0.0;
     row->offset = h * row->bias - row->reference;
     if (!is_unilateral(row)) {
@@ -41,7 +42,9 @@ static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, doubl
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
     double gamma = row->gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
     bool is_closing = row->gap + h * w_free <= 0.0;
-    if (row->restitution > 0.0 && is_closing && row->rate < -m->contact_options.restitution_speed) {
+    row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
+                       row->rate < -m->contact_options.restitution_speed;
+    if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
     } else {
         row->offset += gamma * row->gap / h;
@@ -276,7 +279,8 @@ static void report(ItmData* d, const ItmMlcpInfo* info)
     d->info.unsolved += info->outcome != ITM_MLCP_SOLVED;
 }
 
-static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n)
+// One MLCP of the assembled island; impulses in island_x, row velocities A v+ in island_v.
+static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
     ItmMlcpProblem problem = {
@@ -300,11 +304,119 @@ static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n
     }
     report(d, &result.info);
     for (int i = 0; i < n; i++) {
-        b->x[b->global[i]] = b->island_x[i];
-        b->w[b->global[i]] = b->island_w[i];
-        b->state[b->global[i]] = b->island_state[i];
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        b->island_v[i] = b->island_w[i] - row->offset - row->omega * b->island_x[i];
     }
     return ITM_OK;
+}
+
+// Energy that impulses x add in the step, apart from a constant: with row velocities w before the step, w_free without the
+// impulses and v with them, kinetic and potential energy change by
+//   x . (v + w_free) / 2 - x . (w_free - w) - |v_free - v_before|^2 / 2        (norm of the mass matrix)
+// This is the part that depends on x; motors, which may add energy, do not count.
+static double energy_of(const ItmBounded* b, const double* x, const double* v, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        double w_free = b->v_after[b->global[i]];
+        sum += row->kind == ITM_BOUND_MOTOR ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + row->rate);
+    }
+    return sum;
+}
+
+// Blocks of an island whose path holds a body.
+static int count_blocks(const ItmBounded* b, int head, int body)
+{
+    int count = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            count += b->blocks[k].path.path[i] == body;
+        }
+    }
+    return count;
+}
+
+// |v_free - v_before|^2 / 2 over the single bodies of an island: what impulses may give back. Bodies in mechanisms are left
+// out, which is on the safe side.
+static double energy_allowed(const ItmModel* m, const ItmData* d, int head, const double* v_free)
+{
+    const ItmBounded* b = d->bounded;
+    double sum = 0.0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            int index = b->blocks[k].path.path[i];
+            const ItmBody* body = &m->bodies[index];
+            if (!body->is_root_leaf) {
+                continue;
+            }
+            const double *after = v_free + body->v_adr, *before = d->v + body->v_adr;
+            ItmVec3 dv = itm_vec(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
+            ItmVec3 dw = itm_vec(after[3] - before[3], after[4] - before[4], after[5] - before[5]);
+            double share = body->mass * itm_vec_dot(dv, dv) + itm_vec_dot(dw, itm_sym_mul_vec(&body->inertia, dw));
+            // a body counts once, whatever the number of its contacts
+            sum += 0.5 * share / count_blocks(b, head, index);
+        }
+    }
+    return sum;
+}
+
+// Newton's law of restitution can create energy where several contacts and friction meet. Then the impulses are taken
+// between those without any bounce (x0, v0: never create energy) and those with it (island_x, island_v), as far towards
+// the latter as the energy allows; both are admissible, and so is everything between, the admissible set being convex.
+static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+{
+    ItmBounded* b = d->bounded;
+    bool is_bouncing = false;
+    for (int i = 0; i < n; i++) {
+        is_bouncing = is_bouncing || b->rows[b->global[i]].is_bouncing;
+    }
+    if (!is_bouncing) {
+        return ITM_OK;
+    }
+    double allowed = energy_allowed(m, d, head, v_free);
+    if (energy_of(b, b->island_x, b->island_v, n) <= allowed) {
+        return ITM_OK;
+    }
+    double *x1 = b->bounce_x, *v1 = b->bounce_v;
+    memcpy(x1, b->island_x, sizeof(double) * (size_t)n);
+    memcpy(v1, b->island_v, sizeof(double) * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        ItmBoundRow* row = &b->rows[b->global[i]];
+        set_offset(m, row, b->v_after[b->global[i]], h, false);
+        b->island_b[i] = b->v_after[b->global[i]] + row->offset;
+    }
+    ItmStatus status = solve_mlcp(m, d, head, n);
+    allowed = fmax(allowed, energy_of(b, b->island_x, b->island_v, n));
+    // halve the way from the bounce to x0 until the energy agrees: the last third of a per mille is not worth more
+    double share = 1.0;
+    for (int k = 0; k < 12 && status == ITM_OK && energy_of(b, x1, v1, n) > allowed; k++) {
+        share *= 0.5;
+        for (int i = 0; i < n; i++) {
+            x1[i] = 0.5 * (x1[i] + b->island_x[i]);
+            v1[i] = 0.5 * (v1[i] + b->island_v[i]);
+        }
+    }
+    if (share > 1e-3) {
+        memcpy(b->island_x, x1, sizeof(double) * (size_t)n);
+        memcpy(b->island_v, v1, sizeof(double) * (size_t)n);
+    }
+    return status;
+}
+
+static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+{
+    ItmBounded* b = d->bounded;
+    ItmStatus status = solve_mlcp(m, d, head, n);
+    if (status == ITM_OK) {
+        status = limit_bounce(m, d, head, n, v_free, h);
+    }
+    for (int i = 0; status == ITM_OK && i < n; i++) {
+        b->x[b->global[i]] = b->island_x[i];
+        b->v_after[b->global[i]] = b->island_v[i];
+        b->state[b->global[i]] = b->island_state[i];
+    }
+    return status;
 }
 
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
@@ -348,7 +460,7 @@ static ItmStatus solve_push(ItmData* d, int n)
     return status;
 }
 
-static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head)
+static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
     int n = number_rows(b, head);
@@ -358,7 +470,7 @@ static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head)
                              b->island_capacity);
     }
     assemble_island(m, d, head, n);
-    ItmStatus status = solve_velocities(m, d, head, n);
+    ItmStatus status = solve_velocities(m, d, head, n, v_free, h);
     return status == ITM_OK ? solve_push(d, n) : status;
 }
 
@@ -432,7 +544,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     }
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, &b->rows[i], b->v_after[i], h);
+        set_offset(m, &b->rows[i], b->v_after[i], h, true);
         b->x_push[i] = 0.0;
     }
     recall(b);
@@ -440,7 +552,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     d->info.nisland = b->nisland;
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        status = solve_island(m, d, b->head[b->islands[i]]);
+        status = solve_island(m, d, b->head[b->islands[i]], v, h);
     }
     if (status != ITM_OK) {
         return status;
@@ -448,7 +560,6 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     apply_impulses(m, d, v, b->x, d->lambda);
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
-        b->v_after[i] = b->w[i] - b->rows[i].offset - b->rows[i].omega * b->x[i];
         has_push = has_push || b->x_push[i] != 0.0;
     }
     if (has_push) {

@@ -11,6 +11,7 @@
 #include "stepper/bounded_solve.h"
 #include "stepper/stepper.h"
 
+#include "contact/contact.h"
 #include "multibody/dynamics.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -56,11 +57,13 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     for (int i = 0; i < m->nrow; i++) {
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
-    // H h lambda = -(A v_free + h A' v + Gamma Phi / h - signal'(t + h))
+    // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards want the
+    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3
     itm_rows_compute_reference(m, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
-        b[i] = d->row_ref[i] - b[i] - h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
+        double c = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
+        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
@@ -101,16 +104,53 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     d->position_state = ITM_POSITION_FACTORED;
 }
 
+// ---------------------------------------------------------------------------- gyroscopic torque of single bodies
+
+// omega after h of J omega' + omega x J omega = 0 by the midpoint rule, which keeps the energy; omega in body axes. Where the
+// iteration does not settle (h omega near 1) the length is set so that the energy is kept all the same.
+static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
+{
+    ItmVec3 next = w;
+    for (int i = 0; i < 6; i++) {
+        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next));
+        ItmVec3 torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, mean), mean);
+        next = itm_vec_axpy(h, itm_body_solve_inertia(body, torque), w);
+    }
+    double before = itm_vec_dot(w, itm_sym_mul_vec(&body->inertia, w));
+    double after = itm_vec_dot(next, itm_sym_mul_vec(&body->inertia, next));
+    return after > 0.0 ? itm_vec_scale(sqrt(before / after), next) : next;
+}
+
+// The explicit torque -w x J w of the right side feeds energy, h^2 |torque|^2 / 2J a step. For bodies that are free on the
+// world it is replaced by the one that keeps it.
+static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        if (body->is_root_leaf) {
+            ItmVec3 w = itm_mat_t_mul_vec(&d->R[i], d->twist[i].ang);
+            ItmVec3 explicit_torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, w), w);
+            ItmVec3 change = itm_vec_sub(turn_freely(body, w, h), w);
+            ItmVec3 torque = itm_vec_scale(1.0 / h, itm_sym_mul_vec(&body->inertia, change));
+            ItmVec3 difference = itm_mat_mul_vec(&d->R[i], itm_vec_sub(torque, explicit_torque));
+            d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, difference);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- step
+
 // Gather the bounded rows of the present state.
-static void collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
+static ItmStatus collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_bounded_clear(d->bounded);
     itm_bounded_index_memory(d->bounded);
     itm_bounded_add_joints(m, d, t, h);
+    return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
 // Forces and rows of the present state.
-static void evaluate(const ItmModel* m, ItmData* d, double t, double h)
+static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
 {
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
@@ -119,6 +159,7 @@ static void evaluate(const ItmModel* m, ItmData* d, double t, double h)
         itm_kinematics_compute_velocities(m, d, d->v);
     }
     itm_dynamics_compute_right_side(m, d, t);
+    keep_gyroscopic_energy(m, d, h);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
         for (int i = 0; i < m->nrow; i++) {
@@ -126,16 +167,17 @@ static void evaluate(const ItmModel* m, ItmData* d, double t, double h)
             d->power[ITM_LEDGER_DISSIPATED] += damping * d->row_rate[i] * d->row_rate[i];
         }
     }
-    if (d->bounded != NULL) {
-        collect_bounded(m, d, t, h);
-    }
+    return d->bounded != NULL ? collect_bounded(m, d, t, h) : ITM_OK;
 }
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->options.step, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    evaluate(m, d, t, h);
+    ItmStatus status = evaluate(m, d, t, h);
+    if (status != ITM_OK) {
+        return status;
+    }
     itm_ledger_advance(d, h);
 
     // v_free = v + h M^-1 (f - c)
@@ -151,7 +193,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
-        ItmStatus status = itm_bounded_solve(m, d, v_next, move, h);
+        status = itm_bounded_solve(m, d, v_next, move, h);
         if (status != ITM_OK) {
             return status;
         }

@@ -74,7 +74,7 @@ static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
     double* out = N_VGetArrayPointer(y_dot);
     unpack(m, d, N_VGetArrayPointer(y));
     compute_q_dot(m, out, N_VGetArrayPointer(y), d->v);
-    itm_dynamics_compute(m, d, out + m->nq, t);
+    itm_dynamics_compute(m, d, out + m->nq, t, 0.0);
     memcpy(out + m->nq + m->nv, d->power, sizeof d->power);
     for (int i = 0; i < m->nv; i++) {
         if (!isfinite(out[m->nq + i])) {

@@ -2,6 +2,7 @@
 #include "stepper/stepper.h"
 
 #include "base/error.h"
+#include "contact/contact.h"
 #include "multibody/bounded.h"
 
 #include <math.h>
@@ -65,6 +66,9 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
                                "'euler'",
                                itm_stepper_name(chosen.stepper));
     }
+    if (status == ITM_OK && m->contact != NULL) {
+        status = itm_contact_create_data(m, d, error);
+    }
     if (status == ITM_OK && chosen.stepper == ITM_STEPPER_REFERENCE) {
         status = itm_reference_create(m, d, error);
     }
@@ -81,6 +85,7 @@ void itm_data_destroy(ItmData* d)
 {
     if (d != NULL) {
         itm_reference_destroy(d);
+        itm_contact_destroy_data(d);
         itm_data_free(d);
     }
 }

@@ -168,6 +168,14 @@ a_full_disk_is_status_1_and_keeps_the_older_file() {
     err_has "r.part.h5"
 }
 
+every_example_runs_to_its_end() {
+    for example in "$source"/examples/*.yaml; do
+        expect 0 "$interim" check "$example"
+        expect 0 "$interim" run "$example" -q -o r.csv
+        is_whole r.csv
+    done
+}
+
 # ---------------------------------------------------------------------------- breakdown and signals
 
 a_breakdown_is_status_2_and_leaves_results() {
@@ -180,11 +188,18 @@ a_breakdown_is_status_2_and_leaves_results() {
     grep -q '"reason": "broke down at ' r.json
 }
 
-# start ARGUMENT...: a run that will not end by itself, in the background, with signals as a terminal has them
+# start FILE: a run that will not end by itself, in the background, with signals as a terminal has them, until its
+# part file has grown
 start() {
-    env --default-signal=INT,TERM,HUP "$interim" run "$model" --until 1e7s "$@" >out.txt 2>err.txt &
+    part=${1%.*}.part.${1##*.}
+    env --default-signal=INT,TERM,HUP "$interim" run "$model" --until 1e7s -o "$1" >out.txt 2>err.txt &
     pid=$!
-    sleep 1.5
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        sleep 0.3
+        size=$(wc -c <"$part" 2>/dev/null || echo 0)
+        [ "$size" -lt 100000 ] || return 0
+    done
+    fail "no rows after 6 s"
 }
 
 stop() {
@@ -196,7 +211,7 @@ stop() {
 an_interrupted_run_leaves_results() {
     for pair in INT:130 TERM:143 HUP:129; do
         for ending in csv h5; do
-            start -o "r.$ending"
+            start "r.$ending"
             stop "${pair%:*}"
             [ "$status" -eq "${pair#*:}" ] || { cat err.txt; fail "$pair: status $status"; }
             err_has "interrupted at "
@@ -211,7 +226,7 @@ an_interrupted_run_leaves_results() {
 }
 
 a_killed_run_leaves_its_part_file() {
-    start -o r.csv
+    start r.csv
     stop KILL
     [ "$status" -eq 137 ]
     [ ! -e r.csv ]
@@ -313,12 +328,13 @@ run_case hdf5_is_written_by_its_ending
 run_case two_runs_give_the_same_bytes
 run_case an_output_that_cannot_be_written_is_status_1
 run_case a_full_disk_is_status_1_and_keeps_the_older_file
+run_case every_example_runs_to_its_end
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
 run_case ignored_signals_stay_ignored
 run_case off_a_terminal_a_run_is_quiet
-if command -v script >/dev/null; then
+if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
     run_case on_a_terminal_a_bar_shows_the_time
 else
     skip_case on_a_terminal_a_bar_shows_the_time

@@ -27,8 +27,16 @@ pkg_config_builds_a_consumer() {
     LD_LIBRARY_PATH="$libdir" ./consumer | grep -q '^interim [0-9]'
 }
 
+pkg_config_knows_what_the_static_library_needs() {
+    libdir=$(find_libdir)
+    export PKG_CONFIG_PATH="$libdir/pkgconfig"
+    cc -std=c17 $WARNINGS $(pkg-config --cflags interim) "$source/tests/install/consumer.c" -o consumer \
+        -Wl,--whole-archive "$libdir/libinterim.a" -Wl,--no-whole-archive $(pkg-config --static --libs interim | sed 's/-linterim//')
+    ./consumer | grep -q '^interim [0-9]'
+}
+
 find_package_builds_a_shared_and_a_static_consumer() {
-    cmake -S "$source/tests/install" -B . -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log; return 1; }
+    cmake -G Ninja -S "$source/tests/install" -B . -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log; return 1; }
     cmake --build . >cmake.log 2>&1 || { cat cmake.log; return 1; }
     ./consumer | grep -q '^interim [0-9]'
     ./consumer_static | grep -q '^interim [0-9]'
@@ -57,6 +65,7 @@ only_the_api_is_visible() {
 
 run_case everything_is_installed
 run_case pkg_config_builds_a_consumer
+run_case pkg_config_knows_what_the_static_library_needs
 run_case find_package_builds_a_shared_and_a_static_consumer
 run_case every_public_header_stands_alone_in_c
 cxx=$(command -v g++ || command -v clang++ || true)

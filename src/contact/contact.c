@@ -1,0 +1,335 @@
+// Detection in a step, and the rows of the contacts found.
+#include "contact/contact.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error)
+{
+    size_t n = (size_t)m->contact->ncollider + 1;
+    ItmContactData* c = calloc(1, sizeof *c);
+    d->contact = c;
+    if (c != NULL) {
+        c->capacity = m->ncontact_max;
+        c->contacts = calloc((size_t)c->capacity, sizeof(ItmContact));
+        c->frames = calloc(n, sizeof(ItmFrame));
+        c->boxes = calloc(n, sizeof(ItmAabb));
+        c->margins = calloc(n, sizeof(double));
+    }
+    if (c == NULL || c->contacts == NULL || c->frames == NULL || c->boxes == NULL || c->margins == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for %d contacts", m->ncontact_max);
+    }
+    return ITM_OK;
+}
+
+void itm_contact_destroy_data(ItmData* d)
+{
+    if (d->contact != NULL) {
+        free(d->contact->contacts);
+        free(d->contact->frames);
+        free(d->contact->boxes);
+        free(d->contact->margins);
+        free(d->contact);
+        d->contact = NULL;
+    }
+}
+
+// ---------------------------------------------------------------------------- placing
+
+// How far a shape may come in a step, at most twice its present speed, and the user's margin.
+static double margin_of(const ItmModel* m, const ItmData* d, const ItmCollider* c, double h)
+{
+    if (c->body == ITM_NONE) {
+        return 0.5 * m->contact_options.margin;
+    }
+    ItmSpatial t = d->twist[c->body];
+    double reach = itm_vec_norm(c->frame.p) + c->geom->size;
+    double turning = itm_vec_norm(t.ang) * (isfinite(reach) ? reach : 0.0);
+    return 0.5 * m->contact_options.margin + 2.0 * h * (itm_vec_norm(t.lin) + turning);
+}
+
+static void place_shapes(const ItmModel* m, ItmData* d, double h)
+{
+    ItmContactData* data = d->contact;
+    for (int i = 0; i < m->contact->ncollider; i++) {
+        const ItmCollider* c = &m->contact->colliders[i];
+        data->frames[i].R = itm_mat_mul(&d->R[c->body], &c->frame.R);
+        data->frames[i].p = itm_vec_add(d->x[c->body], itm_mat_mul_vec(&d->R[c->body], c->frame.p));
+        data->margins[i] = margin_of(m, d, c, h);
+        data->boxes[i] = itm_geom_compute_aabb(c->geom, &data->frames[i], data->margins[i]);
+    }
+}
+
+// ---------------------------------------------------------------------------- rows of a contact
+
+// Two unit vectors that complete a unit vector to a right-handed frame, without a jump where they matter: the smallest
+// component of n decides.
+static void make_tangents(ItmVec3 t[2], ItmVec3 n)
+{
+    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
+    ItmVec3 helper = x <= y && x <= z ? itm_vec(1, 0, 0) : y <= z ? itm_vec(0, 1, 0) : itm_vec(0, 0, 1);
+    t[0] = itm_vec_cross(helper, n);
+    t[0] = itm_vec_scale(1.0 / itm_vec_norm(t[0]), t[0]);
+    t[1] = itm_vec_cross(n, t[0]);
+}
+
+// Scramble what names a contact into 56 bits; the last byte is the row's part in it.
+static uint64_t row_key(const ItmContact* c, int part)
+{
+    uint64_t x = (uint64_t)(unsigned)c->first << 32 ^ (uint64_t)(unsigned)(c->second + 1) ^
+                 c->point.key * UINT64_C(0xD6E8FEB86659FD93);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (x ^ x >> 31) << 8 | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
+}
+
+// A row along a direction at the contact (force) or about it (torque).
+static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmBoundKind kind, int owner,
+                            int part, ItmVec3 direction, bool is_torque)
+{
+    ItmVec3 zero = {0, 0, 0};
+    ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
+    ItmVec3 s_a = itm_vec_sub(p, d->x[c->body_a]), s_b = itm_vec_sub(p, d->x[c->body_b]);
+    ItmSpatial on_b = is_torque ? (ItmSpatial){direction, zero}
+                                : (ItmSpatial){itm_vec_cross(s_b, direction), direction};
+    ItmSpatial on_a = is_torque ? (ItmSpatial){itm_vec_neg(direction), zero}
+                                : (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
+    ItmBoundRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    row->kind = kind;
+    row->owner = owner;
+    row->key = row_key(c, part);
+    row->rate = itm_spatial_dot(on_a, d->twist[c->body_a]) + itm_spatial_dot(on_b, d->twist[c->body_b]);
+    row->lo = -INFINITY;
+    row->up = INFINITY;
+    return row;
+}
+
+// Couple friction rows to the normal impulse of this step, or bound them by that of the last.
+static void bound_friction(const ItmModel* m, ItmData* d, ItmMlcpContact coupling)
+{
+    ItmBounded* b = d->bounded;
+    if (!m->contact_options.use_last_normal) {
+        itm_bounded_add_coupling(b, coupling);
+        return;
+    }
+    double bound = coupling.mu * itm_bounded_recall(b, b->rows[coupling.normal].key);
+    for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
+        b->rows[coupling.tangent[k]].lo = -bound;
+        b->rows[coupling.tangent[k]].up = bound;
+    }
+}
+
+static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* block, ItmContact* c, int owner,
+                              const ItmSurface* s)
+{
+    ItmMlcpContact coupling = {.normal = c->row,
+                               .tangent = {ITM_NONE, ITM_NONE},
+                               .law = m->contact_options.law,
+                               .ndirection = m->contact_options.ndirection};
+    if (s->friction > 0.0) {
+        for (int k = 0; k < 2; k++) {
+            coupling.tangent[k] = d->bounded->nrow;
+            add_row(d, block, c, ITM_BOUND_TANGENT, owner, 1 + k, c->tangent[k], false);
+        }
+        coupling.mu = s->friction;
+        c->ntangent = 2;
+        bound_friction(m, d, coupling);
+    }
+    // torsion and rolling: single rows with a box each
+    const struct {
+        double mu;
+        ItmBoundKind kind;
+        ItmVec3 axis;
+    } turns[3] = {{s->torsional_friction, ITM_BOUND_TORSION, c->point.normal},
+                  {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[0]},
+                  {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[1]}};
+    for (int k = 0; k < 3; k++) {
+        if (turns[k].mu > 0.0) {
+            coupling = (ItmMlcpContact){.normal = c->row,
+                                        .tangent = {d->bounded->nrow, ITM_NONE},
+                                        .mu = turns[k].mu,
+                                        .law = ITM_FRICTION_BOX};
+            add_row(d, block, c, turns[k].kind, owner, 3 + k, turns[k].axis, true);
+            bound_friction(m, d, coupling);
+        }
+    }
+}
+
+static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const ItmSurface* s)
+{
+    ItmContactData* data = d->contact;
+    ItmBounded* b = d->bounded;
+    if (data->ncontact == data->capacity) {
+        b->is_overfull = true;
+        return;
+    }
+    int nrow = 1 + (s->friction > 0.0 ? 2 : 0) + (s->torsional_friction > 0.0) + (s->rolling_friction > 0.0 ? 2 : 0);
+    ItmBoundBlock* block = itm_bounded_add_block(m, b, contact.body_a, contact.body_b, nrow);
+    if (block == NULL) {
+        return;
+    }
+    int owner = data->ncontact++;
+    ItmContact* c = &data->contacts[owner];
+    *c = contact;
+    c->row = b->nrow;
+    c->friction = s->friction;
+    make_tangents(c->tangent, c->point.normal);
+    ItmBoundRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
+    normal->gap = c->point.gap;
+    normal->lo = 0.0;
+    normal->restitution = s->restitution;
+    normal->stiffness = s->stiffness;
+    normal->damping = s->damping;
+    add_friction_rows(m, d, block, c, owner, s);
+}
+
+// ---------------------------------------------------------------------------- pairs
+
+static bool may_meet(const ItmContactModel* model, int i, int j)
+{
+    const ItmCollider *a = &model->colliders[i], *b = &model->colliders[j];
+    return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
+           itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->body, b->body);
+}
+
+static void collide(const ItmModel* m, ItmData* d, int i, int j)
+{
+    const ItmContactModel* model = m->contact;
+    ItmContactData* data = d->contact;
+    const ItmCollider *a = &model->colliders[i], *b = &model->colliders[j];
+    ItmContactPoint points[ITM_NARROW_MAX_POINTS];
+    int n = itm_narrow_collide(points, ITM_NARROW_MAX_POINTS, a->geom, &data->frames[i], b->geom, &data->frames[j],
+                               data->margins[i] + data->margins[j]);
+    if (n == ITM_NARROW_INVALID && data->invalid_first == ITM_NONE) {
+        data->invalid_first = i;
+        data->invalid_second = j;
+    }
+    for (int k = 0; k < n; k++) {
+        ItmContact contact = {.first = i, .second = j, .body_a = a->body, .body_b = b->body, .point = points[k]};
+        add_contact(m, d, contact, &model->surfaces[a->material * model->nmaterial + b->material]);
+    }
+}
+
+static void find_pairs(const ItmModel* m, ItmData* d)
+{
+    const ItmContactModel* model = m->contact;
+    for (int i = 0; i < model->ncollider; i++) {
+        for (int j = i + 1; j < model->ncollider; j++) {
+            if (itm_aabb_overlap(&d->contact->boxes[i], &d->contact->boxes[j]) && may_meet(model, i, j)) {
+                collide(m, d, i, j);
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- gaps of the user
+
+static ItmPose user_pose(const ItmModel* m, const ItmData* d, int body)
+{
+    ItmVec3 com = body == ITM_NONE ? itm_vec(0, 0, 0) : m->bodies[body].com;
+    ItmVec3 p = itm_vec_sub(d->x[body], itm_mat_mul_vec(&d->R[body], com));
+    return (ItmPose){p, itm_quat_from_mat(&d->R[body])};
+}
+
+static bool is_usable(const ItmGapPoint* p)
+{
+    double length = itm_vec_norm(p->normal);
+    return isfinite(p->gap) && itm_vec_is_finite(p->point_a) && itm_vec_is_finite(p->point_b) &&
+           fabs(length - 1.0) < 1e-6;
+}
+
+static ItmStatus call_gap(const ItmModel* m, ItmData* d, int index)
+{
+    const ItmGap* gap = &m->contact->gaps[index];
+    ItmPose pose_a = user_pose(m, d, gap->body_a), pose_b = user_pose(m, d, gap->body_b);
+    ItmGapPoint points[16];
+    int n = gap->function(gap->context, points, gap->max_points, &pose_a, &pose_b);
+    for (int k = 0; k < n && k < gap->max_points; k++) {
+        if (!is_usable(&points[k])) {
+            return itm_error_set(&d->error, ITM_ERR_NOT_FINITE, __func__, NULL,
+                                 "gap '%s' gave a point that is not finite or a normal that is not of unit length",
+                                 gap->name);
+        }
+        ItmContact contact = {
+            .first = index,
+            .second = ITM_NONE,
+            .body_a = gap->body_a,
+            .body_b = gap->body_b,
+            .point = {points[k].point_a, points[k].point_b, points[k].normal, points[k].gap, points[k].key},
+        };
+        add_contact(m, d, contact, &gap->surface);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h)
+{
+    ItmContactData* data = d->contact;
+    data->ncontact = 0;
+    data->invalid_first = ITM_NONE;
+    place_shapes(m, d, h);
+    find_pairs(m, d);
+    d->info.ncontact = data->ncontact;
+    if (data->invalid_first != ITM_NONE) {
+        return itm_error_set(&d->error, ITM_ERR_NOT_FINITE, __func__, NULL,
+                             "no contact normal can be found between shapes '%s' and '%s'",
+                             m->contact->colliders[data->invalid_first].name,
+                             m->contact->colliders[data->invalid_second].name);
+    }
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < m->contact->ngap && status == ITM_OK; i++) {
+        status = call_gap(m, d, i);
+    }
+    d->info.ncontact = data->ncontact;
+    return status;
+}
+
+// ---------------------------------------------------------------------------- looking
+
+int itm_contact_get_count(const ItmData* d)
+{
+    return d->contact != NULL ? d->contact->ncontact : 0;
+}
+
+static int user_id(const ItmModel* m, int body)
+{
+    for (int id = 0; body != ITM_NONE && id < m->nbody; id++) {
+        if (m->body_index[id] == body) {
+            return id;
+        }
+    }
+    return ITM_GROUND;
+}
+
+ItmContactInfo itm_contact_get_info(const ItmData* d, int contact)
+{
+    if (contact < 0 || contact >= itm_contact_get_count(d)) {
+        return (ItmContactInfo){.body_a = ITM_GROUND, .body_b = ITM_GROUND};
+    }
+    const ItmModel* m = d->model;
+    const ItmContactModel* model = m->contact;
+    const ItmContact* c = &d->contact->contacts[contact];
+    const double* x = d->bounded->x + c->row;
+    bool is_gap = c->second == ITM_NONE;
+    ItmContactInfo info = {
+        .body_a = user_id(m, c->body_a),
+        .body_b = user_id(m, c->body_b),
+        .name_a = is_gap ? model->gaps[c->first].name : model->colliders[c->first].name,
+        .name_b = is_gap ? NULL : model->colliders[c->second].name,
+        .point = {c->point.gap, c->point.normal, c->point.point_a, c->point.point_b, c->point.key},
+        .normal_impulse = x[0],
+        .impulse = itm_vec_scale(x[0], c->point.normal),
+    };
+    double tangential = 0.0;
+    for (int k = 0; k < c->ntangent; k++) {
+        info.impulse = itm_vec_axpy(x[1 + k], c->tangent[k], info.impulse);
+        tangential = hypot(tangential, x[1 + k]);
+    }
+    bool is_sliding = c->ntangent == 0 || tangential >= (1.0 - 1e-6) * c->friction * x[0];
+    info.state = x[0] <= 0.0 ? ITM_CONTACT_OPEN : is_sliding ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
+    return info;
+}

@@ -1,0 +1,72 @@
+// Contacts: which shapes a model has, where they touch in a step, and the bounded rows that follow.
+#ifndef ITM_CONTACT_CONTACT_H
+#define ITM_CONTACT_CONTACT_H
+
+#include "contact/geom.h"
+#include "contact/narrow.h"
+#include "multibody/bounded.h"
+#include "multibody/builder.h"
+
+// clang-format off
+typedef struct ItmCollider {
+    const char* name;
+    int      body;       // or ITM_NONE: the world
+    ItmFrame frame;      // of the shape in the body (origin in the centre of mass)
+    ItmGeom* geom;       // owned
+    int      material;   // index in the table of surfaces
+    uint32_t group, mask;
+} ItmCollider;
+
+typedef struct ItmGap {
+    const char* name;
+    int      body_a, body_b; // ITM_NONE: the world
+    ItmGapFunction* function;
+    void*    context;
+    int      max_points;
+    ItmSurface surface;
+} ItmGap;
+
+typedef struct ItmContactModel {
+    int          ncollider, ngap, nmaterial, nexcluded;
+    ItmCollider* colliders;     // (ncollider)
+    ItmGap*      gaps;          // (ngap)
+    ItmSurface*  surfaces;      // what holds between two materials   (nmaterial x nmaterial)
+    uint64_t*    excluded;      // pairs of bodies that never meet, sorted (nexcluded)
+} ItmContactModel;
+
+// A contact of the present step.
+typedef struct ItmContact {
+    int      first, second;     // colliders; or the gap and ITM_NONE
+    int      body_a, body_b;
+    ItmContactPoint point;
+    ItmVec3  tangent[2];
+    int      row;               // normal row in the table of bounded rows
+    int      ntangent;          // tangent rows behind it: 0 or 2
+    double   friction;
+} ItmContact;
+
+typedef struct ItmContactData {
+    int         ncontact, capacity;
+    ItmContact* contacts;       // (capacity)
+    ItmFrame*   frames;         // shapes in the world                (ncollider)
+    ItmAabb*    boxes;          // around them, with their margins    (ncollider)
+    double*     margins;        // (ncollider) m
+    int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
+} ItmContactData;
+// clang-format on
+
+// Shapes, materials and excluded pairs of a compiled model; sets m->contact and m->ncontact_max.
+ItmStatus itm_contact_build(ItmModel* m, const ItmBuilder* b, ItmError* error);
+void itm_contact_destroy(ItmContactModel* contact);
+
+// Whether shapes of these bodies (ITM_NONE: the world) never meet.
+bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b);
+
+ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error);
+void itm_contact_destroy_data(ItmData* d);
+
+// Find the contacts of the present configuration that a step h could close, and add their rows. After the velocity stage.
+// ITM_ERR_NOT_FINITE names a pair of shapes for which no normal can be found.
+ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h);
+
+#endif

@@ -1,0 +1,248 @@
+// Shapes and materials compiled, and itm_model_build, which puts a whole model together.
+#include "contact/contact.h"
+
+#include "base/error.h"
+#include "multibody/compile.h"
+#include "multibody/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTACTS_PER_SHAPE 16  // capacity by default: a brick in a wall touches its neighbours at about ten points
+#define LEAST_CONTACTS 64
+
+// ---------------------------------------------------------------------------- shapes
+
+static ItmStatus create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
+{
+    const double* s = def->size;
+    switch (def->kind) {
+    case ITM_COLLIDER_BOX:
+        return itm_geom_create_box(geom, s, error);
+    case ITM_COLLIDER_SPHERE:
+        return itm_geom_create_sphere(geom, s[0], error);
+    case ITM_COLLIDER_CYLINDER:
+        return itm_geom_create_cylinder(geom, s[0], s[1], error);
+    case ITM_COLLIDER_CAPSULE:
+        return itm_geom_create_capsule(geom, s[0], s[1], error);
+    case ITM_COLLIDER_PLANE:
+        return itm_geom_create_plane(geom, error);
+    case ITM_COLLIDER_HULL:
+        return itm_geom_create_hull(geom, def->vertices, def->nvertex, error);
+    case ITM_COLLIDER_MESH:
+        return itm_geom_create_mesh(geom, def->vertices, def->nvertex, def->triangles, def->ntriangle, error);
+    default:
+        return itm_geom_create_field(geom, def->nx, def->ny, s[0] / (def->nx - 1), s[1] / (def->ny - 1), def->heights,
+                                     error);
+    }
+}
+
+// A height field starts at its frame's origin inside; users centre it.
+static ItmVec3 geom_offset(const ItmColliderDef* def)
+{
+    return def->kind == ITM_COLLIDER_HEIGHTS ? itm_vec(-0.5 * def->size[0], -0.5 * def->size[1], 0.0)
+                                             : itm_vec(0, 0, 0);
+}
+
+static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b, ItmError* error)
+{
+    contact->colliders = itm_model_take(m, (size_t)b->colliders.count, sizeof(ItmCollider));
+    if (contact->colliders == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    for (int i = 0; i < b->colliders.count; i++) {
+        const ItmColliderDef* def = &b->colliders.items[i];
+        ItmCollider* c = &contact->colliders[i];
+        *c = (ItmCollider){
+            .name = itm_model_take_string(m, def->name),
+            .body = def->body == ITM_GROUND ? ITM_NONE : m->body_index[def->body],
+            .frame = {def->pose.p, itm_quat_to_mat(def->pose.q)},
+            .material = def->material == ITM_NONE ? 0 : def->material + 1,
+            .group = def->group,
+            .mask = def->mask,
+        };
+        c->frame.p = itm_vec_add(c->frame.p, itm_mat_mul_vec(&c->frame.R, geom_offset(def)));
+        if (c->body != ITM_NONE) {
+            c->frame.p = itm_vec_sub(c->frame.p, m->bodies[c->body].com);
+            m->bodies[c->body].has_shape = true;
+        }
+        ItmStatus status = c->name != NULL ? create_geom(&c->geom, def, error) : ITM_ERR_MEMORY;
+        contact->ncollider = i + 1;
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
+    return ITM_OK;
+}
+
+static ItmStatus build_gaps(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
+{
+    contact->gaps = itm_model_take(m, (size_t)b->gaps.count, sizeof(ItmGap));
+    if (contact->gaps == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    for (int i = 0; i < b->gaps.count; i++) {
+        const ItmGapDef* def = &b->gaps.items[i];
+        ItmGap* gap = &contact->gaps[contact->ngap++];
+        *gap = (ItmGap){
+            .name = itm_model_take_string(m, def->name),
+            .body_a = def->body_a == ITM_GROUND ? ITM_NONE : m->body_index[def->body_a],
+            .body_b = def->body_b == ITM_GROUND ? ITM_NONE : m->body_index[def->body_b],
+            .function = def->function,
+            .context = def->context,
+            .max_points = def->max_points,
+            .surface = def->surface,
+        };
+        int ends[2] = {gap->body_a, gap->body_b};
+        for (int k = 0; k < 2; k++) {
+            if (ends[k] != ITM_NONE) {
+                m->bodies[ends[k]].has_shape = true;
+            }
+        }
+        if (gap->name == NULL) {
+            return ITM_ERR_MEMORY;
+        }
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- materials
+
+// Two springs in series; 0 stands for rigid.
+static double in_series(double a, double b)
+{
+    return a == 0.0 ? b : b == 0.0 ? a : a * b / (a + b);
+}
+
+static ItmSurface combine(const ItmSurface* a, const ItmSurface* b)
+{
+    return (ItmSurface){
+        .friction = sqrt(a->friction * b->friction),
+        .torsional_friction = fmax(a->torsional_friction, b->torsional_friction),
+        .rolling_friction = fmax(a->rolling_friction, b->rolling_friction),
+        .restitution = fmax(a->restitution, b->restitution),
+        .stiffness = in_series(a->stiffness, b->stiffness),
+        .damping = in_series(a->damping, b->damping),
+    };
+}
+
+// Material 0 is the default one, the user's follow.
+static ItmStatus build_surfaces(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
+{
+    int n = contact->nmaterial = b->materials.count + 1;
+    contact->surfaces = itm_model_take(m, (size_t)n * (size_t)n, sizeof(ItmSurface));
+    if (contact->surfaces == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    ItmSurface standard = itm_default_material_def().surface;
+    for (int i = 0; i < n; i++) {
+        const ItmSurface* a = i == 0 ? &standard : &b->materials.items[i - 1].surface;
+        for (int j = 0; j < n; j++) {
+            contact->surfaces[i * n + j] = combine(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
+        }
+    }
+    for (int i = 0; i < b->material_pairs.count; i++) {
+        const ItmMaterialPairDef* pair = &b->material_pairs.items[i];
+        contact->surfaces[(pair->material_a + 1) * n + pair->material_b + 1] = pair->surface;
+        contact->surfaces[(pair->material_b + 1) * n + pair->material_a + 1] = pair->surface;
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- excluded pairs
+
+static uint64_t pair_key(int a, int b)
+{
+    uint64_t lo = (uint64_t)(unsigned)((a < b ? a : b) + 1), hi = (uint64_t)(unsigned)((a < b ? b : a) + 1);
+    return hi << 32 | lo;
+}
+
+static int compare_keys(const void* a, const void* b)
+{
+    uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
+    return (x > y) - (x < y);
+}
+
+bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b)
+{
+    uint64_t key = pair_key(body_a, body_b);
+    return bsearch(&key, contact->excluded, (size_t)contact->nexcluded, sizeof key, compare_keys) != NULL;
+}
+
+static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
+{
+    contact->excluded = itm_model_take(m, (size_t)(m->njoint + b->excluded.count), sizeof(uint64_t));
+    if (contact->excluded == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    for (int j = 0; j < m->njoint; j++) {
+        contact->excluded[contact->nexcluded++] = pair_key(m->joints[j].body_a, m->joints[j].body_b);
+    }
+    for (int i = 0; i < b->excluded.count; i++) {
+        const ItmBodyPair* pair = &b->excluded.items[i];
+        int x = pair->a == ITM_GROUND ? ITM_NONE : m->body_index[pair->a];
+        int y = pair->b == ITM_GROUND ? ITM_NONE : m->body_index[pair->b];
+        contact->excluded[contact->nexcluded++] = pair_key(x, y);
+    }
+    qsort(contact->excluded, (size_t)contact->nexcluded, sizeof(uint64_t), compare_keys);
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- all of it
+
+ItmStatus itm_contact_build(ItmModel* m, const ItmBuilder* b, ItmError* error)
+{
+    if (b->colliders.count + b->gaps.count == 0) {
+        return ITM_OK;
+    }
+    ItmContactModel* contact = itm_model_take(m, 1, sizeof *contact);
+    if (contact == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    m->contact = contact;
+    ItmStatus status = build_colliders(m, contact, b, error);
+    status = status == ITM_OK ? build_gaps(m, contact, b) : status;
+    status = status == ITM_OK ? build_surfaces(m, contact, b) : status;
+    status = status == ITM_OK ? build_excluded(m, contact, b) : status;
+    int chosen = CONTACTS_PER_SHAPE * (contact->ncollider + contact->ngap);
+    chosen = chosen > LEAST_CONTACTS ? chosen : LEAST_CONTACTS;
+    m->ncontact_max = b->contact.max_contacts > 0 ? b->contact.max_contacts : chosen;
+    return status;
+}
+
+void itm_contact_destroy(ItmContactModel* contact)
+{
+    for (int i = 0; contact != NULL && i < contact->ncollider; i++) {
+        itm_geom_destroy(contact->colliders[i].geom);
+    }
+}
+
+void itm_model_destroy(ItmModel* m)
+{
+    if (m != NULL) {
+        itm_contact_destroy(m->contact);
+        itm_multibody_destroy(m);
+    }
+}
+
+ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
+{
+    if (model == NULL || b == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "model or builder is NULL");
+    }
+    *model = NULL;
+    ItmModel* m = NULL;
+    ItmStatus status = itm_multibody_build(&m, b, error);
+    status = status == ITM_OK ? itm_contact_build(m, b, error) : status;
+    status = status == ITM_OK ? itm_outputs_build(m) : status;
+    if (status == ITM_ERR_MEMORY) {
+        itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", b->bodies.count);
+    }
+    if (status != ITM_OK) {
+        itm_model_destroy(m);
+        return status;
+    }
+    m->info.data_bytes = itm_data_measure(m);
+    *model = m;
+    return ITM_OK;
+}

@@ -1,0 +1,564 @@
+// The public face of the MLCP room: closed forms, proofs, warm start, bad input, no allocation, same bits.
+#include "check.h"
+
+#include "bench/mlcp_generator.h"
+#include "interim/mlcp.h"
+
+#define INF ((double)INFINITY)
+
+// ---------------------------------------------------------------------------- allocation count
+// The linker sends every allocation of this program through these (see CMakeLists.txt).
+
+static long allocations;
+
+void* __real_malloc(size_t size);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* old, size_t size);
+void* __real_aligned_alloc(size_t align, size_t size);
+void* __wrap_malloc(size_t size);
+void* __wrap_calloc(size_t count, size_t size);
+void* __wrap_realloc(void* old, size_t size);
+void* __wrap_aligned_alloc(size_t align, size_t size);
+
+void* __wrap_malloc(size_t size)
+{
+    allocations++;
+    return __real_malloc(size);
+}
+void* __wrap_calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __real_calloc(count, size);
+}
+void* __wrap_realloc(void* old, size_t size)
+{
+    allocations++;
+    return __real_realloc(old, size);
+}
+void* __wrap_aligned_alloc(size_t align, size_t size)
+{
+    allocations++;
+    return __real_aligned_alloc(align, size);
+}
+
+// ---------------------------------------------------------------------------- helpers
+
+enum { MAX = 64 };
+
+typedef struct Fixture {
+    ItmMlcpWorkspace* workspace;
+    double x[MAX], w[MAX], ray[MAX];
+    signed char state[MAX];
+    ItmMlcpResult result;
+    ItmMlcpOptions options;
+    ItmError error;
+} Fixture;
+
+static int set_up(void** state)
+{
+    Fixture* f = calloc(1, sizeof *f);
+    ItmMlcpCapacity capacity = itm_default_mlcp_capacity(MAX, MAX / 3);
+    *state = f;
+    f->result = (ItmMlcpResult){.x = f->x, .w = f->w, .state = f->state, .ray = f->ray};
+    f->options = itm_default_mlcp_options();
+    return itm_mlcp_workspace_create(&f->workspace, &capacity, &f->error) != ITM_OK;
+}
+
+static int tear_down(void** state)
+{
+    Fixture* f = *state;
+    itm_mlcp_workspace_destroy(f->workspace);
+    free(f);
+    return 0;
+}
+
+static ItmStatus solve(Fixture* f, const ItmMlcpProblem* problem)
+{
+    return itm_mlcp_solve(f->workspace, &f->result, problem, &f->options, &f->error);
+}
+
+// ---------------------------------------------------------------------------- closed forms
+
+// H = diag(2), b = -4: unbounded x = 2; bounds cut it
+static void bounds_cut_the_free_solution(void** state)
+{
+    Fixture* f = *state;
+    const double H[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, b[3] = {-4, -4, 4}, lo[3] = {-INF, 0, 0},
+                 up[3] = {INF, 1.5, INF};
+    ItmMlcpProblem p = {.n = 3, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true};
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+    CHECK_NEAR(f->x[0], 2.0, 1e-9);
+    CHECK_NEAR(f->x[1], 1.5, 0.0);
+    CHECK_NEAR(f->w[1], -1.0, 0.0);
+    CHECK_NEAR(f->x[2], 0.0, 0.0);
+    CHECK_NEAR(f->w[2], 4.0, 0.0);
+    assert_int_equal(f->state[0], ITM_ROW_ACTIVE);
+    assert_int_equal(f->state[1], ITM_ROW_UP);
+    assert_int_equal(f->state[2], ITM_ROW_LO);
+    assert_int_equal(f->result.info.nactive, 1);
+    assert_int_equal(f->result.info.nup, 1);
+    assert_int_equal(f->result.info.nlo, 1);
+}
+
+// A table of mass m on four legs at (+-1, +-1): the weight is shared equally, by least norm, and three legs are enough
+static void four_legged_table_shares_its_weight(void** state)
+{
+    Fixture* f = *state;
+    const double sign[4][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+    double H[16], b[4], lo[4] = {0}, up[4] = {INF, INF, INF, INF};
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            // unit mass and moments of inertia: A = [1, y, -x]
+            H[4 * i + j] = 1.0 + sign[i][0] * sign[j][0] + sign[i][1] * sign[j][1];
+        }
+        b[i] = -0.0981;
+    }
+    ItmMlcpProblem p = {.n = 4, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true};
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+    for (int i = 0; i < 4; i++) {
+        CHECK_NEAR(f->x[i], 0.0981 / 4.0, 1e-9);
+    }
+    assert_int_equal(f->result.info.nredundant, 1);
+}
+
+// Two joint rows that are the same but ask for different velocities
+static void contradicting_rows_have_no_solution_and_a_proof(void** state)
+{
+    Fixture* f = *state;
+    const double H[4] = {1, 1, 1, 1}, b[2] = {1.0, 1.5}, lo[2] = {-INF, -INF}, up[2] = {INF, INF};
+    ItmMlcpProblem p = {.n = 2, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true};
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_NO_SOLUTION);
+    assert_true(itm_mlcp_compute_proof_radius(&p, f->ray) > 1e7);
+    // the least-squares compromise: w = +-0.25
+    CHECK_NEAR(f->x[0] + f->x[1], -1.25, 1e-6);
+    CHECK_NEAR(f->w[0], -0.25, 1e-6);
+    CHECK_NEAR(f->w[1], 0.25, 1e-6);
+    // and a direction that is no proof is refused
+    const double not_a_proof[2] = {1.0, 0.0};
+    CHECK_NEAR(itm_mlcp_compute_proof_radius(&p, not_a_proof), 0.0, 2.0);
+}
+
+// The same joint row twice, with drift between them, beside a sliding contact: the contact is solved as if the joint had
+// no drift, and the call says why the problem as given has no solution.
+static void contradicting_joints_do_not_spoil_friction(void** state)
+{
+    Fixture* f = *state;
+    const double H[25] = {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1,
+                          0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
+    const double b[5] = {1.0, 1.001, -3.0, 2.0, 0.0}, lo[5] = {-INF, -INF, 0, 0, 0},
+                 up[5] = {INF, INF, INF, 0, 0};
+    const ItmMlcpContact contact = {
+        .normal = 2, .tangent = {3, 4}, .mu = 0.5, .law = ITM_FRICTION_CONE};
+    ItmMlcpProblem p = {.n = 5,
+                        .H = H,
+                        .b = b,
+                        .lo = lo,
+                        .up = up,
+                        .is_symmetric = true,
+                        .ncontact = 1,
+                        .contacts = &contact};
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_NO_SOLUTION);
+    assert_true(itm_mlcp_compute_proof_radius(&p, f->ray) > 1e7);
+    CHECK_NEAR(f->x[2], 3.0, 1e-9);
+    CHECK_NEAR(f->x[3], -1.5, 1e-9);
+    CHECK_NEAR(f->x[0] + f->x[1], -1.0005, 1e-6);
+    CHECK_NEAR(f->w[1] - f->w[0], 0.001, 1e-9);
+    CHECK_NEAR(f->result.info.residual, itm_mlcp_compute_residual(&p, f->x), 1e-12);
+}
+
+// -x >= 1 with x >= 0: Lemke's ray
+static void infeasible_lcp_is_proved_by_lemke(void** state)
+{
+    Fixture* f = *state;
+    const double H[1] = {-1}, b[1] = {-1}, lo[1] = {0}, up[1] = {INF};
+    ItmMlcpProblem p = {.n = 1, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = false};
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_NO_SOLUTION);
+    assert_int_equal(f->result.info.solver, ITM_MLCP_LEMKE);
+    assert_true(f->result.info.proof_radius == INF);
+}
+
+// Unit mass on a plane, pushed along 30 degrees: x_n = g h, and it sticks or slides by Coulomb's law.
+static void block_sticks_or_slides_by_law(void** state)
+{
+    Fixture* f = *state;
+    const double H[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, lo[3] = {0}, up[3] = {INF, INF, INF};
+    const double pull = 2.0, c = cos(0.5235987755982988), s = 0.5;
+    const double b[3] = {-3.0, pull * c, pull * s};
+    ItmMlcpContact contact = {
+        .normal = 0, .tangent = {1, 2}, .law = ITM_FRICTION_CONE, .ndirection = 4};
+    ItmMlcpProblem p = {.n = 3,
+                        .H = H,
+                        .b = b,
+                        .lo = lo,
+                        .up = up,
+                        .is_symmetric = true,
+                        .ncontact = 1,
+                        .contacts = &contact};
+
+    // mu x_n = 2.1 > 2: sticks whatever the law
+    for (int law = 0; law < ITM_FRICTION_COUNT; law++) {
+        contact.law = (ItmFrictionLaw)law;
+        contact.mu = law == ITM_FRICTION_PYRAMID ? 1.0 : 0.7;
+        CHECK_OK(solve(f, &p), &f->error);
+        CHECK_NEAR(f->x[0], 3.0, 1e-9);
+        CHECK_NEAR(f->x[1], -pull * c, 1e-9);
+        CHECK_NEAR(f->x[2], -pull * s, 1e-9);
+    }
+    // mu x_n = 1.5 < 2 on the exact cone: slides the way it is pulled
+    contact.mu = 0.5;
+    contact.law = ITM_FRICTION_CONE;
+    CHECK_OK(solve(f, &p), &f->error);
+    CHECK_NEAR(f->x[1], -1.5 * c, 1e-9);
+    CHECK_NEAR(f->x[2], -1.5 * s, 1e-9);
+    CHECK_NEAR(f->w[1], 0.5 * c, 1e-9);
+    // box: each tangent for itself; the weaker one sticks
+    contact.law = ITM_FRICTION_BOX;
+    CHECK_OK(solve(f, &p), &f->error);
+    CHECK_NEAR(f->x[1], -1.5, 1e-9);
+    CHECK_NEAR(f->x[2], -1.0, 1e-9);
+    CHECK_NEAR(f->w[2], 0.0, 1e-9);
+    // pyramid with four corners, mu x_n = 0.9: on the edge x_1 + x_2 = -0.9, where the remaining slip is normal to it, w_1 = w_2
+    contact.law = ITM_FRICTION_PYRAMID;
+    contact.mu = 0.3;
+    CHECK_OK(solve(f, &p), &f->error);
+    CHECK_NEAR(f->x[1], 0.5 * (-0.9 - pull * c + pull * s), 1e-9);
+    CHECK_NEAR(f->x[2], 0.5 * (-0.9 + pull * c - pull * s), 1e-9);
+    // mu x_n = 0.3: too little to turn the slip, so it stays at the corner that opposes it most
+    contact.mu = 0.1;
+    CHECK_OK(solve(f, &p), &f->error);
+    CHECK_NEAR(f->x[1], -0.3, 1e-9);
+    CHECK_NEAR(f->x[2], 0.0, 1e-9);
+}
+
+// Every solver that treats coupled boxes or pyramids gives Coulomb's answer; Lemke and Newton share no code.
+static void solvers_agree_on_coupled_friction(void** state)
+{
+    Fixture* f = *state;
+    const ItmMlcpSolver solvers[] = {ITM_MLCP_NEWTON, ITM_MLCP_LEMKE, ITM_MLCP_ADMM,
+                                     ITM_MLCP_GAUSS_SEIDEL};
+    for (int law = 0; law < 2; law++) {
+        MlcpSpec spec = mlcp_default_spec(3, 4);
+        spec.is_coupled = true;
+        spec.law = (ItmFrictionLaw)law;
+        spec.ndirection = 5;
+        MlcpCase c;
+        assert_true(mlcp_case_create(&c, &spec));
+        double first[MAX];
+        for (int k = 0; k < 4; k++) {
+            f->options.solver = solvers[k];
+            CHECK_OK(solve(f, &c.problem), &f->error);
+            assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+            for (int i = 0; i < c.n; i++) {
+                if (k == 0) {
+                    first[i] = f->x[i];
+                } else {
+                    // residual 1e-10 (1 + max |b|) over the smallest eigenvalue of H, above 1e-3
+                    CHECK_NEAR(f->x[i], first[i], 1e-6);
+                }
+            }
+        }
+        mlcp_case_destroy(&c);
+    }
+    f->options = itm_default_mlcp_options();
+}
+
+// x - y = 1 and x = y + 1 through zero diagonals, and an LCP only enumeration finds: M = [-1], q = 1 has z = 0 and 1
+static void enumeration_solves_what_has_no_theory(void** state)
+{
+    Fixture* f = *state;
+    const double H[4] = {0, -1, -1, 0}, b[2] = {1, 1}, lo[2] = {0, 0}, up[2] = {3, 3};
+    ItmMlcpProblem p = {.n = 2, .H = H, .b = b, .lo = lo, .up = up};
+    f->options.solver = ITM_MLCP_ENUMERATION;
+    CHECK_OK(solve(f, &p), &f->error);
+    f->options.solver = ITM_MLCP_AUTO;
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+    CHECK_NEAR(itm_mlcp_compute_residual(&p, f->x), 0.0, 1e-12);
+}
+
+// ---------------------------------------------------------------------------- residual
+
+static void residual_is_zero_only_at_solutions(void** state)
+{
+    (void)state;
+    const double H[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, lo[3] = {0}, up[3] = {INF, INF, INF},
+                 b[3] = {-3.0, 2.0, 0.0};
+    const ItmMlcpContact contact = {
+        .normal = 0, .tangent = {1, 2}, .mu = 0.5, .law = ITM_FRICTION_CONE};
+    ItmMlcpProblem p = {.n = 3,
+                        .H = H,
+                        .b = b,
+                        .lo = lo,
+                        .up = up,
+                        .is_symmetric = true,
+                        .ncontact = 1,
+                        .contacts = &contact};
+    const double coulomb[3] = {3.0, -1.5, 0.0}, outside[3] = {3.0, -2.0, 0.0},
+                 sideways[3] = {3.0, -1.2, 0.9};
+    CHECK_NEAR(itm_mlcp_compute_residual(&p, coulomb), 0.0, 1e-16);
+    assert_true(itm_mlcp_compute_residual(&p, outside) > 0.01);
+    assert_true(itm_mlcp_compute_residual(&p, sideways) >
+                0.01); // on the cone, but not opposing slip
+    const double bad[3] = {3.0, (double)NAN, 0.0};
+    assert_true(isnan(itm_mlcp_compute_residual(&p, bad)));
+}
+
+// ---------------------------------------------------------------------------- warm start, determinism, memory
+
+static void warm_start_needs_no_pivots_and_finds_the_same(void** state)
+{
+    Fixture* f = *state;
+    MlcpSpec spec = mlcp_default_spec(9, 15);
+    spec.is_redundant = true;
+    MlcpCase c;
+    assert_true(mlcp_case_create(&c, &spec));
+    double cold[MAX];
+    CHECK_OK(solve(f, &c.problem), &f->error);
+    memcpy(cold, f->x, sizeof cold);
+    f->options.warm_start = true;
+    CHECK_OK(solve(f, &c.problem), &f->error);
+    f->options.warm_start = false;
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+    assert_int_equal(f->result.info.pivots, 0);
+    assert_int_equal(f->result.info.factorisations, 1);
+    for (int i = 0; i < c.n; i++) {
+        CHECK_NEAR(f->x[i], cold[i], 1e-7); // least norm to O(eps = 1e-7) either way
+    }
+    mlcp_case_destroy(&c);
+}
+
+static void same_input_gives_the_same_bits_in_any_workspace(void** state)
+{
+    Fixture* f = *state;
+    for (int law = -1; law < ITM_FRICTION_COUNT; law++) {
+        MlcpSpec spec = mlcp_default_spec(9, 15);
+        spec.is_redundant = true;
+        spec.is_coupled = law >= 0;
+        spec.law = law >= 0 ? (ItmFrictionLaw)law : ITM_FRICTION_BOX;
+        MlcpCase c;
+        assert_true(mlcp_case_create(&c, &spec));
+        double first[MAX];
+        CHECK_OK(solve(f, &c.problem), &f->error);
+        memcpy(first, f->x, sizeof first);
+
+        // another workspace, of another size, that has just solved something else
+        ItmMlcpWorkspace* other = NULL;
+        ItmMlcpCapacity capacity = itm_default_mlcp_capacity(MAX + 13, MAX);
+        CHECK_OK(itm_mlcp_workspace_create(&other, &capacity, &f->error), &f->error);
+        const double one = 1.0, zero = 0.0, minus = -1.0;
+        ItmMlcpProblem tiny = {
+            .n = 1, .H = &one, .b = &minus, .lo = &zero, .up = &one, .is_symmetric = true};
+        CHECK_OK(itm_mlcp_solve(other, &f->result, &tiny, &f->options, &f->error), &f->error);
+        CHECK_OK(itm_mlcp_solve(other, &f->result, &c.problem, &f->options, &f->error), &f->error);
+        assert_memory_equal(f->x, first, (size_t)c.n * sizeof(double));
+        itm_mlcp_workspace_destroy(other);
+        mlcp_case_destroy(&c);
+    }
+}
+
+static void solving_allocates_nothing(void** state)
+{
+    Fixture* f = *state;
+    for (int solver = 0; solver < ITM_MLCP_SOLVER_COUNT; solver++) {
+        MlcpSpec spec = mlcp_default_spec(3, 3);
+        spec.is_coupled = solver == ITM_MLCP_NEWTON || solver == ITM_MLCP_ADMM;
+        spec.law = ITM_FRICTION_CONE;
+        MlcpCase c;
+        assert_true(mlcp_case_create(&c, &spec));
+        f->options.solver = (ItmMlcpSolver)solver;
+        long before = allocations;
+        CHECK_OK(solve(f, &c.problem), &f->error);
+        assert_int_equal(allocations - before, 0);
+        assert_true(before > 0); // the counter counts
+        mlcp_case_destroy(&c);
+    }
+    f->options.solver = ITM_MLCP_AUTO;
+}
+
+// ---------------------------------------------------------------------------- refusal
+
+typedef struct Simple {
+    double H[9], b[3], lo[3], up[3];
+    ItmMlcpContact contact;
+    ItmMlcpProblem p;
+} Simple;
+
+static void make_simple(Simple* s)
+{
+    *s = (Simple){.H = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                  .b = {-1, 1, 0},
+                  .up = {INF, INF, INF},
+                  .contact = {.normal = 0,
+                              .tangent = {1, 2},
+                              .mu = 0.5,
+                              .law = ITM_FRICTION_PYRAMID,
+                              .ndirection = 4}};
+    s->p = (ItmMlcpProblem){.n = 3,
+                            .H = s->H,
+                            .b = s->b,
+                            .lo = s->lo,
+                            .up = s->up,
+                            .is_symmetric = true,
+                            .ncontact = 1,
+                            .contacts = &s->contact};
+}
+
+static void bad_numbers_are_refused(void** state)
+{
+    Fixture* f = *state;
+    Simple s;
+    make_simple(&s);
+    CHECK_OK(solve(f, &s.p), &f->error);
+    double before = f->x[0];
+
+    s.H[5] = (double)NAN;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_NOT_FINITE);
+    assert_non_null(strstr(f->error.message, "H[1][2]"));
+    make_simple(&s);
+    s.b[1] = INF;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_NOT_FINITE);
+    make_simple(&s);
+    s.up[2] = (double)NAN;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_NOT_FINITE);
+    make_simple(&s);
+    s.contact.mu = INF;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_NOT_FINITE);
+    make_simple(&s);
+    s.p.ncontact = 0;
+    s.lo[2] = 2.0;
+    s.up[2] = 1.0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    s.lo[2] = s.up[2] = INF;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    assert_true(f->x[0] == before); // a refused call leaves the result alone
+}
+
+static void bad_contacts_are_refused(void** state)
+{
+    Fixture* f = *state;
+    Simple s;
+    make_simple(&s);
+    s.contact.mu = -0.1;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    make_simple(&s);
+    s.contact.tangent[1] = 3;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    make_simple(&s);
+    s.contact.tangent[1] = 0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    make_simple(&s);
+    s.contact.ndirection = 2;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    make_simple(&s);
+    s.lo[0] = -1.0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    make_simple(&s);
+    const ItmMlcpContact twice[2] = {s.contact, s.contact};
+    s.p.ncontact = 2;
+    s.p.contacts = twice;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+}
+
+static void bad_arguments_and_options_are_refused(void** state)
+{
+    Fixture* f = *state;
+    Simple s;
+    make_simple(&s);
+    assert_int_equal(itm_mlcp_solve(NULL, &f->result, &s.p, &f->options, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_mlcp_solve(f->workspace, NULL, &s.p, &f->options, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_mlcp_solve(f->workspace, &f->result, NULL, &f->options, NULL),
+                     ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_mlcp_solve(f->workspace, &f->result, &s.p, NULL, NULL), ITM_ERR_ARGUMENT);
+    s.p.n = 0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
+    s.p.n = MAX + 1;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_CAPACITY);
+    make_simple(&s);
+    s.p.H = NULL;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
+    make_simple(&s);
+    ItmMlcpOptions good = f->options;
+    f->options.tolerance = 0.0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
+    f->options = good;
+    f->options.relaxation = 2.0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
+    f->options = good;
+    f->options.max_iterations = 0;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
+    f->options = good;
+    f->options.solver = ITM_MLCP_SOLVER_COUNT;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
+    f->options = good;
+    f->options.warm_start = true;
+    f->x[1] = (double)NAN;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_NOT_FINITE);
+    f->x[1] = 0.0;
+    f->state[1] = 7;
+    assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
+    f->options = good;
+    ItmMlcpWorkspace* none = NULL;
+    assert_int_equal(itm_mlcp_workspace_create(&none, &(ItmMlcpCapacity){.n = 0}, NULL),
+                     ITM_ERR_ARGUMENT);
+    itm_mlcp_workspace_destroy(NULL);
+}
+
+static void unsuitable_solver_says_so(void** state)
+{
+    Fixture* f = *state;
+    Simple s;
+    make_simple(&s);
+    s.p.is_symmetric = false;
+    f->options.solver = ITM_MLCP_ADMM;
+    CHECK_OK(solve(f, &s.p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_UNSUITABLE);
+    s.p.is_symmetric = true;
+    f->options.solver = ITM_MLCP_ENUMERATION;
+    CHECK_OK(solve(f, &s.p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_UNSUITABLE);
+    f->options.solver = ITM_MLCP_PIVOTING;
+    CHECK_OK(solve(f, &s.p), &f->error);
+    f->options.solver = ITM_MLCP_AUTO;
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_UNSUITABLE);
+}
+
+static void every_outcome_and_solver_has_a_name(void** state)
+{
+    (void)state;
+    for (int k = 0; k < ITM_MLCP_OUTCOME_COUNT; k++) {
+        assert_true(strlen(itm_mlcp_outcome_message((ItmMlcpOutcome)k)) > 3);
+    }
+    for (int k = 0; k < ITM_MLCP_SOLVER_COUNT; k++) {
+        assert_true(strlen(itm_mlcp_solver_name((ItmMlcpSolver)k)) > 3);
+    }
+    assert_string_equal(itm_mlcp_outcome_message(ITM_MLCP_OUTCOME_COUNT), "unknown outcome");
+    assert_string_equal(itm_mlcp_solver_name(ITM_MLCP_SOLVER_COUNT), "unknown solver");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_cut_the_free_solution),
+        cmocka_unit_test(four_legged_table_shares_its_weight),
+        cmocka_unit_test(contradicting_rows_have_no_solution_and_a_proof),
+        cmocka_unit_test(contradicting_joints_do_not_spoil_friction),
+        cmocka_unit_test(infeasible_lcp_is_proved_by_lemke),
+        cmocka_unit_test(block_sticks_or_slides_by_law),
+        cmocka_unit_test(solvers_agree_on_coupled_friction),
+        cmocka_unit_test(enumeration_solves_what_has_no_theory),
+        cmocka_unit_test(residual_is_zero_only_at_solutions),
+        cmocka_unit_test(warm_start_needs_no_pivots_and_finds_the_same),
+        cmocka_unit_test(same_input_gives_the_same_bits_in_any_workspace),
+        cmocka_unit_test(solving_allocates_nothing),
+        cmocka_unit_test(bad_numbers_are_refused),
+        cmocka_unit_test(bad_contacts_are_refused),
+        cmocka_unit_test(bad_arguments_and_options_are_refused),
+        cmocka_unit_test(unsuitable_solver_says_so),
+        cmocka_unit_test(every_outcome_and_solver_has_a_name),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

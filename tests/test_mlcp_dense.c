@@ -1,0 +1,125 @@
+#include "check.h"
+
+#include "bench/mlcp_generator.h"
+#include "mlcp/dense.h"
+
+enum { N = 77, LD = 80 };
+
+static void fill_random(double* a, int count, uint64_t seed)
+{
+    for (int k = 0; k < count; k++) {
+        a[k] = mlcp_random_between(&seed, -1.0, 1.0);
+    }
+}
+
+// S = B B' + I with B random: eigenvalues from 1 to about 2 N / 3
+static void fill_positive(double* S, uint64_t seed)
+{
+    static double B[N * N];
+    fill_random(B, N * N, seed);
+    memset(S, 0, N * LD * sizeof *S);
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            double sum = i == j;
+            for (int k = 0; k < N; k++) {
+                sum += B[i * N + k] * B[j * N + k];
+            }
+            S[i * LD + j] = sum;
+        }
+    }
+}
+
+static void cholesky_solves_to_rounding(void** state)
+{
+    (void)state;
+    static double S[N * LD], U[N * LD], x[LD], y[LD];
+    fill_positive(S, 1);
+    memcpy(U, S, sizeof S);
+    fill_random(x, N, 2);
+    for (int i = 0; i < N; i++) {
+        y[i] = 0.0;
+        for (int j = 0; j < N; j++) {
+            y[i] += S[i * LD + j] * x[j];
+        }
+    }
+    assert_int_equal(itm_dense_baseline.factor_cholesky(U, LD, N, 0.0), N);
+    itm_dense_baseline.solve_cholesky(U, LD, y, N);
+    for (int i = 0; i < N; i++) {
+        CHECK_NEAR(y[i], x[i],
+                   1e-12); // condition 2 N / 3 times N roundings, 77 * 50 * 1.1e-16 = 4e-13
+    }
+}
+
+static void cholesky_names_the_first_pivot_that_is_not_positive(void** state)
+{
+    (void)state;
+    static double S[N * LD];
+    fill_positive(S, 1);
+    for (int j = 0; j < N; j++) {
+        S[60 * LD + j] = S[j * LD + 60] = 0.0; // a row that nothing moves
+    }
+    assert_int_equal(itm_dense_baseline.factor_cholesky(S, LD, N, 1e-12), 60);
+}
+
+static void lu_solves_and_counts_replaced_pivots(void** state)
+{
+    (void)state;
+    static double A[N * LD], F[N * LD], x[LD], y[LD];
+    static int pivots[N];
+    fill_positive(A, 3);
+    for (int i = 0; i < N; i++) {
+        A[i * LD + (i * 7) % N] -= 30.0; // far from symmetric
+    }
+    memcpy(F, A, sizeof A);
+    fill_random(x, N, 4);
+    itm_dense_baseline.multiply_rows(y, A, LD, x, NULL, N, N);
+    assert_int_equal(itm_dense_baseline.factor_lu(F, LD, N, pivots, 1e-14), 0);
+    itm_dense_baseline.solve_lu(F, LD, pivots, y, N);
+    for (int i = 0; i < N; i++) {
+        CHECK_NEAR(y[i], x[i], 1e-10); // condition below 1e4
+    }
+    memset(A, 0, sizeof A);
+    assert_int_equal(itm_dense_baseline.factor_lu(A, LD, N, pivots, 1e-14), N);
+}
+
+static void both_variants_give_the_same_bits(void** state)
+{
+    (void)state;
+#ifdef ITM_DENSE_HAS_AVX2
+    if (itm_dense_choose() == &itm_dense_baseline) {
+        skip();
+    }
+    const ItmDense* variants[2] = {&itm_dense_baseline, &itm_dense_avx2};
+    static double S[2][N * LD], x[2][LD], y[2][LD], L[2][N * LD];
+    static int pivots[2][N];
+    for (int k = 0; k < 2; k++) {
+        const ItmDense* dense = variants[k];
+        fill_positive(S[k], 5);
+        fill_random(x[k], N, 6);
+        dense->multiply_rows(y[k], S[k], LD, x[k], NULL, N, N);
+        y[k][0] = dense->dot(x[k], y[k], N);
+        memcpy(L[k], S[k], sizeof S[k]);
+        dense->factor_lu(L[k], LD, N, pivots[k], 1e-14);
+        dense->solve_lu(L[k], LD, pivots[k], y[k], N);
+        dense->factor_cholesky(S[k], LD, N, 0.0);
+        dense->solve_cholesky(S[k], LD, y[k], N);
+        dense->rotate(x[k], y[k], 0.6, 0.8, N);
+    }
+    assert_memory_equal(x[0], x[1], N * sizeof(double));
+    assert_memory_equal(y[0], y[1], N * sizeof(double));
+    assert_memory_equal(L[0], L[1], sizeof L[0]);
+#else
+    skip();
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cholesky_solves_to_rounding),
+        cmocka_unit_test(cholesky_names_the_first_pivot_that_is_not_positive),
+        cmocka_unit_test(lu_solves_and_counts_replaced_pivots),
+        cmocka_unit_test(both_variants_give_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
