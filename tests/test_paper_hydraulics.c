@@ -111,7 +111,7 @@ static void single_crane_reaches_the_reference(void** state)
     run_crane(&crane, 0.0, 9.0, 2.5e-5);
     print_message("single crane at 9 s, RK4 0.025 ms: theta1 %.10f, s %.10f m, rate %.10f m/s, p1 %.1f Pa, F %.3f N\n",
                   crane.y[0], crane.s[0], crane.w[0], crane.y[4], crane.force[0]);
-    // the end dampers switch within a step, which costs RK4 its order: an error h^2 of the second derivative's jump
+    // 1e-9 of the reference, and as much of ours: the end dampers switch within a step, which costs RK4 its order
     CHECK_NEAR(crane.y[0], 0.9186081472, 2e-9);
     CHECK_NEAR(crane.s[0], 0.6887567499, 2e-9);
     CHECK_NEAR(crane.w[0], 0.0405461008, 1e-8);
@@ -327,8 +327,8 @@ static void static_kappa_of_the_manipulator(void** state)
     for (int i = 0; i < 2; i++) {
         double k = i == 0 ? kappa_1 : kappa_2;
         double f = 6.5e-3 * 7.5e6 * (1 - 2 * k) / (1 - 2 * k + 2 * k * k);
-        CHECK_NEAR(f, force[i], 1e-8 * 6.5e-3 * 7.5e6);
-        CHECK_NEAR(itm_hydraulics_get_force(c, d, i).total, force[i], 1e-8 * 6.5e-3 * 7.5e6);
+        CHECK_NEAR(f, force[i], 1e-11 * 6.5e-3 * 7.6e6);  // the tolerance of the static start
+        CHECK_NEAR(itm_hydraulics_get_force(c, d, i).total, force[i], 1e-11 * 6.5e-3 * 7.6e6);
     }
     // time constant near 0.22 ms, so that forward Euler needs a step below 0.45 ms
     double tau = 1.0 / itm_hydraulics_compute_fastest_rate(c, d);
@@ -372,8 +372,8 @@ static void static_pressures_of_the_cranes(void** state)
     double A_1 = 5.026548245743669e-3, A_2 = 4.064435495581795e-3;
     for (int i = 0; i < 2; i++) {
         double want = (force[i] + 2e6 * A_2) / A_1;
-        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "piston1" : "piston2")), want, 1.0);
-        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "line1" : "line2")), want, 1.0);
+        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "piston1" : "piston2")), want, 1e-3);
+        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "line1" : "line2")), want, 1e-3);
         CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "rod1" : "rod2")), 2e6, 0.0);
     }
     // no state of rest can give 1 MN: said so, with what is left, and the state is kept
