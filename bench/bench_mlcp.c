@@ -1,6 +1,8 @@
-// Contact MLCPs with bounds of 35, 178 and 500 rows: cold, warm-started in the next step, and Siconos' best.
+// Contact MLCPs with bounds of 35, 178 and 500 rows: cold, warm-started in the next step, and
+// Siconos' best.
 //     bench_mlcp [-v]
-// Times are means over instances of the shortest CPU time of many runs in this one process; only their ratios mean anything elsewhere.
+// Times are means over instances of the shortest CPU time of many runs in this one process; only
+// their ratios mean anything elsewhere.
 #include "bench/peer_mlcp.h"
 
 #include <math.h>
@@ -62,7 +64,8 @@ static void destroy_run(Run* run)
     free(run->state_guess);
 }
 
-// Shortest of the runs that fit into a tenth of a second; a warm one starts from the guess each time.
+// Shortest of the runs that fit into a tenth of a second; a warm one starts from the guess each
+// time.
 static double measure(Run* run, const MlcpCase* c, bool is_warm)
 {
     ItmMlcpOptions options = itm_default_mlcp_options();
@@ -131,7 +134,8 @@ static void bench_size(int nbilateral, int ncontact, int ninstance, bool is_redu
 int main(int argc, char** argv)
 {
     bool is_verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
-    // bilateral rows, contacts, instances: means over several, because single small problems differ by a factor of four
+    // bilateral rows, contacts, instances: means over several, because single small problems differ
+    // by a factor of four
     const int sizes[3][3] = {{5, 10, 15}, {28, 50, 3}, {50, 150, 1}};
     printf("rows kind       instances    cold us  next cold  next warm cold/warm  siconos us last "
            "best      siconos/cold\n");

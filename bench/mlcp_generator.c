@@ -178,7 +178,8 @@ static void place_rows(Scene* s)
 
 // ---------------------------------------------------------------------------- problem
 
-// H = A M^-1 A' (lower triangle mirrored), b = A v. Rows of A touch few bodies: only their nonzeros count.
+// H = A M^-1 A' (lower triangle mirrored), b = A v. Rows of A touch few bodies: only their nonzeros
+// count.
 static void assemble(const Scene* s, MlcpCase* c, int* nonzero)
 {
     for (int i = 0; i < s->n; i++) {

@@ -1,4 +1,5 @@
-// Random contact problems for tests and benchmarks: rigid bodies with bilateral rows and contacts between them.
+// Random contact problems for tests and benchmarks: rigid bodies with bilateral rows and contacts
+// between them.
 //     H = A M^-1 A',  b = A v   (b is in the range of A, so bilateral rows are always consistent)
 // Rows: bilateral (free), then per contact its normal [0, inf) and two tangents.
 #ifndef ITM_BENCH_MLCP_GENERATOR_H

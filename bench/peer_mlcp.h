@@ -10,8 +10,9 @@ typedef struct PeerTiming {
     double residual;
 } PeerTiming;
 
-// Fastest Siconos solver with a relative residual below `tolerance`. Every solver runs in a child process with a time
-// limit, because some do not return or end the process. Bilateral rows are eliminated beforehand, unpaid.
+// Fastest Siconos solver with a relative residual below `tolerance`. Every solver runs in a child
+// process with a time limit, because some do not return or end the process. Bilateral rows are
+// eliminated beforehand, unpaid.
 PeerTiming peer_siconos_solve_mlcp(const MlcpCase* c, double tolerance, bool is_verbose);
 
 #endif

@@ -38,7 +38,8 @@ static const Candidate CANDIDATES[] = {
     {"murty", SICONOS_LCP_MURTY},
 };
 
-// Standard LCP of the contact rows: z = [x - lo (contacts) | velocity at the upper bound], column-major M.
+// Standard LCP of the contact rows: z = [x - lo (contacts) | velocity at the upper bound],
+// column-major M.
 typedef struct Reduced {
     int m, nb, nc; // LCP rows, bilateral rows, contact rows
     double *M, *q;

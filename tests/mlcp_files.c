@@ -93,7 +93,8 @@ static bool read_mlcp(FILE* f, MlcpFile* file)
     return read_block(f, file, 0, 0, n + m, n + m) && read_reals(f, file->b, (size_t)(n + m));
 }
 
-// sizes, number of blocks, block offsets, row starts and columns of the blocks, then each block after its number
+// sizes, number of blocks, block offsets, row starts and columns of the blocks, then each block
+// after its number
 static bool read_sparse_blocks(FILE* f, MlcpFile* file, int dimension)
 {
     int nblock, nrow_block, ncolumn_block, nstart, nindex;
@@ -118,7 +119,8 @@ static bool read_sparse_blocks(FILE* f, MlcpFile* file, int dimension)
     return is_read;
 }
 
-// The files' matrices come from a simulation; those that are symmetric to rounding are made so exactly.
+// The files' matrices come from a simulation; those that are symmetric to rounding are made so
+// exactly.
 static void symmetrize_if_close(MlcpFile* file)
 {
     int n = file->problem.n;

@@ -1,4 +1,5 @@
-// Ten thousand random contact problems, singular and badly scaled ones included, all laws of friction.
+// Ten thousand random contact problems, singular and badly scaled ones included, all laws of
+// friction.
 #include "check.h"
 
 #include "bench/mlcp_generator.h"
@@ -43,7 +44,8 @@ static int tear_down(void** state)
     return 0;
 }
 
-// Sizes spread evenly over the orders of magnitude 1 .. 300; half fixed bounds, the rest the three laws in turn.
+// Sizes spread evenly over the orders of magnitude 1 .. 300; half fixed bounds, the rest the three
+// laws in turn.
 static MlcpSpec pick_spec(int id)
 {
     uint64_t random = 977 + (uint64_t)id;
@@ -93,7 +95,8 @@ static void random_contact_problems_are_solved(void** state)
         // masses apart by 1e6 and impulses of 1e5: now and then H x alone is not accurate to 1e-9
         bool is_rounding = result.info.outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
         nrounding += is_rounding;
-        // the rounding bound is an estimate for one order of summation, and the public residual sums in another: 2x
+        // the rounding bound is an estimate for one order of summation, and the public residual
+        // sums in another: 2x
         double limit = is_rounding ? 2.0 * result.info.rounding : PROMISE;
         if ((result.info.outcome != ITM_MLCP_SOLVED && !is_rounding) || !(residual <= limit)) {
             nfailed++;
@@ -113,8 +116,9 @@ static void random_contact_problems_are_solved(void** state)
     assert_true(nrounding <= NCASE / 1000);
 }
 
-// The impulses of redundant contacts are not unique, their velocities are: f(x) = x.Hx/2 + b.x is strictly convex in A'x.
-// Two points with residuals r1, r2 have f equal to about r (|x| + |w|), and |w1 - w2|^2 <= 2 |H| (f1 - f2).
+// The impulses of redundant contacts are not unique, their velocities are: f(x) = x.Hx/2 + b.x is
+// strictly convex in A'x. Two points with residuals r1, r2 have f equal to about r (|x| + |w|), and
+// |w1 - w2|^2 <= 2 |H| (f1 - f2).
 static void first_order_and_pivoting_agree_in_velocity(void** state)
 {
     Fixture* f = *state;

@@ -1,7 +1,8 @@
 // A block of 2 kg on the floor is pushed sideways: does it stick, slide, or lift?
 //
-// One contact is three rows: the normal impulse (never negative) and two tangential ones, bounded by friction.
-// The step asks for impulses x such that the velocities after it, w = H x + b, fit the laws of contact.
+// One contact is three rows: the normal impulse (never negative) and two tangential ones, bounded
+// by friction. The step asks for impulses x such that the velocities after it, w = H x + b, fit the
+// laws of contact.
 #include <math.h>
 #include <stdio.h>
 

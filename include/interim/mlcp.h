@@ -1,9 +1,10 @@
 // Complementarity problems with bounds and friction, solved without any mechanics.
 //
-//   w = H x + b,   lo <= x <= up,   w_i >= 0 where x_i = lo_i,  w_i <= 0 where x_i = up_i,  else w_i = 0
-//                                                                              [contact-rim, eqs. 20, 26]
-// and, for the rows of a contact, tangential impulses bounded by mu times the current normal impulse.
-// Units are the caller's; in mechanics x is an impulse (N s), w a velocity (m/s), H the Delassus matrix.
+//   w = H x + b,   lo <= x <= up,                                      [contact-rim, eqs. 20, 26]
+//   w_i >= 0 where x_i = lo_i,   w_i <= 0 where x_i = up_i,   w_i = 0 between
+// and, for the rows of a contact, tangential impulses bounded by mu times the current normal
+// impulse. Units are the caller's; in mechanics x is an impulse (N s), w a velocity (m/s), H the
+// Delassus matrix.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_MLCP_H
 #define INTERIM_MLCP_H
@@ -23,8 +24,9 @@ typedef enum ItmFrictionLaw {
     ITM_FRICTION_COUNT
 } ItmFrictionLaw;
 
-// One friction coupling. The normal row must have the bounds [0, inf). A normal row may serve one cone or
-// pyramid and any number of box couplings (torsional or rolling friction: one tangent row, mu in metres).
+// One friction coupling. The normal row must have the bounds [0, inf). A normal row may serve one
+// cone or pyramid and any number of box couplings (torsional or rolling friction: one tangent row,
+// mu in metres).
 typedef struct ItmMlcpContact {
     int normal;     // row of the normal impulse
     int tangent[2]; // rows of the tangential impulses; the second may be ITM_NONE
@@ -35,14 +37,13 @@ typedef struct ItmMlcpContact {
 
 // The problem; all arrays belong to the caller and are only read.
 typedef struct ItmMlcpProblem {
-    int n;            // rows, >= 1
-    const double* H;  // row-major                                          (n x n)
-    const double* b;  //                                                    (n)
-    const double* lo; // may be -inf; ignored for tangent rows of contacts  (n)
-    const double* up; // may be +inf; ignored for tangent rows of contacts  (n)
-    bool
-        is_symmetric; // a promise: H = H', positive semi-definite. false: any H, without pivoting and ADMM
-    int ncontact;                   // friction couplings, 0: none
+    int n;             // rows, >= 1
+    const double* H;   // row-major                                          (n x n)
+    const double* b;   //                                                    (n)
+    const double* lo;  // may be -inf; ignored for tangent rows of contacts  (n)
+    const double* up;  // may be +inf; ignored for tangent rows of contacts  (n)
+    bool is_symmetric; // promise: H = H', positive semi-definite. false: no pivoting, no ADMM
+    int ncontact;      // friction couplings, 0: none
     const ItmMlcpContact* contacts; //                                      (ncontact)
 } ItmMlcpProblem;
 
@@ -75,7 +76,7 @@ ITM_API ItmMlcpOptions itm_default_mlcp_options(void);
 // What the mathematics said; a failed call is told by ItmStatus instead.
 typedef enum ItmMlcpOutcome {
     ITM_MLCP_SOLVED,             // residual <= tolerance
-    ITM_MLCP_SOLVED_TO_ROUNDING, // residual > tolerance, but no larger than the rounding of H x itself
+    ITM_MLCP_SOLVED_TO_ROUNDING, // residual > tolerance, but within the rounding of H x
     ITM_MLCP_NO_SOLUTION,   // proved: `ray` is the proof. x solves the nearest problem we found
     ITM_MLCP_NOT_CONVERGED, // no solver of the ladder reached the tolerance; x is the best seen
     ITM_MLCP_UNSUITABLE,    // the one solver asked for cannot treat this kind of problem
@@ -94,8 +95,7 @@ typedef struct ItmMlcpInfo {
     ItmMlcpOutcome outcome;
     ItmMlcpSolver solver; // the one that gave x
     double residual;      // relative, see itm_mlcp_compute_residual
-    double
-        rounding; // unless SOLVED: 2.2e-16 max_i sum_j |H_ij x_j| / (1 + max |b|), what rounding does to it
+    double rounding; // unless SOLVED: what rounding does to it, 2.2e-16 max |H||x| / (1 + max |b|)
     int iterations;        // of that solver: proximal, Newton, sweeps; summed over the ladder
     int pivots;            // active-set changes of single rows (pivoting), exchanges (Lemke)
     int factorisations;    // dense factorisations made
@@ -127,8 +127,8 @@ typedef struct ItmMlcpCapacity {
     int nlcp; // rows of the standard LCP that Lemke may build, see itm_mlcp_count_lcp_rows; 0: no Lemke
 } ItmMlcpCapacity;
 
-// Room for any boxed problem of n rows and ncontact box couplings or cones; nlcp is capped at 2048 rows
-// (32 MB), above which the ladder goes without Lemke.
+// Room for any boxed problem of n rows and ncontact box couplings or cones; nlcp is capped at 2048
+// rows (32 MB), above which the ladder goes without Lemke.
 ITM_API ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact);
 
 // Rows of the standard LCP that a problem turns into.
@@ -142,8 +142,9 @@ ITM_API ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace,
 ITM_API void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace); // NULL is fine
 
 // Solve. Allocates nothing, prints nothing; same input, same bits. One workspace serves one thread.
-// ITM_ERR_ARGUMENT (a NULL, bad sizes or options), ITM_ERR_CAPACITY, ITM_ERR_INPUT (lo > up, bad contact),
-// ITM_ERR_NOT_FINITE (a NaN, or an infinity in H, b, mu or a warm x). Only with ITM_OK is the result touched.
+// ITM_ERR_ARGUMENT (a NULL, bad sizes or options), ITM_ERR_CAPACITY, ITM_ERR_INPUT (lo > up, bad
+// contact), ITM_ERR_NOT_FINITE (a NaN, or an infinity in H, b, mu or a warm x). Only with ITM_OK is
+// the result touched.
 ITM_API ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
                                  const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
                                  ItmError* error);
@@ -158,11 +159,12 @@ ITM_API ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* res
 // NaN in x gives NaN.
 ITM_API double itm_mlcp_compute_residual(const ItmMlcpProblem* problem, const double* x);
 
-// What a ray d proves. If d may only grow rows that are unbounded that way (d_i >= 0 if lo_i is finite and
-// up_i = inf, d_i = 0 if both are finite) and  d.b + sup_x (H'd).x < 0  over lo <= x <= up, then w = H x + b
-// cannot have the signs that complementarity asks for. In floating point H'd is not exactly zero where it should
-// be, so the honest statement is a radius: no x with max |x| below the returned value solves the problem.
-// 0: d proves nothing. Problems with contacts: friction rows do not count, d must be zero there.
+// What a ray d proves. If d may only grow rows that are unbounded that way (d_i >= 0 if lo_i is
+// finite and up_i = inf, d_i = 0 if both are finite) and  d.b + sup_x (H'd).x < 0  over lo <= x <= up, then w = H x + b
+// cannot have the signs that complementarity asks for. In floating point H'd is not exactly zero
+// where it should be, so the honest statement is a radius: no x with max |x| below the returned
+// value solves the problem. 0: d proves nothing. Problems with contacts: friction rows do not
+// count, d must be zero there.
 ITM_API double itm_mlcp_compute_proof_radius(const ItmMlcpProblem* problem, const double* d);
 
 ITM_EXTERN_C_END

@@ -8,20 +8,35 @@
 
 // ---------------------------------------------------------------------------- memory
 
+#define PAIRS_PER_SHAPE 32  // overlapping boxes that the broad phase has room for
+
+static void lay_out(const ItmModel* m, ItmContactData* c)
+{
+    int n = m->contact->ncollider;
+    c->capacity = m->ncontact_max;
+    c->contacts = ITM_TAKE(&c->arena, ItmContact, c->capacity);
+    c->frames = ITM_TAKE(&c->arena, ItmFrame, n);
+    c->boxes = ITM_TAKE(&c->arena, ItmAabb, n);
+    c->margins = ITM_TAKE(&c->arena, double, n);
+    c->filters = ITM_TAKE(&c->arena, ItmBroadFilter, n);
+    itm_broad_init(&c->broad, &c->arena, c->filters, n, PAIRS_PER_SHAPE * n + 64);
+}
+
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error)
 {
-    size_t n = (size_t)m->contact->ncollider + 1;
     ItmContactData* c = calloc(1, sizeof *c);
-    d->contact = c;
     if (c != NULL) {
-        c->capacity = m->ncontact_max;
-        c->contacts = calloc((size_t)c->capacity, sizeof(ItmContact));
-        c->frames = calloc(n, sizeof(ItmFrame));
-        c->boxes = calloc(n, sizeof(ItmAabb));
-        c->margins = calloc(n, sizeof(double));
+        lay_out(m, c);
     }
-    if (c == NULL || c->contacts == NULL || c->frames == NULL || c->boxes == NULL || c->margins == NULL) {
+    if (c == NULL || itm_arena_allocate(&c->arena) != 0) {
+        free(c);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for %d contacts", m->ncontact_max);
+    }
+    d->contact = c;
+    lay_out(m, c);
+    for (int i = 0; i < m->contact->ncollider; i++) {
+        const ItmCollider* shape = &m->contact->colliders[i];
+        c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->body};
     }
     return ITM_OK;
 }
@@ -29,10 +44,7 @@ ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error
 void itm_contact_destroy_data(ItmData* d)
 {
     if (d->contact != NULL) {
-        free(d->contact->contacts);
-        free(d->contact->frames);
-        free(d->contact->boxes);
-        free(d->contact->margins);
+        itm_arena_free(&d->contact->arena);
         free(d->contact);
         d->contact = NULL;
     }
@@ -189,11 +201,12 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
 
 // ---------------------------------------------------------------------------- pairs
 
-static bool may_meet(const ItmContactModel* model, int i, int j)
+// What the broad phase cannot know: kinds that never meet, and pairs of bodies that do not.
+static bool may_meet(void* context, int i, int j)
 {
+    const ItmContactModel* model = context;
     const ItmCollider *a = &model->colliders[i], *b = &model->colliders[j];
-    return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
-           itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->body, b->body);
+    return itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->body, b->body);
 }
 
 static void collide(const ItmModel* m, ItmData* d, int i, int j)
@@ -216,13 +229,11 @@ static void collide(const ItmModel* m, ItmData* d, int i, int j)
 
 static void find_pairs(const ItmModel* m, ItmData* d)
 {
-    const ItmContactModel* model = m->contact;
-    for (int i = 0; i < model->ncollider; i++) {
-        for (int j = i + 1; j < model->ncollider; j++) {
-            if (itm_aabb_overlap(&d->contact->boxes[i], &d->contact->boxes[j]) && may_meet(model, i, j)) {
-                collide(m, d, i, j);
-            }
-        }
+    ItmBroad* broad = &d->contact->broad;
+    int nlost = itm_broad_find(broad, d->contact->boxes, may_meet, m->contact);
+    d->bounded->is_overfull = d->bounded->is_overfull || nlost > 0;
+    for (int i = 0; i < broad->npair; i++) {
+        collide(m, d, broad->pairs[i].a, broad->pairs[i].b);
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef ITM_CONTACT_CONTACT_H
 #define ITM_CONTACT_CONTACT_H
 
+#include "contact/broad.h"
 #include "contact/geom.h"
 #include "contact/narrow.h"
 #include "multibody/bounded.h"
@@ -51,6 +52,9 @@ typedef struct ItmContactData {
     ItmFrame*   frames;         // shapes in the world                (ncollider)
     ItmAabb*    boxes;          // around them, with their margins    (ncollider)
     double*     margins;        // (ncollider) m
+    ItmBroadFilter* filters;    // groups, masks and bodies of the shapes (ncollider)
+    ItmBroad    broad;
+    ItmArena    arena;          // all of the above
     int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
 } ItmContactData;
 // clang-format on

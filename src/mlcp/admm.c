@@ -1,8 +1,10 @@
-// Alternating directions (ADMM) with one factorisation per penalty, for exact cones and many contacts.
+// Alternating directions (ADMM) with one factorisation per penalty, for exact cones and many
+// contacts.
 //     x = (H + rho I)^-1 (rho (z - u) - b - s),   z = P(x~ + u),   u = u + x~ - z,   x~ = over-relaxed x
-// s is De Saxce's shift mu |w_t| on the normal row of a cone, refreshed from the dual w = -rho u - s at every
-// iteration; boxes and pyramids use the radius of the current normal impulse. rho follows the balance of the primal
-// residual |x - z| and the dual one rho |z - z_prev| (both in scaled units).
+// s is De Saxce's shift mu |w_t| on the normal row of a cone, refreshed from the dual w = -rho u -
+// s at every iteration; boxes and pyramids use the radius of the current normal impulse. rho
+// follows the balance of the primal residual |x - z| and the dual one rho |z - z_prev| (both in
+// scaled units).
 #include "mlcp/workspace.h"
 
 #include <math.h>

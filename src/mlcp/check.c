@@ -130,7 +130,8 @@ static ItmStatus check_contact(const ItmMlcpProblem* p, int id, ItmError* error)
     return ITM_OK;
 }
 
-// A tangent belongs to one contact and is nobody's normal; a normal serves at most one cone or pyramid.
+// A tangent belongs to one contact and is nobody's normal; a normal serves at most one cone or
+// pyramid.
 static ItmStatus check_sharing(const ItmMlcpWorkspace* ws, const ItmMlcpProblem* p, ItmError* error)
 {
     enum { NONE = 0, NORMAL = 1, CONE_NORMAL = 2, TANGENT = 4 };

@@ -1,7 +1,8 @@
-// Free rows that contradict each other (drifting redundant joints) leave a friction problem without a solution, and the
-// friction solvers would only fail slowly. So they are found beforehand: with all other rows at zero impulse, pivoting
-// either satisfies the free rows or proves that nothing can, since H d = 0 there means H d = 0 everywhere. What is left of
-// w in its compromise is taken off b; the problem solved from then on is the nearest one that has a solution.
+// Free rows that contradict each other (drifting redundant joints) leave a friction problem without
+// a solution, and the friction solvers would only fail slowly. So they are found beforehand: with
+// all other rows at zero impulse, pivoting either satisfies the free rows or proves that nothing
+// can, since H d = 0 there means H d = 0 everywhere. What is left of w in its compromise is taken
+// off b; the problem solved from then on is the nearest one that has a solution.
 #include "mlcp/workspace.h"
 
 #include <math.h>

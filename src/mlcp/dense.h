@@ -1,6 +1,7 @@
-// Dense kernels of the MLCP room: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding columns zero.
-// The kernels are compiled twice, for the baseline and for AVX2, from the same source with the same
-// lanes and without contraction: both give the same bits, and the faster one is chosen once per workspace.
+// Dense kernels of the MLCP room: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding
+// columns zero. The kernels are compiled twice, for the baseline and for AVX2, from the same source
+// with the same lanes and without contraction: both give the same bits, and the faster one is
+// chosen once per workspace.
 #ifndef ITM_MLCP_DENSE_H
 #define ITM_MLCP_DENSE_H
 
@@ -20,7 +21,8 @@ typedef struct ItmDense {
     // y += a x
     void (*axpy)(double* y, double a, const double* x, int n);
 
-    // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y stay
+    // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y
+    // stay
     void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows,
                           int m, int n);
 
@@ -42,8 +44,8 @@ typedef struct ItmDense {
     // (a_i, b_i) <- (c a_i + s b_i, c b_i - s a_i)
     void (*rotate)(double* a, double* b, double c, double s, int n);
 
-    // P A = L U in place with row exchanges recorded in pivots (n). A pivot below `floor` in size is replaced
-    // by +-floor: the caller refines. Returns the number of replaced pivots.
+    // P A = L U in place with row exchanges recorded in pivots (n). A pivot below `floor` in size
+    // is replaced by +-floor: the caller refines. Returns the number of replaced pivots.
     int (*factor_lu)(double* A, int lda, int n, int* pivots, double floor);
 
     // L U x = P x, in place

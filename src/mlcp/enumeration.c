@@ -1,4 +1,5 @@
-// All active sets of a small problem, one after the other: the last resort for H that no method's theory covers.
+// All active sets of a small problem, one after the other: the last resort for H that no method's
+// theory covers.
 #include "mlcp/workspace.h"
 
 #include <math.h>

@@ -1,12 +1,13 @@
-// Projected Gauss-Seidel with over-relaxation: row by row for bounds, contact by contact for friction, the
-// bounds of friction always taken from the current normal impulse.
+// Projected Gauss-Seidel with over-relaxation: row by row for bounds, contact by contact for
+// friction, the bounds of friction always taken from the current normal impulse.
 #include "mlcp/workspace.h"
 
 #include <math.h>
 
 enum { CHECK_EVERY = 25 };
 
-// w_i of the current x. For symmetric H, ws->w is kept up to date by set_row; otherwise it is computed here.
+// w_i of the current x. For symmetric H, ws->w is kept up to date by set_row; otherwise it is
+// computed here.
 static double row_velocity(const ItmMlcpWorkspace* ws, int i)
 {
     const ItmMlcpScaled* s = &ws->s;
@@ -43,7 +44,8 @@ static void sweep_row(ItmMlcpWorkspace* ws, int i, double lo, double up, double 
     set_row(ws, i, x < lo ? lo : x > up ? up : x);
 }
 
-// x_t <- P(x_t - omega w_t / h_t), one step length for both tangents so that the set keeps its shape
+// x_t <- P(x_t - omega w_t / h_t), one step length for both tangents so that the set keeps its
+// shape
 static void sweep_tangents(ItmMlcpWorkspace* ws, const ItmMlcpContact* c, double relaxation)
 {
     const ItmMlcpScaled* s = &ws->s;

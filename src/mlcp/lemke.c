@@ -1,4 +1,5 @@
-// Lemke's complementary pivoting with lexicographic ratio test, for any H, with bounds, boxes and pyramids.
+// Lemke's complementary pivoting with lexicographic ratio test, for any H, with bounds, boxes and
+// pyramids.
 //
 // The problem becomes a standard LCP  y = M z + q,  0 <= y _|_ z >= 0:
 //   lower bound       x = lo + z,  y = w             upper bound only   x = up - z,  y = -w
@@ -65,7 +66,8 @@ int itm_mlcp_count_lcp_rows(const ItmMlcpProblem* p)
     return count;
 }
 
-// Variables are not stored: the k-th is found by walking rows, then contacts. `visit` sees each with its index.
+// Variables are not stored: the k-th is found by walking rows, then contacts. `visit` sees each
+// with its index.
 typedef void (*Visit)(Lemke* l, int k, const Variable* v);
 
 static void visit_row(Lemke* l, Visit visit, int* k, int i)
@@ -382,8 +384,8 @@ static bool find_free_pivot(const Lemke* l, int* row, int* column)
     return size > PIVOT_MIN;
 }
 
-// No direct pivot is left: find z_k in the equation and the free variable in y_k, and exchange both (a 2 x 2 principal
-// pivot). Zero diagonals of electrical circuits need it.
+// No direct pivot is left: find z_k in the equation and the free variable in y_k, and exchange both
+// (a 2 x 2 principal pivot). Zero diagonals of electrical circuits need it.
 static bool find_double_pivot(const Lemke* l, int* row, int* column, int* pair_row,
                               int* free_column)
 {
@@ -429,7 +431,8 @@ static bool eliminate_free(Lemke* l, ItmMlcpInfo* info)
             break;
         }
     }
-    // a free variable without an equation stays at zero; an equation without a variable must hold by itself
+    // a free variable without an equation stays at zero; an equation without a variable must hold
+    // by itself
     for (int c = 0; c < l->n; c++) {
         if (is_open_free_column(l, c)) {
             drop_column(l, c);
@@ -523,7 +526,8 @@ static void read_solution(Lemke* l)
     visit_all(l, add_value);
 }
 
-// The direction in which Lemke's path left for infinity; whether it proves anything is for the proof radius to say.
+// The direction in which Lemke's path left for infinity; whether it proves anything is for the
+// proof radius to say.
 static void read_ray(Lemke* l, int ray_column, ItmMlcpInfo* info)
 {
     ItmMlcpWorkspace* ws = l->ws;

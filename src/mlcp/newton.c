@@ -1,9 +1,11 @@
-// Nonsmooth Newton method on the projection equations of all laws, with the radius of friction taken from
-// y_n = max(0, x_n - w_n) (Alart and Curnier's function with unit weights; the scaled diagonal is near one):
+// Nonsmooth Newton method on the projection equations of all laws, with the radius of friction
+// taken from y_n = max(0, x_n - w_n) (Alart and Curnier's function with unit weights; the scaled
+// diagonal is near one):
 //     F(x) = x - P(x - w(x)) = 0,   P: clamp, interval, polygon or disc of radius mu y_n
-// The Jacobian uses H + eps I, so redundant rows leave it regular; F itself is not regularised, so the limit is exact.
-// If the plain method fails, it is used inside a proximal iteration: w + c (x - base) in place of w, base moving to each
-// solution found; c falls after a success and rises after a failure.
+// The Jacobian uses H + eps I, so redundant rows leave it regular; F itself is not regularised, so
+// the limit is exact. If the plain method fails, it is used inside a proximal iteration: w + c (x -
+// base) in place of w, base moving to each solution found; c falls after a success and rises after
+// a failure.
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -18,7 +20,8 @@ enum {
     START_SWEEPS = 20
 };
 static const double EPS = 1e-10;
-// light mechanisms behind stiff joints move far less than their diagonal of H says, hence large weights
+// light mechanisms behind stiff joints move far less than their diagonal of H says, hence large
+// weights
 enum { NWEIGHT = 3 };
 static const double WEIGHTS[NWEIGHT] = {1.0, 100.0, 1e4};
 static const double PIVOT_FLOOR = 1e-14;
@@ -334,7 +337,8 @@ static double trial_merit(Newton* t, double alpha)
     return t->ws->dense->dot(t->rhs, t->rhs, t->n);
 }
 
-// Longest step 2^-k that lowers the merit below the worst of the last few; the best one seen if none does.
+// Longest step 2^-k that lowers the merit below the worst of the last few; the best one seen if
+// none does.
 static double search(Newton* t)
 {
     double worst = 0.0;
@@ -394,8 +398,8 @@ static void keep_if_better(Newton* t, double residual)
     }
 }
 
-// Newton iterations at weight c. true: the residual became small, or (c > 0) F did against the proximal term, so that
-// x is a proximal step worth taking.
+// Newton iterations at weight c. true: the residual became small, or (c > 0) F did against the
+// proximal term, so that x is a proximal step worth taking.
 static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, double c, int limit)
 {
     ItmMlcpWorkspace* ws = t->ws;
@@ -427,7 +431,8 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
     return t->best <= options->tolerance;
 }
 
-// c falls faster while it goes well (factor) and rises again, to fall more slowly, when a step fails.
+// c falls faster while it goes well (factor) and rises again, to fall more slowly, when a step
+// fails.
 static void run_proximal(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     size_t size = (size_t)t->n * sizeof *t->base;

@@ -1,12 +1,13 @@
 // Proximal block principal pivoting for fixed bounds and symmetric positive semi-definite H.
 //
 // Outer, proximal point iteration: x+ solves the problem with  w = (H + eps I)(x+ - x) + (H x + b), a positive definite
-// one however redundant the rows are. Starting at x = 0 its limit is, to O(eps), the solution of least norm of the
-// scaled impulses; it is also iterative refinement, so the regularisation leaves no error behind.
-// Inner, block principal pivoting: guess which rows are active, solve for them [contact-rim, eq. 29], compute the
-// velocity of the tight ones [contact-rim, eq. 30], move all rows that break their condition; where that stops
-// reducing their number, descend (below) instead. Murty's single moves would be finite too, but took thousands of
-// pivots where the descent takes tens (redundant contacts, 178 rows: 3200 against 100).
+// one however redundant the rows are. Starting at x = 0 its limit is, to O(eps), the solution of
+// least norm of the scaled impulses; it is also iterative refinement, so the regularisation leaves
+// no error behind. Inner, block principal pivoting: guess which rows are active, solve for them
+// [contact-rim, eq. 29], compute the velocity of the tight ones [contact-rim, eq. 30], move all
+// rows that break their condition; where that stops reducing their number, descend (below) instead.
+// Murty's single moves would be finite too, but took thousands of pivots where the descent takes
+// tens (redundant contacts, 178 rows: 3200 against 100).
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -48,7 +49,8 @@ typedef struct Pivoting {
     bool is_settled; // every row keeps its condition in the last trial
 } Pivoting;
 
-// ---------------------------------------------------------------------------- active set and factor
+// ---------------------------------------------------------------------------- active set and
+// factor
 
 static bool is_free(const ItmMlcpScaled* s, int i)
 {
@@ -129,7 +131,8 @@ static bool add_to_factor(Pivoting* p, int row)
     return true;
 }
 
-// A row leaves: its column is dropped and Givens rotations of neighbouring rows make U triangular again.
+// A row leaves: its column is dropped and Givens rotations of neighbouring rows make U triangular
+// again.
 static void remove_from_factor(Pivoting* p, int row)
 {
     int at = 0;
@@ -297,8 +300,8 @@ static Ending pivot(Pivoting* p)
 // ---------------------------------------------------------------------------- descent
 
 // The regularised problem is the minimum of  f(y) = y.(H + eps)y / 2 + w_base.y  over lo <= base + y <= up. Where block
-// moves go round in circles, this goes down: Gauss-Seidel sweeps propose the active set, its solution is
-// the direction, and the step along the projected direction must lower f.
+// moves go round in circles, this goes down: Gauss-Seidel sweeps propose the active set, its
+// solution is the direction, and the step along the projected direction must lower f.
 
 static double clamp_step(const Pivoting* p, int i, double y)
 {
@@ -322,7 +325,8 @@ static double descent_value(const Pivoting* p, const double* g, const double* y)
     return 0.5 * (p->dense->dot(y, g, p->n) + p->dense->dot(y, p->w_base, p->n));
 }
 
-// States that fit y: tight where it is at a bound and g holds it there. Rows that change go to p->moved.
+// States that fit y: tight where it is at a bound and g holds it there. Rows that change go to
+// p->moved.
 static int adopt_states(Pivoting* p, const double* y, const double* g)
 {
     const ItmMlcpScaled* s = &p->ws->s;
@@ -370,7 +374,8 @@ static double allowed_share(const Pivoting* p, const double* y, int i)
     return bounded == p->delta[i] ? 1.0 : (bounded - y[i]) / (p->delta[i] - y[i]);
 }
 
-// y goes as far towards delta as the active rows allow; those that block become tight. Returns how many.
+// y goes as far towards delta as the active rows allow; those that block become tight. Returns how
+// many.
 static int step_to_bound(Pivoting* p, double* y)
 {
     double share = 1.0;
@@ -396,8 +401,9 @@ static int step_to_bound(Pivoting* p, double* y)
     return nblocking;
 }
 
-// Lowest f with the tight rows held: straight to the first bound on the way, which is then held too, and so on.
-// f falls with every step that has a length, so no face is ever minimised twice and the descent is finite.
+// Lowest f with the tight rows held: straight to the first bound on the way, which is then held
+// too, and so on. f falls with every step that has a length, so no face is ever minimised twice and
+// the descent is finite.
 static bool minimise_on_face(Pivoting* p, double* y, double* g)
 {
     for (int nblocking = step_to_bound(p, y); nblocking > 0; nblocking = step_to_bound(p, y)) {
@@ -549,8 +555,8 @@ static double take_step(Pivoting* p)
     return residual;
 }
 
-// The first proximal step is never the last: its residual is about eps |x|. So its x and w need not be measured; they
-// follow from the trial, w = w^ - eps delta. false: only measuring will do.
+// The first proximal step is never the last: its residual is about eps |x|. So its x and w need not
+// be measured; they follow from the trial, w = w^ - eps delta. false: only measuring will do.
 static bool take_first_step(Pivoting* p)
 {
     const ItmMlcpScaled* s = &p->ws->s;
@@ -572,7 +578,8 @@ static bool take_first_step(Pivoting* p)
     return true;
 }
 
-// If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that proves it.
+// If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that
+// proves it.
 static bool find_proof(Pivoting* p)
 {
     ItmMlcpWorkspace* ws = p->ws;

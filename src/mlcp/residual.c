@@ -1,4 +1,5 @@
-// Projections onto admissible sets, the residual that judges every solver alike, and the value of a proof.
+// Projections onto admissible sets, the residual that judges every solver alike, and the value of a
+// proof.
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ void itm_residual_project_disc(double* t, double r)
     }
 }
 
-// Corners r (cos, sin)(2 pi j / k). Outside, the nearest point lies on the edge whose sector (in angle) holds
-// y unless y is beyond one end of that edge; then it is the corner.
+// Corners r (cos, sin)(2 pi j / k). Outside, the nearest point lies on the edge whose sector (in
+// angle) holds y unless y is beyond one end of that edge; then it is the corner.
 int itm_residual_project_polygon(double* t, double r, int k)
 {
     const double pi = 3.14159265358979323846;
@@ -222,8 +223,9 @@ static bool is_admissible_direction(double lo, double up, double d)
     return d == 0.0 || lo == -INFINITY;
 }
 
-// Let x solve the problem. Then d.w >= 0 for every admissible d, but d.w = d.b + (H'd).x. Where x_j is bounded,
-// (H'd)_j x_j is at most its largest value on [lo_j, up_j]; where it is not, |(H'd)_j| max|x| bounds it. So
+// Let x solve the problem. Then d.w >= 0 for every admissible d, but d.w = d.b + (H'd).x. Where x_j
+// is bounded, (H'd)_j x_j is at most its largest value on [lo_j, up_j]; where it is not, |(H'd)_j|
+// max|x| bounds it. So
 //     0 <= d.b + bounded + unbounded max|x|,   max|x| >= -(d.b + bounded) / unbounded
 double itm_mlcp_compute_proof_radius(const ItmMlcpProblem* p, const double* d)
 {

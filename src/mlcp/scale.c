@@ -23,12 +23,14 @@ static double pick_scale(double h)
 
 static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
-    // a matrix that is neither symmetric nor of contacts (a circuit) says nothing through its diagonal
+    // a matrix that is neither symmetric nor of contacts (a circuit) says nothing through its
+    // diagonal
     bool has_scale = p->is_symmetric || p->ncontact > 0;
     for (int i = 0; i < s->n; i++) {
         s->d[i] = has_scale ? pick_scale(p->H[(size_t)i * (size_t)p->n + (size_t)i]) : 1.0;
     }
-    // one scale for all rows of a round contact: the smallest, so that no diagonal exceeds one by much
+    // one scale for all rows of a round contact: the smallest, so that no diagonal exceeds one by
+    // much
     for (int c = 0; c < p->ncontact; c++) {
         const ItmMlcpContact* contact = &p->contacts[c];
         if (contact->law != ITM_FRICTION_BOX) {
@@ -66,8 +68,8 @@ static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
 }
 
-// A box coupling with two tangents becomes two couplings of one row each: nothing else then needs to know
-// that their scales differ.
+// A box coupling with two tangents becomes two couplings of one row each: nothing else then needs
+// to know that their scales differ.
 static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
     for (int i = 0; i < s->n; i++) {

@@ -1,4 +1,5 @@
-// What the solvers of this room share: the scaled problem, the current iterate and one block of scratch.
+// What the solvers of this room share: the scaled problem, the current iterate and one block of
+// scratch.
 #ifndef ITM_MLCP_WORKSPACE_H
 #define ITM_MLCP_WORKSPACE_H
 
@@ -8,8 +9,9 @@
 
 enum { ITM_MLCP_NVEC = 12, ITM_MLCP_NINT = 3 };
 
-// The problem with every row brought to a diagonal near one: x = d x^, w = w^ / d, H^ = D H D. The scales are powers
-// of two, so scaling costs no rounding, and they are equal within a cone or pyramid, so those keep their shape.
+// The problem with every row brought to a diagonal near one: x = d x^, w = w^ / d, H^ = D H D. The
+// scales are powers of two, so scaling costs no rounding, and they are equal within a cone or
+// pyramid, so those keep their shape.
 typedef struct ItmMlcpScaled {
     int n;             // rows
     int ld;            // leading dimension of H
@@ -67,7 +69,8 @@ ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result
                          const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
                          ItmError* error);
 
-// consistency.c: takes contradictions between free rows out of ws->s.b; sets ws->shift, and ws->ray if there are any
+// consistency.c: takes contradictions between free rows out of ws->s.b; sets ws->shift, and ws->ray
+// if there are any
 void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
                              ItmMlcpInfo* info);
 
@@ -83,7 +86,8 @@ double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, cons
 
 // Projections onto the admissible set of a contact, in place; r is the radius mu x_n >= 0.
 void itm_residual_project_disc(double* t, double r);
-// Which part of the polygon y projects to: -1 inside, j edge from corner j to j + 1, k + j corner j.
+// Which part of the polygon y projects to: -1 inside, j edge from corner j to j + 1, k + j corner
+// j.
 int itm_residual_project_polygon(double* t, double r, int k);
 // (n, t) onto |t| <= mu n, Euclidean
 void itm_residual_project_cone(double* n, double* t, double mu);

@@ -9,7 +9,7 @@
 // ---------------------------------------------------------------------------- memory
 
 #define ROWS_PER_CONTACT 6       // normal, two tangents, torsion, two rolling
-#define LARGEST_DENSE_ISLAND 1200 // rows; a dense matrix of that size has 11 MB
+#define LARGEST_DENSE_ISLAND 600 // rows; a dense matrix of that size has 3 MB
 
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
@@ -71,6 +71,11 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->bounce_x = ITM_TAKE(arena, double, n);
     b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
+    b->sweep_z = ITM_TAKE(arena, double, 6 * m->nbody);
+    b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
+    b->sweep_target = ITM_TAKE(arena, double, b->row_capacity);
+    b->sweep_change = ITM_TAKE(arena, double, b->row_capacity);
+    b->sweep_order = ITM_TAKE(arena, int, b->block_capacity);
     b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
 }
 

@@ -92,6 +92,11 @@ typedef struct ItmBounded {
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
+    double*         sweep_z;     // mass-normalised velocities of bodies  (6 nbody)
+    double*         sweep_inv_D; // 1 / (|Y|^2 + omega)                   (row_capacity)
+    double*         sweep_target; // row velocities without impulses      (row_capacity)
+    double*         sweep_change; // and what impulses add                (row_capacity)
+    int*            sweep_order; // blocks                                (block_capacity)
     struct ItmMlcpWorkspace* workspace;
 } ItmBounded;
 // clang-format on

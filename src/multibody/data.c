@@ -221,9 +221,11 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
     itm_kinematics_integrate(m, d->q, q, d->x1, 0.0);
-    itm_kinematics_compute_positions(m, d, d->q);
-    itm_kinematics_compute_velocities(m, d, d->v);
-    itm_data_update_angles(m, d);
+    if (m->nangle > 0) {
+        itm_kinematics_compute_positions(m, d, d->q);
+        itm_kinematics_compute_velocities(m, d, d->v);
+        itm_data_update_angles(m, d);
+    }
     d->position_state = ITM_POSITION_STALE;
     return ITM_OK;
 }

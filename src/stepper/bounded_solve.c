@@ -6,6 +6,7 @@
 #include "stepper/bounded_solve.h"
 
 #include "base/error.h"
+#include "stepper/island_sweep.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
@@ -460,10 +461,68 @@ static ItmStatus solve_push(ItmData* d, int n)
     return status;
 }
 
+// ---------------------------------------------------------------------------- one island, by sweeps
+
+#define SWEEP_FROM 90     // rows: from here on an island of single bodies is swept first
+#define MAX_SWEEPS 400
+#define MAX_PUSH_SWEEPS 50
+
+// State of a row as the dense solvers report it.
+static signed char state_of(const ItmBoundRow* row, double x, double v)
+{
+    return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > 1e-9 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+}
+
+// Sweep an island. False: not suitable, or not done to the tolerance though a dense solver could do it.
+static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
+{
+    ItmBounded* b = d->bounded;
+    bool is_dense_possible = n <= b->island_capacity;
+    if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
+        return false;
+    }
+    double deepest = 0.0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
+            b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
+            if (is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
+                deepest = fmin(deepest, b->rows[i].gap);
+            }
+        }
+    }
+    double tolerance = m->contact_options.tolerance;
+    ItmSweepResult result = itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, MAX_SWEEPS, false);
+    if (result.residual > tolerance && is_dense_possible) {
+        d->info.fallbacks++;
+        return false;
+    }
+    d->info.unsolved += result.residual > tolerance;
+    d->info.solver_iterations += result.sweeps;
+    d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
+            b->v_after[i] += b->sweep_change[i];
+            b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
+            d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
+            bool is_pushed = is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
+            b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
+        }
+    }
+    if (deepest < -SLOP) {
+        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, SLOP, MAX_PUSH_SWEEPS, true);
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- an island
+
 static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
     int n = number_rows(b, head);
+    if (sweep_island(m, d, head, n)) {
+        return ITM_OK;
+    }
     if (n > b->island_capacity) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
                              "an island of %d bounded rows is larger than the %d there is room for", n,

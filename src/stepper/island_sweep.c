@@ -1,0 +1,210 @@
+// Projected Gauss-Seidel without forming H. In mass-normalised velocities z = sum Y' x (6 a body) a row's velocity is
+// target + Y z + Omega x, so that one visit of a row costs a dot product and an update over its one or two bodies.
+//   normal     x <- max(lo, min(up, x - w / D)),  D = |Y|^2 + Omega
+//   friction   x_t <- projection of (x_t - w_t / D_t) onto the law's set for the present normal impulse
+// Sweeps go forwards and backwards in turn: weight travels down a stack in one and back in the other.
+#include "stepper/island_sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+bool itm_sweep_is_suitable(const ItmModel* m, const ItmBounded* b, int head)
+{
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        for (int i = 0; i < path->npath; i++) {
+            int body = path->path[i];
+            bool has_rows = m->nrow > 0 && m->body_block_adr[body] != m->body_block_adr[body + 1];
+            if (!m->bodies[body].is_root_leaf || has_rows) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- rows and bodies
+
+// w = Y z of one row
+static inline double read_row(const ItmBounded* b, const ItmRowBlock* path, const double* y)
+{
+    double sum = 0.0;
+    for (int i = 0; i < path->npath; i++) {
+        const double *z = b->sweep_z + 6 * path->path[i], *y_i = y + 6 * i;
+        sum += y_i[0] * z[0] + y_i[1] * z[1] + y_i[2] * z[2] + y_i[3] * z[3] + y_i[4] * z[4] + y_i[5] * z[5];
+    }
+    return sum;
+}
+
+// z += Y' dx
+static inline void write_row(ItmBounded* b, const ItmRowBlock* path, const double* y, double dx)
+{
+    for (int i = 0; i < path->npath; i++) {
+        double* z = b->sweep_z + 6 * path->path[i];
+        for (int k = 0; k < 6; k++) {
+            z[k] += dx * y[6 * i + k];
+        }
+    }
+}
+
+static inline const double* row_Y(const ItmBounded* b, const ItmBoundBlock* block, int row)
+{
+    return b->Y + block->path.y_adr + (row - block->first) * block->path.ny;
+}
+
+static bool takes_part(const ItmBoundRow* row, bool only_normals)
+{
+    bool is_normal = row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
+    return is_normal || !only_normals;
+}
+
+// Inverse of D for every row, and z of the impulses that the sweeps start from.
+static void prepare(ItmBounded* b, int head, const double* x, bool only_normals)
+{
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        for (int i = 0; i < path->npath; i++) {
+            memset(b->sweep_z + 6 * path->path[i], 0, 6 * sizeof(double));
+        }
+    }
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            const double* y = row_Y(b, block, i);
+            double D = b->rows[i].omega;
+            for (int l = 0; l < block->path.ny; l++) {
+                D += y[l] * y[l];
+            }
+            b->sweep_inv_D[i] = 1.0 / D;
+            if (takes_part(&b->rows[i], only_normals)) {
+                write_row(b, &block->path, y, x[i]);
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- visiting a block
+
+// Change one impulse by dx and note how large a velocity that was.
+static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, int row, double x_next, double* largest)
+{
+    double dx = x_next - x[row];
+    x[row] = x_next;
+    write_row(b, &block->path, row_Y(b, block, row), dx);
+    double off = fabs(dx) / b->sweep_inv_D[row];
+    *largest = off > *largest || off != off ? off : *largest;
+}
+
+// x - w / D of one row
+static inline double wish(const ItmBounded* b, const ItmBoundBlock* block, const double* x, const double* target, int row)
+{
+    double w = target[row] + read_row(b, &block->path, row_Y(b, block, row)) + b->rows[row].omega * x[row];
+    return x[row] - w * b->sweep_inv_D[row];
+}
+
+// Nearest point of the regular polygon with corners r (cos, sin)(2 pi j / k).
+static void clip_to_polygon(double* x, double* y, double r, int k)
+{
+    double half = ITM_PI / k, apothem = r * cos(half), side = r * sin(half);
+    double angle = atan2(*y, *x), middle = (floor(angle / (2.0 * half)) + 0.5) * 2.0 * half;
+    double c = cos(middle), s = sin(middle);
+    double along = c * *x + s * *y, across = -s * *x + c * *y;
+    if (along > apothem) {
+        along = apothem;
+        across = fmax(-side, fmin(side, across));
+        *x = c * along - s * across;
+        *y = s * along + c * across;
+    }
+}
+
+// Two tangents at once, onto the set that the law allows for a normal impulse.
+static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmMlcpContact* c, double* x,
+                           const double* target, double* largest)
+{
+    double bound = c->mu * fmax(0.0, x[c->normal]);
+    int first = c->tangent[0], second = c->tangent[1];
+    if (c->law == ITM_FRICTION_BOX || second == ITM_NONE) {
+        for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
+            double t = wish(b, block, x, target, c->tangent[k]);
+            move(b, block, x, c->tangent[k], fmax(-bound, fmin(bound, t)), largest);
+        }
+        return;
+    }
+    double t0 = wish(b, block, x, target, first), t1 = wish(b, block, x, target, second);
+    double length = hypot(t0, t1);
+    if (c->law == ITM_FRICTION_PYRAMID) {
+        clip_to_polygon(&t0, &t1, bound, c->ndirection);
+    } else if (length > bound) {
+        t0 *= bound / length;
+        t1 *= bound / length;
+    }
+    move(b, block, x, first, t0, largest);
+    move(b, block, x, second, t1, largest);
+}
+
+static bool is_coupled(const ItmBounded* b, const ItmBoundBlock* block, int row)
+{
+    for (int c = block->first_coupling; c < block->first_coupling + block->ncoupling; c++) {
+        if (b->couplings[c].tangent[0] == row || b->couplings[c].tangent[1] == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void visit(ItmBounded* b, const ItmBoundBlock* block, double* x, const double* target, bool only_normals,
+                  double* largest)
+{
+    for (int i = block->first; i < block->first + block->nrow; i++) {
+        const ItmBoundRow* row = &b->rows[i];
+        if (takes_part(row, only_normals) && (block->nrow == 1 || !is_coupled(b, block, i))) {
+            double t = wish(b, block, x, target, i);
+            move(b, block, x, i, fmax(row->lo, fmin(row->up, t)), largest);
+        }
+    }
+    for (int c = 0; c < block->ncoupling && !only_normals; c++) {
+        visit_tangents(b, block, &b->couplings[block->first_coupling + c], x, target, largest);
+    }
+}
+
+// ---------------------------------------------------------------------------- sweeping
+
+// Blocks of the island in b->islands' scratch order, so that sweeps can go both ways. Returns how many.
+static int list_blocks(ItmBounded* b, int head)
+{
+    int n = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        b->sweep_order[n++] = k;
+    }
+    return n;
+}
+
+ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double* target,
+                               double* change, double tolerance, int max_sweeps, bool only_normals)
+{
+    prepare(b, head, x, only_normals);
+    int n = list_blocks(b, head);
+    double scale = 1.0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
+            scale = fmax(scale, 1.0 + fabs(target[i]));
+        }
+    }
+    ItmSweepResult result = {0};
+    do {
+        double largest = 0.0;
+        for (int i = 0; i < n; i++) {
+            int k = b->sweep_order[result.sweeps % 2 == 0 ? i : n - 1 - i];
+            visit(b, &b->blocks[k], x, target, only_normals, &largest);
+        }
+        result.sweeps++;
+        result.residual = largest / scale;
+    } while (result.sweeps < max_sweeps && result.residual > tolerance);
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            change[i] = read_row(b, &block->path, row_Y(b, block, i));
+        }
+    }
+    return result;
+}
