@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_NODES 20000  // the square of an island must be an int
+
 typedef struct Compile {
     const ItmCircuitBuilder* b;
     ItmCircuit* c;
@@ -582,6 +584,10 @@ ItmStatus itm_circuit_build(ItmCircuit** circuit, const ItmCircuitBuilder* b, It
     *circuit = NULL;
     if (b->nodes.count == 0) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "nodes", "a circuit needs at least one node");
+    }
+    if (b->nodes.count > MAX_NODES) {
+        return itm_error_set(error, ITM_ERR_CAPACITY, __func__, NULL, "a circuit has at most %d nodes, got %d", MAX_NODES,
+                             b->nodes.count);
     }
     ItmCircuit* c = calloc(1, sizeof *c);
     if (c == NULL) {
