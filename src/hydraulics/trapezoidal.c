@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PRESSURE_SCALE 1e5  // smallest pressure that residuals are measured against, Pa
+#define TRUSTED_CHANGE 0.1   // relative change of pressures up to which forward Euler is a good first guess
 #define MAX_HALVINGS 12      // of a Newton correction
 #define LEAST_DECREASE 0.1   // of the residual, as a share of what the linearisation promises
 #define MAX_SPLITS 8         // halvings of a step whose pressures Newton cannot find
@@ -146,7 +147,8 @@ static double compute_correction(const ItmCircuit* c, ItmHydraulics* d, double h
     double largest = 0.0;
     for (int i = 0; i < c->nvol; i++) {
         d->delta[i] = -d->delta[i];
-        largest = fmax(largest, relative(d, d->delta[i], i));
+        double size = relative(d, d->delta[i], i);
+        largest = size > largest ? size : largest;
     }
     return largest;
 }
@@ -169,6 +171,20 @@ static double advance(const ItmCircuit* c, ItmHydraulics* d, double before, doub
         }
     }
     return after;
+}
+
+// First guess: x + h f_0, or, where that is far off (h beyond the time constants), x.
+static void predict(const ItmCircuit* c, ItmHydraulics* d, double h)
+{
+    double largest = 0.0;
+    for (int i = 0; i < c->nvol; i++) {
+        d->x_stage[i] = d->x[i] + h * d->k[0][i];
+        double size = relative(d, h * d->k[0][i], i);
+        largest = size > largest ? size : largest;
+    }
+    if (!(largest <= TRUSTED_CHANGE)) {
+        memcpy(d->x_stage, d->x, sizeof(double) * (size_t)c->nvol);
+    }
 }
 
 // Pressures at the end of the step, in x_stage. Done when the residual or the last correction is within the tolerance.
@@ -208,9 +224,9 @@ static bool step_part(const ItmCircuit* c, ItmHydraulics* d, Part part)
         itm_kernel_compute_power(c, d, power_0);
     }
 
-    // spools in closed form, pressures by Newton from their present values
+    // spools in closed form, pressures by Newton
     itm_stage_set(c, d, part.t, part.h, part.to);
-    memcpy(d->x_stage, d->x, sizeof(double) * (size_t)c->nvol);
+    predict(c, d, h);
     solve_spools(c, d, d->x_stage, d->k[0], h);
     if (!solve(c, d, h)) {
         return false;
