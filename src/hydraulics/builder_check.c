@@ -203,8 +203,12 @@ ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* d
 ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error)
 {
     Check k = start(def->is_tank ? "tank" : "pressure source", def->name, error);
-    valid_pressure(&k, b, def->fluid, def->pressure);
+    finite(&k, "pressure", def->pressure);
+    valid_fluid(&k, b, def->fluid);
     valid_signal(&k, b, "signal", def->signal);
+    if (def->signal == ITM_NONE) {
+        valid_pressure(&k, b, def->fluid, def->pressure);
+    }
     return k.status;
 }
 
