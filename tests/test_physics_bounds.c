@@ -321,7 +321,7 @@ static void build_heap(Scene* s)
     int material = add_material(s, "stone", (ItmSurface){.friction = 0.6, .restitution = 0.2});
     add_shape(s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
     for (int i = 0; i < 5; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "stone%d", i);
         int body = add_body(s, name, 1.0 + i, (ItmVec3){0.01, 0.012, 0.014}, at(0.05 * i, 0.03 * i, 0.12 + 0.22 * i));
         if (i % 2) {

@@ -181,7 +181,7 @@ static void energy_never_grows_while_a_stack_is_built_by_falling(void** state)
         int material = add_material(&s, "brick", (ItmSurface){.friction = 0.5, .restitution = 0.3});
         add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
         for (int i = 0; i < 4; i++) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "brick%d", i);
             int body = add_body(&s, name, 2.0, (ItmVec3){0.02, 0.05, 0.05}, at(0.03 * i, 0.02 * i, 0.1 + 0.25 * i));
             add_shape(&s, body, ITM_COLLIDER_BOX, 0.4, 0.2, 0.15, at(0, 0, 0), material);
