@@ -1,6 +1,6 @@
 // Running a model: state, stepping, results.
 //
-// An ItmData is one running instance of a model: one block of memory, made once. Stepping allocates
+// An ItmData is one running instance of a model; its memory is made once, at creation. Stepping allocates
 // nothing (except inside the reference integrator), prints nothing, touches no file.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_DATA_H
@@ -102,7 +102,7 @@ ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int 
 ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body);
 ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
 
-// Accelerations v' of the present state, without and with the constraint forces. out (nv).
+// Accelerations v' of the present state under applied and constraint forces (contacts left out). v_dot (nv)
 ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);
 
 // Outputs: everything a run records, named element.quantity[.component].

@@ -8,8 +8,6 @@
 
 // ---------------------------------------------------------------------------- memory
 
-#define PAIRS_PER_SHAPE 32  // overlapping boxes that the broad phase has room for
-
 static void lay_out(const ItmModel* m, ItmContactData* c)
 {
     int n = m->contact->ncollider;
@@ -19,7 +17,8 @@ static void lay_out(const ItmModel* m, ItmContactData* c)
     c->boxes = ITM_TAKE(&c->arena, ItmAabb, n);
     c->margins = ITM_TAKE(&c->arena, double, n);
     c->filters = ITM_TAKE(&c->arena, ItmBroadFilter, n);
-    itm_broad_init(&c->broad, &c->arena, c->filters, n, PAIRS_PER_SHAPE * n + 64);
+    // boxes overlap more often than shapes touch
+    itm_broad_init(&c->broad, &c->arena, c->filters, n, 4 * c->capacity);
 }
 
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error)
@@ -188,7 +187,6 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
     ItmContact* c = &data->contacts[owner];
     *c = contact;
     c->row = b->nrow;
-    c->friction = s->friction;
     make_tangents(c->tangent, c->point.normal);
     ItmBoundRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
     normal->gap = c->point.gap;
@@ -303,7 +301,9 @@ ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h)
 
 int itm_contact_get_count(const ItmData* d)
 {
-    return d->contact != NULL ? d->contact->ncontact : 0;
+    // a table that was cleared by a reset or a restored state has no contacts yet
+    bool has_step = d->contact != NULL && d->bounded->nrow > 0;
+    return has_step ? d->contact->ncontact : 0;
 }
 
 static int user_id(const ItmModel* m, int body)
@@ -335,12 +335,10 @@ ItmContactInfo itm_contact_get_info(const ItmData* d, int contact)
         .normal_impulse = x[0],
         .impulse = itm_vec_scale(x[0], c->point.normal),
     };
-    double tangential = 0.0;
     for (int k = 0; k < c->ntangent; k++) {
         info.impulse = itm_vec_axpy(x[1 + k], c->tangent[k], info.impulse);
-        tangential = hypot(tangential, x[1 + k]);
     }
-    bool is_sliding = c->ntangent == 0 || tangential >= (1.0 - 1e-6) * c->friction * x[0];
+    bool is_sliding = itm_bounded_is_sliding(d->bounded, c->row);
     info.state = x[0] <= 0.0 ? ITM_CONTACT_OPEN : is_sliding ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
     return info;
 }

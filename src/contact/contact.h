@@ -43,7 +43,6 @@ typedef struct ItmContact {
     ItmVec3  tangent[2];
     int      row;               // normal row in the table of bounded rows
     int      ntangent;          // tangent rows behind it: 0 or 2
-    double   friction;
 } ItmContact;
 
 typedef struct ItmContactData {

@@ -117,15 +117,19 @@ static ItmStatus build_gaps(ItmModel* m, ItmContactModel* contact, const ItmBuil
 
 // ---------------------------------------------------------------------------- materials
 
-// Two springs in series; 0 stands for rigid.
+static bool is_rigid(const ItmSurface* s)
+{
+    return s->stiffness == 0.0 && s->damping == 0.0;
+}
+
 static double in_series(double a, double b)
 {
-    return a == 0.0 ? b : b == 0.0 ? a : a * b / (a + b);
+    return a + b > 0.0 ? a * b / (a + b) : 0.0;
 }
 
 ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b)
 {
-    return (ItmSurface){
+    ItmSurface both = {
         .friction = sqrt(a->friction * b->friction),
         .torsional_friction = fmax(a->torsional_friction, b->torsional_friction),
         .rolling_friction = fmax(a->rolling_friction, b->rolling_friction),
@@ -133,6 +137,11 @@ ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b)
         .stiffness = in_series(a->stiffness, b->stiffness),
         .damping = in_series(a->damping, b->damping),
     };
+    if (is_rigid(a) || is_rigid(b)) {
+        both.stiffness = fmax(a->stiffness, b->stiffness);
+        both.damping = fmax(a->damping, b->damping);
+    }
+    return both;
 }
 
 // Material 0 is the default one, the user's follow.

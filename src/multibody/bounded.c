@@ -233,23 +233,9 @@ ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_
     return block;
 }
 
-static int body_of_velocity(const ItmModel* m, int v_index)
-{
-    int lo = 0, hi = m->nbody - 1;
-    while (lo < hi) {
-        int mid = (lo + hi + 1) / 2;
-        if (m->bodies[mid].v_adr <= v_index) {
-            lo = mid;
-        } else {
-            hi = mid - 1;
-        }
-    }
-    return lo;
-}
-
 ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef)
 {
-    ItmBoundBlock* block = add_block(m, b, body_of_velocity(m, v_index), ITM_NONE, 1);
+    ItmBoundBlock* block = add_block(m, b, itm_model_body_of_velocity(m, v_index), ITM_NONE, 1);
     if (block != NULL) {
         block->path.ndof = 1;
         block->path.dof[0] = v_index;
@@ -444,15 +430,18 @@ void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x
 
 // ---------------------------------------------------------------------------- looking
 
-// Whether a contact's friction gives all it can: the tangent rows behind the normal one are not both between bounds.
-static bool is_sliding(const ItmBounded* b, int normal, int end)
+#define SLIDING_SPEED 1e-6  // m/s: slower contacts count as sticking
+
+bool itm_bounded_is_sliding(const ItmBounded* b, int normal)
 {
-    bool has_tangent = false, is_sticking = true;
+    int end = b->blocks[b->rows[normal].block].first + b->blocks[b->rows[normal].block].nrow;
+    double speed2 = 0.0;
+    bool has_tangent = false;
     for (int i = normal + 1; i < end && b->rows[i].kind == ITM_BOUND_TANGENT; i++) {
         has_tangent = true;
-        is_sticking = is_sticking && b->state[i] == ITM_ROW_ACTIVE;
+        speed2 += b->v_after[i] * b->v_after[i];
     }
-    return !has_tangent || !is_sticking;
+    return !has_tangent || speed2 > SLIDING_SPEED * SLIDING_SPEED;
 }
 
 ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body)
@@ -467,7 +456,7 @@ ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body)
             continue;
         }
         out.count++;
-        out.sliding += is_sliding(b, block->first, block->first + block->nrow);
+        out.sliding += itm_bounded_is_sliding(b, block->first);
         for (int i = 0; i < block->nrow; i++) {
             ItmSpatial cov = b->cov[block->path.cov_adr + i * block->path.nbody + slot];
             out.impulse = itm_vec_axpy(b->x[block->first + i], cov.lin, out.impulse);

@@ -91,6 +91,7 @@ typedef struct ItmBounded {
     double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
+    int             island_redundant; // dependent rows of the last solve
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
     double*         sweep_z;     // mass-normalised velocities of bodies  (6 nbody)
     double*         sweep_inv_D; // 1 / (|Y|^2 + omega)                   (row_capacity)
@@ -138,6 +139,8 @@ typedef struct ItmBoundForce {
 } ItmBoundForce;
 
 ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body);
+// Whether the contact with this normal row ended the step with a slip, or has no friction.
+bool itm_bounded_is_sliding(const ItmBounded* b, int normal);
 // Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.
 double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner);
 // Wrenches and direct forces of the impulses x times `rate`, added to wrench and tau.

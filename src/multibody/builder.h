@@ -30,6 +30,7 @@ typedef enum ItmElement {
     ITM_ELEMENT_GAP,
     ITM_ELEMENT_LIMIT,
     ITM_ELEMENT_JOINT_FRICTION,
+    ITM_ELEMENT_CONTACT,
     ITM_ELEMENT_COUNT
 } ItmElement;
 

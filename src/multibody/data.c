@@ -279,6 +279,7 @@ ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, si
         d->position_state = ITM_POSITION_STALE;
     }
     if (status == ITM_OK && d->bounded != NULL) {
+        itm_bounded_clear(d->bounded);
         itm_bounded_restore_memory(d->bounded, (const char*)bytes + reals);
     }
     return status;

@@ -88,7 +88,7 @@ struct ItmData {
     // row stage: itm_rows_compute, itm_rows_factor
     double*  row_gap;       // Phi                                                   (nrow)   m, rad
     double*  row_rate;      // w = A v - signal'                                     (nrow)   m/s
-    double*  row_bias;      // A' v - signal''                                       (nrow)   m/s^2
+    double*  row_bias;      // A' v                                                  (nrow)   m/s^2
     double*  row_ref;       // a derivative of the signals that drive rows           (nrow)
     ItmSpatial* row_cov;    // Jacobian by bodies                                    (ncov)
     double*  row_Y;         // L^-1 A'                                               (nY)

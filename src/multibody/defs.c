@@ -107,7 +107,7 @@ ItmContactOptions itm_default_contact_options(void)
                                .margin = 1e-3,
                                .restitution_speed = 1e-2,
                                .solver = ITM_MLCP_AUTO,
-                               .tolerance = 1e-10};
+                               .tolerance = 1e-9};
 }
 
 // ---------------------------------------------------------------------------- names
@@ -124,7 +124,7 @@ static const char* const DIRECTION_NAMES[ITM_DIRECTION_COUNT] = {"tx", "ty", "tz
 
 static const char* const ELEMENT_NAMES[ITM_ELEMENT_COUNT] = {
     "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "bushing", "actuator",
-    "material", "shape", "gap", "limit", "joint friction"};
+    "material", "shape", "gap", "limit", "joint friction", "contact"};
 
 const char* itm_joint_type_name(ItmJointType type)
 {

@@ -6,13 +6,14 @@
 #include "stepper/bounded_solve.h"
 
 #include "base/error.h"
+#include "base/union_find.h"
 #include "stepper/island_sweep.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
 #include <string.h>
 
-#define SLOP 1e-9       // m, rad: penetration below this is rounding and left alone
+#define SLOP 1e-9       // m, rad: gaps and penetrations below this are rounding and count as contact
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
 // ---------------------------------------------------------------------------- offsets
@@ -41,14 +42,16 @@ static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, doubl
     }
     double K = row->stiffness, D = row->damping;
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
-    double gamma = row->gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
+    // a gap of rounding size would come back as a velocity of gap / h and keep a resting stack trembling
+    double gap = is_rigid(row) && row->gap > 0.0 ? fmax(0.0, row->gap - SLOP) : row->gap;
+    double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
     bool is_closing = row->gap + h * w_free <= 0.0;
     row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
                        row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
     } else {
-        row->offset += gamma * row->gap / h;
+        row->offset += gamma * gap / h;
     }
 }
 
@@ -76,15 +79,6 @@ static void remember(ItmBounded* b)
 
 // ---------------------------------------------------------------------------- islands
 
-static int find_root(int* root, int i)
-{
-    while (root[i] != i) {
-        root[i] = root[root[i]];
-        i = root[i];
-    }
-    return i;
-}
-
 // Blocks that share a component, directly or over other blocks, form an island; lists in the order of the blocks.
 static void find_islands(const ItmModel* m, ItmBounded* b)
 {
@@ -98,16 +92,13 @@ static void find_islands(const ItmModel* m, ItmBounded* b)
     }
     for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
-        int first = find_root(b->root, m->component[path->path[0]]);
         for (int i = 1; i < path->npath; i++) {
-            int other = find_root(b->root, m->component[path->path[i]]);
-            b->root[other > first ? other : first] = other < first ? other : first;
-            first = other < first ? other : first;
+            itm_union_join(b->root, m->component[path->path[0]], m->component[path->path[i]]);
         }
     }
     b->nisland = 0;
     for (int k = 0; k < b->nblock; k++) {
-        int root = find_root(b->root, m->component[b->blocks[k].path.path[0]]);
+        int root = itm_union_find(b->root, m->component[b->blocks[k].path.path[0]]);
         b->blocks[k].next = ITM_NONE;
         if (b->head[root] == ITM_NONE) {
             b->islands[b->nisland++] = root;
@@ -270,14 +261,13 @@ static int number_couplings(ItmBounded* b, int head)
     return count;
 }
 
+// What a solve took; active and redundant rows are counted once, at the end.
 static void report(ItmData* d, const ItmMlcpInfo* info)
 {
-    d->info.nactive += info->nactive;
     d->info.solver_iterations += info->iterations;
-    d->info.solver_redundant += info->nredundant;
     d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
     d->info.fallbacks += info->nattempt > 1;
-    d->info.unsolved += info->outcome != ITM_MLCP_SOLVED;
+    d->info.unsolved += info->outcome != ITM_MLCP_SOLVED && info->outcome != ITM_MLCP_SOLVED_TO_ROUNDING;
 }
 
 // One MLCP of the assembled island; impulses in island_x, row velocities A v+ in island_v.
@@ -304,6 +294,7 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         return status;
     }
     report(d, &result.info);
+    b->island_redundant = result.info.nredundant;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
         b->island_v[i] = b->island_w[i] - row->offset - row->omega * b->island_x[i];
@@ -417,6 +408,7 @@ static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n
         b->v_after[b->global[i]] = b->island_v[i];
         b->state[b->global[i]] = b->island_state[i];
     }
+    d->info.solver_redundant += b->island_redundant;
     return status;
 }
 
@@ -455,6 +447,9 @@ static ItmStatus solve_push(ItmData* d, int n)
     ItmMlcpOptions options = itm_default_mlcp_options();
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
+    if (status == ITM_OK) {
+        report(d, &result.info);
+    }
     for (int i = 0; status == ITM_OK && i < count; i++) {
         b->x_push[b->global[i]] = b->island_x[i];
     }
@@ -464,8 +459,8 @@ static ItmStatus solve_push(ItmData* d, int n)
 // ---------------------------------------------------------------------------- one island, by sweeps
 
 #define SWEEP_FROM 90     // rows: from here on an island of single bodies is swept first
-#define LEAST_SWEEPS 60   // at most that many sweeps, or more while rows * sweeps stays below
-#define SWEEP_WORK 1000000//   this
+#define LEAST_SWEEPS 220  // at most that many sweeps, or more while rows * sweeps stays below
+#define SWEEP_WORK 300000//   this
 #define MAX_PUSH_SWEEPS 50
 
 // State of a row as the dense solvers report it.
@@ -505,7 +500,6 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
             bool is_pushed = is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
             b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
@@ -597,7 +591,9 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     start_report(d);
     if (b->is_overfull) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "more contacts than the %d blocks there is room for; raise max_contacts", b->block_capacity);
+                             "more contacts, or more shapes close to each other, than there is room for (%d contacts); raise "
+                             "max_contacts",
+                             m->ncontact_max);
     }
     for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
@@ -621,6 +617,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     apply_impulses(m, d, v, b->x, d->lambda);
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
+        d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
         has_push = has_push || b->x_push[i] != 0.0;
     }
     if (has_push) {

@@ -1,7 +1,7 @@
 // Impulse-momentum semi-implicit Euler (Moreau's time stepping) for bilateral rows        [contact-rim, eqs. 21-24]
 //
 //   M v+ = M v + h (f - c) + A' h lambda
-//   A v+ + h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
+//   A v+ + c h A' v + Omega h lambda + Gamma Phi / h = signal'(t + h),  c = 1/2 for rigid rows, 1 for compliant ones
 //   q+ = q (+) h v+, then the gaps of rigid rows are closed, by impulses that belong to the step (SHAKE)
 //   v+ is projected onto A(q+) v+ = signal'(t + h), which changes no later position: the next impulses absorb it (RATTLE)
 //

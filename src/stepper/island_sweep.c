@@ -135,7 +135,7 @@ static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmM
         return;
     }
     double t0 = wish(b, block, x, target, first), t1 = wish(b, block, x, target, second);
-    double length = hypot(t0, t1);
+    double length = sqrt(t0 * t0 + t1 * t1);
     if (c->law == ITM_FRICTION_PYRAMID) {
         clip_to_polygon(&t0, &t1, bound, c->ndirection);
     } else if (length > bound) {
