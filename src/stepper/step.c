@@ -6,6 +6,7 @@
 #include "multibody/bounded.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char* const STEPPER_NAMES[ITM_STEPPER_COUNT] = {"euler", "ali1", "ali3p", "reference"};
@@ -97,8 +98,8 @@ void itm_reset(const ItmModel* m, ItmData* d)
 
 // ---------------------------------------------------------------------------- step
 
-// Name of the body whose coordinates or velocities are not finite, or NULL.
-static const char* find_not_finite(const ItmModel* m, const ItmData* d)
+// The body whose coordinates or velocities are not finite, or ITM_NONE.
+static int find_not_finite(const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -110,10 +111,42 @@ static const char* find_not_finite(const ItmModel* m, const ItmData* d)
             sum += d->v[body->v_adr + k];
         }
         if (!isfinite(sum)) {
-            return body->name;
+            return i;
         }
     }
-    return NULL;
+    return ITM_NONE;
+}
+
+// The contact that pushed hardest on a body in this step, or ITM_NONE; one that is not finite pushes harder than any.
+static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
+{
+    int hardest = ITM_NONE;
+    double most = 0.0;
+    for (int i = 0; i < itm_contact_get_count(d); i++) {
+        ItmContactInfo c = itm_contact_get_info(d, i);
+        bool is_on_body = (c.body_a != ITM_GROUND && m->body_index[c.body_a] == body) ||
+                          (c.body_b != ITM_GROUND && m->body_index[c.body_b] == body);
+        if (is_on_body && !(c.normal_impulse <= most)) {
+            most = isnan(c.normal_impulse) ? INFINITY : c.normal_impulse;
+            hardest = i;
+        }
+    }
+    return hardest;
+}
+
+static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
+{
+    char where[200] = "";
+    int contact = find_hardest_contact(m, d, body);
+    if (contact != ITM_NONE) {
+        ItmContactInfo c = itm_contact_get_info(d, contact);
+        snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
+                 c.name_b != NULL ? c.name_b : "", c.name_b != NULL ? "'" : "");
+    }
+    return itm_error_set(&d->error, ITM_ERR_NOT_FINITE, "itm_step", NULL,
+                         "body '%s' has a position or velocity that is not finite after the step from t = %.9g s%s; "
+                         "take a smaller step or look at its forces",
+                         m->bodies[body].name, itm_data_get_time(d), where);
 }
 
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)
@@ -135,12 +168,9 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
     d->info.iterations = 0;
     ItmStatus status = dispatch(m, d);
-    const char* culprit = status == ITM_OK ? find_not_finite(m, d) : NULL;
-    if (culprit != NULL) {
-        status = itm_error_set(&d->error, ITM_ERR_NOT_FINITE, __func__, NULL,
-                               "body '%s' has a position or velocity that is not finite after the step from t = %.9g s; "
-                               "take a smaller step or look at its forces",
-                               culprit, itm_data_get_time(d));
+    int culprit = status == ITM_OK ? find_not_finite(m, d) : ITM_NONE;
+    if (culprit != ITM_NONE) {
+        status = fail_not_finite(m, d, culprit);
     }
     if (status != ITM_OK) {
         memcpy(d->state, d->state_backup, sizeof(double) * (size_t)d->nstate);
