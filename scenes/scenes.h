@@ -26,6 +26,11 @@ ItmStatus itm_four_bar_build(ItmModel** model, ItmCoordinates coordinates, int n
 // along -y. Bodies "rod1" ... "rod5" with their origins in the middle. Freedom 1, one row redundant.
 ItmStatus itm_bricard_build(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
 
+// Wall of n bricks on the ground, every other course shifted by a quarter of a brick, and n bricks each
+// alone on the ground. Bodies "brick0" ..., shapes "box0" ...; exact cone of friction, rigid. Freedom 6 n.
+ItmStatus itm_wall_build(ItmModel** model, int n, ItmError* error);
+ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error);
+
 // ---------------------------------------------------------------------------- closed forms
 
 // Rod of 1 m and 1 kg, "rod", hinged at its end by "hinge"; starts at rest, `amplitude` from hanging.
