@@ -1,6 +1,7 @@
 // interim check: what a model is, without running it.
 #include "app.h"
 
+#include "contacts.h"
 #include "multibody/model.h"
 #include "scales.h"
 
@@ -145,8 +146,9 @@ static int check(const AppArguments* arguments)
     print_joints(m, width);
     print_freedom(m, &info);
     print_numbers(&info);
+    app_contacts_print(file);
     print_run(file);
-    if (app_scales_warn(file) == 0) {
+    if (app_contacts_warn(file) + app_scales_warn(file) == 0) {
         printf("no warnings\n");
     }
     itm_file_destroy(file);
@@ -158,7 +160,8 @@ const AppCommand app_check_command = {
     .synopsis = "MODEL.yaml [OPTION]...",
     .help = "say what a model is: bodies, joints, freedoms, rows, scales",
     .details = "Reads, compiles and assembles a model without running it, and prints its bodies and joints, its\n"
-               "freedoms and constraint rows, redundant rows by name, and what is badly scaled.",
+               "freedoms and constraint rows, redundant rows by name, its shapes and the contacts of the start, and what is\n"
+               "badly scaled or overlaps.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = check,

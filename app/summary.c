@@ -5,8 +5,14 @@
 
 void app_summary_note_step(AppRunSummary* s, const ItmData* data)
 {
-    double gap = itm_data_get_step_info(data).gap;
-    s->gap = gap > s->gap ? gap : s->gap;
+    ItmStepInfo info = itm_data_get_step_info(data);
+    s->gap = fmax(s->gap, info.gap);
+    s->ncontact = info.ncontact > s->ncontact ? info.ncontact : s->ncontact;
+    s->nbounded = info.nbounded > s->nbounded ? info.nbounded : s->nbounded;
+    s->nredundant = info.solver_redundant > s->nredundant ? info.solver_redundant : s->nredundant;
+    s->solver_iterations += info.solver_iterations;
+    s->solver_residual = fmax(s->solver_residual, info.solver_residual);
+    s->penetration = fmax(s->penetration, info.penetration);
 }
 
 void app_summary_note_outputs(AppRunSummary* s, const ItmModel* m, const double* values)
@@ -31,6 +37,28 @@ static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
     }
 }
 
+// What the complementarity solver had to do, where anything has a bound.
+static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
+{
+    if (s->nbounded == 0) {
+        return;
+    }
+    printf("  bounds       up to %d rows", s->nbounded);
+    if (s->ncontact > 0) {
+        printf(", %d contacts, penetration %.2g m", s->ncontact, s->penetration);
+    }
+    printf("\n");
+    printf("  solver       %ld iterations, residual up to %.2g, %ld fall-backs\n", s->solver_iterations,
+           s->solver_residual, info->fallbacks);
+    if (info->unsolved > 0) {
+        printf("  unsolved     %ld times no solver reached the tolerance\n", info->unsolved);
+    }
+    if (s->nredundant > 0) {
+        printf("  redundant    up to %d bounded rows followed from others; their forces are the least ones\n",
+               s->nredundant);
+    }
+}
+
 void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const ItmData* data,
                        ItmVerdict verdict, const char* output)
 {
@@ -39,8 +67,9 @@ void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const I
         [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down"};
     ItmStepInfo info = itm_data_get_step_info(data);
     double time = itm_data_get_time(data);
-    printf("%s: %s at %.9g s\n", file->title, ENDS[verdict], time);
+    printf("%s: %s at %.9g s\n", file->title[0] != '\0' ? file->title : "run", ENDS[verdict], time);
     print_steps(file, &info);
+    print_bounds(s, &info);
     printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
            s->wall_time > 0.0 ? time / s->wall_time : 0.0);
     if (s->has_energy) {

@@ -10,6 +10,12 @@ typedef struct AppRunSummary {
     double gap;          // largest joint gap after any step, m or rad
     bool has_energy;      // the model has an energy balance
     double energy_error;  // largest deviation from balance in any row, J
+    int ncontact;         // most contacts of a step
+    int nbounded;         // most bounded rows of a step
+    int nredundant;       // most of them that depended on others
+    long solver_iterations;  // of the complementarity solver in all
+    double solver_residual;  // largest of a step
+    double penetration;      // deepest of a step, m
 } AppRunSummary;
 
 // After a step, and after the outputs of a row were computed.

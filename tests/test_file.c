@@ -1,101 +1,9 @@
 // Model files: what is read, and where and how every kind of mistake is reported.
-#include "check.h"
+#include "read_text.h"
 
-#include "interim/file.h"
-#include "io/file.h"
 #include "math/vec.h"
-#include "multibody/builder.h"
 
 #define PI 3.14159265358979323846
-
-// ---------------------------------------------------------------------------- helpers
-
-typedef struct Read {
-    ItmModelFile file;
-    ItmBuilder* builder;
-    ItmDocument doc;
-    ItmError error;
-    ItmStatus status;
-} Read;
-
-static Read read_length(const char* text, size_t length, const char* override)
-{
-    Read r = {0};
-    r.status = itm_file_read(&r.file, &r.builder, &r.doc, text, length, "model.yaml", &override,
-                             override != NULL, &r.error);
-    return r;
-}
-
-static void done(Read* r)
-{
-    free(r->file.title);
-    free(r->file.name);
-    itm_builder_destroy(r->builder);
-    itm_document_free(&r->doc);
-}
-
-static Read accept_with(const char* text, const char* override)
-{
-    Read r = read_length(text, strlen(text), override);
-    if (r.status != ITM_OK) {
-        fail_msg("%s:%d:%d: %s\n%s", r.error.file, r.error.line, r.error.column, r.error.message,
-                 text);
-    }
-    return r;
-}
-
-static Read accept(const char* text)
-{
-    return accept_with(text, NULL);
-}
-
-static void expect_error(Read* r, const char* text, const char* file, int line, int column,
-                         const char* words)
-{
-    if (r->status == ITM_OK) {
-        fail_msg("accepted: %.300s", text);
-    }
-    if (r->error.line != line || r->error.column != column ||
-        strstr(r->error.message, words) == NULL || strcmp(r->error.file, file) != 0) {
-        fail_msg("expected %s:%d:%d '%s', got %s:%d:%d: %s\n%.300s", file, line, column, words,
-                 r->error.file, r->error.line, r->error.column, r->error.message, text);
-    }
-    assert_int_equal(r->status, r->error.status);
-    assert_null(r->builder);
-    done(r);
-}
-
-static void refuse(const char* text, int line, int column, const char* words)
-{
-    Read r = read_length(text, strlen(text), NULL);
-    expect_error(&r, text, "model.yaml", line, column, words);
-}
-
-// A file with one body `rod` at (1, 2, 3), one more `bob` without pose, and these lines, the first
-// in line 9.
-#define HEAD                                                                                       \
-    "signals: {lift: {ramp: {end: 1 s, to: 5 N}}}\n"                                               \
-    "parameters: {L: 2 m}\n"                                                                       \
-    "multibody:\n"                                                                                 \
-    "  bodies:\n"                                                                                  \
-    "    rod: {mass: 1 kg, inertia: [1, 1, 1], position: [1, 2, 3]}\n"                             \
-    "    bob: {mass: 1 kg, inertia: [1, 1, 1]}\n"                                                  \
-    "    box: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0],\n"                             \
-    "          orientation: {axis: [0, 0, 1], angle: 90 deg}}\n"
-
-static void refuse_after_head(const char* lines, int line, int column, const char* words)
-{
-    char text[4096];
-    snprintf(text, sizeof text, HEAD "%s", lines);
-    refuse(text, line + 8, column, words);
-}
-
-static Read accept_after_head(const char* lines)
-{
-    char text[4096];
-    snprintf(text, sizeof text, HEAD "%s", lines);
-    return accept(text);
-}
 
 static void check_vec(ItmVec3 got, double x, double y, double z)
 {
@@ -632,7 +540,7 @@ static void bodies_are_checked(void** state)
     refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 0, 1]}}}}\n", 1, 51,
            "size of a shape");
     refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 1, 1], sphere: 1}}}}\n", 1, 70,
-           "one shape");
+           "not two");
     refuse("multibody: {bodies: {a: {density: 1, shape: {}}}}\n", 1, 45, "one of box");
     refuse("multibody: {bodies: {a: {mass: -1, shape: {sphere: 1}}}}\n", 1, 32, "positive");
     refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1}, com: [0, 0, 0]}}}\n", 1, 60,

@@ -366,6 +366,19 @@ static void circuits_are_checked(void** state)
     expect_no_circuit(b, "volume", "must be positive");
     itm_circuit_builder_destroy(b);
 
+    // a source that follows a signal of 1 Pa
+    b = make_builder();
+    join_all(b);
+    ItmPressureSourceDef source = itm_default_pressure_source_def();
+    source.name = "source";
+    source.pressure = 0.0;
+    source.signal = 0;
+    orifice = good_orifice();
+    CHECK_OK(itm_circuit_add_pressure_source(b, &source, &orifice.port_a, &error), &error);
+    CHECK_OK(itm_circuit_add_orifice(b, &orifice, NULL, &error), &error);
+    expect_no_circuit(b, "pressure", "source 'source' starts at 1 Pa");
+    itm_circuit_builder_destroy(b);
+
     // the prescribed motion begins outside the stroke
     b = make_builder();
     join_all(b);

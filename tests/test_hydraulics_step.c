@@ -33,6 +33,13 @@ void* __wrap_realloc(void* block, size_t size)
     return __real_realloc(block, size);
 }
 
+// Uniform in [lo, hi], the same on every machine.
+static double draw(uint64_t* seed, double lo, double hi)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(*seed >> 11) / 9007199254740992.0;
+}
+
 // ---------------------------------------------------------------------------- circuits
 
 // The single crane's circuit; its piston swings by 2 cm with 0.5 Hz, its valve is driven by the input.
@@ -188,6 +195,38 @@ static void trapezoidal_is_stable_at_large_steps(void** state)
     itm_circuit_destroy(c);
 }
 
+// Any pressures, commands and rates, and steps up to 40 times the fastest time constant: Newton finds the end of the step.
+static void trapezoidal_solves_from_any_pressures(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmCircuit* c = NULL;
+    CHECK_OK(itm_manipulator_circuit_build(&c, 0.0, &error), &error);
+    ItmHydraulics* d = make_data(c, ITM_HYDRAULIC_TRAPEZOIDAL, 1e-10);
+    uint64_t seed = 3;
+    long iterations = 0, splits = 0;
+    for (int sample = 0; sample < 1000; sample++) {
+        double x[4], h = pow(10.0, draw(&seed, -5, -2));
+        itm_hydraulics_reset(c, d);
+        for (int i = 0; i < 4; i++) {
+            x[i] = draw(&seed, 2e3, 8e6);
+        }
+        CHECK_OK(itm_hydraulics_set_x(d, x), itm_hydraulics_get_error(d));
+        for (int i = 0; i < 2; i++) {
+            double s = i == 0 ? 0.5658554 : 0.4609772;
+            CHECK_OK(itm_hydraulics_set_input(c, d, 2 + i, draw(&seed, -0.5, 0.5)), itm_hydraulics_get_error(d));
+            CHECK_OK(itm_hydraulics_set_piston(c, d, i, s, draw(&seed, -0.1, 0.1)), itm_hydraulics_get_error(d));
+        }
+        CHECK_OK(itm_hydraulics_step(c, d, h), itm_hydraulics_get_error(d));
+        iterations += itm_hydraulics_get_info(d).iterations;
+        splits += itm_hydraulics_get_info(d).splits;
+    }
+    print_message("1000 steps from random pressures: %.1f iterations a step, %ld halvings\n", 1e-3 * (double)iterations,
+                  splits);
+    itm_hydraulics_destroy(d);
+    itm_circuit_destroy(c);
+}
+
 // ---------------------------------------------------------------------------- ledger
 
 // supply = all others, for every integrator: powers balance at every moment and all accounts share the quadrature.
@@ -317,13 +356,6 @@ static ItmCircuit* make_zoo(void)
     CHECK_OK(itm_circuit_build(&c, b, &error), &error);
     itm_circuit_builder_destroy(b);
     return c;
-}
-
-// Uniform in [lo, hi], the same on every machine.
-static double draw(uint64_t* seed, double lo, double hi)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return lo + (hi - lo) * (double)(*seed >> 11) / 9007199254740992.0;
 }
 
 // Central differences of the rates (nx) and forces (2) by one variable, with a step.
@@ -631,6 +663,7 @@ int main(void)
         cmocka_unit_test(adaptive_agrees_with_runge_kutta),
         cmocka_unit_test(joystick_run_agrees_between_integrators),
         cmocka_unit_test(trapezoidal_is_stable_at_large_steps),
+        cmocka_unit_test(trapezoidal_solves_from_any_pressures),
         cmocka_unit_test(energy_balance_closes),
         cmocka_unit_test(derivatives_agree_with_differences),
         cmocka_unit_test(stepping_allocates_nothing),

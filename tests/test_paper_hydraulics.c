@@ -111,7 +111,7 @@ static void single_crane_reaches_the_reference(void** state)
     run_crane(&crane, 0.0, 9.0, 2.5e-5);
     print_message("single crane at 9 s, RK4 0.025 ms: theta1 %.10f, s %.10f m, rate %.10f m/s, p1 %.1f Pa, F %.3f N\n",
                   crane.y[0], crane.s[0], crane.w[0], crane.y[4], crane.force[0]);
-    // the end dampers switch within a step, which costs RK4 its order: an error h^2 of the second derivative's jump
+    // 1e-9 of the reference, and as much of ours: the end dampers switch within a step, which costs RK4 its order
     CHECK_NEAR(crane.y[0], 0.9186081472, 2e-9);
     CHECK_NEAR(crane.s[0], 0.6887567499, 2e-9);
     CHECK_NEAR(crane.w[0], 0.0405461008, 1e-8);
@@ -178,6 +178,112 @@ static void end_dampers_engage_when_the_page_says(void** state)
     end_crane(&crane);
 }
 
+// ---------------------------------------------------------------------------- printed equations
+
+// Uniform in [lo, hi], the same on every machine.
+static double draw(uint64_t* seed, double lo, double hi)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+// sqrt(x) delta: nothing where the argument is negative
+static double one_way(double x)
+{
+    return x > 0 ? sqrt(x) : 0.0;
+}
+
+// contact-rim numbers the chambers the other way round: its 1 shrinks with s.
+static void manipulator_rates_are_equations_46_to_51(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmCircuit* c = NULL;
+    ItmHydraulics* d = NULL;
+    CHECK_OK(itm_manipulator_circuit_build(&c, 0.0, &error), &error);
+    CHECK_OK(itm_hydraulics_create(&d, c, NULL, &error), &error);
+    uint64_t seed = 11;
+    double a_p = 6.5e-3, l = 0.442, c_d = 0.67, rho = 850, p_P = 7.6e6, p_T = 1e5, a = 6.53e-10, b = -1.19e-18;
+    double s_0[2] = {0.56585543990021725, 0.46097722286464438};
+    for (int sample = 0; sample < 100; sample++) {
+        double x[4], x_dot[4], s[2], w[2], F[2], kappa[2];
+        for (int i = 0; i < 4; i++) {
+            x[i] = draw(&seed, 5e4, 9e6);  // beyond pump and tank on both sides
+        }
+        for (int i = 0; i < 2; i++) {
+            s[i] = s_0[i] + draw(&seed, -0.2, 0.2);
+            w[i] = draw(&seed, -0.1, 0.1);
+            kappa[i] = draw(&seed, 0.0, 1.0);
+            CHECK_OK(itm_hydraulics_set_input(c, d, 2 + i, kappa[i] - 0.5), itm_hydraulics_get_error(d));
+        }
+        itm_hydraulics_compute_rates(c, d, x_dot, F, NULL, 0.0, x, s, w);
+        for (int i = 0; i < 2; i++) {
+            double p_2 = x[2 * i], p_1 = x[2 * i + 1];
+            double a_i = 5e-4 * kappa[i], a_o = 5e-4 * (1 - kappa[i]);
+            double beta_1 = (1 + a * p_1 + b * p_1 * p_1) / (a + 2 * b * p_1);
+            double beta_2 = (1 + a * p_2 + b * p_2 * p_2) / (a + 2 * b * p_2);
+            double l_1 = 0.5 * l + s_0[i] - s[i], l_2 = 0.5 * l + s[i] - s_0[i];
+            double p_1_dot = beta_1 / (a_p * l_1) * (a_p * w[i] + a_i * c_d * one_way(2 * (p_P - p_1) / rho) -
+                                                     a_o * c_d * one_way(2 * (p_1 - p_T) / rho));
+            double p_2_dot = beta_2 / (a_p * l_2) * (-a_p * w[i] + a_o * c_d * one_way(2 * (p_P - p_2) / rho) -
+                                                     a_i * c_d * one_way(2 * (p_2 - p_T) / rho));
+            // rounding of terms of up to 1e12 Pa/s
+            CHECK_NEAR(x_dot[2 * i + 1], p_1_dot, 1e-2);
+            CHECK_NEAR(x_dot[2 * i], p_2_dot, 1e-2);
+            CHECK_NEAR(F[i], (p_2 - p_1) * a_p - 1e5 * w[i], 1e-9);
+        }
+    }
+    itm_hydraulics_destroy(d);
+    itm_circuit_destroy(c);
+}
+
+// r(x), linear below 2 bar, as the page has it
+static double page_root(double x)
+{
+    return fabs(x) > 2e5 ? copysign(sqrt(fabs(x)), x) : x / sqrt(2e5);
+}
+
+static void crane_rates_are_equations_27_to_34(void** state)
+{
+    (void)state;
+    Crane crane;
+    start_crane(&crane, 1);
+    // piston side and line come first: they are one island
+    static const char* const STATES[4] = {"piston1.pressure", "line1.pressure", "rod1.pressure", "valve1.spool"};
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(itm_circuit_get_state_name(crane.circuit, i), STATES[i]);
+    }
+    uint64_t seed = 5;
+    double A_1 = 5.026548245743669e-3, A_2 = 4.064435495581795e-3, B_o = 1.5e9, B_c = 31.5e9, B_h = 150e6;
+    double C_v = 1.0690e-8, C_t = 0.8 * 2.827433388230814e-5 * sqrt(2.0 / 850.0), p_P = 7.6e6, p_T = 1e5;
+    for (int sample = 0; sample < 100; sample++) {
+        double x[4], x_dot[4], F, s = draw(&seed, 0.451, 0.749), w = draw(&seed, -0.1, 0.1);
+        for (int i = 0; i < 3; i++) {
+            x[i] = draw(&seed, 1e5, 8e6);
+        }
+        // half of them in the straight part of the throttle's law
+        x[1] = sample % 2 == 0 ? x[1] : x[0] + draw(&seed, -1e5, 1e5);
+        x[3] = draw(&seed, -10, 10);
+        double p_1 = x[0], p_3 = x[1], p_2 = x[2], U = x[3];
+        itm_hydraulics_compute_rates(crane.circuit, crane.data, x_dot, &F, NULL, 0.7, x, &s, &w);
+        double l_1 = 0.05 + s - 0.5, l_2 = 0.3 - l_1;
+        double inv_1 = 3.14e-5 * (1 / B_o + 1 / B_h) + A_1 * l_1 * (1 / B_o + 1 / B_c);
+        double inv_2 = 7.85e-5 * (1 / B_o + 1 / B_h) + A_2 * l_2 * (1 / B_o + 1 / B_c);
+        double inv_3 = 4.71e-5 * (1 / B_o + 1 / B_h);
+        double Q_31 = C_t * page_root(p_3 - p_1);
+        double Q_V3 = U >= 0 ? C_v * U * page_root(p_P - p_3) : C_v * U * page_root(p_3 - p_T);
+        double Q_2V = U >= 0 ? C_v * U * page_root(p_2 - p_T) : C_v * U * page_root(p_P - p_2);
+        double F_d = l_1 <= 0.008 ? 1e7 * (0.008 - l_1) - 5e3 * w : l_2 <= 0.008 ? -1e7 * (0.008 - l_2) - 5e3 * w : 0.0;
+        // rounding of terms of up to 1e10 Pa/s
+        CHECK_NEAR(x_dot[0], (Q_31 - A_1 * w) / inv_1, 1e-4);
+        CHECK_NEAR(x_dot[1], (Q_V3 - Q_31) / inv_3, 1e-4);
+        CHECK_NEAR(x_dot[2], (A_2 * w - Q_2V) / inv_2, 1e-4);
+        CHECK_NEAR(x_dot[3], (-10.0 - U) * 2 * 3.14159265358979323846 * 35, 1e-9);  // the joystick at 0.7 s
+        CHECK_NEAR(F, p_1 * A_1 - p_2 * A_2 - 1e5 * w + F_d, 1e-7);
+    }
+    end_crane(&crane);
+}
+
 // ---------------------------------------------------------------------------- statics
 
 static void static_kappa_of_the_manipulator(void** state)
@@ -221,8 +327,8 @@ static void static_kappa_of_the_manipulator(void** state)
     for (int i = 0; i < 2; i++) {
         double k = i == 0 ? kappa_1 : kappa_2;
         double f = 6.5e-3 * 7.5e6 * (1 - 2 * k) / (1 - 2 * k + 2 * k * k);
-        CHECK_NEAR(f, force[i], 1e-8 * 6.5e-3 * 7.5e6);
-        CHECK_NEAR(itm_hydraulics_get_force(c, d, i).total, force[i], 1e-8 * 6.5e-3 * 7.5e6);
+        CHECK_NEAR(f, force[i], 1e-11 * 6.5e-3 * 7.6e6);  // the tolerance of the static start
+        CHECK_NEAR(itm_hydraulics_get_force(c, d, i).total, force[i], 1e-11 * 6.5e-3 * 7.6e6);
     }
     // time constant near 0.22 ms, so that forward Euler needs a step below 0.45 ms
     double tau = 1.0 / itm_hydraulics_compute_fastest_rate(c, d);
@@ -266,8 +372,8 @@ static void static_pressures_of_the_cranes(void** state)
     double A_1 = 5.026548245743669e-3, A_2 = 4.064435495581795e-3;
     for (int i = 0; i < 2; i++) {
         double want = (force[i] + 2e6 * A_2) / A_1;
-        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "piston1" : "piston2")), want, 1.0);
-        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "line1" : "line2")), want, 1.0);
+        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "piston1" : "piston2")), want, 1e-3);
+        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "line1" : "line2")), want, 1e-3);
         CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "rod1" : "rod2")), 2e6, 0.0);
     }
     // no state of rest can give 1 MN: said so, with what is left, and the state is kept
@@ -287,6 +393,8 @@ int main(void)
         cmocka_unit_test(double_crane_reaches_the_reference),
         cmocka_unit_test(single_crane_spends_its_energy_as_published),
         cmocka_unit_test(end_dampers_engage_when_the_page_says),
+        cmocka_unit_test(manipulator_rates_are_equations_46_to_51),
+        cmocka_unit_test(crane_rates_are_equations_27_to_34),
         cmocka_unit_test(static_kappa_of_the_manipulator),
         cmocka_unit_test(static_pressures_of_the_cranes),
     };

@@ -53,7 +53,7 @@ ITM_API ItmVolumeDef itm_default_volume_def(void);
 typedef struct ItmPressureSourceDef {
     const char* name;
     int fluid;
-    double pressure;  // Pa, not below the vapour pressure
+    double pressure;  // Pa; with the signal's start value not below the vapour pressure
     int signal;       // Pa, or ITM_NONE
     bool is_tank;     // no volume may start below a tank
 } ItmPressureSourceDef;
@@ -293,6 +293,7 @@ typedef struct ItmHydraulicInfo {
     int iterations;         // Newton iterations, or internal steps (adaptive), of the last step
     long total_iterations;
     double residual;        // of Newton in the last step, relative to the pressures
+    long splits;            // parts of steps that were halved because Newton failed there
     long cavitations;       // times that a pressure reached the vapour pressure
     double cavitation_time; // when the last of them began, s
     int cavitation_node;    // where, or ITM_NONE
@@ -348,7 +349,7 @@ ITM_API ItmStatus itm_hydraulics_restore(ItmHydraulics* d, const void* bytes, si
 // ---------------------------------------------------------------------------- equations
 
 // For monolithic integration and linearisation: x' = f(t, x, s, w) and F(x, s, w), with the inputs of d. x: pressures
-// of the volumes (below the vapour pressure: void, see theory), then spool states. Nothing of the state of d changes.
+// of the volumes (below the vapour pressure: void, see theory), then spool states, as itm_circuit_get_state_name names them. Nothing of the state of d changes.
 ITM_API void itm_hydraulics_get_x(const ItmHydraulics* d, double* x);
 ITM_API ItmStatus itm_hydraulics_set_x(ItmHydraulics* d, const double* x);
 // x_dot (nstate), force (ncylinder, may be NULL), power (ITM_HYDRAULIC_ACCOUNT_COUNT, may be NULL)

@@ -62,6 +62,11 @@ typedef struct ItmContactData {
 ItmStatus itm_contact_build(ItmModel* m, const ItmBuilder* b, ItmError* error);
 void itm_contact_destroy(ItmContactModel* contact);
 
+// The geometry of a definition. ITM_ERR_INPUT where it has none: a flat hull, a mesh without triangles.
+ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error);
+// What holds where two materials meet that are not given as a pair.
+ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b);
+
 // Whether shapes of these bodies (ITM_NONE: the world) never meet.
 bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b);
 

@@ -13,7 +13,7 @@
 
 // ---------------------------------------------------------------------------- shapes
 
-static ItmStatus create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
+ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
 {
     const double* s = def->size;
     switch (def->kind) {
@@ -35,6 +35,15 @@ static ItmStatus create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError
         return itm_geom_create_field(geom, def->nx, def->ny, s[0] / (def->nx - 1), s[1] / (def->ny - 1), def->heights,
                                      error);
     }
+}
+
+// The same with complaints that name the shape.
+static ItmStatus create_named_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
+{
+    ItmError why = {0};
+    ItmStatus status = itm_collider_create_geom(geom, def, &why);
+    return status == ITM_OK ? ITM_OK
+                            : itm_error_set(error, status, why.function, def->name, "shape '%s': %s", def->name, why.message);
 }
 
 // A height field starts at its frame's origin inside; users centre it.
@@ -66,7 +75,7 @@ static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const It
             c->frame.p = itm_vec_sub(c->frame.p, m->bodies[c->body].com);
             m->bodies[c->body].has_shape = true;
         }
-        ItmStatus status = c->name != NULL ? create_geom(&c->geom, def, error) : ITM_ERR_MEMORY;
+        ItmStatus status = c->name != NULL ? create_named_geom(&c->geom, def, error) : ITM_ERR_MEMORY;
         contact->ncollider = i + 1;
         if (status != ITM_OK) {
             return status;
@@ -118,7 +127,7 @@ static double in_series(double a, double b)
     return a + b > 0.0 ? a * b / (a + b) : 0.0;
 }
 
-static ItmSurface combine(const ItmSurface* a, const ItmSurface* b)
+ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b)
 {
     ItmSurface both = {
         .friction = sqrt(a->friction * b->friction),
@@ -147,7 +156,7 @@ static ItmStatus build_surfaces(ItmModel* m, ItmContactModel* contact, const Itm
     for (int i = 0; i < n; i++) {
         const ItmSurface* a = i == 0 ? &standard : &b->materials.items[i - 1].surface;
         for (int j = 0; j < n; j++) {
-            contact->surfaces[i * n + j] = combine(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
+            contact->surfaces[i * n + j] = itm_surface_combine(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
         }
     }
     for (int i = 0; i < b->material_pairs.count; i++) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_NODES 20000  // the square of an island must be an int
+
 typedef struct Compile {
     const ItmCircuitBuilder* b;
     ItmCircuit* c;
@@ -417,6 +419,22 @@ static ItmStatus check_volumes(Compile* k)
     return ITM_OK;
 }
 
+// Sources that follow a signal start above the vapour pressure, as the others do.
+static ItmStatus check_sources(Compile* k)
+{
+    const ItmCircuit* c = k->c;
+    for (int i = 0; i < c->nsrc; i++) {
+        const ItmDrive* drive = &c->drives[c->source_drive[i]];
+        double p = drive->base + (drive->signal != ITM_NONE ? itm_signal_compute(&c->signals[drive->signal], 0.0).x : 0.0);
+        if (!(p >= c->source_vapour[i])) {
+            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "pressure",
+                                 "source '%s' starts at %g Pa, below the vapour pressure of its fluid, %g Pa", drive->name,
+                                 p, c->source_vapour[i]);
+        }
+    }
+    return ITM_OK;
+}
+
 // A prescribed motion begins inside the stroke.
 static ItmStatus check_motions(Compile* k)
 {
@@ -444,9 +462,8 @@ static ItmStatus check_tanks(Compile* k)
         bool is_tank = b->nodes.items[t].is_source && tank->is_tank && tank->signal == ITM_NONE;
         for (int i = 0; is_tank && i < b->nodes.count; i++) {
             const ItmNodeDef* node = &b->nodes.items[i];
-            double pressure = node->is_source ? node->source.pressure : node->volume.pressure;
-            int fluid = itm_circuit_builder_get_fluid(b, i);
-            if (fluid == tank->fluid && pressure < tank->pressure && !(node->is_source && node->source.is_tank)) {
+            double pressure = node->volume.pressure;
+            if (!node->is_source && node->volume.fluid == tank->fluid && pressure < tank->pressure) {
                 return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "pressure",
                                      "'%s' starts at %g Pa, below the %g Pa of tank '%s'", node->name, pressure,
                                      tank->pressure, b->nodes.items[t].name);
@@ -552,6 +569,7 @@ static ItmStatus compile(Compile* k)
     status = check_connections(k);
     status = status == ITM_OK ? check_volumes(k) : status;
     status = status == ITM_OK ? check_tanks(k) : status;
+    status = status == ITM_OK ? check_sources(k) : status;
     status = status == ITM_OK ? check_motions(k) : status;
     status = status == ITM_OK ? itm_circuit_name_outputs(k->c, k->b, k->error) : status;
     k->c->data_bytes = itm_hydraulics_measure(k->c);
@@ -566,6 +584,10 @@ ItmStatus itm_circuit_build(ItmCircuit** circuit, const ItmCircuitBuilder* b, It
     *circuit = NULL;
     if (b->nodes.count == 0) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "nodes", "a circuit needs at least one node");
+    }
+    if (b->nodes.count > MAX_NODES) {
+        return itm_error_set(error, ITM_ERR_CAPACITY, __func__, NULL, "a circuit has at most %d nodes, got %d", MAX_NODES,
+                             b->nodes.count);
     }
     ItmCircuit* c = calloc(1, sizeof *c);
     if (c == NULL) {

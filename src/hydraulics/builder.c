@@ -1,33 +1,12 @@
 #include "hydraulics/builder.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "multibody/signal.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---------------------------------------------------------------------------- lists
-
-// Room for one more element where memory allows: then *capacity > count. Returns the (perhaps moved) items.
-static void* reserve(void* items, int count, int* capacity, size_t size)
-{
-    if (count < *capacity || *capacity > INT_MAX / 2) {
-        return items;
-    }
-    int larger = *capacity == 0 ? 8 : 2 * *capacity;
-    void* moved = realloc(items, (size_t)larger * size);
-    if (moved == NULL) {
-        return items;
-    }
-    *capacity = larger;
-    return moved;
-}
-
-// Append a value to a list; false without memory.
-#define APPEND(list, value)                                                                        \
-    ((list).items = reserve((list).items, (list).count, &(list).capacity, sizeof *(list).items),   \
-     (list).count < (list).capacity ? ((list).items[(list).count++] = (value), true) : false)
 
 static ItmStatus out_of_memory(ItmError* error)
 {
@@ -62,7 +41,7 @@ static ItmStatus settle(ItmStatus status, int* count, int* id)
 
 // Append a checked definition and register its name with a value.
 #define ADD(list, table, def, value)                                                                 \
-    (!APPEND(list, def) ? out_of_memory(error)                                                     \
+    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                     \
                         : settle(take_name(&(table), &(list).items[(list).count - 1].name, value, error), \
                                  &(list).count, id))
 

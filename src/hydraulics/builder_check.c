@@ -1,6 +1,7 @@
 // What each definition must satisfy. A check keeps the first thing it finds wrong; later ones then do nothing.
 #include "hydraulics/builder.h"
 
+#include "base/check.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -8,61 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST_NAME 64
 #define PI 3.14159265358979323846
-
-typedef struct Check {
-    ItmError* error;
-    const char* kind;
-    const char* name;
-    ItmStatus status;
-} Check;
-
-static void refuse(Check* k, const char* field, const char* format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
-
-static void refuse(Check* k, const char* field, const char* format, ...)
-{
-    if (k->status != ITM_OK) {
-        return;
-    }
-    char why[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
-    va_end(arguments);
-    k->status = itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_add", field, "%s '%s': %s", k->kind, k->name, why);
-}
 
 // ---------------------------------------------------------------------------- names and numbers
 
-static bool is_name_byte(unsigned char byte)
+static ItmCheck start(const char* kind, const char* name, ItmError* error)
 {
-    return byte > ' ' && byte != 0x7f && strchr(".,/=\"", byte) == NULL;
-}
-
-static Check start(const char* kind, const char* name, ItmError* error)
-{
-    Check k = {.error = error, .kind = kind, .name = name != NULL ? name : ""};
-    size_t length = strlen(k.name);
-    if (length == 0) {
-        refuse(&k, "name", "a name is needed");
-    }
-    if (length > LONGEST_NAME) {
-        k.name = "...";
-        refuse(&k, "name", "the name has %zu bytes, more than %d", length, LONGEST_NAME);
-        return k;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (!is_name_byte((unsigned char)k.name[i])) {
-            refuse(&k, "name", "a name may not contain white space, control characters or any of . , / = \"");
-        }
-    }
+    ItmCheck k = itm_check_start("itm_circuit_add", kind, name, error);
     if (strcmp(k.name, "energy") == 0) {
-        refuse(&k, "name", "'energy' is the name of the ledger's outputs");
+        itm_check_refuse(&k, "name", "'energy' is the name of the ledger's outputs");
     }
     return k;
 }
@@ -72,57 +27,36 @@ ItmStatus itm_circuit_check_name(const char* name, const char* kind, ItmError* e
     return start(kind, name, error).status;
 }
 
-static void finite(Check* k, const char* field, double value)
-{
-    if (!isfinite(value)) {
-        refuse(k, field, "%s must be finite", field);
-    }
-}
-
-static void positive(Check* k, const char* field, double value)
-{
-    if (!isfinite(value) || value <= 0) {
-        refuse(k, field, "%s must be finite and positive, got %g", field, value);
-    }
-}
-
-static void not_negative(Check* k, const char* field, double value)
-{
-    if (!isfinite(value) || value < 0) {
-        refuse(k, field, "%s must be finite and not negative, got %g", field, value);
-    }
-}
-
 // Wall moduli: infinite means rigid.
-static void positive_or_infinite(Check* k, const char* field, double value)
+static void positive_or_infinite(ItmCheck* k, const char* field, double value)
 {
     if (!(value > 0)) {
-        refuse(k, field, "%s must be positive (INFINITY: none), got %g", field, value);
+        itm_check_refuse(k, field, "%s must be positive (INFINITY: none), got %g", field, value);
     }
 }
 
 // ---------------------------------------------------------------------------- references
 
-static void valid_signal(Check* k, const ItmCircuitBuilder* b, const char* field, int signal)
+static void valid_signal(ItmCheck* k, const ItmCircuitBuilder* b, const char* field, int signal)
 {
     if (signal != ITM_NONE && (signal < 0 || signal >= b->signals.count)) {
-        refuse(k, field, "there is no signal %d", signal);
+        itm_check_refuse(k, field, "there is no signal %d", signal);
     }
 }
 
-static void valid_fluid(Check* k, const ItmCircuitBuilder* b, int fluid)
+static void valid_fluid(ItmCheck* k, const ItmCircuitBuilder* b, int fluid)
 {
     if (fluid < 0 || fluid >= b->fluids.count) {
-        refuse(k, "fluid", "there is no fluid %d", fluid);
+        itm_check_refuse(k, "fluid", "there is no fluid %d", fluid);
     }
 }
 
-static void valid_port(Check* k, const ItmCircuitBuilder* b, const char* field, int port)
+static void valid_port(ItmCheck* k, const ItmCircuitBuilder* b, const char* field, int port)
 {
     if (port == ITM_NONE) {
-        refuse(k, field, "%s is not connected to a node", field);
+        itm_check_refuse(k, field, "%s is not connected to a node", field);
     } else if (port < 0 || port >= b->nodes.count) {
-        refuse(k, field, "there is no node %d", port);
+        itm_check_refuse(k, field, "there is no node %d", port);
     }
 }
 
@@ -133,26 +67,26 @@ int itm_circuit_builder_get_fluid(const ItmCircuitBuilder* b, int node)
 }
 
 // Two ports of one element: different nodes with the same fluid.
-static void joinable(Check* k, const ItmCircuitBuilder* b, const char* field, int port_a, int port_b)
+static void joinable(ItmCheck* k, const ItmCircuitBuilder* b, const char* field, int port_a, int port_b)
 {
     if (k->status != ITM_OK) {
         return;
     }
     if (port_a == port_b) {
-        refuse(k, field, "both ports are connected to node '%s'", b->nodes.items[port_a].name);
+        itm_check_refuse(k, field, "both ports are connected to node '%s'", b->nodes.items[port_a].name);
     } else if (itm_circuit_builder_get_fluid(b, port_a) != itm_circuit_builder_get_fluid(b, port_b)) {
-        refuse(k, field, "nodes '%s' and '%s' have different fluids", b->nodes.items[port_a].name,
+        itm_check_refuse(k, field, "nodes '%s' and '%s' have different fluids", b->nodes.items[port_a].name,
                b->nodes.items[port_b].name);
     }
 }
 
-static void valid_law(Check* k, const ItmOrificeLaw* law)
+static void valid_law(ItmCheck* k, const ItmOrificeLaw* law)
 {
-    not_negative(k, "threshold", law->threshold);
-    not_negative(k, "coefficient", law->coefficient);
+    itm_check_not_negative(k, "threshold", law->threshold);
+    itm_check_not_negative(k, "coefficient", law->coefficient);
     if (law->coefficient == 0) {
-        positive(k, "area", law->area);
-        positive(k, "discharge", law->discharge);
+        itm_check_positive(k, "area", law->area);
+        itm_check_positive(k, "discharge", law->discharge);
     }
 }
 
@@ -160,41 +94,41 @@ static void valid_law(Check* k, const ItmOrificeLaw* law)
 
 ItmStatus itm_fluid_def_check(const ItmFluidDef* def, ItmError* error)
 {
-    Check k = start("fluid", def->name, error);
-    positive(&k, "density", def->density);
-    not_negative(&k, "vapour_pressure", def->vapour_pressure);
+    ItmCheck k = start("fluid", def->name, error);
+    itm_check_positive(&k, "density", def->density);
+    itm_check_not_negative(&k, "vapour_pressure", def->vapour_pressure);
     if (def->has_pressure_law) {
-        positive(&k, "compress_a", def->compress_a);
-        finite(&k, "compress_b", def->compress_b);
+        itm_check_positive(&k, "compress_a", def->compress_a);
+        itm_check_finite(&k, "compress_b", def->compress_b);
     } else {
-        positive(&k, "bulk_modulus", def->bulk_modulus);
+        itm_check_positive(&k, "bulk_modulus", def->bulk_modulus);
     }
     return k.status;
 }
 
 // The pressure law must give a positive modulus there.
-static void valid_pressure(Check* k, const ItmCircuitBuilder* b, int fluid, double pressure)
+static void valid_pressure(ItmCheck* k, const ItmCircuitBuilder* b, int fluid, double pressure)
 {
-    finite(k, "pressure", pressure);
+    itm_check_finite(k, "pressure", pressure);
     valid_fluid(k, b, fluid);
     if (k->status != ITM_OK) {
         return;
     }
     const ItmFluidDef* oil = &b->fluids.items[fluid];
     if (pressure < oil->vapour_pressure) {
-        refuse(k, "pressure", "%g Pa is below the vapour pressure of '%s', %g Pa", pressure, oil->name,
+        itm_check_refuse(k, "pressure", "%g Pa is below the vapour pressure of '%s', %g Pa", pressure, oil->name,
                oil->vapour_pressure);
     }
     double slope = oil->compress_a + 2.0 * oil->compress_b * pressure;
     if (oil->has_pressure_law && !(slope > 0)) {
-        refuse(k, "pressure", "at %g Pa the bulk modulus of '%s' is not positive", pressure, oil->name);
+        itm_check_refuse(k, "pressure", "at %g Pa the bulk modulus of '%s' is not positive", pressure, oil->name);
     }
 }
 
 ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error)
 {
-    Check k = start("volume", def->name, error);
-    not_negative(&k, "volume", def->volume);
+    ItmCheck k = start("volume", def->name, error);
+    itm_check_not_negative(&k, "volume", def->volume);
     positive_or_infinite(&k, "wall_modulus", def->wall_modulus);
     valid_pressure(&k, b, def->fluid, def->pressure);
     return k.status;
@@ -202,16 +136,20 @@ ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* d
 
 ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error)
 {
-    Check k = start(def->is_tank ? "tank" : "pressure source", def->name, error);
-    valid_pressure(&k, b, def->fluid, def->pressure);
+    ItmCheck k = start(def->is_tank ? "tank" : "pressure source", def->name, error);
+    itm_check_finite(&k, "pressure", def->pressure);
+    valid_fluid(&k, b, def->fluid);
     valid_signal(&k, b, "signal", def->signal);
+    if (def->signal == ITM_NONE) {
+        valid_pressure(&k, b, def->fluid, def->pressure);
+    }
     return k.status;
 }
 
 ItmStatus itm_flow_source_def_check(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error)
 {
-    Check k = start("flow source", def->name, error);
-    finite(&k, "flow", def->flow);
+    ItmCheck k = start("flow source", def->name, error);
+    itm_check_finite(&k, "flow", def->flow);
     valid_signal(&k, b, "signal", def->signal);
     valid_port(&k, b, "port_b", def->port_b);
     if (def->port_a != ITM_NONE) {
@@ -225,63 +163,63 @@ ItmStatus itm_flow_source_def_check(const ItmCircuitBuilder* b, const ItmFlowSou
 
 ItmStatus itm_orifice_def_check(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error)
 {
-    Check k = start("orifice", def->name, error);
+    ItmCheck k = start("orifice", def->name, error);
     valid_port(&k, b, "port_a", def->port_a);
     valid_port(&k, b, "port_b", def->port_b);
     joinable(&k, b, "port_b", def->port_a, def->port_b);
     valid_law(&k, &def->law);
     if (def->is_variable) {
-        finite(&k, "opening", def->opening);
+        itm_check_finite(&k, "opening", def->opening);
         valid_signal(&k, b, "signal", def->signal);
     } else if (def->signal != ITM_NONE) {
-        refuse(&k, "signal", "a fixed orifice takes no signal; set is_variable");
+        itm_check_refuse(&k, "signal", "a fixed orifice takes no signal; set is_variable");
     }
     return k.status;
 }
 
 ItmStatus itm_laminar_def_check(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error)
 {
-    Check k = start("laminar resistance", def->name, error);
+    ItmCheck k = start("laminar resistance", def->name, error);
     valid_port(&k, b, "port_a", def->port_a);
     valid_port(&k, b, "port_b", def->port_b);
     joinable(&k, b, "port_b", def->port_a, def->port_b);
-    positive(&k, "conductance", def->conductance);
+    itm_check_positive(&k, "conductance", def->conductance);
     return k.status;
 }
 
 ItmStatus itm_pressure_valve_def_check(const ItmCircuitBuilder* b, const ItmPressureValveDef* def, ItmError* error)
 {
-    Check k = start("pressure valve", def->name, error);
+    ItmCheck k = start("pressure valve", def->name, error);
     valid_port(&k, b, "port_a", def->port_a);
     valid_port(&k, b, "port_b", def->port_b);
     joinable(&k, b, "port_b", def->port_a, def->port_b);
     valid_law(&k, &def->law);
-    not_negative(&k, "opening_pressure", def->opening_pressure);
-    positive(&k, "span", def->span);
+    itm_check_not_negative(&k, "opening_pressure", def->opening_pressure);
+    itm_check_positive(&k, "span", def->span);
     return k.status;
 }
 
-static void valid_spool(Check* k, const ItmValveDef* def)
+static void valid_spool(ItmCheck* k, const ItmValveDef* def)
 {
     switch (def->spool) {
     case ITM_SPOOL_DIRECT:
         return;
     case ITM_SPOOL_FIRST:
-        positive(k, "time_constant", def->time_constant);
+        itm_check_positive(k, "time_constant", def->time_constant);
         return;
     case ITM_SPOOL_SECOND:
-        positive(k, "frequency", def->frequency);
-        not_negative(k, "damping_ratio", def->damping_ratio);
+        itm_check_positive(k, "frequency", def->frequency);
+        itm_check_not_negative(k, "damping_ratio", def->damping_ratio);
         return;
     case ITM_SPOOL_KIND_COUNT:
         break;
     }
-    refuse(k, "spool", "%d is not a kind of spool dynamics", (int)def->spool);
+    itm_check_refuse(k, "spool", "%d is not a kind of spool dynamics", (int)def->spool);
 }
 
 ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error)
 {
-    Check k = start("valve", def->name, error);
+    ItmCheck k = start("valve", def->name, error);
     valid_port(&k, b, "port_p", def->port_p);
     valid_port(&k, b, "port_t", def->port_t);
     valid_port(&k, b, "port_a", def->port_a);
@@ -293,13 +231,13 @@ ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def
     joinable(&k, b, "port_b", def->port_t, def->port_b);
     joinable(&k, b, "port_b", def->port_a, def->port_b);
     valid_law(&k, &def->law);
-    finite(&k, "command", def->command);
+    itm_check_finite(&k, "command", def->command);
     valid_signal(&k, b, "signal", def->signal);
     if (def->kind == ITM_VALVE_4_3) {
         positive_or_infinite(&k, "limit", def->limit);
-        not_negative(&k, "dead_band", def->dead_band);
+        itm_check_not_negative(&k, "dead_band", def->dead_band);
     } else if (def->kind != ITM_VALVE_SYMMETRIC) {
-        refuse(&k, "kind", "%d is not a kind of valve", (int)def->kind);
+        itm_check_refuse(&k, "kind", "%d is not a kind of valve", (int)def->kind);
     }
     valid_spool(&k, def);
     return k.status;
@@ -307,71 +245,71 @@ ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def
 
 ItmStatus itm_accumulator_def_check(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error)
 {
-    Check k = start("accumulator", def->name, error);
+    ItmCheck k = start("accumulator", def->name, error);
     valid_port(&k, b, "port", def->port);
     if (k.status == ITM_OK && b->nodes.items[def->port].is_source) {
-        refuse(&k, "port", "the pressure of node '%s' is given: an accumulator needs a volume",
+        itm_check_refuse(&k, "port", "the pressure of node '%s' is given: an accumulator needs a volume",
                b->nodes.items[def->port].name);
     }
-    positive(&k, "gas_volume", def->gas_volume);
-    positive(&k, "precharge", def->precharge);
+    itm_check_positive(&k, "gas_volume", def->gas_volume);
+    itm_check_positive(&k, "precharge", def->precharge);
     if (!isfinite(def->exponent) || def->exponent < 1.0) {
-        refuse(&k, "exponent", "the polytropic exponent must be at least 1, got %g", def->exponent);
+        itm_check_refuse(&k, "exponent", "the polytropic exponent must be at least 1, got %g", def->exponent);
     }
     return k.status;
 }
 
 // ---------------------------------------------------------------------------- cylinders
 
-static void complete_areas(Check* k, ItmCylinderDef* def)
+static void complete_areas(ItmCheck* k, ItmCylinderDef* def)
 {
-    not_negative(k, "area_1", def->area_1);
-    not_negative(k, "area_2", def->area_2);
+    itm_check_not_negative(k, "area_1", def->area_1);
+    itm_check_not_negative(k, "area_2", def->area_2);
     if (def->area_1 == 0 && def->area_2 == 0) {
-        positive(k, "bore", def->bore);
-        not_negative(k, "rod", def->rod);
+        itm_check_positive(k, "bore", def->bore);
+        itm_check_not_negative(k, "rod", def->rod);
         if (def->rod >= def->bore) {
-            refuse(k, "rod", "the rod (%g m) must be thinner than the bore (%g m)", def->rod, def->bore);
+            itm_check_refuse(k, "rod", "the rod (%g m) must be thinner than the bore (%g m)", def->rod, def->bore);
         }
         def->area_1 = PI / 4.0 * def->bore * def->bore;
         def->area_2 = PI / 4.0 * (def->bore * def->bore - def->rod * def->rod);
     }
-    positive(k, "area_1", def->area_1);
-    positive(k, "area_2", def->area_2);
+    itm_check_positive(k, "area_1", def->area_1);
+    itm_check_positive(k, "area_2", def->area_2);
 }
 
-static void valid_dampers(Check* k, const ItmCylinderDef* def)
+static void valid_dampers(ItmCheck* k, const ItmCylinderDef* def)
 {
-    not_negative(k, "damper_length", def->damper_length);
-    not_negative(k, "damper_stiffness", def->damper_stiffness);
-    not_negative(k, "damper_damping", def->damper_damping);
+    itm_check_not_negative(k, "damper_length", def->damper_length);
+    itm_check_not_negative(k, "damper_stiffness", def->damper_stiffness);
+    itm_check_not_negative(k, "damper_damping", def->damper_damping);
     if (2.0 * def->damper_length > def->stroke) {
-        refuse(k, "damper_length", "two end dampers of %g m do not fit into a stroke of %g m", def->damper_length,
+        itm_check_refuse(k, "damper_length", "two end dampers of %g m do not fit into a stroke of %g m", def->damper_length,
                def->stroke);
     }
 }
 
 ItmStatus itm_cylinder_def_complete(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error)
 {
-    Check k = start("cylinder", def->name, error);
+    ItmCheck k = start("cylinder", def->name, error);
     valid_port(&k, b, "port_1", def->port_1);
     valid_port(&k, b, "port_2", def->port_2);
     joinable(&k, b, "port_2", def->port_1, def->port_2);
     complete_areas(&k, def);
-    positive(&k, "stroke", def->stroke);
-    finite(&k, "start_length", def->start_length);
+    itm_check_positive(&k, "stroke", def->stroke);
+    itm_check_finite(&k, "start_length", def->start_length);
     def->start_extension = isnan(def->start_extension) ? 0.5 * def->stroke : def->start_extension;
     if (!(def->start_extension >= 0 && def->start_extension <= def->stroke)) {
-        refuse(&k, "start_extension", "extended by %g m, the piston is outside its stroke of %g m",
+        itm_check_refuse(&k, "start_extension", "extended by %g m, the piston is outside its stroke of %g m",
                def->start_extension, def->stroke);
     }
-    not_negative(&k, "dead_volume_1", def->dead_volume_1);
-    not_negative(&k, "dead_volume_2", def->dead_volume_2);
+    itm_check_not_negative(&k, "dead_volume_1", def->dead_volume_1);
+    itm_check_not_negative(&k, "dead_volume_2", def->dead_volume_2);
     positive_or_infinite(&k, "wall_modulus", def->wall_modulus);
-    not_negative(&k, "leakage", def->leakage);
-    not_negative(&k, "viscous", def->viscous);
-    not_negative(&k, "coulomb", def->coulomb);
-    positive(&k, "coulomb_speed", def->coulomb_speed);
+    itm_check_not_negative(&k, "leakage", def->leakage);
+    itm_check_not_negative(&k, "viscous", def->viscous);
+    itm_check_not_negative(&k, "coulomb", def->coulomb);
+    itm_check_positive(&k, "coulomb_speed", def->coulomb_speed);
     valid_dampers(&k, def);
     valid_signal(&k, b, "motion", def->motion);
     return k.status;

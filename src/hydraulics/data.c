@@ -162,7 +162,7 @@ ItmHydraulicInfo itm_hydraulics_get_info(const ItmHydraulics* d)
         .steps = (long)n[ITM_COUNT_STEPS], .iterations = (int)n[ITM_COUNT_ITERATIONS],
         .total_iterations = (long)n[ITM_COUNT_TOTAL], .residual = n[ITM_COUNT_RESIDUAL],
         .cavitations = (long)n[ITM_COUNT_CAVITATIONS], .cavitation_time = n[ITM_COUNT_CAVITATION_TIME],
-        .cavitation_node = (int)n[ITM_COUNT_CAVITATION_NODE],
+        .cavitation_node = (int)n[ITM_COUNT_CAVITATION_NODE], .splits = (long)n[ITM_COUNT_SPLITS],
     };
 }
 

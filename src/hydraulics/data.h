@@ -25,7 +25,7 @@ struct ItmHydraulics {
     double*  w_end;        // rate at the end of the next step                       (ncyl)   m/s
     double*  input;        //                                                        (ndrive)
     double*  ledger;       //                                          (ITM_HYDRAULIC_ACCOUNT_COUNT)  J
-    double*  counters;     // steps, iterations, all iterations, residual, cavitations, time, node  (7)
+    double*  counters;     // steps, iterations ..., see below   (ITM_COUNTERS)
 
     // inputs of a stage: itm_stage_begin, itm_stage_set
     double*  drive;        //                                                        (ndrive)
@@ -59,7 +59,7 @@ struct ItmHydraulics {
 // clang-format on
 
 enum { ITM_COUNT_STEPS, ITM_COUNT_ITERATIONS, ITM_COUNT_TOTAL, ITM_COUNT_RESIDUAL, ITM_COUNT_CAVITATIONS,
-       ITM_COUNT_CAVITATION_TIME, ITM_COUNT_CAVITATION_NODE, ITM_COUNTERS };
+       ITM_COUNT_CAVITATION_TIME, ITM_COUNT_CAVITATION_NODE, ITM_COUNT_SPLITS, ITM_COUNTERS };
 
 // Bytes of a running instance.
 size_t itm_hydraulics_measure(const ItmCircuit* c);

@@ -2,6 +2,7 @@
 //
 // Spools do not depend on pressures, so their part is linear and solved in closed form; what is left for
 // Newton are the pressures, and these only couple inside an island: (I - h/2 J) is block diagonal.
+// Where Newton fails the step is made in halves, and so on; the step info counts that.
 #include "hydraulics/data.h"
 
 #include "base/error.h"
@@ -10,7 +11,10 @@
 #include <string.h>
 
 #define PRESSURE_SCALE 1e5  // smallest pressure that residuals are measured against, Pa
-#define MAX_HALVINGS 12
+#define TRUSTED_CHANGE 0.1   // relative change of pressures up to which forward Euler is a good first guess
+#define MAX_HALVINGS 12      // of a Newton correction
+#define LEAST_DECREASE 0.1   // of the residual, as a share of what the linearisation promises
+#define MAX_SPLITS 8         // halvings of a step whose pressures Newton cannot find
 
 // ---------------------------------------------------------------------------- spools
 
@@ -112,108 +116,155 @@ static void solve_block(double* A, double* b, int n)
 
 // ---------------------------------------------------------------------------- Newton
 
-// residual = x_next - x - h/2 (f_0 + f_1) of the pressures; returns its largest relative size
-static double compute_residual(const ItmCircuit* c, const ItmHydraulics* d, double* residual, const double* x_next,
-                               double h)
+// Sizes are relative to the pressures at the start, so that they can be compared over the iterations.
+static inline double relative(const ItmHydraulics* d, double value, int i)
+{
+    return fabs(value) / (fabs(d->x[i]) + PRESSURE_SCALE);
+}
+
+// delta = x_next - x - h/2 (f_0 + f_1) of the pressures; returns its largest relative size
+static double compute_residual(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
     double largest = 0.0;
     for (int i = 0; i < c->nvol; i++) {
-        residual[i] = x_next[i] - d->x[i] - 0.5 * h * (d->k[0][i] + d->k[1][i]);
-        double size = fabs(residual[i]) / (fabs(x_next[i]) + PRESSURE_SCALE);
+        d->delta[i] = d->x_stage[i] - d->x[i] - 0.5 * h * (d->k[0][i] + d->k[1][i]);
+        bool has_modulus = d->x_stage[i] < c->oil[i].highest;
+        double size = has_modulus ? relative(d, d->delta[i], i) : INFINITY;
         largest = size > largest || isnan(size) ? size : largest;
     }
     return largest;
 }
 
-// delta = -(I - h/2 J)^-1 residual; returns its largest relative size
-static double compute_correction(const ItmCircuit* c, ItmHydraulics* d, const double* x_next, double h)
+// delta: residual -> correction -(I - h/2 J)^-1 residual; returns its largest relative size
+static double compute_correction(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
-    itm_kernel_differentiate(c, d, x_next);
-    assemble_blocks(c, d, x_next, h);
-    double largest = 0.0;
+    itm_kernel_differentiate(c, d, d->x_stage);
+    assemble_blocks(c, d, d->x_stage, h);
     for (int i = 0; i < c->nisland; i++) {
         int start = c->island_adr[i], n = c->island_adr[i + 1] - start;
         solve_block(d->lu + c->lu_adr[i], d->delta + start, n);
     }
+    double largest = 0.0;
     for (int i = 0; i < c->nvol; i++) {
         d->delta[i] = -d->delta[i];
-        largest = fmax(largest, fabs(d->delta[i]) / (fabs(x_next[i]) + PRESSURE_SCALE));
+        double size = relative(d, d->delta[i], i);
+        largest = size > largest ? size : largest;
     }
     return largest;
 }
 
-// From x_stage along delta, halving until the residual falls. Leaves rates, residual (in delta) and x_stage.
+// From x_stage along delta, halving until the residual falls as it should. Leaves rates, residual and x_stage.
 static double advance(const ItmCircuit* c, ItmHydraulics* d, double before, double h)
 {
+    double* step = d->k[2];
     memcpy(d->x_trial, d->x_stage, sizeof(double) * (size_t)c->nx);
-    memcpy(d->k[2], d->delta, sizeof(double) * (size_t)c->nvol);
+    memcpy(step, d->delta, sizeof(double) * (size_t)c->nvol);
     double factor = 1.0, after = before;
     for (int n = 0; n < MAX_HALVINGS; n++, factor *= 0.5) {
         for (int i = 0; i < c->nvol; i++) {
-            d->x_stage[i] = d->x_trial[i] + factor * d->k[2][i];
+            d->x_stage[i] = d->x_trial[i] + factor * step[i];
         }
         itm_kernel_compute(c, d, d->k[1], d->x_stage);
-        after = compute_residual(c, d, d->delta, d->x_stage, h);
-        if (after < before) {
+        after = compute_residual(c, d, h);
+        if (after <= (1.0 - LEAST_DECREASE * factor) * before) {
             break;
         }
     }
     return after;
 }
 
+// First guess: x + h f_0, or, where that is far off (h beyond the time constants), x.
+static void predict(const ItmCircuit* c, ItmHydraulics* d, double h)
+{
+    double largest = 0.0;
+    for (int i = 0; i < c->nvol; i++) {
+        d->x_stage[i] = d->x[i] + h * d->k[0][i];
+        double size = relative(d, h * d->k[0][i], i);
+        largest = size > largest ? size : largest;
+    }
+    if (!(largest <= TRUSTED_CHANGE)) {
+        memcpy(d->x_stage, d->x, sizeof(double) * (size_t)c->nvol);
+    }
+}
+
 // Pressures at the end of the step, in x_stage. Done when the residual or the last correction is within the tolerance.
-static ItmStatus solve(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
+static bool solve(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
     double tolerance = d->options.tolerance;
     itm_kernel_compute(c, d, d->k[1], d->x_stage);
-    double residual = compute_residual(c, d, d->delta, d->x_stage, h);
-    double correction = INFINITY;
+    double residual = compute_residual(c, d, h), correction = INFINITY;
     int iterations = 0;
     while (residual > tolerance && correction > tolerance && iterations < d->options.max_iterations) {
-        correction = compute_correction(c, d, d->x_stage, h);
+        correction = compute_correction(c, d, h);
         residual = advance(c, d, residual, h);
         iterations++;
     }
-    d->counters[ITM_COUNT_ITERATIONS] = iterations;
+    d->counters[ITM_COUNT_ITERATIONS] += iterations;
     d->counters[ITM_COUNT_RESIDUAL] = residual;
-    if (residual <= tolerance || correction <= tolerance) {
-        return ITM_OK;
-    }
-    return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_hydraulics_step", NULL,
-                         "the trapezoidal step from t = %.9g s by %g s found no pressures in %d iterations (relative "
-                         "residual %.3g); try a smaller step",
-                         t, h, iterations, residual);
+    return residual <= tolerance || (correction <= tolerance && isfinite(residual));
 }
 
-static void book_half(const ItmCircuit* c, ItmHydraulics* d, double h)
+// ---------------------------------------------------------------------------- step
+
+// A step is made as a whole, or, where Newton fails, in halves.
+typedef struct Part {
+    double t, h;      // the whole step
+    double from, to;  // the part, from the start of the step
+} Part;
+
+static bool step_part(const ItmCircuit* c, ItmHydraulics* d, Part part)
 {
-    double power[ITM_HYDRAULIC_ACCOUNT_COUNT];
-    itm_kernel_compute_power(c, d, power);
-    for (int i = 0; i < ITM_HYDRAULIC_ACCOUNT_COUNT; i++) {
-        d->ledger[i] += 0.5 * h * power[i];
+    double h = part.to - part.from, power_0[ITM_HYDRAULIC_ACCOUNT_COUNT], power_1[ITM_HYDRAULIC_ACCOUNT_COUNT];
+    bool use_ledger = d->options.use_ledger;
+
+    // f_0 at the start
+    itm_stage_set(c, d, part.t, part.h, part.from);
+    itm_kernel_compute(c, d, d->k[0], d->x);
+    if (use_ledger) {
+        itm_kernel_compute_power(c, d, power_0);
     }
+
+    // spools in closed form, pressures by Newton
+    itm_stage_set(c, d, part.t, part.h, part.to);
+    predict(c, d, h);
+    solve_spools(c, d, d->x_stage, d->k[0], h);
+    if (!solve(c, d, h)) {
+        return false;
+    }
+    memcpy(d->x, d->x_stage, sizeof(double) * (size_t)c->nx);
+
+    // the last evaluation of Newton was at x
+    if (use_ledger) {
+        itm_kernel_compute_power(c, d, power_1);
+        for (int i = 0; i < ITM_HYDRAULIC_ACCOUNT_COUNT; i++) {
+            d->ledger[i] += 0.5 * h * (power_0[i] + power_1[i]);
+        }
+    }
+    return true;
+}
+
+static bool step_in_halves(const ItmCircuit* c, ItmHydraulics* d, Part part, int depth)
+{
+    if (step_part(c, d, part)) {
+        return true;
+    }
+    if (depth == MAX_SPLITS) {
+        return false;
+    }
+    d->counters[ITM_COUNT_SPLITS] += 1.0;
+    double middle = 0.5 * (part.from + part.to);
+    return step_in_halves(c, d, (Part){part.t, part.h, part.from, middle}, depth + 1) &&
+           step_in_halves(c, d, (Part){part.t, part.h, middle, part.to}, depth + 1);
 }
 
 ItmStatus itm_trapezoidal_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
 {
-    // f_0 at the start
-    itm_stage_set(c, d, t, h, 0.0);
-    itm_kernel_compute(c, d, d->k[0], d->x);
-    if (d->options.use_ledger) {
-        book_half(c, d, h);
+    d->counters[ITM_COUNT_ITERATIONS] = 0.0;
+    if (step_in_halves(c, d, (Part){t, h, 0.0, h}, 0)) {
+        return ITM_OK;
     }
-
-    // spools in closed form, pressures by Newton from their present values
-    itm_stage_set(c, d, t, h, h);
-    memcpy(d->x_stage, d->x, sizeof(double) * (size_t)c->nvol);
-    solve_spools(c, d, d->x_stage, d->k[0], h);
-    ItmStatus status = solve(c, d, t, h);
-    if (status != ITM_OK) {
-        return status;
-    }
-    if (d->options.use_ledger) {
-        book_half(c, d, h);
-    }
-    memcpy(d->x, d->x_stage, sizeof(double) * (size_t)c->nx);
-    return ITM_OK;
+    return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_hydraulics_step", NULL,
+                         "the trapezoidal step from t = %.9g s by %g s found no pressures, not even in %d parts (relative "
+                         "residual %.3g)",
+                         t, h, 1 << MAX_SPLITS, d->counters[ITM_COUNT_RESIDUAL]);
 }

@@ -69,7 +69,7 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* d
     if (status != ITM_OK) {
         return status;
     }
-    ItmReader r = {.doc = doc, .error = error};
+    ItmReader r = {.doc = doc, .error = error, .path = name};
     r.status = itm_builder_create(&r.builder, NULL, error);
     if (r.status == ITM_OK) {
         read_root(&r, doc->root, file);
@@ -87,10 +87,21 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* d
 
 // ---------------------------------------------------------------------------- the model
 
+// Whether a member of the file gave an element its name: its own, or with a part behind it ("box-shape",
+// "hinge-limit").
+static bool is_named_by(const char* element, const char* key)
+{
+    size_t n = strlen(key);
+    return strncmp(element, key, n) == 0 &&
+           (element[n] == '\0' || strcmp(element + n, "-shape") == 0 ||
+            strncmp(element + n, "-limit", 6) == 0 || strncmp(element + n, "-friction", 9) == 0);
+}
+
 // An element that the compiler of models complains about, by its name; or the whole multibody part.
 static void locate_element(const ItmDocument* doc, ItmError* error)
 {
-    static const char* const COLLECTIONS[] = {"bodies", "joints", "couplings", "motions", "forces"};
+    static const char* const COLLECTIONS[] = {"bodies",  "joints", "couplings",
+                                              "motions", "forces", "shapes"};
     const ItmNode* multibody = error != NULL ? itm_node_find(doc->root, "multibody") : NULL;
     if (multibody == NULL) {
         return;
@@ -100,7 +111,7 @@ static void locate_element(const ItmDocument* doc, ItmError* error)
         const ItmNode* collection = itm_node_find(multibody, COLLECTIONS[i]);
         for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
              item = item->next) {
-            if (item->key != NULL && strcmp(item->key->text, error->field) == 0) {
+            if (item->key != NULL && is_named_by(error->field, item->key->text)) {
                 itm_node_locate(item->key, 0, error);
             }
         }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void itm_mesh_free(ItmMesh* mesh)
 {
@@ -150,9 +151,12 @@ ItmStatus itm_mesh_read(ItmMesh* mesh, const char* path, double scale, ItmError*
     if (!(scale > 0 && scale < 1e100)) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "scale", "scale must be positive, got %g", scale);
     }
-    FILE* stream = fopen(path, "rb");
+    errno = 0;
+    // a device or a pipe may never end, or not even open
+    struct stat about;
+    FILE* stream = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     if (stream == NULL) {
-        return fail_file(error, path, strerror(errno));
+        return fail_file(error, path, errno != 0 ? strerror(errno) : "it is not a file");
     }
     size_t length;
     char* bytes = read_stream(stream, &length);

@@ -13,7 +13,8 @@
 // because a misspelt parameter would be a new one that nobody reads.
 static const char* const COLLECTIONS[] = {
     "parameters",          "signals",           "multibody.bodies", "multibody.joints",
-    "multibody.couplings", "multibody.motions", "multibody.forces",
+    "multibody.couplings", "multibody.motions", "multibody.forces", "multibody.materials",
+    "multibody.shapes",
 };
 
 typedef struct Override {

@@ -1,7 +1,9 @@
 // multibody.bodies
-#include "io/reader.h"
+#include "io/read_shape.h"
 
 #include "math/vec.h"
+
+#include <stdio.h>
 
 enum {
     MASS,
@@ -42,61 +44,6 @@ static ItmSym3 get_inertia(ItmReader* r, const ItmNode* node)
     return (ItmSym3){value[0], value[1], value[2], value[3], value[4], value[5]};
 }
 
-// ---------------------------------------------------------------------------- shapes
-
-static void read_box(ItmReader* r, const ItmNode* node, ItmShapeDef* shape)
-{
-    ItmVec3 size = itm_reader_get_vec(r, node, ITM_DIM_LENGTH, itm_vec(1, 1, 1));
-    shape->size[0] = size.x;
-    shape->size[1] = size.y;
-    shape->size[2] = size.z;
-}
-
-static void read_round(ItmReader* r, const ItmNode* node, ItmShapeDef* shape)
-{
-    static const char* const SIZES[] = {"radius", "length"};
-    const ItmNode* v[2];
-    itm_reader_get_map(r, node, "a cylinder or capsule", SIZES, 2, v);
-    for (int i = 0; i < 2; i++) {
-        itm_reader_require(r, node, v[i], "a cylinder or capsule", SIZES[i]);
-        shape->size[i] = itm_reader_get_real(r, v[i], ITM_DIM_LENGTH, 1.0);
-    }
-}
-
-// Returns the node of the size, for complaints about it.
-static const ItmNode* get_shape(ItmReader* r, const ItmNode* node, ItmShapeDef* shape)
-{
-    enum { BOX, SPHERE, CYLINDER, CAPSULE, SHAPE_POSITION, SHAPE_ORIENTATION, NSHAPEKEY };
-    static const char* const SHAPE_KEYS[NSHAPEKEY] = {"box",     "sphere",   "cylinder",
-                                                      "capsule", "position", "orientation"};
-    static const ItmShapeKind KINDS[] = {ITM_SHAPE_BOX, ITM_SHAPE_SPHERE, ITM_SHAPE_CYLINDER,
-                                         ITM_SHAPE_CAPSULE};
-    const ItmNode* v[NSHAPEKEY];
-    itm_reader_get_map(r, node, "a shape", SHAPE_KEYS, NSHAPEKEY, v);
-    const ItmNode* size = NULL;
-    for (int i = BOX; i <= CAPSULE; i++) {
-        if (v[i] != NULL && size != NULL) {
-            itm_reader_fail(r, v[i], "a body has one shape: box, sphere, cylinder or capsule");
-        }
-        if (v[i] != NULL) {
-            shape->kind = KINDS[i];
-            size = v[i];
-        }
-    }
-    if (size == NULL) {
-        itm_reader_fail(r, node, "a shape needs one of box, sphere, cylinder or capsule");
-    } else if (shape->kind == ITM_SHAPE_BOX) {
-        read_box(r, size, shape);
-    } else if (shape->kind == ITM_SHAPE_SPHERE) {
-        shape->size[0] = itm_reader_get_real(r, size, ITM_DIM_LENGTH, 1.0);
-    } else {
-        read_round(r, size, shape);
-    }
-    shape->pose.p = itm_reader_get_vec(r, v[SHAPE_POSITION], ITM_DIM_LENGTH, itm_vec(0, 0, 0));
-    shape->pose.q = itm_reader_get_orientation(r, v[SHAPE_ORIENTATION]);
-    return size;
-}
-
 // ---------------------------------------------------------------------------- mass
 
 static void scale_inertia(ItmSym3* I, double factor)
@@ -106,7 +53,8 @@ static void scale_inertia(ItmSym3* I, double factor)
 }
 
 // Mass, centre of mass and inertia of the shape, of the given density or the given mass.
-static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmBodyDef* def)
+static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmBodyDef* def,
+                            ItmShapeText* shape)
 {
     if (v[COM] != NULL || v[INERTIA] != NULL) {
         itm_reader_fail(r, v[COM] != NULL ? v[COM] : v[INERTIA],
@@ -117,17 +65,9 @@ static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v
                         "a body with a shape needs mass or density%s",
                         v[MASS] != NULL ? ", not both" : "");
     }
-    ItmShapeDef shape = {.pose = itm_pose_identity()};
-    const ItmNode* size = get_shape(r, v[SHAPE], &shape);
-    double density = itm_reader_get_real(r, v[DENSITY], ITM_DIM_DENSITY, 1.0);
+    itm_reader_get_shape(r, v[SHAPE], true, shape);
     double mass = itm_reader_get_real(r, v[MASS], ITM_DIM_MASS, 1.0);
-    if (r->status != ITM_OK) {
-        return;
-    }
-    ItmStatus status =
-        itm_shape_compute_mass(&def->mass, &def->com, &def->inertia, &shape, density, r->error);
-    const ItmBlame blames[] = {{"density", v[DENSITY]}, {"size", size}};
-    itm_reader_take(r, status, v[SHAPE], blames, ITM_COUNT(blames));
+    itm_reader_compute_shape_mass(r, shape, v[DENSITY], def);
     if (r->status == ITM_OK && v[MASS] != NULL) {
         scale_inertia(&def->inertia, mass / def->mass);
         def->mass = mass;
@@ -151,23 +91,23 @@ static void read_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmB
 
 // ---------------------------------------------------------------------------- bodies
 
-static void read_body(ItmReader* r, const ItmItem* item)
+// The shape of a body collides where it says so, as "body-shape".
+static void read_collide(ItmReader* r, const ItmItem* item, int body, ItmShapeText* shape)
 {
-    const ItmNode* v[NKEY];
-    ItmBodyDef def = itm_default_body_def();
-    def.name = item->key->text;
-    itm_reader_get_map(r, item->value, "a body", KEYS, NKEY, v);
-    if (v[SHAPE] != NULL) {
-        read_shape_mass(r, item->key, v, &def);
-    } else {
-        read_mass(r, item->key, v, &def);
+    if (!itm_reader_get_bool(r, shape->collide, false)) {
+        if (shape->material != NULL) {
+            itm_reader_fail(r, shape->material, "a material needs 'collide: true'");
+        }
+        return;
     }
-    def.has_pose = v[POSITION] != NULL || v[ORIENTATION] != NULL;
-    def.pose.p = itm_reader_get_vec(r, v[POSITION], ITM_DIM_LENGTH, itm_vec(0, 0, 0));
-    def.pose.q = itm_reader_get_orientation(r, v[ORIENTATION]);
-    def.velocity = itm_reader_get_vec(r, v[VELOCITY], ITM_DIM_VELOCITY, itm_vec(0, 0, 0));
-    def.angular_velocity =
-        itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
+    char name[256];
+    snprintf(name, sizeof name, "%s-shape", item->key->text);
+    itm_reader_add_shape(r, shape->collide, name, body, shape);
+}
+
+static void add_body(ItmReader* r, const ItmItem* item, const ItmNode** v, const ItmBodyDef* def,
+                     int* id)
+{
     if (r->status != ITM_OK) {
         return;
     }
@@ -180,8 +120,32 @@ static void read_body(ItmReader* r, const ItmItem* item)
         {"velocity", v[VELOCITY]},
         {"angular_velocity", v[ANGULAR_VELOCITY]},
     };
-    ItmStatus status = itm_builder_add_body(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_builder_add_body(r->builder, def, id, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
+static void read_body(ItmReader* r, const ItmItem* item)
+{
+    const ItmNode* v[NKEY];
+    ItmShapeText shape = {0};
+    ItmBodyDef def = itm_default_body_def();
+    def.name = item->key->text;
+    itm_reader_get_map(r, item->value, "a body", KEYS, NKEY, v);
+    if (v[SHAPE] != NULL) {
+        read_shape_mass(r, item->key, v, &def, &shape);
+    } else {
+        read_mass(r, item->key, v, &def);
+    }
+    def.has_pose = v[POSITION] != NULL || v[ORIENTATION] != NULL;
+    def.pose.p = itm_reader_get_vec(r, v[POSITION], ITM_DIM_LENGTH, itm_vec(0, 0, 0));
+    def.pose.q = itm_reader_get_orientation(r, v[ORIENTATION]);
+    def.velocity = itm_reader_get_vec(r, v[VELOCITY], ITM_DIM_VELOCITY, itm_vec(0, 0, 0));
+    def.angular_velocity =
+        itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
+    int body = ITM_NONE;
+    add_body(r, item, v, &def, &body);
+    read_collide(r, item, body, &shape);
+    itm_shape_text_free(&shape);
 }
 
 void itm_read_bodies(ItmReader* r, const ItmNode* node)

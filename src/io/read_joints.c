@@ -23,13 +23,15 @@ enum {
     COORDINATES,
     STIFFNESS,
     DAMPING,
+    LIMITS,
+    FRICTION,
     NKEY
 };
 
 static const char* const KEYS[NKEY] = {
-    "type",    "bodies",     "at",          "axis",      "x_axis", "frame_a", "frame_b",
-    "point_a", "point_b",    "at_a",        "at_b",      "free",   "pitch",   "length",
-    "start",   "start_rate", "coordinates", "stiffness", "damping"};
+    "type",    "bodies",     "at",          "axis",      "x_axis",  "frame_a", "frame_b",
+    "point_a", "point_b",    "at_a",        "at_b",      "free",    "pitch",   "length",
+    "start",   "start_rate", "coordinates", "stiffness", "damping", "limits",  "friction"};
 
 static ItmDimension unit_of(ItmDirection direction, bool is_rate)
 {
@@ -223,8 +225,11 @@ static void read_joint(ItmReader* r, const ItmItem* item)
         {"damping", v[DAMPING]},
         {"coordinates", v[COORDINATES]},
     };
-    ItmStatus status = itm_builder_add_joint(r->builder, &def, NULL, r->error);
+    int joint = ITM_NONE;
+    ItmStatus status = itm_builder_add_joint(r->builder, &def, &joint, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+    itm_read_limits(r, v[LIMITS], def.name, joint);
+    itm_read_joint_friction(r, v[FRICTION], def.name, joint);
 }
 
 void itm_read_joints(ItmReader* r, const ItmNode* node)

@@ -76,10 +76,22 @@ static ItmDimension unit_of(ItmMotionKind kind, ItmDirection direction)
     return is_rotation(direction) ? ITM_DIM_TORQUE : ITM_DIM_FORCE;
 }
 
+static double get_max_force(ItmReader* r, const ItmNode* node, const ItmMotionDef* def)
+{
+    if (node != NULL && def->kind == ITM_MOTION_FORCE) {
+        itm_reader_fail(r, node, "max_force limits a motor that follows a position or velocity");
+    }
+    double force = itm_reader_get_real(r, node, unit_of(ITM_MOTION_FORCE, def->direction), 0.0);
+    if (r->status == ITM_OK && node != NULL && !(force > 0)) {
+        itm_reader_fail(r, node, "max_force must be positive, got %g", force);
+    }
+    return force;
+}
+
 static void read_motion(ItmReader* r, const ItmItem* item)
 {
-    enum { JOINT, POSITION, VELOCITY, FORCE, NKEY };
-    static const char* const KEYS[NKEY] = {"joint", "position", "velocity", "force"};
+    enum { JOINT, POSITION, VELOCITY, FORCE, MAX_FORCE, NKEY };
+    static const char* const KEYS[NKEY] = {"joint", "position", "velocity", "force", "max_force"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a motion", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[JOINT], "a motion", "joint");
@@ -96,11 +108,15 @@ static void read_motion(ItmReader* r, const ItmItem* item)
     itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     const ItmNode* value = v[POSITION + (int)def.kind];
     def.signal = itm_reader_get_signal(r, value, def.name, unit_of(def.kind, def.direction));
+    def.max_force = get_max_force(r, v[MAX_FORCE], &def);
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {
-        {"name", item->key}, {"joint", v[JOINT]}, {"direction", v[JOINT]}, {"signal", value}};
+    const ItmBlame blames[] = {{"name", item->key},
+                               {"joint", v[JOINT]},
+                               {"direction", v[JOINT]},
+                               {"signal", value},
+                               {"max_force", v[MAX_FORCE]}};
     ItmStatus status = itm_builder_add_motion(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }

@@ -5,10 +5,26 @@
 
 #include <string.h>
 
-enum { NAME, GRAVITY, COORDINATES, BODIES, JOINTS, COUPLINGS, MOTIONS, FORCES, NKEY };
+enum {
+    NAME,
+    GRAVITY,
+    COORDINATES,
+    MATERIALS,
+    MATERIAL_PAIRS,
+    CONTACT,
+    BODIES,
+    SHAPES,
+    NO_CONTACT,
+    JOINTS,
+    COUPLINGS,
+    MOTIONS,
+    FORCES,
+    NKEY
+};
 
-static const char* const KEYS[NKEY] = {"name",   "gravity",   "coordinates", "bodies",
-                                       "joints", "couplings", "motions",     "forces"};
+static const char* const KEYS[NKEY] = {
+    "name",   "gravity",    "coordinates", "materials", "material_pairs", "contact", "bodies",
+    "shapes", "no_contact", "joints",      "couplings", "motions",        "forces"};
 
 static void read_world(ItmReader* r, const ItmNode** v)
 {
@@ -47,7 +63,12 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
     itm_reader_get_map(r, node, "multibody", KEYS, NKEY, v);
     read_name(r, v[NAME], name);
     read_world(r, v);
+    itm_read_materials(r, v[MATERIALS]);
+    itm_read_material_pairs(r, v[MATERIAL_PAIRS]);
+    itm_read_contact(r, v[CONTACT]);
     itm_read_bodies(r, v[BODIES]);
+    itm_read_shapes(r, v[SHAPES]);
+    itm_read_no_contact(r, v[NO_CONTACT]);
     itm_read_joints(r, v[JOINTS]);
     itm_read_couplings(r, v[COUPLINGS]);
     itm_read_motions(r, v[MOTIONS]);

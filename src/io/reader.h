@@ -23,6 +23,8 @@ typedef struct ItmSignalUnit {
     bool is_bare;
 } ItmSignalUnit;
 
+#define ITM_MOST_GROUPS 32
+
 typedef struct ItmReader {
     ItmDocument* doc;
     ItmError* error;
@@ -33,6 +35,9 @@ typedef struct ItmReader {
     ItmBuilder* builder;
     ItmSignalUnit* signal_units; // by signal id (signal_capacity)
     int signal_capacity;
+    const char* path;                    // of the model file; meshes are looked for beside it
+    const char* groups[ITM_MOST_GROUPS]; // of shapes, bit by bit; the first is "default"
+    int ngroup;
 } ItmReader;
 
 // ---------------------------------------------------------------------------- complaints
@@ -92,9 +97,17 @@ bool itm_reader_is_collection(ItmReader* r, const ItmNode* node, const char* wha
 int itm_reader_get_body(ItmReader* r, const ItmNode* node);
 // [a, b] into both ids.
 void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* body_b);
+// Material by name, ITM_NONE without node.
+int itm_reader_get_material(ItmReader* r, const ItmNode* node);
+// The bits of a group of shapes, or of a list of them.
+uint32_t itm_reader_get_groups(ItmReader* r, const ItmNode* node, uint32_t absent);
 // "joint" (where it has one free direction) or "joint.rz".
 void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
                               ItmDirection* direction);
+// The only free direction of a joint; complains at the node where there is not just one, and tells to
+// name it as a key (is_map) or as in "hinge.rz".
+ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
+                                           bool is_map);
 // The name of a direction alone, "tx" ... "rz".
 ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node);
 // A signal by name, or one of its own: a value, or a mapping as under `signals`. Its unit must fit.
@@ -122,8 +135,16 @@ void itm_read_signals(ItmReader* r, const ItmNode* node);
 // A signal that stands where it is used: a value, or a mapping as under `signals`. Its id.
 int itm_read_own_signal(ItmReader* r, const ItmNode* node, const char* owner);
 void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name);
+void itm_read_materials(ItmReader* r, const ItmNode* node);
+void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
+void itm_read_contact(ItmReader* r, const ItmNode* node);
 void itm_read_bodies(ItmReader* r, const ItmNode* node);
+void itm_read_shapes(ItmReader* r, const ItmNode* node);
+void itm_read_no_contact(ItmReader* r, const ItmNode* node);
 void itm_read_joints(ItmReader* r, const ItmNode* node);
+// `limits` and `friction` of a joint that the builder has; `name` is that of the joint.
+void itm_read_limits(ItmReader* r, const ItmNode* node, const char* name, int joint);
+void itm_read_joint_friction(ItmReader* r, const ItmNode* node, const char* name, int joint);
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);

@@ -11,12 +11,14 @@
 
 static void offer_names(ItmNearest* nearest, const ItmReader* r, ItmElement element)
 {
-    const ItmNames* names =
-        element == ITM_ELEMENT_SIGNAL ? &r->builder->signal_names : &r->builder->names;
+    bool is_shared = element != ITM_ELEMENT_SIGNAL && element != ITM_ELEMENT_MATERIAL;
+    const ItmNames* names = is_shared                       ? &r->builder->names
+                            : element == ITM_ELEMENT_SIGNAL ? &r->builder->signal_names
+                                                            : &r->builder->material_names;
     for (size_t i = 0; i < names->nslot; i++) {
         const ItmNameEntry* entry = &names->slots[i];
         if (entry->name != NULL &&
-            (element == ITM_ELEMENT_SIGNAL || entry->value % ITM_ELEMENT_COUNT == (int)element)) {
+            (!is_shared || entry->value % ITM_ELEMENT_COUNT == (int)element)) {
             itm_nearest_offer(nearest, entry->name);
         }
     }
@@ -70,6 +72,42 @@ void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* 
     }
 }
 
+// ---------------------------------------------------------------------------- materials, groups
+
+int itm_reader_get_material(ItmReader* r, const ItmNode* node)
+{
+    const char* name = itm_reader_get_text(r, node, "the name of a material");
+    if (name == NULL) {
+        return ITM_NONE;
+    }
+    int material = itm_builder_find(r->builder, ITM_ELEMENT_MATERIAL, name, node->length);
+    if (material == ITM_NONE) {
+        fail_unknown(r, node, ITM_ELEMENT_MATERIAL, node->length);
+    }
+    return material;
+}
+
+static uint32_t get_group(ItmReader* r, const ItmNode* node)
+{
+    int group = itm_reader_get_word(r, node, "a group of contact.groups", r->groups, r->ngroup, 0);
+    return group >= 0 ? (uint32_t)1 << group : 0;
+}
+
+uint32_t itm_reader_get_groups(ItmReader* r, const ItmNode* node, uint32_t absent)
+{
+    if (r->status != ITM_OK || node == NULL) {
+        return absent;
+    }
+    if (node->kind != ITM_NODE_LIST) {
+        return get_group(r, node);
+    }
+    uint32_t groups = 0;
+    for (const ItmItem* item = node->first; item != NULL; item = item->next) {
+        groups |= get_group(r, item->value);
+    }
+    return groups;
+}
+
 // ---------------------------------------------------------------------------- directions
 
 static ItmDirection find_direction(const char* word)
@@ -95,18 +133,19 @@ ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node)
     return direction;
 }
 
-// The direction of a joint that needs none to be named: the only free one.
-static ItmDirection find_only_direction(ItmReader* r, const ItmNode* node, const ItmJointDef* def)
+ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
+                                           bool is_map)
 {
+    const ItmJointDef* def = &r->builder->joints.items[joint];
     unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
         if (free == 1u << i) {
             return (ItmDirection)i;
         }
     }
-    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example '%s.rz'",
+    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example %s%s%s",
                     def->name, itm_joint_type_name(def->type), free == 0 ? "no" : "more than one",
-                    def->name);
+                    is_map ? "{rz: ..." : "'", is_map ? "" : def->name, is_map ? "}" : ".rz'");
     return ITM_TX;
 }
 
@@ -126,7 +165,7 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
         return;
     }
     if (dot == NULL) {
-        *direction = find_only_direction(r, node, &r->builder->joints.items[*joint]);
+        *direction = itm_reader_get_only_direction(r, node, *joint, false);
         return;
     }
     *direction = find_direction(dot + 1);

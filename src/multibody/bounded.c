@@ -233,23 +233,9 @@ ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_
     return block;
 }
 
-static int body_of_velocity(const ItmModel* m, int v_index)
-{
-    int lo = 0, hi = m->nbody - 1;
-    while (lo < hi) {
-        int mid = (lo + hi + 1) / 2;
-        if (m->bodies[mid].v_adr <= v_index) {
-            lo = mid;
-        } else {
-            hi = mid - 1;
-        }
-    }
-    return lo;
-}
-
 ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef)
 {
-    ItmBoundBlock* block = add_block(m, b, body_of_velocity(m, v_index), ITM_NONE, 1);
+    ItmBoundBlock* block = add_block(m, b, itm_model_body_of_velocity(m, v_index), ITM_NONE, 1);
     if (block != NULL) {
         block->path.ndof = 1;
         block->path.dof[0] = v_index;

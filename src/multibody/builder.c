@@ -1,34 +1,13 @@
 #include "multibody/builder.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "math/vec.h"
 #include "multibody/signal.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---------------------------------------------------------------------------- lists
-
-// Room for one more element where memory allows: then *capacity > count. Returns the (perhaps moved) items.
-static void* reserve(void* items, int count, int* capacity, size_t size)
-{
-    if (count < *capacity || *capacity > INT_MAX / 2) {
-        return items;
-    }
-    int larger = *capacity == 0 ? 8 : 2 * *capacity;
-    void* moved = realloc(items, (size_t)larger * size);
-    if (moved == NULL) {
-        return items;
-    }
-    *capacity = larger;
-    return moved;
-}
-
-// Append a value to a list; false without memory.
-#define APPEND(list, value)                                                                        \
-    ((list).items = reserve((list).items, (list).count, &(list).capacity, sizeof *(list).items),   \
-     (list).count < (list).capacity ? ((list).items[(list).count++] = (value), true) : false)
 
 static ItmStatus out_of_memory(ItmError* error)
 {
@@ -160,7 +139,7 @@ static ItmStatus settle(ItmStatus status, int* count, int* id)
 
 // Append a checked definition and register its name.
 #define ADD(list, element, def)                                                                    \
-    (!APPEND(list, def) ? out_of_memory(error)                                                     \
+    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                     \
                         : settle(take_name(b, element, &(list).items[(list).count - 1].name,       \
                                            (list).count - 1, error),                               \
                                  &(list).count, id))
@@ -229,7 +208,7 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
     unsigned undriven = 0;
-    if (!APPEND(b->driven, undriven)) {
+    if (!ITM_LIST_APPEND(b->driven, undriven)) {
         return out_of_memory(error);
     }
     ItmStatus status = ADD(b->joints, ITM_ELEMENT_JOINT, copy);
@@ -304,7 +283,7 @@ ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int
 ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
 {
     REQUIRE(itm_material_pair_def_check(b, def, error));
-    return APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
+    return ITM_LIST_APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
 }
 
 // A copy of an array, or NULL for an empty one. *ok turns false without memory.
@@ -365,5 +344,5 @@ ItmStatus itm_builder_exclude_contact(ItmBuilder* b, int body_a, int body_b, Itm
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "body", "bodies %d and %d: there are %d", body_a, body_b, n);
     }
     ItmBodyPair pair = {body_a, body_b};
-    return APPEND(b->excluded, pair) ? ITM_OK : out_of_memory(error);
+    return ITM_LIST_APPEND(b->excluded, pair) ? ITM_OK : out_of_memory(error);
 }

@@ -1,6 +1,7 @@
 // What each definition must satisfy. A check keeps the first thing it finds wrong; later ones then do nothing.
 #include "multibody/builder.h"
 
+#include "base/check.h"
 #include "base/error.h"
 #include "math/vec.h"
 
@@ -8,61 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST_NAME 64
-
-typedef struct Check {
-    ItmError* error;
-    ItmElement element;
-    const char* name;
-    ItmStatus status;
-} Check;
-
-static void refuse(Check* c, const char* field, const char* format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
-
-static void refuse(Check* c, const char* field, const char* format, ...)
-{
-    if (c->status != ITM_OK) {
-        return;
-    }
-    char why[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
-    va_end(arguments);
-    c->status = itm_error_set(c->error, ITM_ERR_INPUT, "itm_builder_add", field, "%s '%s': %s",
-                              itm_element_name(c->element), c->name, why);
-}
-
 // ---------------------------------------------------------------------------- names and numbers
 
-static bool is_name_byte(unsigned char byte)
-{
-    return byte > ' ' && byte != 0x7f && strchr(".,/=\"", byte) == NULL;
-}
+// Words that name outputs of the whole system, or the fixed body.
+static const char* const RESERVED[] = {"ground", "energy", "momentum", "violation", "step", "solver"};
 
-static Check start(ItmElement element, const char* name, ItmError* error)
+static ItmCheck start(ItmElement element, const char* name, ItmError* error)
 {
-    Check c = {.error = error, .element = element, .name = name != NULL ? name : ""};
-    size_t length = strlen(c.name);
-    if (length == 0) {
-        refuse(&c, "name", "a name is needed");
-    }
-    if (length > LONGEST_NAME) {
-        c.name = "...";
-        refuse(&c, "name", "the name has %zu bytes, more than %d", length, LONGEST_NAME);
-        return c;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (!is_name_byte((unsigned char)c.name[i])) {
-            refuse(&c, "name", "a name may not contain white space, control characters or any of . , / = \"");
+    ItmCheck c = itm_check_start("itm_builder_add", itm_element_name(element), name, error);
+    for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
+        if (strcmp(c.name, RESERVED[i]) == 0) {
+            itm_check_refuse(&c, "name", i == 0 ? "'%s' is the name of the fixed body" : "'%s' is the name of outputs of the "
+                                                                                        "whole system", RESERVED[i]);
         }
-    }
-    if (strcmp(c.name, "ground") == 0) {
-        refuse(&c, "name", "'ground' is the name of the fixed body");
     }
     return c;
 }
@@ -72,89 +31,75 @@ ItmStatus itm_name_check(ItmElement element, const char* name, ItmError* error)
     return start(element, name, error).status;
 }
 
-static void finite(Check* c, const char* field, double value)
-{
-    if (!isfinite(value)) {
-        refuse(c, field, "%s must be finite", field);
-    }
-}
-
-static void not_negative(Check* c, const char* field, double value)
-{
-    if (!isfinite(value) || value < 0) {
-        refuse(c, field, "%s must be finite and not negative, got %g", field, value);
-    }
-}
-
-static void finite_vec(Check* c, const char* field, ItmVec3 value)
+static void finite_vec(ItmCheck* c, const char* field, ItmVec3 value)
 {
     if (!itm_vec_is_finite(value)) {
-        refuse(c, field, "%s must be finite", field);
+        itm_check_refuse(c, field, "%s must be finite", field);
     }
 }
 
-static void valid_pose(Check* c, const char* field, ItmPose pose)
+static void valid_pose(ItmCheck* c, const char* field, ItmPose pose)
 {
     finite_vec(c, field, pose.p);
     double size = fmax(fmax(fabs(pose.q.w), fabs(pose.q.x)), fmax(fabs(pose.q.y), fabs(pose.q.z)));
     // the squares must neither overflow nor vanish
     if (!(size > 1e-150) || !(size < 1e150) || isnan(pose.q.w + pose.q.x + pose.q.y + pose.q.z)) {
-        refuse(c, field, "%s has a quaternion that is zero or not finite", field);
+        itm_check_refuse(c, field, "%s has a quaternion that is zero or not finite", field);
     }
 }
 
 // ---------------------------------------------------------------------------- references
 
-static void valid_body(Check* c, const ItmBuilder* b, const char* field, int body, bool allow_ground)
+static void valid_body(ItmCheck* c, const ItmBuilder* b, const char* field, int body, bool allow_ground)
 {
     if (body == ITM_GROUND && allow_ground) {
         return;
     }
     if (body < 0 || body >= b->bodies.count) {
-        refuse(c, field, "there is no body %d: %d are defined so far", body, b->bodies.count);
+        itm_check_refuse(c, field, "there is no body %d: %d are defined so far", body, b->bodies.count);
     }
 }
 
-static void two_bodies(Check* c, const ItmBuilder* b, int body_a, int body_b)
+static void two_bodies(ItmCheck* c, const ItmBuilder* b, int body_a, int body_b)
 {
     valid_body(c, b, "body_a", body_a, true);
     valid_body(c, b, "body_b", body_b, true);
     if (body_a == body_b) {
-        refuse(c, "body_b", "it connects a body with itself");
+        itm_check_refuse(c, "body_b", "it connects a body with itself");
     }
 }
 
-static void valid_signal(Check* c, const ItmBuilder* b, int signal, bool is_optional)
+static void valid_signal(ItmCheck* c, const ItmBuilder* b, int signal, bool is_optional)
 {
     if (signal == ITM_NONE && is_optional) {
         return;
     }
     if (signal < 0 || signal >= b->signals.count) {
-        refuse(c, "signal", "there is no signal %d: %d are defined so far", signal, b->signals.count);
+        itm_check_refuse(c, "signal", "there is no signal %d: %d are defined so far", signal, b->signals.count);
     }
 }
 
 #define ROTATIONS (1u << ITM_RX | 1u << ITM_RY | 1u << ITM_RZ)
 
 // The direction has a position of its own: free, and not one of three rotations, which have no order.
-static void free_direction(Check* c, const ItmBuilder* b, const char* joint_field, const char* field, int joint,
+static void free_direction(ItmCheck* c, const ItmBuilder* b, const char* joint_field, const char* field, int joint,
                            ItmDirection direction, bool needs_position)
 {
     if (joint < 0 || joint >= b->joints.count) {
-        refuse(c, joint_field, "there is no joint %d: %d are defined so far", joint, b->joints.count);
+        itm_check_refuse(c, joint_field, "there is no joint %d: %d are defined so far", joint, b->joints.count);
         return;
     }
     const ItmJointDef* def = &b->joints.items[joint];
     if ((int)direction < 0 || direction >= ITM_DIRECTION_COUNT) {
-        refuse(c, field, "%d is not a direction", (int)direction);
+        itm_check_refuse(c, field, "%d is not a direction", (int)direction);
         return;
     }
     unsigned bit = 1u << direction, mobile = itm_joint_def_get_free(def);
     if (def->type == ITM_JOINT_DISTANCE || (mobile & bit) == 0) {
-        refuse(c, field, "direction %s is not free in the %s joint '%s'", itm_direction_name(direction),
+        itm_check_refuse(c, field, "direction %s is not free in the %s joint '%s'", itm_direction_name(direction),
                itm_joint_type_name(def->type), def->name);
     } else if (needs_position && (bit & ROTATIONS) != 0 && (mobile & ROTATIONS) == ROTATIONS) {
-        refuse(c, field, "joint '%s' turns freely in all directions, so there is no angle %s", def->name,
+        itm_check_refuse(c, field, "joint '%s' turns freely in all directions, so there is no angle %s", def->name,
                itm_direction_name(direction));
     }
 }
@@ -163,9 +108,9 @@ static void free_direction(Check* c, const ItmBuilder* b, const char* joint_fiel
 
 ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_BODY, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_BODY, def->name, error);
     if (!(def->mass > 0) || !isfinite(def->mass)) {
-        refuse(&c, "mass", "mass must be positive, got %g kg", def->mass);
+        itm_check_refuse(&c, "mass", "mass must be positive, got %g kg", def->mass);
     }
     finite_vec(&c, "com", def->com);
     if (c.status == ITM_OK) {
@@ -179,7 +124,7 @@ ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error)
     return c.status;
 }
 
-static void check_start_values(Check* c, const ItmJointDef* def)
+static void check_start_values(ItmCheck* c, const ItmJointDef* def)
 {
     unsigned mobile = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
@@ -187,52 +132,52 @@ static void check_start_values(Check* c, const ItmJointDef* def)
             continue;
         }
         if ((mobile & 1u << i) == 0) {
-            refuse(c, "start", "a start value is given for %s, which is not a free direction of a %s joint",
+            itm_check_refuse(c, "start", "a start value is given for %s, which is not a free direction of a %s joint",
                    itm_direction_name((ItmDirection)i), itm_joint_type_name(def->type));
         }
-        finite(c, "start", def->start[i]);
-        finite(c, "start_rate", def->start_rate[i]);
+        itm_check_finite(c, "start", def->start[i]);
+        itm_check_finite(c, "start_rate", def->start_rate[i]);
     }
 }
 
 // A screw's two directions move together: tz = pitch rz / (2 pi).
-static void check_screw(Check* c, const ItmJointDef* def)
+static void check_screw(ItmCheck* c, const ItmJointDef* def)
 {
     if (!isfinite(def->pitch) || def->pitch == 0.0) {
-        refuse(c, "pitch", "pitch must be finite and not zero (a screw without pitch is a revolute joint)");
+        itm_check_refuse(c, "pitch", "pitch must be finite and not zero (a screw without pitch is a revolute joint)");
     }
     if (def->has_start[ITM_TZ] && def->has_start[ITM_RZ]) {
-        refuse(c, "start", "give the start of a screw for tz or for rz, not for both");
+        itm_check_refuse(c, "start", "give the start of a screw for tz or for rz, not for both");
     }
 }
 
-static void check_joint_numbers(Check* c, const ItmJointDef* def)
+static void check_joint_numbers(ItmCheck* c, const ItmJointDef* def)
 {
     if (def->type == ITM_JOINT_SCREW) {
         check_screw(c, def);
     } else if (def->pitch != 0.0) {
-        refuse(c, "pitch", "only screw joints have a pitch");
+        itm_check_refuse(c, "pitch", "only screw joints have a pitch");
     }
     if (def->type == ITM_JOINT_DISTANCE) {
-        not_negative(c, "length", def->length);
+        itm_check_not_negative(c, "length", def->length);
     } else if (def->length != 0.0) {
-        refuse(c, "length", "only distance joints have a length");
+        itm_check_refuse(c, "length", "only distance joints have a length");
     }
     if (def->type == ITM_JOINT_GENERIC && def->free >= 1u << ITM_DIRECTION_COUNT) {
-        refuse(c, "free", "free has bits beyond the six directions: 0x%x", def->free);
+        itm_check_refuse(c, "free", "free has bits beyond the six directions: 0x%x", def->free);
     }
-    not_negative(c, "stiffness", def->stiffness);
-    not_negative(c, "damping", def->damping);
+    itm_check_not_negative(c, "stiffness", def->stiffness);
+    itm_check_not_negative(c, "damping", def->damping);
 }
 
 ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_JOINT, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_JOINT, def->name, error);
     if ((int)def->type < 0 || def->type >= ITM_JOINT_TYPE_COUNT) {
-        refuse(&c, "type", "%d is not a type of joint", (int)def->type);
+        itm_check_refuse(&c, "type", "%d is not a type of joint", (int)def->type);
     }
     if ((int)def->coordinates < 0 || def->coordinates > ITM_JOINT_ROWS) {
-        refuse(&c, "coordinates", "%d is not a choice of coordinates", (int)def->coordinates);
+        itm_check_refuse(&c, "coordinates", "%d is not a choice of coordinates", (int)def->coordinates);
     }
     two_bodies(&c, b, def->body_a, def->body_b);
     valid_pose(&c, "frame_a", def->frame_a);
@@ -244,33 +189,33 @@ ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmEr
 
 ItmStatus itm_coupling_def_check(const ItmBuilder* b, const ItmCouplingDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_COUPLING, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_COUPLING, def->name, error);
     free_direction(&c, b, "joint_first", "direction_first", def->joint_first, def->direction_first, true);
     free_direction(&c, b, "joint_second", "direction_second", def->joint_second, def->direction_second, true);
     if (def->joint_first == def->joint_second && def->direction_first == def->direction_second) {
-        refuse(&c, "direction_second", "it couples a direction with itself");
+        itm_check_refuse(&c, "direction_second", "it couples a direction with itself");
     }
     if (!isfinite(def->ratio) || def->ratio == 0.0) {
-        refuse(&c, "ratio", "ratio must be finite and not zero");
+        itm_check_refuse(&c, "ratio", "ratio must be finite and not zero");
     }
     return c.status;
 }
 
 ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_MOTION, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_MOTION, def->name, error);
     if ((int)def->kind < 0 || def->kind > ITM_MOTION_FORCE) {
-        refuse(&c, "kind", "%d is not a kind of motion", (int)def->kind);
+        itm_check_refuse(&c, "kind", "%d is not a kind of motion", (int)def->kind);
     }
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->kind == ITM_MOTION_POSITION);
     valid_signal(&c, b, def->signal, false);
-    not_negative(&c, "max_force", def->max_force);
+    itm_check_not_negative(&c, "max_force", def->max_force);
     if (def->kind == ITM_MOTION_FORCE && def->max_force > 0.0) {
-        refuse(&c, "max_force", "a motion that gives the force has no use for a limit of it");
+        itm_check_refuse(&c, "max_force", "a motion that gives the force has no use for a limit of it");
     }
     if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
         (b->driven.items[def->joint] & 1u << def->direction) != 0) {
-        refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
+        itm_check_refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
                itm_direction_name(def->direction), b->joints.items[def->joint].name);
     }
     return c.status;
@@ -280,7 +225,7 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
 
 ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_LOAD, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_LOAD, def->name, error);
     valid_body(&c, b, "body", def->body, false);
     finite_vec(&c, "point", def->point);
     finite_vec(&c, "vector", def->vector);
@@ -290,43 +235,43 @@ ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmErro
 
 ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_SPRING, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_SPRING, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
     finite_vec(&c, "point_a", def->point_a);
     finite_vec(&c, "point_b", def->point_b);
-    not_negative(&c, "stiffness", def->stiffness);
-    not_negative(&c, "damping", def->damping);
-    finite(&c, "length", def->length);
-    finite(&c, "preload", def->preload);
+    itm_check_not_negative(&c, "stiffness", def->stiffness);
+    itm_check_not_negative(&c, "damping", def->damping);
+    itm_check_finite(&c, "length", def->length);
+    itm_check_finite(&c, "preload", def->preload);
     return c.status;
 }
 
 ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_JOINT_SPRING, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_JOINT_SPRING, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->stiffness != 0.0);
-    not_negative(&c, "stiffness", def->stiffness);
-    not_negative(&c, "damping", def->damping);
-    finite(&c, "rest", def->rest);
+    itm_check_not_negative(&c, "stiffness", def->stiffness);
+    itm_check_not_negative(&c, "damping", def->damping);
+    itm_check_finite(&c, "rest", def->rest);
     return c.status;
 }
 
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_BUSHING, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_BUSHING, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
     valid_pose(&c, "frame_a", def->frame_a);
     valid_pose(&c, "frame_b", def->frame_b);
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
-        not_negative(&c, "stiffness", def->stiffness[i]);
-        not_negative(&c, "damping", def->damping[i]);
+        itm_check_not_negative(&c, "stiffness", def->stiffness[i]);
+        itm_check_not_negative(&c, "damping", def->damping[i]);
     }
     return c.status;
 }
 
 ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_ACTUATOR, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_ACTUATOR, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
     finite_vec(&c, "point_a", def->point_a);
     finite_vec(&c, "point_b", def->point_b);
@@ -336,36 +281,36 @@ ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def,
 
 // ---------------------------------------------------------------------------- contact
 
-static void valid_surface(Check* c, const ItmSurface* surface)
+static void valid_surface(ItmCheck* c, const ItmSurface* surface)
 {
-    not_negative(c, "friction", surface->friction);
-    not_negative(c, "torsional_friction", surface->torsional_friction);
-    not_negative(c, "rolling_friction", surface->rolling_friction);
-    not_negative(c, "stiffness", surface->stiffness);
-    not_negative(c, "damping", surface->damping);
+    itm_check_not_negative(c, "friction", surface->friction);
+    itm_check_not_negative(c, "torsional_friction", surface->torsional_friction);
+    itm_check_not_negative(c, "rolling_friction", surface->rolling_friction);
+    itm_check_not_negative(c, "stiffness", surface->stiffness);
+    itm_check_not_negative(c, "damping", surface->damping);
     if (!(surface->restitution >= 0 && surface->restitution <= 1)) {
-        refuse(c, "restitution", "restitution must lie between 0 and 1, got %g", surface->restitution);
+        itm_check_refuse(c, "restitution", "restitution must lie between 0 and 1, got %g", surface->restitution);
     }
 }
 
-static void valid_material(Check* c, const ItmBuilder* b, const char* field, int material, bool is_optional)
+static void valid_material(ItmCheck* c, const ItmBuilder* b, const char* field, int material, bool is_optional)
 {
     bool is_default = material == ITM_NONE && is_optional;
     if (!is_default && (material < 0 || material >= b->materials.count)) {
-        refuse(c, field, "there is no material %d: %d are defined so far", material, b->materials.count);
+        itm_check_refuse(c, field, "there is no material %d: %d are defined so far", material, b->materials.count);
     }
 }
 
 ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_MATERIAL, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_MATERIAL, def->name, error);
     valid_surface(&c, &def->surface);
     return c.status;
 }
 
 ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
 {
-    Check c = {.error = error, .element = ITM_ELEMENT_MATERIAL, .name = "pair"};
+    ItmCheck c = itm_check_start("itm_builder_set", itm_element_name(ITM_ELEMENT_MATERIAL), "pair", error);
     valid_material(&c, b, "material_a", def->material_a, false);
     valid_material(&c, b, "material_b", def->material_b, false);
     valid_surface(&c, &def->surface);
@@ -391,58 +336,58 @@ static int count_sizes(ItmColliderKind kind)
 
 #define LARGEST_ARRAY 10000000  // vertices, triangles or heights of one shape
 
-static void valid_mesh(Check* c, const ItmColliderDef* def)
+static void valid_mesh(ItmCheck* c, const ItmColliderDef* def)
 {
     bool has_vertices = def->kind == ITM_COLLIDER_HULL || def->kind == ITM_COLLIDER_MESH;
     int least = def->kind == ITM_COLLIDER_HULL ? 4 : 3;
     if (has_vertices != (def->nvertex > 0) || (has_vertices && def->vertices == NULL)) {
-        refuse(c, "vertices", has_vertices ? "vertices are needed" : "this shape has no vertices");
+        itm_check_refuse(c, "vertices", has_vertices ? "vertices are needed" : "this shape has no vertices");
     } else if (has_vertices && (def->nvertex < least || def->nvertex > LARGEST_ARRAY)) {
-        refuse(c, "vertices", "%d vertices: there must be %d to %d", def->nvertex, least, LARGEST_ARRAY);
+        itm_check_refuse(c, "vertices", "%d vertices: there must be %d to %d", def->nvertex, least, LARGEST_ARRAY);
     }
     bool has_triangles = def->kind == ITM_COLLIDER_MESH;
     if (has_triangles != (def->ntriangle > 0) || (has_triangles && def->triangles == NULL)) {
-        refuse(c, "triangles", has_triangles ? "triangles are needed" : "this shape has no triangles");
+        itm_check_refuse(c, "triangles", has_triangles ? "triangles are needed" : "this shape has no triangles");
     } else if (has_triangles && def->ntriangle > LARGEST_ARRAY) {
-        refuse(c, "triangles", "%d triangles: there can be at most %d", def->ntriangle, LARGEST_ARRAY);
+        itm_check_refuse(c, "triangles", "%d triangles: there can be at most %d", def->ntriangle, LARGEST_ARRAY);
     }
     for (int i = 0; c->status == ITM_OK && i < def->nvertex; i++) {
         finite_vec(c, "vertices", def->vertices[i]);
     }
     for (int i = 0; c->status == ITM_OK && i < 3 * def->ntriangle; i++) {
         if (def->triangles[i] < 0 || def->triangles[i] >= def->nvertex) {
-            refuse(c, "triangles", "triangle %d has vertex %d of %d", i / 3, def->triangles[i], def->nvertex);
+            itm_check_refuse(c, "triangles", "triangle %d has vertex %d of %d", i / 3, def->triangles[i], def->nvertex);
         }
     }
 }
 
-static void valid_heights(Check* c, const ItmColliderDef* def)
+static void valid_heights(ItmCheck* c, const ItmColliderDef* def)
 {
     bool has_heights = def->kind == ITM_COLLIDER_HEIGHTS;
     if (has_heights && (def->nx < 2 || def->ny < 2 || def->nx > LARGEST_ARRAY / 2 || def->ny > LARGEST_ARRAY / def->nx ||
                         def->heights == NULL)) {
-        refuse(c, "heights", "heights need a grid of at least 2 x 2, got %d x %d", def->nx, def->ny);
+        itm_check_refuse(c, "heights", "heights need a grid of at least 2 x 2, got %d x %d", def->nx, def->ny);
     } else if (!has_heights && (def->nx != 0 || def->ny != 0)) {
-        refuse(c, "heights", "this shape has no heights");
+        itm_check_refuse(c, "heights", "this shape has no heights");
     }
     for (int i = 0; c->status == ITM_OK && i < def->nx * def->ny; i++) {
-        finite(c, "heights", def->heights[i]);
+        itm_check_finite(c, "heights", def->heights[i]);
     }
 }
 
 ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_COLLIDER, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_COLLIDER, def->name, error);
     valid_body(&c, b, "body", def->body, true);
     valid_pose(&c, "pose", def->pose);
     valid_material(&c, b, "material", def->material, true);
     if ((int)def->kind < 0 || def->kind >= ITM_COLLIDER_KIND_COUNT) {
-        refuse(&c, "kind", "%d is not a kind of shape", (int)def->kind);
+        itm_check_refuse(&c, "kind", "%d is not a kind of shape", (int)def->kind);
         return c.status;
     }
     for (int i = 0; i < count_sizes(def->kind); i++) {
         if (!(def->size[i] > 0) || !isfinite(def->size[i])) {
-            refuse(&c, "size", "sizes must be positive, got %g m", def->size[i]);
+            itm_check_refuse(&c, "size", "sizes must be positive, got %g m", def->size[i]);
         }
     }
     valid_mesh(&c, def);
@@ -452,64 +397,64 @@ ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def,
 
 ItmStatus itm_gap_def_check(const ItmBuilder* b, const ItmGapDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_GAP, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_GAP, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
     valid_surface(&c, &def->surface);
     if (def->function == NULL) {
-        refuse(&c, "function", "a function is needed");
+        itm_check_refuse(&c, "function", "a function is needed");
     }
     if (def->max_points < 1 || def->max_points > 16) {
-        refuse(&c, "max_points", "max_points must lie between 1 and 16, got %d", def->max_points);
+        itm_check_refuse(&c, "max_points", "max_points must lie between 1 and 16, got %d", def->max_points);
     }
     return c.status;
 }
 
 ItmStatus itm_limit_def_check(const ItmBuilder* b, const ItmLimitDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_LIMIT, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_LIMIT, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
     if (!(def->lower <= def->upper)) {
-        refuse(&c, "lower", "lower limit %g is above the upper one, %g", def->lower, def->upper);
+        itm_check_refuse(&c, "lower", "lower limit %g is above the upper one, %g", def->lower, def->upper);
     }
-    not_negative(&c, "stiffness", def->stiffness);
-    not_negative(&c, "damping", def->damping);
+    itm_check_not_negative(&c, "stiffness", def->stiffness);
+    itm_check_not_negative(&c, "damping", def->damping);
     if (!(def->restitution >= 0 && def->restitution <= 1)) {
-        refuse(&c, "restitution", "restitution must lie between 0 and 1, got %g", def->restitution);
+        itm_check_refuse(&c, "restitution", "restitution must lie between 0 and 1, got %g", def->restitution);
     }
     return c.status;
 }
 
 ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFrictionDef* def, ItmError* error)
 {
-    Check c = start(ITM_ELEMENT_JOINT_FRICTION, def->name, error);
+    ItmCheck c = start(ITM_ELEMENT_JOINT_FRICTION, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, false);
-    not_negative(&c, "force", def->force);
+    itm_check_not_negative(&c, "force", def->force);
     return c.status;
 }
 
 ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
 {
-    Check c = {.error = error, .element = ITM_ELEMENT_CONTACT, .name = "options"};
+    ItmCheck c = itm_check_start("itm_builder_set", itm_element_name(ITM_ELEMENT_CONTACT), "options", error);
     if ((int)o->law < 0 || o->law >= ITM_FRICTION_COUNT) {
-        refuse(&c, "law", "%d is not a friction law", (int)o->law);
+        itm_check_refuse(&c, "law", "%d is not a friction law", (int)o->law);
     }
     if (o->law == ITM_FRICTION_PYRAMID && (o->ndirection < 3 || o->ndirection > 32)) {
-        refuse(&c, "ndirection", "a pyramid has 3 to 32 corners, got %d", o->ndirection);
+        itm_check_refuse(&c, "ndirection", "a pyramid has 3 to 32 corners, got %d", o->ndirection);
     }
-    not_negative(&c, "margin", o->margin);
-    not_negative(&c, "restitution_speed", o->restitution_speed);
+    itm_check_not_negative(&c, "margin", o->margin);
+    itm_check_not_negative(&c, "restitution_speed", o->restitution_speed);
     if (o->max_contacts < 0 || o->max_contacts > 1000000) {
-        refuse(&c, "max_contacts", "max_contacts must lie between 0 and a million, got %d", o->max_contacts);
+        itm_check_refuse(&c, "max_contacts", "max_contacts must lie between 0 and a million, got %d", o->max_contacts);
     }
     if ((int)o->solver < 0 || o->solver >= ITM_MLCP_SOLVER_COUNT) {
-        refuse(&c, "solver", "%d is not a solver", (int)o->solver);
+        itm_check_refuse(&c, "solver", "%d is not a solver", (int)o->solver);
     }
     if (o->solver == ITM_MLCP_PIVOTING && !o->use_last_normal) {
-        refuse(&c, "solver", "pivoting needs bounds that do not depend on the normal impulse of the same step: take them from "
+        itm_check_refuse(&c, "solver", "pivoting needs bounds that do not depend on the normal impulse of the same step: take them from "
                              "the last one, or another solver");
     }
     if (!(o->tolerance > 0) || !isfinite(o->tolerance)) {
-        refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
+        itm_check_refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
     }
     return c.status;
 }

@@ -62,6 +62,20 @@ void itm_multibody_destroy(ItmModel* m)
 
 // ---------------------------------------------------------------------------- look-ups
 
+int itm_model_body_of_velocity(const ItmModel* m, int v_index)
+{
+    int lo = 0, hi = m->nbody - 1;
+    while (lo < hi) {
+        int mid = (lo + hi + 1) / 2;
+        if (m->bodies[mid].v_adr <= v_index) {
+            lo = mid;
+        } else {
+            hi = mid - 1;
+        }
+    }
+    return lo;
+}
+
 ItmModelInfo itm_model_get_info(const ItmModel* m)
 {
     return m->info;

@@ -249,6 +249,9 @@ struct ItmModel {
 // Frees everything but what other rooms hung on the model.
 void itm_multibody_destroy(ItmModel* m);
 
+// The body whose mobilizer has this velocity.
+int itm_model_body_of_velocity(const ItmModel* m, int v_index);
+
 // Zeroed memory that lives as long as the model; NULL without memory.
 void* itm_model_take(ItmModel* m, size_t count, size_t size);
 char* itm_model_take_string(ItmModel* m, const char* text);

@@ -1,6 +1,7 @@
 // Which rows there are, which velocities each of them can feel, and the pattern of H that follows.
 #include "multibody/compile.h"
 
+#include "base/union_find.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -153,20 +154,6 @@ static void add_motion_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembl
 
 // ---------------------------------------------------------------------------- paths
 
-static int body_of_velocity(const ItmModel* m, int v_index)
-{
-    int lo = 0, hi = m->nbody - 1;
-    while (lo < hi) {
-        int mid = (lo + hi + 1) / 2;
-        if (m->bodies[mid].v_adr <= v_index) {
-            lo = mid;
-        } else {
-            hi = mid - 1;
-        }
-    }
-    return lo;
-}
-
 static int compare_descending(const void* a, const void* b)
 {
     int x = *(const int*)a, y = *(const int*)b;
@@ -182,7 +169,7 @@ static int collect_path(const ItmModel* m, const ItmRowBlock* block, int* path, 
         seeds[nseed++] = block->body[k];
     }
     for (int k = 0; k < block->ndof; k++) {
-        seeds[nseed++] = body_of_velocity(m, block->dof[k]);
+        seeds[nseed++] = itm_model_body_of_velocity(m, block->dof[k]);
     }
     for (int k = 0; k < nseed; k++) {
         for (int i = seeds[k]; i != ITM_NONE && seen[i] != visitor; i = m->bodies[i].parent) {
@@ -409,15 +396,6 @@ static bool build_pattern(ItmModel* m)
 
 // ---------------------------------------------------------------------------- components
 
-static int find_root(int* component, int i)
-{
-    while (component[i] != i) {
-        component[i] = component[component[i]];
-        i = component[i];
-    }
-    return i;
-}
-
 // Bodies that tree joints or row blocks connect, each named by its smallest member.
 static bool build_components(ItmModel* m)
 {
@@ -427,17 +405,16 @@ static bool build_components(ItmModel* m)
     }
     for (int i = 0; i < m->nbody; i++) {
         int parent = m->bodies[i].parent;
-        m->component[i] = parent == ITM_NONE ? i : find_root(m->component, parent);
+        m->component[i] = parent == ITM_NONE ? i : itm_union_find(m->component, parent);
     }
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = 1; i < block->npath; i++) {
-            int a = find_root(m->component, block->path[0]), b = find_root(m->component, block->path[i]);
-            m->component[a > b ? a : b] = a < b ? a : b;
+            itm_union_join(m->component, block->path[0], block->path[i]);
         }
     }
     for (int i = 0; i < m->nbody; i++) {
-        m->component[i] = find_root(m->component, i);
+        m->component[i] = itm_union_find(m->component, i);
     }
     return true;
 }

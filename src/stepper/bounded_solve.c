@@ -6,6 +6,7 @@
 #include "stepper/bounded_solve.h"
 
 #include "base/error.h"
+#include "base/union_find.h"
 #include "stepper/island_sweep.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -78,15 +79,6 @@ static void remember(ItmBounded* b)
 
 // ---------------------------------------------------------------------------- islands
 
-static int find_root(int* root, int i)
-{
-    while (root[i] != i) {
-        root[i] = root[root[i]];
-        i = root[i];
-    }
-    return i;
-}
-
 // Blocks that share a component, directly or over other blocks, form an island; lists in the order of the blocks.
 static void find_islands(const ItmModel* m, ItmBounded* b)
 {
@@ -100,16 +92,13 @@ static void find_islands(const ItmModel* m, ItmBounded* b)
     }
     for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
-        int first = find_root(b->root, m->component[path->path[0]]);
         for (int i = 1; i < path->npath; i++) {
-            int other = find_root(b->root, m->component[path->path[i]]);
-            b->root[other > first ? other : first] = other < first ? other : first;
-            first = other < first ? other : first;
+            itm_union_join(b->root, m->component[path->path[0]], m->component[path->path[i]]);
         }
     }
     b->nisland = 0;
     for (int k = 0; k < b->nblock; k++) {
-        int root = find_root(b->root, m->component[b->blocks[k].path.path[0]]);
+        int root = itm_union_find(b->root, m->component[b->blocks[k].path.path[0]]);
         b->blocks[k].next = ITM_NONE;
         if (b->head[root] == ITM_NONE) {
             b->islands[b->nisland++] = root;

@@ -1,0 +1,13 @@
+// What `interim check` says of shapes, bounds and the contacts of the start.
+#ifndef INTERIM_APP_CONTACTS_H
+#define INTERIM_APP_CONTACTS_H
+
+#include "app.h"
+
+// Shapes, laws, joint limits, friction and motors, where there are any.
+void app_contacts_print(const ItmModelFile* file);
+// Find the contacts of the start: say how many, and print a warning to stdout for each thing that is wrong with
+// them. Returns the number of warnings.
+int app_contacts_warn(const ItmModelFile* file);
+
+#endif
