@@ -314,6 +314,54 @@ the_safe_step_is_the_limit_of_stability() {
     grep -q '"verdict": "broke-down"' r1.1.json
 }
 
+# ---------------------------------------------------------------------------- contact
+
+a_run_tells_of_contacts_and_their_solver() {
+    expect 0 "$interim" run "$source/examples/table.yaml" --until 0.1s --set multibody.contact.bounds=last
+    out_has "bounds       up to 48 rows, 16 contacts, penetration "
+    out_has "fall-backs"
+    out_has "redundant    up to 40 bounded rows"
+    expect 0 "$interim" run "$source/examples/limits.yaml" --until 0.1s
+    out_has "bounds       up to 2 rows"
+    expect 0 "$interim" run "$model" --until 0.1s
+    if grep -q "bounds\|solver" out.txt; then fail "a model without bounds has none"; fi
+}
+
+check_tells_of_shapes_and_bounds() {
+    expect 0 "$interim" check "$source/examples/grasp.yaml"
+    out_has "0 joint limits, 0 joint frictions, 2 motors with a force limit"
+    out_has "4: 1 plane, 3 box; 1 material, 3 pairs of bodies never meet"
+    out_has "friction as cone bounded by the current normal force"
+    out_has "no warnings"
+}
+
+check_names_what_overlaps_and_what_is_too_heavy() {
+    expect 0 "$interim" check "$source/tests/cli/hostile/recovers-coincident-boxes.yaml"
+    out_has "'a-shape' and 'b-shape' overlap by 1 m at the start"
+    expect 0 "$interim" check "$source/tests/cli/hostile/recovers-mass-ratio.yaml"
+    out_has "of 'light-shape' and 'heavy-shape', which touch at the start, one is 1e+06 times as heavy"
+    expect 0 "$interim" check "$source/tests/cli/hostile/recovers-moving-plane.yaml"
+    out_has "'floor' (plane) and 'up' (plane) pass through each other"
+    expect 0 "$interim" check "$source/tests/cli/hostile/breaks-huge-speed.yaml"
+    out_has "'a-shape' and 'floor'"
+    expect 0 "$interim" check "$source/examples/slope.yaml" --set multibody.contact.solver=lemke
+    out_has "solver lemke cannot treat friction as cone"
+}
+
+# What starts impossibly recovers, or ends with status 2 (a bad model: 1) and a reason, with numbers in all its rows.
+hostile_models_end_well() {
+    for file in "$source"/tests/cli/hostile/*.yaml; do
+        case ${file##*/} in recovers-*) want=0 ;; breaks-*) want=2 ;; *) want=1 ;; esac
+        rm -f r.csv
+        expect $want "$interim" run "$file" -o r.csv
+        [ $want -eq 0 ] || err_has "interim: "
+        [ $want -eq 1 ] || is_whole r.csv
+        if [ -e r.csv ] && grep -qi 'nan\|inf' r.csv; then fail "$file: not finite"; fi
+    done
+    expect 1 "$interim" run "$source/tests/cli/hostile/bad-mesh.yaml"
+    err_has "bad-mesh.yaml:6:5: shape 'floor'"
+}
+
 run_case help_and_version_go_to_stdout
 run_case wrong_usage_is_status_1_and_goes_to_stderr
 run_case unknown_words_name_the_nearest
@@ -343,4 +391,8 @@ run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
+run_case a_run_tells_of_contacts_and_their_solver
+run_case check_tells_of_shapes_and_bounds
+run_case check_names_what_overlaps_and_what_is_too_heavy
+run_case hostile_models_end_well
 finish
