@@ -79,7 +79,10 @@ static double run_against(const double* rate, int n, Kind kind, const ItmCosimOp
     double sum = 0.0;
     for (int k = stride - 1; k < n; k += stride) {
         if (itm_cosim_step(r.x) != ITM_OK) {
+            // names the signal, and leaves the state of the last point
             assert_true(strlen(itm_cosim_get_error(r.x)->field) > 0);
+            CHECK_NEAR(itm_cosim_get_time(r.x), (k + 1 - stride) * 4e-3, 1e-9);
+            CHECK_NEAR(itm_hydraulics_get_time(itm_cosim_get_hydraulics(r.x)), (k + 1 - stride) * 4e-3, 1e-9);
             end(&r);
             return INFINITY;
         }
