@@ -52,7 +52,7 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 // d->wrench is overwritten.
 void itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift);
 
-// v += a h v_dot + X p for interface impulses p (n)
+// v += h v_dot + X p for interface impulses p (n)
 void itm_rim_respond(const ItmRim* rim, double* v, double h, const double* p);
 
 #endif
