@@ -1,4 +1,4 @@
-// Interim: arm, chain and four-bar in joint and absolute coordinates, and the memory of a data object.
+// Interim: arm, chain and four-bar in joint and absolute coordinates, bricks, and the memory of a data object.
 #include "bench/measure.h"
 #include "scenes/scenes.h"
 
@@ -207,6 +207,40 @@ static BenchDirection get_upright(void* self)
     return (BenchDirection){top.x - foot.x, top.z - foot.z};
 }
 
+// ---------------------------------------------------------------------------- bricks
+
+static void* create_wall(int n)
+{
+    ItmModel* model;
+    ItmError error = {0};
+    stop_on_error(itm_wall_build(&model, n, &error), &error);
+    return make_scene(model, n);
+}
+
+static void* create_floor(int n)
+{
+    ItmModel* model;
+    ItmError error = {0};
+    stop_on_error(itm_floor_build(&model, n, &error), &error);
+    return make_scene(model, n);
+}
+
+static void get_brick(void* self, int i, double p[3])
+{
+    Scene* scene = self;
+    ItmVec3 at = itm_data_get_body_pose(scene->model, scene->data, i).p;
+    p[0] = at.x;
+    p[1] = at.y;
+    p[2] = at.z;
+}
+
+static BenchTouch get_touch(void* self)
+{
+    Scene* scene = self;
+    ItmStepInfo info = itm_data_get_step_info(scene->data);
+    return (BenchTouch){info.ncontact, info.penetration};
+}
+
 // ---------------------------------------------------------------------------- memory
 
 static void run_memory(const char* subject, void* (*create)(int n))
@@ -256,6 +290,23 @@ static void run_loop(const char* name, void* (*create)(int n))
                                    .get_upright = get_upright});
 }
 
+static void run_bricks(int argc, char** argv)
+{
+    BenchSubject subject = {.name = "interim-absolute",
+                            .destroy = destroy,
+                            .step = step,
+                            .get_brick = get_brick,
+                            .get_touch = get_touch};
+    if (bench_is_wanted(argc, argv, "wall")) {
+        subject.create = create_wall;
+        bench_run_wall(&subject, 200);
+    }
+    if (bench_is_wanted(argc, argv, "floor")) {
+        subject.create = create_floor;
+        bench_run_floor(&subject, 1000);
+    }
+}
+
 int main(int argc, char** argv)
 {
     if (bench_is_wanted(argc, argv, "arm")) {
@@ -271,5 +322,6 @@ int main(int argc, char** argv)
         run_loop("interim-joint", create_loop_joint);
         run_loop("interim-absolute", create_loop_absolute);
     }
+    run_bricks(argc, argv);
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "bench/measure.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,6 +11,8 @@
 #define TIME_WANTED 0.1 // CPU time over which a case is repeated, s
 #define TIME_LIMIT 2.0  // CPU time after which a run is cut short, s
 #define FORWARD_CALLS 20000
+#define BRICKS_SETTLE_LIMIT 10.0 // CPU time after which bricks count as settled, s
+#define BRICKS_BLOCK 10          // steps between two looks at the clock
 
 double bench_now(void)
 {
@@ -132,5 +135,63 @@ void bench_run_loop(const BenchSubject* subject)
     static const int sizes[] = {2, 10, 40};
     for (int i = 0; i < 3; i++) {
         run_loop(subject, sizes[i]);
+    }
+}
+
+// ---------------------------------------------------------------------------- bricks
+
+// Steps in blocks until `wanted` are done or `limit` seconds of CPU time are spent.
+static Run run_limited(const BenchSubject* subject, void* scene, int wanted, double limit)
+{
+    Run run = {0};
+    while (run.steps < wanted && run.time < limit) {
+        Run block = run_steps(subject, scene, BRICKS_BLOCK, BRICKS_BLOCK);
+        run.steps += block.steps;
+        run.time += block.time;
+    }
+    return run;
+}
+
+// Bricks at rest: time a step, and the mean speed of the brick that creeps farthest meanwhile.
+static void run_bricks(const BenchSubject* subject, const char* scene_name, int n, int settle, int measure)
+{
+    void* scene = subject->create(n);
+    Run settled = run_limited(subject, scene, settle, BRICKS_SETTLE_LIMIT);
+    double(*start)[3] = malloc(sizeof *start * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        subject->get_brick(scene, i, start[i]);
+    }
+    Run run = run_limited(subject, scene, measure, 2 * TIME_LIMIT);
+    double farthest = 0;
+    for (int i = 0; i < n; i++) {
+        double p[3];
+        subject->get_brick(scene, i, p);
+        double x = p[0] - start[i][0], y = p[1] - start[i][1], z = p[2] - start[i][2];
+        farthest = fmax(farthest, sqrt(x * x + y * y + z * z));
+    }
+    BenchTouch touch = subject->get_touch(scene);
+    bench_report(subject->name, scene_name, n, "step_us", 1e6 * run.time / run.steps);
+    bench_report(subject->name, scene_name, n, "creep", farthest / (run.steps * ITM_SCENE_STEP));
+    bench_report(subject->name, scene_name, n, "penetration", touch.penetration);
+    bench_report(subject->name, scene_name, n, "contacts", touch.ncontact);
+    bench_report(subject->name, scene_name, n, "settle_us", 1e6 * settled.time / settled.steps);
+    bench_report(subject->name, scene_name, n, "seconds", (settled.steps + run.steps) * ITM_SCENE_STEP);
+    free(start);
+    subject->destroy(scene);
+}
+
+void bench_run_wall(const BenchSubject* subject, int n_max)
+{
+    static const int sizes[] = {10, 50, 200};
+    for (int i = 0; i < 3 && sizes[i] <= n_max; i++) {
+        run_bricks(subject, "wall", sizes[i], 2 * STEPS_PER_SECOND, STEPS_PER_SECOND);
+    }
+}
+
+void bench_run_floor(const BenchSubject* subject, int n_max)
+{
+    static const int sizes[] = {10, 30, 100, 300, 1000};
+    for (int i = 0; i < 5 && sizes[i] <= n_max; i++) {
+        run_bricks(subject, "floor", sizes[i], STEPS_PER_SECOND / 3, STEPS_PER_SECOND);
     }
 }

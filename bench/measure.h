@@ -19,6 +19,11 @@ typedef struct BenchDirection {
     double x, z;
 } BenchDirection;
 
+typedef struct BenchTouch {
+    int ncontact;
+    double penetration; // of the deepest, m
+} BenchTouch;
+
 // A scene inside a subject. Functions that a scene does not need may be NULL.
 typedef struct BenchSubject {
     const char* name;
@@ -31,6 +36,8 @@ typedef struct BenchSubject {
     double (*get_energy)(void* scene);      // kinetic and potential                               J
     double (*get_gap)(void* scene);         // four-bar: largest distance of two joint ends        m
     BenchDirection (*get_upright)(void* scene);
+    void (*get_brick)(void* scene, int i, double p[3]);  // bricks: centre of brick i             m
+    BenchTouch (*get_touch)(void* scene);   // bricks: contacts of the last step
 } BenchSubject;
 
 // CPU time of this process, s.
@@ -45,6 +52,10 @@ void bench_run_arm(const BenchSubject* subject, const char* scene);
 void bench_run_chain(const BenchSubject* subject, int n_max);
 // Ten seconds of the four-bar, for n = 2, 10, 40.
 void bench_run_loop(const BenchSubject* subject);
+// Wall of n = 10, 50, 200 bricks, two seconds to settle, one measured; n_max as above.
+void bench_run_wall(const BenchSubject* subject, int n_max);
+// n = 10 ... 1000 bricks each alone on the floor, settled.
+void bench_run_floor(const BenchSubject* subject, int n_max);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 // Bullet, double precision: chain as a btMultiBody (joint coordinates), four-bar as bodies with hinges
-// by its sequential impulses.
+// and bricks by its sequential impulses.
 #include "bench/measure.h"
 
 #include <btBulletDynamicsCommon.h>
@@ -200,6 +200,117 @@ static BenchDirection get_upright(void* self)
     return {z.x(), z.z()};
 }
 
+// ---------------------------------------------------------------------------- bricks
+
+struct Bricks : World {
+    btSequentialImpulseConstraintSolver solver;
+    btDiscreteDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
+    btStaticPlaneShape plane{btVector3(0, 0, 1), 0};
+    btBoxShape box{0.5 * btVector3(ITM_BRICK_LENGTH, ITM_BRICK_WIDTH, ITM_BRICK_HEIGHT)};
+    std::vector<std::unique_ptr<btRigidBody>> bodies; // bricks, then the ground
+
+    Bricks(int n, void (*get_position)(int n, int i, double p[3]));
+    ~Bricks();
+    void add(btCollisionShape* shape, double mass, const btVector3& at);
+};
+
+// Bullet multiplies the friction of the two bodies.
+void Bricks::add(btCollisionShape* shape, double mass, const btVector3& at)
+{
+    btVector3 inertia(0, 0, 0);
+    if (mass > 0) {
+        shape->calculateLocalInertia(mass, inertia);
+    }
+    btRigidBody::btRigidBodyConstructionInfo info(mass, nullptr, shape, inertia);
+    info.m_startWorldTransform = btTransform(btQuaternion(0, 0, 0, 1), at);
+    info.m_friction = sqrt(ITM_BRICK_FRICTION);
+    info.m_restitution = 0;
+    bodies.push_back(std::make_unique<btRigidBody>(info));
+    bodies.back()->setActivationState(DISABLE_DEACTIVATION);
+    bodies.back()->setDamping(0, 0);
+    world.addRigidBody(bodies.back().get());
+}
+
+Bricks::Bricks(int n, void (*get_position)(int n, int i, double p[3]))
+{
+    world.setGravity(GRAVITY);
+    for (int i = 0; i < n; i++) {
+        double p[3];
+        get_position(n, i, p);
+        add(&box, ITM_BRICK_MASS, btVector3(p[0], p[1], p[2]));
+    }
+    add(&plane, 0, btVector3(0, 0, 0));
+}
+
+Bricks::~Bricks()
+{
+    for (auto& body : bodies) {
+        world.removeRigidBody(body.get());
+    }
+}
+
+static void* create_wall(int n)
+{
+    return new Bricks(n, itm_wall_get_position);
+}
+
+static void* create_floor(int n)
+{
+    return new Bricks(n, itm_floor_get_position);
+}
+
+static void destroy_bricks(void* self)
+{
+    delete static_cast<Bricks*>(self);
+}
+
+static void step_bricks(void* self, int count)
+{
+    for (int i = 0; i < count; i++) {
+        static_cast<Bricks*>(self)->world.stepSimulation(ITM_SCENE_STEP, 0);
+    }
+}
+
+static void get_brick(void* self, int i, double p[3])
+{
+    btVector3 at = static_cast<Bricks*>(self)->bodies[i]->getCenterOfMassPosition();
+    p[0] = at.x();
+    p[1] = at.y();
+    p[2] = at.z();
+}
+
+static BenchTouch get_touch(void* self)
+{
+    btCollisionDispatcher& dispatcher = static_cast<Bricks*>(self)->dispatcher;
+    BenchTouch touch = {0, 0};
+    for (int i = 0; i < dispatcher.getNumManifolds(); i++) {
+        btPersistentManifold* manifold = dispatcher.getManifoldByIndexInternal(i);
+        for (int k = 0; k < manifold->getNumContacts(); k++) {
+            touch.penetration = fmax(touch.penetration, -manifold->getContactPoint(k).getDistance());
+            touch.ncontact++;
+        }
+    }
+    return touch;
+}
+
+static void run_bricks(int argc, char** argv)
+{
+    BenchSubject subject = {};
+    subject.name = "bullet";
+    subject.destroy = destroy_bricks;
+    subject.step = step_bricks;
+    subject.get_brick = get_brick;
+    subject.get_touch = get_touch;
+    if (bench_is_wanted(argc, argv, "wall")) {
+        subject.create = create_wall;
+        bench_run_wall(&subject, 200);
+    }
+    if (bench_is_wanted(argc, argv, "floor")) {
+        subject.create = create_floor;
+        bench_run_floor(&subject, 1000);
+    }
+}
+
 // ---------------------------------------------------------------------------- main
 
 int main(int argc, char** argv)
@@ -224,5 +335,6 @@ int main(int argc, char** argv)
         subject.get_upright = get_upright;
         bench_run_loop(&subject);
     }
+    run_bricks(argc, argv);
     return 0;
 }

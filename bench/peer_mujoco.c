@@ -1,4 +1,4 @@
-// MuJoCo: arm and chain in its joint coordinates, the four-bar with stiff equality constraints.
+// MuJoCo: arm and chain in its joint coordinates, the four-bar with stiff equality constraints, bricks as it comes.
 #include "bench/measure.h"
 
 #include <mujoco/mujoco.h>
@@ -288,6 +288,46 @@ static BenchDirection get_upright(void* self)
     return (BenchDirection){R[2], R[8]};
 }
 
+// ---------------------------------------------------------------------------- bricks
+
+// Default softness of contacts, elliptic cone of friction.
+static void* create_wall(int n)
+{
+    Text text = {0};
+    append(&text,
+           "<mujoco><size njmax='%d' nconmax='%d' nstack='60000000'/>"
+           "<option timestep='%.17g' gravity='0 0 %g' cone='elliptic'/><compiler boundmass='0'/>"
+           "<default><geom friction='%g 0 0' condim='3'/></default>"
+           "<worldbody><geom type='plane' size='100 100 1'/>",
+           40 * n, 20 * n, ITM_SCENE_STEP, -ITM_SCENE_GRAVITY, ITM_BRICK_FRICTION);
+    for (int i = 0; i < n; i++) {
+        double p[3];
+        itm_wall_get_position(n, i, p);
+        append(&text,
+               "<body pos='%.17g %.17g %.17g'><freejoint/>"
+               "<geom type='box' size='%g %g %g' mass='%g'/></body>",
+               p[0], p[1], p[2], 0.5 * ITM_BRICK_LENGTH, 0.5 * ITM_BRICK_WIDTH,
+               0.5 * ITM_BRICK_HEIGHT, ITM_BRICK_MASS);
+    }
+    append(&text, "</worldbody></mujoco>");
+    return make_scene(&text, n);
+}
+
+static void get_brick(void* self, int i, double p[3])
+{
+    memcpy(p, ((Scene*)self)->data->qpos + 7 * i, 3 * sizeof *p);
+}
+
+static BenchTouch get_touch(void* self)
+{
+    const mjData* data = ((Scene*)self)->data;
+    BenchTouch touch = {data->ncon, 0};
+    for (int i = 0; i < data->ncon; i++) {
+        touch.penetration = fmax(touch.penetration, -data->contact[i].dist);
+    }
+    return touch;
+}
+
 // ---------------------------------------------------------------------------- main
 
 int main(int argc, char** argv)
@@ -312,6 +352,12 @@ int main(int argc, char** argv)
         subject.get_gap = get_gap;
         subject.get_upright = get_upright;
         bench_run_loop(&subject);
+    }
+    if (bench_is_wanted(argc, argv, "wall")) {
+        subject.create = create_wall;
+        subject.get_brick = get_brick;
+        subject.get_touch = get_touch;
+        bench_run_wall(&subject, 50);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-// ODE: chain and four-bar as bodies with hinge rows (absolute coordinates), by its iterative QuickStep.
+// ODE: chain and four-bar as bodies with hinge rows (absolute coordinates), bricks as boxes, by its iterative QuickStep.
 #include "bench/measure.h"
 
 #include <ode/ode.h>
@@ -11,6 +11,9 @@ typedef struct Scene {
     dJointID* joints;
     int nlink, njoint;
     double moment[3]; // principal moments of every link
+    dSpaceID space;   // bricks only, as what follows
+    dJointGroupID contacts;
+    BenchTouch touch;
 } Scene;
 
 static Scene* make_scene(int nlink, int njoint)
@@ -156,6 +159,103 @@ static BenchDirection get_upright(void* self)
     return (BenchDirection){R[2], R[10]};
 }
 
+// ---------------------------------------------------------------------------- bricks
+
+static void* create_bricks(int n, void (*get_position)(int n, int i, double p[3]))
+{
+    Scene* scene = make_scene(n, 1);
+    scene->space = dHashSpaceCreate(0);
+    scene->contacts = dJointGroupCreate(0);
+    dCreatePlane(scene->space, 0, 0, 1, 0);
+    for (int i = 0; i < n; i++) {
+        double p[3];
+        get_position(n, i, p);
+        dBodyID body = dBodyCreate(scene->world);
+        dMass mass;
+        dMassSetBoxTotal(&mass, ITM_BRICK_MASS, ITM_BRICK_LENGTH, ITM_BRICK_WIDTH, ITM_BRICK_HEIGHT);
+        dBodySetMass(body, &mass);
+        dBodySetPosition(body, p[0], p[1], p[2]);
+        dGeomSetBody(dCreateBox(scene->space, ITM_BRICK_LENGTH, ITM_BRICK_WIDTH, ITM_BRICK_HEIGHT), body);
+        scene->links[scene->nlink++] = body;
+    }
+    return scene;
+}
+
+static void* create_wall(int n)
+{
+    return create_bricks(n, itm_wall_get_position);
+}
+
+static void* create_floor(int n)
+{
+    return create_bricks(n, itm_floor_get_position);
+}
+
+static void destroy_bricks(void* self)
+{
+    Scene* scene = self;
+    dJointGroupDestroy(scene->contacts);
+    dSpaceDestroy(scene->space);
+    destroy(scene);
+}
+
+static void touch(void* self, dGeomID a, dGeomID b)
+{
+    enum { MAX = 16 };
+    Scene* scene = self;
+    dContact contacts[MAX];
+    int n = dCollide(a, b, MAX, &contacts[0].geom, sizeof(dContact));
+    for (int i = 0; i < n; i++) {
+        contacts[i].surface.mode = dContactApprox1;
+        contacts[i].surface.mu = ITM_BRICK_FRICTION;
+        dJointID joint = dJointCreateContact(scene->world, scene->contacts, &contacts[i]);
+        dJointAttach(joint, dGeomGetBody(a), dGeomGetBody(b));
+        scene->touch.penetration = fmax(scene->touch.penetration, contacts[i].geom.depth);
+        scene->touch.ncontact++;
+    }
+}
+
+static void step_bricks(void* self, int count)
+{
+    Scene* scene = self;
+    for (int i = 0; i < count; i++) {
+        scene->touch = (BenchTouch){0, 0};
+        dSpaceCollide(scene->space, scene, touch);
+        dWorldQuickStep(scene->world, ITM_SCENE_STEP);
+        dJointGroupEmpty(scene->contacts);
+    }
+}
+
+static void get_brick(void* self, int i, double p[3])
+{
+    Scene* scene = self;
+    for (int k = 0; k < 3; k++) {
+        p[k] = dBodyGetPosition(scene->links[i])[k];
+    }
+}
+
+static BenchTouch get_touch(void* self)
+{
+    return ((Scene*)self)->touch;
+}
+
+static void run_bricks(int argc, char** argv)
+{
+    BenchSubject subject = {.name = "ode",
+                            .destroy = destroy_bricks,
+                            .step = step_bricks,
+                            .get_brick = get_brick,
+                            .get_touch = get_touch};
+    if (bench_is_wanted(argc, argv, "wall")) {
+        subject.create = create_wall;
+        bench_run_wall(&subject, 200);
+    }
+    if (bench_is_wanted(argc, argv, "floor")) {
+        subject.create = create_floor;
+        bench_run_floor(&subject, 1000);
+    }
+}
+
 // ---------------------------------------------------------------------------- main
 
 int main(int argc, char** argv)
@@ -175,6 +275,7 @@ int main(int argc, char** argv)
         subject.get_upright = get_upright;
         bench_run_loop(&subject);
     }
+    run_bricks(argc, argv);
     dCloseODE();
     return 0;
 }

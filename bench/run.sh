@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [arm|chain|loop|mlcp]...   measure Interim and its peers side by side; without names, everything.
+# run.sh [arm|chain|loop|wall|floor|mlcp|contact]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
 # Figures of every round and the table stay in out/bench.
@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 rounds=${BENCH_ROUNDS:-5}
 jobs=${BENCH_JOBS:-2}
 out=out/bench
-scenes=$(for name in "${@:-}"; do [ "$name" = mlcp ] || echo "$name"; done)
-peers="libmujoco-dev libbullet-dev libode-dev libsimbody-dev libdart-dev libdart-external-ikfast-dev"
+peers="libmujoco-dev libbullet-dev libode-dev libsimbody-dev libdart-dev libdart-external-ikfast-dev
+    libsiconos-numerics-dev"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 has_package() {
@@ -43,7 +43,7 @@ build() {
 run_program() {
     [ -x "$3" ] || return 0
     # shellcheck disable=SC2086  # the scene names are words
-    timeout 120 "$3" $scenes >"$out/$1-$2.txt" 2>"$out/$1-$2.err" ||
+    timeout 240 "$3" $scenes >"$out/$1-$2.txt" 2>"$out/$1-$2.err" ||
         echo "bench: $2 failed in round $1, see $out/$1-$2.err" >&2
 }
 
@@ -61,6 +61,7 @@ run_rounds() {
     done
 }
 
+# wants NAME [ARGUMENT]...: whether the arguments ask for it; none ask for everything
 wants() {
     [ $# -eq 1 ] && return 0
     wanted=$1
@@ -69,13 +70,20 @@ wants() {
     return 1
 }
 
+# scenes that are run beside peers, of those asked for
+scenes=
+for scene in arm chain loop wall floor; do
+    if wants "$scene" "$@"; then scenes="$scenes $scene"; fi
+done
+
 mkdir -p "$out"
 install_peers
 build
-if wants arm "$@" || wants chain "$@" || wants loop "$@"; then
+if [ -n "$scenes" ]; then
     run_rounds
     awk -f bench/table.awk "$out"/[0-9]*-*.txt | tee "$out/table.txt"
 fi
-if wants mlcp "$@" && [ -x build/bench/bench_mlcp ]; then
-    build/bench/bench_mlcp | tee "$out/mlcp.txt"
-fi
+# complementarity problems beside Siconos, and collision by itself: programs with a table of their own
+for program in mlcp contact; do
+    if wants "$program" "$@"; then "build/bench/bench_$program" | tee "$out/$program.txt"; fi
+done

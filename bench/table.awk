@@ -80,6 +80,18 @@ function speed_rows(family,    n, i, sizes, has_goals, peer) {
         speed_row("four-bar " sizes[i] ", joint", family "-joint", "loop", sizes[i], "step_us", peer, 1)
         speed_row("four-bar " sizes[i] ", absolute", family "-absolute", "loop", sizes[i], "step_us", "", 0)
     }
+    brick_rows(family)
+}
+
+# Bricks at rest: no slower than ODE, which creeps; how that compares with Bullet is in the row.
+function brick_rows(family,    n, i, sizes, peer) {
+    peer = family == "interim" ? "ode" : ""
+    n = split("10 50 200", sizes)
+    for (i = 1; i <= n; i++)
+        speed_row("wall " sizes[i], family "-absolute", "wall", sizes[i], "step_us", peer, 1)
+    n = split("10 30 100 300 1000", sizes)
+    for (i = 1; i <= n; i++)
+        speed_row("floor " sizes[i], family "-absolute", "floor", sizes[i], "step_us", "", 0)
 }
 
 # Time or memory against size: exponent p in n^p, and whether it is close to linear.
@@ -101,6 +113,27 @@ function gap_row(subject, n,    key) {
     key = subject SUBSEP "loop" SUBSEP n SUBSEP "gap"
     if (!(key in high)) return
     printf "%-52s %.1e m   goal < 1e-10   %s\n", "four-bar " n ", joint gap, " subject, high[key], verdict(high[key] < 1e-10)
+}
+
+function limit_row(label, scene, n, metric, unit, limit,    key) {
+    key = "interim-absolute" SUBSEP scene SUBSEP n SUBSEP metric
+    if (!(key in high)) return
+    printf "%-52s %.1e %s   goal < %.0e   %s\n", scene " " n ", " label, high[key], unit, limit, verdict(high[key] < limit)
+}
+
+# What the bricks of every subject do where they should rest.
+function rest_rows(    k, i, n, s, sizes, subjects, key) {
+    if (!("wall" in scenes)) return
+    n = split("10 50 200", sizes)
+    s = split("interim-absolute mujoco bullet ode", subjects)
+    for (k = 1; k <= n; k++)
+        for (i = 1; i <= s; i++) {
+            key = subjects[i] SUBSEP "wall" SUBSEP sizes[k] SUBSEP
+            if (!((key "creep") in high)) continue
+            printf "%-18s %-18s creep %.1e m/s, penetration %.1e m, %d contacts, %.0f us a step while settling\n", \
+                "wall " sizes[k], subjects[i], high[key "creep"], high[key "penetration"], high[key "contacts"], \
+                low[key "settle_us"]
+        }
 }
 
 function tip_row(scene, n,    i, key, subject) {
@@ -144,6 +177,7 @@ END {
     print "\nGrowth and accuracy\n"
     growth_row("chain, joint: time, n = 100 to 1000", "interim-joint", "chain", 100, 1000, "step_us", 1.1, 0)
     growth_row("chain, absolute: time, n = 100 to 1000", "interim-absolute", "chain", 100, 1000, "step_us", 1.1, 0)
+    growth_row("floor: time, n = 10 to 1000", "interim-absolute", "floor", 10, 1000, "step_us", 1.1, 0)
     growth_row("chain, joint: bytes of a data object, 100 to 1000", "interim-joint", "memory", 100, 1000, "bytes_per_body", 1.02, 1)
     growth_row("chain, absolute: bytes of a data object, 100 to 1000", "interim-absolute", "memory", 100, 1000, "bytes_per_body", 1.02, 1)
     memory_row("interim-joint")
@@ -153,6 +187,12 @@ END {
         gap_row("interim-joint", sizes[i])
         gap_row("interim-absolute", sizes[i])
     }
+    n = split("10 50 200", sizes)
+    for (i = 1; i <= n; i++) {
+        limit_row("creep", "wall", sizes[i], "creep", "m/s", 1e-6)
+        limit_row("penetration", "wall", sizes[i], "penetration", "m", 1e-6)
+    }
     accuracy_rows()
+    rest_rows()
     printf "\n%d of %d goals met\n", nmet, ngoal
 }

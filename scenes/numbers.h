@@ -86,4 +86,38 @@ static inline double itm_four_bar_compute_angle(int n, double t)
     return a;
 }
 
+// ---------------------------------------------------------------------------- bricks
+
+// Bricks on the plane z = 0 under gravity: as a wall of n, or each alone on the floor.
+#define ITM_BRICK_LENGTH 1.0  // along x
+#define ITM_BRICK_WIDTH 0.5   // along y
+#define ITM_BRICK_HEIGHT 0.5  // along z
+#define ITM_BRICK_MASS 250.0
+#define ITM_BRICK_FRICTION 0.5
+#define ITM_WALL_GAP 0.01     // between the bricks of a course
+
+static inline int itm_wall_get_columns(int n)
+{
+    return n <= 10 ? 5 : n <= 50 ? 10 : 20;
+}
+
+// Centre of brick i; every other course is shifted by a quarter of a brick.
+static inline void itm_wall_get_position(int n, int i, double p[3])
+{
+    int columns = itm_wall_get_columns(n), course = i / columns, column = i % columns;
+    double shift = course % 2 ? 0.25 * ITM_BRICK_LENGTH : 0;
+    p[0] = (ITM_BRICK_LENGTH + ITM_WALL_GAP) * column + shift;
+    p[1] = 0;
+    p[2] = ITM_BRICK_HEIGHT * (course + 0.5);
+}
+
+// Centre of brick i of n, on a square grid of 2 m.
+static inline void itm_floor_get_position(int n, int i, double p[3])
+{
+    int side = (int)ceil(sqrt(n));
+    p[0] = 2.0 * (i % side);
+    p[1] = 2.0 * (i / side);
+    p[2] = 0.5 * ITM_BRICK_HEIGHT;
+}
+
 #endif

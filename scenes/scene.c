@@ -37,6 +37,24 @@ int itm_scene_add_coupling(ItmScene* scene, const ItmCouplingDef* def)
     return id;
 }
 
+int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def)
+{
+    int id = ITM_NONE;
+    if (scene->status == ITM_OK) {
+        scene->status = itm_builder_add_collider(scene->builder, def, &id, scene->error);
+    }
+    return id;
+}
+
+int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def)
+{
+    int id = ITM_NONE;
+    if (scene->status == ITM_OK) {
+        scene->status = itm_builder_add_material(scene->builder, def, &id, scene->error);
+    }
+    return id;
+}
+
 ItmStatus itm_scene_finish(ItmScene* scene, ItmModel** model)
 {
     if (scene->status == ITM_OK) {

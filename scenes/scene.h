@@ -2,6 +2,7 @@
 #ifndef ITM_SCENES_SCENE_H
 #define ITM_SCENES_SCENE_H
 
+#include "interim/contact.h"
 #include "interim/model.h"
 
 typedef struct ItmScene {
@@ -15,6 +16,8 @@ ItmScene itm_scene_begin(ItmCoordinates coordinates, ItmVec3 gravity, ItmError* 
 int itm_scene_add_body(ItmScene* scene, const ItmBodyDef* def);
 int itm_scene_add_joint(ItmScene* scene, const ItmJointDef* def);
 int itm_scene_add_coupling(ItmScene* scene, const ItmCouplingDef* def);
+int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def);
+int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def);
 // Compile, destroy the builder, give the status.
 ItmStatus itm_scene_finish(ItmScene* scene, ItmModel** model);
 

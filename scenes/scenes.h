@@ -26,6 +26,11 @@ ItmStatus itm_four_bar_build(ItmModel** model, ItmCoordinates coordinates, int n
 // along -y. Bodies "rod1" ... "rod5" with their origins in the middle. Freedom 1, one row redundant.
 ItmStatus itm_bricard_build(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
 
+// Wall of n bricks on the ground, every other course shifted by a quarter of a brick, and n bricks each
+// alone on the ground. Bodies "brick0" ..., shapes "box0" ...; exact cone of friction, rigid. Freedom 6 n.
+ItmStatus itm_wall_build(ItmModel** model, int n, ItmError* error);
+ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error);
+
 // ---------------------------------------------------------------------------- closed forms
 
 // Rod of 1 m and 1 kg, "rod", hinged at its end by "hinge"; starts at rest, `amplitude` from hanging.
@@ -64,6 +69,17 @@ ItmStatus itm_zoo_build_loop(ItmModel** model, ItmCoordinates coordinates, ItmEr
 
 // Two gear wheels "pinion", "wheel" and a rack "rack" driven by the wheel. Freedom 1.
 ItmStatus itm_zoo_build_gears(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
+
+// ---------------------------------------------------------------------------- cranes
+
+// Crane with boom and swinging hook arm, bodies "boom" and "hook", joints "foot" and "tip", one or two line actuators "cyl1"
+// (ground to boom), "cyl2" (boom to hook arm). In absolute angles theta1 = foot, theta2 = foot + tip its mass matrix is
+// M11 = 416.667, M12 = 50 cos(theta1 - theta2), M22 = 25 + 1e-6 kg m^2. Freedom 2.                  [cranes, section 3.1]
+ItmStatus itm_crane_build(ItmModel** model, ItmCoordinates coordinates, int nactuator, ItmError* error);
+
+// Crane whose head stays upright: parallelogram of "boom", "rod" and "head" closed by "rod_tip", with redundant rows, and
+// "cyl1" as above. Freedom 1, inertia about the foot (200/3 + 250 + 20/3 + 5 + 100) kg m^2, whatever the angle.
+ItmStatus itm_parallel_crane_build(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
 
 // ---------------------------------------------------------------------------- hydraulic circuits
 

@@ -70,8 +70,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     itm_rows_apply(m, d, v_free, d->lambda);
 }
 
-// Factors of M and H in the configuration of the position stage; rows computed.
-static void factor(const ItmModel* m, ItmData* d, double h)
+void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
 {
     itm_mass_factor(m, d);
     if (m->nrow > 0) {
@@ -80,8 +79,7 @@ static void factor(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-// Close the gaps at the end of the step and make the velocities agree with the joints there.
-static void finish_rows(const ItmModel* m, ItmData* d, double t, double h)
+void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 {
     d->info.gap = itm_gaps_close(m, d, t);
     d->info.residual = d->info.gap;
@@ -90,7 +88,7 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, t);
-    factor(m, d, h);
+    itm_euler_factor(m, d, h);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
         d->row_x[i] = is_compliant ? 0.0 : -d->row_rate[i];
@@ -149,8 +147,7 @@ static ItmStatus collect_bounded(const ItmModel* m, ItmData* d, double t, double
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
-// Forces and rows of the present state.
-static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
 {
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
@@ -174,7 +171,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->options.step, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    ItmStatus status = evaluate(m, d, t, h);
+    ItmStatus status = itm_euler_evaluate(m, d, t, h);
     if (status != ITM_OK) {
         return status;
     }
@@ -182,7 +179,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 
     // v_free = v + h M^-1 (f - c)
     if (d->position_state != ITM_POSITION_FACTORED) {
-        factor(m, d, h);
+        itm_euler_factor(m, d, h);
     }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
     for (int i = 0; i < m->nv; i++) {
@@ -206,7 +203,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
-        finish_rows(m, d, t + h, h);
+        itm_euler_finish_rows(m, d, t + h, h);
     }
     return ITM_OK;
 }

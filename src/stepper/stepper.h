@@ -9,6 +9,15 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d);
 
+// The parts of the Euler step that a co-simulation shares, because its interface model must be exactly this step's.
+// Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h);
+// Factors of M and H for a step h in the configuration of the position stage; rows computed.
+void itm_euler_factor(const ItmModel* m, ItmData* d, double h);
+// At the end of the step h, time t: close the gaps at d->q and make d->v agree with the joints there. d->row_before and
+// d->row_ref: row velocities at both ends of the step; d->lambda: its row impulses so far.
+void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);
+
 ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_reference_destroy(ItmData* d);
 ItmStatus itm_reference_step(const ItmModel* m, ItmData* d);

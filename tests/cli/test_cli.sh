@@ -194,12 +194,14 @@ start() {
     part=${1%.*}.part.${1##*.}
     env --default-signal=INT,TERM,HUP "$interim" run "$model" --until 1e7s -o "$1" >out.txt 2>err.txt &
     pid=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    tries=0
+    while [ "$tries" -lt 100 ]; do
         sleep 0.3
         size=$(wc -c <"$part" 2>/dev/null || echo 0)
         [ "$size" -lt 100000 ] || return 0
+        tries=$((tries + 1))
     done
-    fail "no rows after 6 s"
+    fail "no rows after 30 s"
 }
 
 stop() {
@@ -265,7 +267,7 @@ off_a_terminal_a_run_is_quiet() {
 
 on_a_terminal_a_bar_shows_the_time() {
     start_line="'$interim' run '$model' --until 1e7s"
-    script -qec "timeout -s INT 2 $start_line" /dev/null >out.txt 2>&1 </dev/null || true
+    script -qec "timeout -s INT 4 $start_line" /dev/null >out.txt 2>&1 </dev/null || true
     out_has "real time"
     out_has " left"
     out_has "["

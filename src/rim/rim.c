@@ -1,0 +1,227 @@
+#include "rim/rim.h"
+
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/rows.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
+{
+    int nv = m->nv, nrow = m->nrow;
+    rim->n = n;
+    rim->nv = nv;
+    rim->nrow = nrow;
+    rim->actuator = ITM_TAKE(arena, int, n);
+    rim->blocks = ITM_TAKE(arena, ItmRowBlock, n);
+    rim->path = ITM_TAKE(arena, int, 4 * n * m->depth);
+    rim->measured = ITM_TAKE(arena, ItmMeasured, n);
+    rim->s = ITM_TAKE(arena, double, n);
+    rim->w = ITM_TAKE(arena, double, n);
+    rim->W = ITM_TAKE(arena, double, n * n);
+    rim->a0 = ITM_TAKE(arena, double, n);
+    rim->v_dot = ITM_TAKE(arena, double, nv);
+    rim->lambda = ITM_TAKE(arena, double, nrow);
+    rim->X = ITM_TAKE(arena, double, n * nv);
+    rim->mu = ITM_TAKE(arena, double, n * nrow);
+    rim->Y = ITM_TAKE(arena, double, n * nv);
+}
+
+// Bodies of a line and their ancestors, children first, each once.
+static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, const ItmMeasure* line)
+{
+    int i = line->body_a, j = line->body_b, n = 0;
+    int* parent = path + 2 * m->depth;
+    *block = (ItmRowBlock){.nrow = 1, .path = path, .path_parent = parent};
+    if (i != ITM_NONE) {
+        block->body[block->nbody++] = i;
+    }
+    if (j != ITM_NONE) {
+        block->body[block->nbody++] = j;
+    }
+    // parents have smaller numbers: the larger of the two is always next
+    while (i != ITM_NONE || j != ITM_NONE) {
+        int body = i > j ? i : j;
+        path[n++] = body;
+        block->ny += m->bodies[body].nv;
+        i = i == body ? m->bodies[i].parent : i;
+        j = j == body ? m->bodies[j].parent : j;
+    }
+    block->npath = n;
+    for (int k = 0; k < n; k++) {
+        parent[k] = ITM_NONE;
+        for (int l = k + 1; l < n; l++) {
+            parent[k] = path[l] == m->bodies[path[k]].parent ? l : parent[k];
+        }
+    }
+}
+
+static const ItmMeasure* line_of(const ItmModel* m, int actuator)
+{
+    return &m->measures[m->pushes[m->actuator_push[actuator]].measure];
+}
+
+void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
+{
+    for (int i = 0; i < rim->n; i++) {
+        rim->actuator[i] = actuators[i];
+        trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, line_of(m, actuators[i]));
+    }
+}
+
+void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
+{
+    for (int i = 0; i < rim->n; i++) {
+        ItmMeasured x = itm_measure_compute(m, d, line_of(m, rim->actuator[i]));
+        rim->s[i] = x.value;
+        rim->w[i] = x.rate;
+    }
+}
+
+// ---------------------------------------------------------------------------- free motion
+
+// The rows' answer to the free motion: forces lambda and v_dot += M^-1 A' lambda, from
+//   A (v + h v_dot) + (h - shift) A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
+// as the mechanism's own step has it. A is that of the evaluation, which is ahead by `shift`: A v has that part of the bias
+// already, and the gap Phi at the start is what is seen there less shift w.
+static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift)
+{
+    double* b = rim->lambda;
+    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    memcpy(d->row_before, d->row_ref, sizeof(double) * (size_t)m->nrow);
+    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    for (int k = 0; k < m->nv; k++) {
+        d->x1[k] = d->v[k] + h * rim->v_dot[k];
+    }
+    itm_rows_multiply(m, d, b, d->x1);
+    for (int i = 0; i < m->nrow; i++) {
+        double gap = d->row_gap[i] - shift * d->row_rate[i];
+        b[i] = d->row_ref[i] - b[i] - (h - shift) * d->row_bias[i] - d->row_gamma[i] * gap / h;
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, b);
+    for (int i = 0; i < m->nrow; i++) {
+        b[i] /= h;
+    }
+    itm_rows_apply(m, d, rim->v_dot, b);
+}
+
+// a0 = A_i v_dot + A_i' v
+static void compute_free_accelerations(const ItmModel* m, ItmData* d, ItmRim* rim)
+{
+    itm_kinematics_compute_twists(m, d, d->accel, rim->v_dot);
+    for (int i = 0; i < rim->n; i++) {
+        const ItmMeasure* line = line_of(m, rim->actuator[i]);
+        const ItmMeasured* x = &rim->measured[i];
+        rim->a0[i] = itm_spatial_dot(x->cov_a, d->accel[line->body_a]) +
+                     itm_spatial_dot(x->cov_b, d->accel[line->body_b]) + x->bias;
+    }
+}
+
+// ---------------------------------------------------------------------------- mobility
+
+// y = L^-1 A_i', over all velocities
+static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, double* y)
+{
+    const ItmRowBlock* block = &rim->blocks[i];
+    const ItmMeasure* line = line_of(m, rim->actuator[i]);
+    ItmSpatial cov[2];
+    int nbody = 0;
+    if (line->body_a != ITM_NONE) {
+        cov[nbody++] = rim->measured[i].cov_a;
+    }
+    if (line->body_b != ITM_NONE) {
+        cov[nbody++] = rim->measured[i].cov_b;
+    }
+    double* along = d->x1;
+    itm_mass_half_solve(m, d, along, block, cov);
+    memset(y, 0, sizeof(double) * (size_t)m->nv);
+    for (int j = 0; j < block->npath; j++) {
+        const ItmBody* body = &m->bodies[block->path[j]];
+        memcpy(y + body->v_adr, along, sizeof(double) * (size_t)body->nv);
+        along += body->nv;
+    }
+}
+
+// out_i = Y_c y over the path of each block of rows (is_transposed: y -= Y_c' out)
+static void multiply_rows(const ItmModel* m, const ItmData* d, double* out, double* y, bool is_transposed)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = 0; i < block->nrow; i++) {
+            const double* Y = d->row_Y + block->y_adr + i * block->ny;
+            double *x = &out[block->row + i], sum = 0.0;
+            for (int j = 0; j < block->npath; j++) {
+                const ItmBody* body = &m->bodies[block->path[j]];
+                for (int l = body->v_adr; l < body->v_adr + body->nv; l++, Y++) {
+                    if (is_transposed) {
+                        y[l] -= *Y * *x;
+                    } else {
+                        sum += *Y * y[l];
+                    }
+                }
+            }
+            *x = is_transposed ? *x : sum;
+        }
+    }
+}
+
+// y~, mu and X of interface i
+static void respond_to_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
+{
+    double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
+    half_solve_interface(m, d, rim, i, y);
+    if (m->nrow > 0) {
+        multiply_rows(m, d, mu, y, false);
+        itm_blocks_solve(&m->pattern, &d->factor, mu);
+        multiply_rows(m, d, mu, y, true);
+    }
+    memcpy(d->mass_y, y, sizeof(double) * (size_t)m->nv);
+    itm_mass_solve_upper(m, d, rim->X + i * m->nv);
+}
+
+// W_ij = y~_i . y~_j + mu_i' Omega mu_j
+static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, int j)
+{
+    const double *y = rim->Y + i * rim->nv, *z = rim->Y + j * rim->nv;
+    const double *mu = rim->mu + i * rim->nrow, *nu = rim->mu + j * rim->nrow;
+    double sum = 0.0;
+    for (int k = 0; k < rim->nv; k++) {
+        sum += y[k] * z[k];
+    }
+    for (int k = 0; k < rim->nrow; k++) {
+        sum += d->row_omega[k] * mu[k] * nu[k];
+    }
+    return sum;
+}
+
+void itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift)
+{
+    // v_dot = M^-1 (f - c), with the rows' answer
+    itm_mass_solve(m, d, rim->v_dot, d->tau, d->wrench);
+    if (m->nrow > 0) {
+        answer_rows(m, d, rim, t, h, shift);
+    }
+    for (int i = 0; i < rim->n; i++) {
+        rim->measured[i] = itm_measure_compute(m, d, line_of(m, rim->actuator[i]));
+    }
+    compute_free_accelerations(m, d, rim);
+    for (int i = 0; i < rim->n; i++) {
+        respond_to_interface(m, d, rim, i);
+        for (int j = 0; j <= i; j++) {
+            rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
+        }
+    }
+}
+
+void itm_rim_respond(const ItmRim* rim, double* v, double h, const double* p)
+{
+    for (int k = 0; k < rim->nv; k++) {
+        double sum = v[k] + h * rim->v_dot[k];
+        for (int i = 0; i < rim->n; i++) {
+            sum += rim->X[i * rim->nv + k] * p[i];
+        }
+        v[k] = sum;
+    }
+}
