@@ -91,6 +91,24 @@ static void stepping_allocates_nothing(void** state)
     }
 }
 
+static void stepping_with_contact_allocates_nothing(void** state)
+{
+    (void)state;
+    // single bricks are solved densely, a wall by sweeps
+    for (int i = 0; i < 2; i++) {
+        ItmModel* m = NULL;
+        ItmError error = {0};
+        CHECK_OK(i == 0 ? itm_floor_build(&m, 10, &error) : itm_wall_build(&m, 50, &error), &error);
+        ItmData* d = create(m, ITM_STEPPER_EULER);
+        long before = allocation_count;
+        advance(m, d, 20);
+        assert_true(itm_data_get_step_info(d).ncontact > 0);
+        assert_int_equal(allocation_count, before);
+        itm_data_destroy(d);
+        itm_model_destroy(m);
+    }
+}
+
 static void restored_state_continues_with_identical_bits(void** state)
 {
     (void)state;
@@ -220,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stepping_allocates_nothing),
+        cmocka_unit_test(stepping_with_contact_allocates_nothing),
         cmocka_unit_test(restored_state_continues_with_identical_bits),
         cmocka_unit_test(two_runs_and_a_reset_give_the_same_bits),
         cmocka_unit_test(failed_step_leaves_the_state_and_names_the_body),
