@@ -1,55 +1,17 @@
 // Laws that rigid mechanisms must obey, in both kinds of coordinates and with every stepper.
 #include "check.h"
 
-#include "interim/interim.h"
+#include "run.h"
 #include "scenes/scenes.h"
-
-static const ItmCoordinates COORDINATES[2] = {ITM_COORDINATES_ABSOLUTE, ITM_COORDINATES_JOINT};
-
-// ---------------------------------------------------------------------------- helpers
-
-typedef struct {
-    ItmModel* m;
-    ItmData* d;
-    double* values;
-} Run;
 
 static Run start_run(ItmModel* m, ItmStepper stepper, double step)
 {
-    ItmError error = {0};
     ItmStepOptions options = itm_default_step_options();
     options.stepper = stepper;
     options.step = step;
     options.tolerance = stepper == ITM_STEPPER_REFERENCE ? 1e-12 : 1e-11;
     options.frequency = 100.0;  // ALI1: the same for all steps, so that its order can be seen
-    Run run = {.m = m};
-    CHECK_OK(itm_data_create(&run.d, m, &options, &error), &error);
-    run.values = calloc((size_t)itm_output_get_count(m), sizeof(double));
-    return run;
-}
-
-static void advance(Run* run, int steps)
-{
-    for (int i = 0; i < steps; i++) {
-        CHECK_OK(itm_step(run->m, run->d), itm_data_get_error(run->d));
-    }
-}
-
-static double output(Run* run, const char* name)
-{
-    int i = itm_output_find(run->m, name);
-    if (i == ITM_NONE) {
-        fail_msg("there is no output '%s'", name);
-    }
-    assert_int_equal(itm_output_compute(run->m, run->d, run->values), ITM_OK);
-    return run->values[i];
-}
-
-static void finish_run(Run* run)
-{
-    itm_data_destroy(run->d);
-    itm_model_destroy(run->m);
-    free(run->values);
+    return start_run_with(m, &options);
 }
 
 // Largest difference of body positions between two runs of models with the same bodies.

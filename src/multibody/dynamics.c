@@ -20,10 +20,10 @@ void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
 static void compute_compliant_rows(const ItmModel* m, ItmData* d)
 {
     itm_rows_compute_compliant_forces(m, d, d->row_x);
+    itm_rows_add_damper_power(m, d);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
             d->row_omega[i] = itm_block_is_compliant(block) ? ITM_OMEGA_IDLE : 0.0;
         }
     }

@@ -437,3 +437,11 @@ void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, doub
         }
     }
 }
+
+void itm_rows_add_damper_power(const ItmModel* m, ItmData* d)
+{
+    for (int i = 0; i < m->nrow; i++) {
+        double damping = m->blocks[m->row_block[i]].damping;
+        d->power[ITM_LEDGER_DISSIPATED] += damping * d->row_rate[i] * d->row_rate[i];
+    }
+}

@@ -40,4 +40,7 @@ static inline bool itm_block_is_compliant(const ItmRowBlock* block)
 // Forces -K Phi - D w of compliant rows, 0 for rigid ones. lambda (nrow); after itm_rows_compute
 void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, double* lambda);
 
+// Book the power that dampers of compliant rows take, after itm_rows_compute.
+void itm_rows_add_damper_power(const ItmModel* m, ItmData* d);
+
 #endif

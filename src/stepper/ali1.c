@@ -80,12 +80,11 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
     itm_rows_compute_reference(m, d->row_ref, t, 2);
     iterate(m, d, v_dot, lambda);
     itm_dynamics_compute_row_powers(m, d, lambda, t);
+    itm_rows_add_damper_power(m, d);
     for (int i = ITM_LEDGER_FORCES; i < ITM_LEDGER_COUNT; i++) {
         d->ledger[i] += d->options.step * d->power[i];
     }
     for (int i = 0; i < m->nrow; i++) {
-        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
         lambda[i] *= d->options.step;
     }
 }

@@ -161,10 +161,7 @@ static void compute_powers(const ItmModel* m, ItmData* d, double t)
         compute_row_forces(m, d, d->row_x, d->lambda);
         itm_dynamics_compute_row_powers(m, d, d->row_x, t);
     }
-    for (int i = 0; i < m->nrow; i++) {
-        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        d->power[ITM_LEDGER_DISSIPATED] += block->damping * d->row_rate[i] * d->row_rate[i];
-    }
+    itm_rows_add_damper_power(m, d);
 }
 
 // Trapezoidal rule over the step that ended here, all accounts.

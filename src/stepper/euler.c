@@ -159,10 +159,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     keep_gyroscopic_energy(m, d, h);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
-        for (int i = 0; i < m->nrow; i++) {
-            double damping = m->blocks[m->row_block[i]].damping;
-            d->power[ITM_LEDGER_DISSIPATED] += damping * d->row_rate[i] * d->row_rate[i];
-        }
+        itm_rows_add_damper_power(m, d);
     }
     return d->bounded != NULL ? collect_bounded(m, d, t, h) : ITM_OK;
 }

@@ -1,0 +1,50 @@
+// A model that runs and is looked at by the tests of laws.
+#ifndef ITM_TESTS_RUN_H
+#define ITM_TESTS_RUN_H
+
+#include "check.h"
+
+#include "interim/interim.h"
+
+static const ItmCoordinates COORDINATES[2] = {ITM_COORDINATES_ABSOLUTE, ITM_COORDINATES_JOINT};
+
+typedef struct {
+    ItmModel* m;  // owned
+    ItmData* d;
+    double* values;
+} Run;
+
+static inline Run start_run_with(ItmModel* m, const ItmStepOptions* options)
+{
+    ItmError error = {0};
+    Run run = {.m = m};
+    CHECK_OK(itm_data_create(&run.d, m, options, &error), &error);
+    run.values = calloc((size_t)itm_output_get_count(m), sizeof(double));
+    return run;
+}
+
+static inline void advance(Run* run, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        CHECK_OK(itm_step(run->m, run->d), itm_data_get_error(run->d));
+    }
+}
+
+static inline double output(Run* run, const char* name)
+{
+    int i = itm_output_find(run->m, name);
+    if (i == ITM_NONE) {
+        fail_msg("there is no output '%s'", name);
+    }
+    assert_int_equal(itm_output_compute(run->m, run->d, run->values), ITM_OK);
+    return run->values[i];
+}
+
+static inline void finish_run(Run* run)
+{
+    itm_data_destroy(run->d);
+    itm_model_destroy(run->m);
+    free(run->values);
+}
+
+#endif
