@@ -33,7 +33,7 @@ typedef enum ItmPositionState {
     ITM_POSITION_STALE,    // nothing
     ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
     ITM_POSITION_LOOKED,   // and the twists to v
-    ITM_POSITION_FACTORED, // x, R, r, S, J and the factors of M and H of the Euler step belong to q
+    ITM_POSITION_FACTORED, // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator

@@ -13,6 +13,9 @@
 
 // Gap, rate, bias and Jacobian of all rows at time t, after the velocity stage.
 void itm_rows_compute(const ItmModel* m, ItmData* d, double t);
+// Its two halves: the Jacobian after the position stage; gap, rate and bias after the velocity stage.
+void itm_rows_compute_jacobian(const ItmModel* m, ItmData* d);
+void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t);
 // The gaps only, in the configuration of the position stage (coordinates q); Jacobians stay as they are.
 // Returns the largest.
 double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t);

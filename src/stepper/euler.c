@@ -86,12 +86,12 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
 
-    itm_kinematics_compute_velocities(m, d, d->v);
-    itm_rows_compute(m, d, t);
+    itm_rows_compute_jacobian(m, d);
     itm_euler_factor(m, d, h);
+    itm_rows_multiply(m, d, d->row_x, d->v);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        d->row_x[i] = is_compliant ? 0.0 : -d->row_rate[i];
+        d->row_x[i] = is_compliant ? 0.0 : d->row_ref[i] - d->row_x[i];
     }
     itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
     itm_rows_apply(m, d, d->v, d->row_x);
@@ -109,10 +109,13 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
 {
     ItmVec3 next = w;
-    for (int i = 0; i < 6; i++) {
-        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next));
+    double change = INFINITY, small = 1e-32 * itm_vec_dot(w, w);
+    for (int i = 0; i < 6 && change > small; i++) {
+        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next)), last = next;
         ItmVec3 torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, mean), mean);
         next = itm_vec_axpy(h, itm_body_solve_inertia(body, torque), w);
+        ItmVec3 difference = itm_vec_sub(next, last);
+        change = itm_vec_dot(difference, difference);
     }
     double before = itm_vec_dot(w, itm_sym_mul_vec(&body->inertia, w));
     double after = itm_vec_dot(next, itm_sym_mul_vec(&body->inertia, next));
@@ -158,7 +161,10 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     itm_dynamics_compute_right_side(m, d, t);
     keep_gyroscopic_energy(m, d, h);
     if (m->nrow > 0) {
-        itm_rows_compute(m, d, t);
+        if (d->position_state != ITM_POSITION_FACTORED) {
+            itm_rows_compute_jacobian(m, d);
+        }
+        itm_rows_compute_motion(m, d, t);
         itm_rows_add_damper_power(m, d);
     }
     return d->bounded != NULL ? collect_bounded(m, d, t, h) : ITM_OK;

@@ -31,12 +31,12 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
     return look(m, d, q, t);
 }
 
-// Factors of M and H at q.
+// Gaps, and factors of M and H, at q.
 static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
 {
-    itm_kinematics_compute_positions(m, d, q);
+    look(m, d, q, t);
     itm_mass_factor(m, d);
-    itm_rows_compute(m, d, t);
+    itm_rows_compute_jacobian(m, d);
     itm_rows_factor(m, d, DAMPING);
 }
 
