@@ -5,6 +5,7 @@
 #ifndef ITM_MULTIBODY_JOINT_VIEW_H
 #define ITM_MULTIBODY_JOINT_VIEW_H
 
+#include "base/inline.h"
 #include "multibody/kinematics.h"
 
 typedef struct ItmJointView {
@@ -24,7 +25,7 @@ typedef struct ItmMeasured {
 } ItmMeasured;
 
 // The frames of the joint, from the position stage.
-static inline void itm_joint_view_place(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
+ITM_INLINE void itm_joint_view_place(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
                                         const ItmFrame* b)
 {
     view->R_a = itm_mat_mul(&d->R[body_a], &a->R);
@@ -36,7 +37,7 @@ static inline void itm_joint_view_place(ItmJointView* view, const ItmData* d, in
 }
 
 // How they move, from the velocity stage; after itm_joint_view_place.
-static inline void itm_joint_view_move(ItmJointView* view, const ItmData* d, int body_a, int body_b)
+ITM_INLINE void itm_joint_view_move(ItmJointView* view, const ItmData* d, int body_a, int body_b)
 {
     view->w_a = d->twist[body_a].ang;
     view->w_b = d->twist[body_b].ang;
@@ -50,7 +51,7 @@ static inline void itm_joint_view_move(ItmJointView* view, const ItmData* d, int
     view->a = itm_vec_axpy(-2.0, itm_vec_cross(view->w_a, view->u), a_rel);
 }
 
-static inline void itm_joint_view_init(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
+ITM_INLINE void itm_joint_view_init(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
                                        const ItmFrame* b)
 {
     itm_joint_view_place(view, d, body_a, body_b, a, b);
@@ -58,7 +59,7 @@ static inline void itm_joint_view_init(ItmJointView* view, const ItmData* d, int
 }
 
 // Translation k of p_b along the axes of frame a.
-static inline ItmMeasured itm_joint_measure_translation(const ItmJointView* view, int k)
+ITM_INLINE ItmMeasured itm_joint_measure_translation(const ItmJointView* view, int k)
 {
     // x = e . (p_b - p_a), e fixed in a:  x' = e . u,  x'' = e . a
     ItmVec3 e = itm_mat_column(&view->R_a, k);
@@ -72,7 +73,7 @@ static inline ItmMeasured itm_joint_measure_translation(const ItmJointView* view
 }
 
 // Rate about an axis fixed in body a (or b); the value is left 0.
-static inline ItmMeasured itm_joint_measure_axis(const ItmJointView* view, ItmVec3 e, bool is_fixed_in_b)
+ITM_INLINE ItmMeasured itm_joint_measure_axis(const ItmJointView* view, ItmVec3 e, bool is_fixed_in_b)
 {
     // x' = e . (w_b - w_a),  x'' = e . (alpha_b - alpha_a) + e' . (w_b - w_a)
     ItmVec3 w_rel = itm_vec_sub(view->w_b, view->w_a);
@@ -87,7 +88,7 @@ static inline ItmMeasured itm_joint_measure_axis(const ItmJointView* view, ItmVe
 }
 
 // x . y of a direction x fixed in body a and y fixed in body b, 0 where they are perpendicular.
-static inline ItmMeasured itm_joint_measure_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y)
+ITM_INLINE ItmMeasured itm_joint_measure_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y)
 {
     // d/dt x . y = (y x x) . (w_b - w_a)
     ItmVec3 n = itm_vec_cross(y, x);

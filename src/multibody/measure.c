@@ -1,5 +1,7 @@
 #include "multibody/measure.h"
 
+#include "base/inline.h"
+
 int itm_joint_get_free_rotations(unsigned free, int axes[3])
 {
     int n = 0;
@@ -42,7 +44,7 @@ static double unwrap(double angle, double near)
     return angle + 2.0 * ITM_PI * floor((near - angle) / (2.0 * ITM_PI) + 0.5);
 }
 
-static inline ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint, const ItmMeasure* measure,
+ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint, const ItmMeasure* measure,
                                     const ItmJointView* view)
 {
     int axis = (int)measure->direction - ITM_RX, axes[3];
@@ -60,7 +62,7 @@ static inline ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joi
 
 // ---------------------------------------------------------------------------- lines
 
-static inline ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
+ITM_INLINE ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
 {
     int a = line->body_a, b = line->body_b;
     ItmVec3 s_a = itm_mat_mul_vec(&d->R[a], line->point_a), s_b = itm_mat_mul_vec(&d->R[b], line->point_b);
@@ -85,7 +87,7 @@ static inline ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
 // ---------------------------------------------------------------------------- any measure
 
 // Inline, so that the compiler sees who wants the value only.
-static inline ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
+ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
 {
     if (measure->v_index != ITM_NONE) {
         return (ItmMeasured){

@@ -228,6 +228,7 @@ struct ItmModel {
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
     bool*       is_row_redundant; // in the start configuration             (nrow)
+    double*     pivot_raise;  // itm_rows_factor_step                       (nrow)
     ItmBlocks   pattern;      // of H
     ItmBlockPair* pairs;
     int         npair;

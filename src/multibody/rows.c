@@ -1,5 +1,6 @@
 #include "multibody/rows.h"
 
+#include "base/inline.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
@@ -12,7 +13,7 @@ enum { GAP = 1, MOTION = 2, JACOBIAN = 4 };
 // ---------------------------------------------------------------------------- filling
 
 // Position of a body in the list of those a block touches, or ITM_NONE for the world.
-static inline int find_body(const ItmRowBlock* block, int body)
+ITM_INLINE int find_body(const ItmRowBlock* block, int body)
 {
     for (int k = 0; k < block->nbody; k++) {
         if (block->body[k] == body) {
@@ -38,7 +39,7 @@ typedef struct {
 } Filling;
 
 // Row i of the block is x.
-static inline void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
+ITM_INLINE void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
 {
     int row = f->block->row + i;
     if (wanted & GAP) {
@@ -63,7 +64,7 @@ static inline void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
 
 // Rotation of frame b against frame a, all three locked: Phi = 2 eps of the relative quaternion (eta, eps).
 //   Phi' = eta w + eps x w,  w = w_b - w_a in axes of b
-static inline void put_locked_rotations(const Filling* f, int first, const ItmJointView* view, unsigned wanted)
+ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJointView* view, unsigned wanted)
 {
     ItmMat3 R_rel = itm_mat_t_mul(&view->R_a, &view->R_b);
     ItmQuat p = itm_quat_from_mat(&R_rel);
@@ -98,13 +99,13 @@ static inline void put_locked_rotations(const Filling* f, int first, const ItmJo
 }
 
 // x . y with the sign that makes its rate +w about the locked axis when the frames agree.
-static inline ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
+ITM_INLINE ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
 {
     return itm_joint_measure_dot(view, itm_vec_scale(sign, x), y);
 }
 
 // Locked rotations, in the order rx ry rz, from row `first` of the block on.
-static inline void put_rotation_locks(const Filling* f, int first, const ItmJointView* view, unsigned free,
+ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointView* view, unsigned free,
                                       unsigned wanted)
 {
     int axes[3], nfree = itm_joint_get_free_rotations(free, axes);
@@ -125,7 +126,7 @@ static inline void put_rotation_locks(const Filling* f, int first, const ItmJoin
 }
 
 // The rows of a joint: its locked directions, translations first.
-static inline void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
+ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
 {
     const ItmJoint* joint = &m->joints[block->index];
     Filling f = {d, block, find_body(block, joint->body_a), find_body(block, joint->body_b)};
@@ -146,7 +147,7 @@ static inline void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowB
 // ---------------------------------------------------------------------------- rows of measures
 
 // sum of coef * measure - offset - signal(t)
-static inline void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t, unsigned wanted)
+ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t, unsigned wanted)
 {
     ItmSpatial* cov = d->row_cov + block->cov_adr;
     for (int k = 0; (wanted & JACOBIAN) && k < block->nbody; k++) {
@@ -177,7 +178,7 @@ static inline void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRo
     }
 }
 
-static inline void fill(const ItmModel* m, ItmData* d, double t, unsigned wanted)
+ITM_INLINE void fill(const ItmModel* m, ItmData* d, double t, unsigned wanted)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
@@ -323,18 +324,19 @@ static double free_mobility(const ItmModel* m, const ItmData* d, const ItmRowBlo
 }
 
 // Scales of the rows of a diagonal block, and compliance on its diagonal.
-static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative)
+static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative, const double* raise)
 {
     const ItmRowBlock* block = &m->blocks[pair->first];
     for (int i = 0; i < block->nrow; i++) {
         double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
         double scale = fmax(*H_ii, free_mobility(m, d, block, i));
-        d->factor.scale[block->row + i] = scale;
+        d->factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
         *H_ii += relative * scale + d->row_omega[block->row + i];
     }
 }
 
-void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
+// raise: by how much the pivots that count as dependent are larger than ITM_REDUNDANCY_TOLERANCE (nrow), or NULL
+static void factor(const ItmModel* m, ItmData* d, double relative, const double* raise)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
@@ -345,10 +347,30 @@ void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
         const ItmBlockPair* pair = &m->pairs[p];
         multiply_pair(m, d, pair);
         if (pair->first == pair->second) {
-            finish_diagonal(m, d, pair, relative);
+            finish_diagonal(m, d, pair, relative, raise);
         }
     }
     d->info.nredundant = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);
+}
+
+void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
+{
+    factor(m, d, relative, NULL);
+}
+
+void itm_rows_factor_step(const ItmModel* m, ItmData* d)
+{
+    factor(m, d, 0.0, m->pivot_raise);
+}
+
+void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nrow; i++) {
+        // pivot / scale at the start, 0 for a row that is redundant there
+        double inv = d->factor.inv_diag[i];
+        double share = inv > 0.0 ? fmin(1.0, 1.0 / (inv * inv * d->factor.scale[i])) : 0.0;
+        m->pivot_raise[i] = fmax(1.0, share * ITM_SINGULAR_SHARE / ITM_REDUNDANCY_TOLERANCE);
+    }
 }
 
 // ---------------------------------------------------------------------------- products

@@ -58,12 +58,14 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
     // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards want the
-    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3
+    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
+    // the gap of the last step is reckoned with
     itm_rows_compute_reference(m, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
         double c = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
-        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
+        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - (d->row_gamma[i] * d->row_gap[i] + d->row_drift[i]) / h;
+        d->row_guess[i] = d->row_drift[i];
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
@@ -75,13 +77,14 @@ void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
     itm_mass_factor(m, d);
     if (m->nrow > 0) {
         set_compliance(m, d, h);
-        itm_rows_factor(m, d, 0.0);
+        itm_rows_factor_step(m, d);
     }
 }
 
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 {
     d->info.gap = itm_gaps_close(m, d, t);
+    memset(d->row_guess, 0, sizeof(double) * (size_t)m->nrow);
     d->info.residual = d->info.gap;
     d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
