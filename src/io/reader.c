@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "io/expression.h"
-#include "io/nearest.h"
-#include "io/utf8.h"
+#include "base/nearest.h"
+#include "base/utf8.h"
 #include "math/vec.h"
 
 #include <stdarg.h>
