@@ -89,11 +89,6 @@ static ItmStatus check_rim(const ItmData* d, const ItmCosimOptions* o, ItmError*
     if (o->coupling != ITM_COUPLING_RIM) {
         return ITM_OK;
     }
-    if (d->bounded != NULL) {
-        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_create", "coupling",
-                             "coupling 'rim' knows no contacts, joint limits, dry friction or motors with a force limit "
-                             "yet: use 'zoh' or 'linear'");
-    }
     if (d->options.stepper != ITM_STEPPER_EULER) {
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_create", "stepper",
                              "coupling 'rim' is made from the step of 'euler', not of '%s'",
@@ -122,18 +117,16 @@ static void lay_out(ItmCosim* x)
 {
     ItmArena* arena = &x->arena;
     int n = x->n, ncyl = x->circuit->ncyl;
-    x->nstate = 1 + 4 * n;
+    x->nstate = 1 + 3 * n;
     x->state = ITM_TAKE(arena, double, x->nstate);
     if (arena->block != NULL) {
         x->has_prev = x->state;
         x->w_prev = x->state + 1;
         x->force = x->w_prev + n;
         x->P0 = x->force + n;
-        x->P1 = x->P0 + n;
     }
     itm_rim_lay_out(&x->rim, arena, x->model, n);
     x->cylinder = ITM_TAKE(arena, int, n);
-    x->q_start = ITM_TAKE(arena, double, x->model->nq);
     double** interfaces[] = {&x->s, &x->w, &x->w_end, &x->slope, &x->lambda};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);

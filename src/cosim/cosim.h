@@ -29,10 +29,8 @@ struct ItmCosim {
     double*  w_prev;       // rates at the communication point before this             (n)      m/s
     double*  force;        // interface forces at the end of the last micro step       (n)      N
     double*  P0;           // impulse of the last macro step, int lambda dt            (n)      N s
-    double*  P1;           // its moment, (1/H) int (H - tau) lambda dt                (n)      N s
 
     // one macro step
-    double*  q_start;      // coordinates at its start                                 (nq)
     double*  s;            // interfaces as the circuit sees them                      (n)      m
     double*  w;            //                                                          (n)      m/s
     double*  w_end;        // rates at the end of a micro step                         (n)      m/s
@@ -43,7 +41,6 @@ struct ItmCosim {
     double*  w_end_all;    //                                                          (ncyl)   m/s
     double*  force_all;    //                                                          (ncyl)   N
     char*    backup;       // hydraulics before the step
-    double   work;         // of the interface forces over the step, by the RIM                 J
 };
 // clang-format on
 

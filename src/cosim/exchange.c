@@ -14,9 +14,6 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
-#include "multibody/kinematics.h"
-#include "stepper/stepper.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -66,29 +63,27 @@ static ItmStatus step_circuit(ItmCosim* x)
 
 // ---------------------------------------------------------------------------- circuit with interface model
 
-// w_end = w + h (a0 + W lambda)
-static void advance_rates(const ItmCosim* x, double* w_end, const double* lambda)
+// The RIM's errors are those of its data object.
+static ItmStatus pass_error(ItmCosim* x, ItmStatus status)
 {
-    int n = x->n;
-    for (int i = 0; i < n; i++) {
-        double a = x->rim.a0[i];
-        for (int j = 0; j < n; j++) {
-            a += x->rim.W[i * n + j] * lambda[j];
-        }
-        w_end[i] = x->w[i] + x->h * a;
+    if (status != ITM_OK) {
+        itm_error_set(&x->error, status, "itm_cosim_step", "mechanism", "mechanism: %s", x->data->error.message);
     }
+    return status;
 }
 
 // Interface forces of one micro step into x->lambda, the last ones into x->force.
 static ItmStatus take_micro_step(ItmCosim* x)
 {
-    set_pistons(x, x->s, x->w, NULL);
+    ItmRim* rim = &x->rim;
+    ItmStatus status = ITM_OK;
+    set_pistons(x, rim->s, rim->w, NULL);
     if (x->use_heun) {
         get_forces(x, x->lambda);
-        advance_rates(x, x->w_end, x->lambda);
-        set_pistons(x, x->s, x->w, x->w_end);
+        status = pass_error(x, itm_rim_predict(rim, x->h, x->lambda, x->w_end));
+        set_pistons(x, rim->s, rim->w, x->w_end);
     }
-    ItmStatus status = step_circuit(x);
+    status = status == ITM_OK ? step_circuit(x) : status;
     if (status != ITM_OK) {
         return status;
     }
@@ -96,36 +91,19 @@ static ItmStatus take_micro_step(ItmCosim* x)
     for (int i = 0; i < x->n; i++) {
         x->lambda[i] = x->use_heun ? 0.5 * (x->lambda[i] + x->force[i]) : x->force[i];
     }
-    return ITM_OK;
+    return pass_error(x, itm_rim_advance(rim, x->h, x->lambda));
 }
 
-// K micro steps; impulses P0, moments P1 and work of the interface forces.
+// K micro steps
 static ItmStatus run_with_rim(ItmCosim* x)
 {
-    int K = x->K, n = x->n;
-    double h = x->h;
-    x->work = 0.0;
-    memset(x->P0, 0, sizeof(double) * (size_t)n);
-    memset(x->P1, 0, sizeof(double) * (size_t)n);
-    memcpy(x->s, x->rim.s, sizeof(double) * (size_t)n);
-    memcpy(x->w, x->rim.w, sizeof(double) * (size_t)n);
-    for (int k = 0; k < K; k++) {
-        ItmStatus status = take_micro_step(x);
-        if (status != ITM_OK) {
-            return status;
-        }
-        advance_rates(x, x->w_end, x->lambda);
-        double weight = (K - k - (x->use_heun ? 0.5 : 0.0)) / K;
-        for (int i = 0; i < n; i++) {
-            double p = h * x->lambda[i], w_mean = 0.5 * (x->w[i] + x->w_end[i]);
-            x->P0[i] += p;
-            x->P1[i] += weight * p;
-            x->work += p * w_mean;
-            x->s[i] += h * (x->use_heun ? w_mean : x->w_end[i]);
-            x->w[i] = x->w_end[i];
-        }
+    itm_rim_begin(&x->rim, x->K, x->use_heun);
+    ItmStatus status = ITM_OK;
+    for (int k = 0; k < x->K && status == ITM_OK; k++) {
+        status = take_micro_step(x);
     }
-    return ITM_OK;
+    memcpy(x->P0, x->rim.P0, sizeof(double) * (size_t)x->n);
+    return status;
 }
 
 // ---------------------------------------------------------------------------- circuit with predicted rates
@@ -169,56 +147,7 @@ static void predict_rates(ItmCosim* x)
 static void set_inputs(ItmCosim* x, const double* force)
 {
     for (int i = 0; i < x->n; i++) {
-        x->data->input[x->rim.actuator[i]] = force != NULL ? force[i] : 0.0;
-    }
-}
-
-// Interface model for the step from time t, evaluated in the configuration that d->q has now, `shift` ahead of t.
-static ItmStatus reduce(ItmCosim* x, double t, double shift)
-{
-    const ItmModel* m = x->model;
-    ItmData* d = x->data;
-    double H = x->options.macro_step;
-    set_inputs(x, NULL);
-    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H);
-    if (status == ITM_OK) {
-        itm_euler_factor(m, d, H);
-        itm_rim_extract(m, d, &x->rim, t, H, shift);
-    }
-    return status;
-}
-
-// Works over the step: forces at its middle, interfaces as the interface model had them.
-static void book_work(ItmCosim* x)
-{
-    ItmData* d = x->data;
-    for (int i = 0; i < ITM_LEDGER_FORCES; i++) {
-        d->ledger[i] += x->options.macro_step * d->power[i];
-    }
-    d->ledger[ITM_LEDGER_LOAD] += x->work;
-}
-
-// v+ and q+ from the impulses and moments; then the joints that are rows are closed.
-static void take_over(ItmCosim* x, double t)
-{
-    const ItmModel* m = x->model;
-    ItmData* d = x->data;
-    const ItmRim* rim = &x->rim;
-    double H = x->options.macro_step, theta = x->use_heun ? 0.5 : 0.5 * (1.0 + 1.0 / x->K);
-    double* v_mean = d->x1;
-    memcpy(v_mean, d->v, sizeof(double) * (size_t)m->nv);
-    itm_rim_respond(rim, v_mean, theta * H, x->P1);
-    itm_rim_respond(rim, d->v, H, x->P0);
-    itm_kinematics_integrate(m, d->q, x->q_start, v_mean, H);
-    d->position_state = ITM_POSITION_STALE;
-    if (m->nrow > 0) {
-        for (int k = 0; k < m->nrow; k++) {
-            d->lambda[k] = H * rim->lambda[k];
-            for (int i = 0; i < rim->n; i++) {
-                d->lambda[k] -= rim->mu[i * m->nrow + k] * x->P0[i];
-            }
-        }
-        itm_euler_finish_rows(m, d, t + H, H);
+        x->data->input[x->rim.actuator[i]] = force[i];
     }
 }
 
@@ -231,21 +160,11 @@ ItmStatus itm_exchange_step_impulse(ItmCosim* x)
     double t = itm_data_get_time(d), H = x->options.macro_step;
     itm_data_refresh(m, d);
     itm_rim_measure(m, d, &x->rim);
-
-    // q_m = q (+) H/2 v
-    memcpy(x->q_start, d->q, sizeof(double) * (size_t)m->nq);
-    itm_kinematics_integrate(m, d->q, x->q_start, d->v, 0.5 * H);
-    d->position_state = ITM_POSITION_STALE;
-    ItmStatus status = reduce(x, t, 0.5 * H);
+    ItmStatus status = pass_error(x, itm_rim_extract(m, d, &x->rim, t, H, 0.5 * H, ITM_RIM_RIDE));
+    status = status == ITM_OK ? run_with_rim(x) : status;
+    status = status == ITM_OK ? pass_error(x, itm_rim_take_over(m, d, &x->rim)) : status;
     if (status == ITM_OK) {
-        status = run_with_rim(x);
-    }
-    if (status == ITM_OK) {
-        book_work(x);
-        take_over(x, t);
         set_inputs(x, x->force);
-        *d->steps += 1.0;
-        d->info.steps++;
     }
     return status;
 }
@@ -257,17 +176,16 @@ ItmStatus itm_exchange_step_hold(ItmCosim* x)
     itm_data_refresh(x->model, d);
     itm_rim_measure(x->model, d, &x->rim);
     predict_rates(x);
-    ItmStatus status = use_rim ? reduce(x, itm_data_get_time(d), 0.0) : ITM_OK;
-    if (status != ITM_OK) {
-        return status;
+    ItmStatus status = ITM_OK;
+    if (use_rim) {
+        status = pass_error(x, itm_rim_extract(x->model, d, &x->rim, itm_data_get_time(d), x->options.macro_step, 0.0,
+                                               ITM_RIM_ELIMINATE));
     }
     set_inputs(x, x->force);
-    status = itm_step(x->model, d);
-    if (status != ITM_OK) {
-        itm_error_set(&x->error, status, "itm_cosim_step", "mechanism", "mechanism: %s", d->error.message);
-        return status;
+    status = status == ITM_OK ? pass_error(x, itm_step(x->model, d)) : status;
+    if (status == ITM_OK) {
+        status = use_rim ? run_with_rim(x) : run_with_prediction(x);
+        set_inputs(x, x->force);
     }
-    status = use_rim ? run_with_rim(x) : run_with_prediction(x);
-    set_inputs(x, x->force);
     return status;
 }
