@@ -25,6 +25,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     part->data->ledger[ITM_LEDGER_LOAD] += beyond;
     memory->given += bond->work_port;
     memory->spurious += got - bond->work_port;
+    part->data->input[part->rim.actuator[bond->slot]] = memory->force;
 }
 
 void itm_bonds_book(ItmCosim* x)

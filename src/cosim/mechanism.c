@@ -7,7 +7,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
-#include "cosim/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // Wall time, s, for the account of costs.
-#ifndef ITM_COSIM_CLOCK_H
-#define ITM_COSIM_CLOCK_H
+#ifndef ITM_BASE_CLOCK_H
+#define ITM_BASE_CLOCK_H
 
 #include <time.h>
 
