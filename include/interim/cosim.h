@@ -149,6 +149,29 @@ ITM_API ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const It
                                   ItmError* error);
 ITM_API void itm_cosim_destroy(ItmCosim* cosim);
 
+// ---------------------------------------------------------------------------- static start
+
+// A circuit that is to start at rest.
+typedef struct ItmCosimStart {
+    int subsystem;
+    const bool* is_free;  // inputs that may change (ninput), or NULL: none
+} ItmCosimStart;
+
+// How far from rest a system is.
+typedef struct ItmCosimRest {
+    double acceleration;   // of the body that has become fastest after one step, m/s^2
+    int mechanism, body;   // which, or ITM_NONE
+    double flow;           // largest net flow into a volume of a circuit, m^3/s
+    bool is_broken;        // the step failed
+} ItmCosimRest;
+
+// Find the forces that hold all mechanisms where they are (contacts included), and for the circuits in `starts` (nstart)
+// pressures and free inputs that give these forces without flow. The state of rest becomes the start, to which
+// itm_cosim_reset goes back. rest may be NULL. ITM_ERR_DIVERGED: there is none; the system is at its start as before.
+ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimRest* rest);
+// By a trial step, which is taken back.
+ITM_API ItmCosimRest itm_cosim_check_static(ItmCosim* cosim);
+
 // ---------------------------------------------------------------------------- running
 
 // All parts back to their starts, time 0.
