@@ -155,6 +155,7 @@ ITM_API void itm_cosim_destroy(ItmCosim* cosim);
 typedef struct ItmCosimStart {
     int subsystem;
     const bool* is_free;  // inputs that may change (ninput), or NULL: none
+    const double* force;  // of cylinders without a bond (ncylinder), NAN: any; or NULL
 } ItmCosimStart;
 
 // How far from rest a system is.

@@ -115,7 +115,8 @@ static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydrau
     for (int i = 0; i < member->table.nport; i++) {
         bool is_bound = member->bonds[i] != ITM_NONE;
         const ItmBond* bond = is_bound ? &x->bonds[member->bonds[i]] : NULL;
-        member->force[i] = is_bound ? x->mechanisms[bond->mechanism].lambda[bond->slot] : NAN;
+        double other = start->force != NULL ? start->force[i] : NAN;
+        member->force[i] = is_bound ? x->mechanisms[bond->mechanism].lambda[bond->slot] : other;
     }
     statics.force = member->force;
     statics.is_free = start->is_free;

@@ -14,7 +14,7 @@
 static const char* const COLLECTIONS[] = {
     "parameters",          "signals",           "multibody.bodies", "multibody.joints",
     "multibody.couplings", "multibody.motions", "multibody.forces", "multibody.materials",
-    "multibody.shapes",
+    "multibody.shapes",    "subsystems",        "cosim.bonds",
 };
 
 typedef struct Override {

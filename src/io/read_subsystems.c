@@ -69,6 +69,16 @@ static char* join(const char* a, const char* b)
 void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
                                const char* input)
 {
+    char* to = join(subsystem, input);
+    if (to == NULL && r->status == ITM_OK) {
+        r->status = out_of_memory(r);
+    }
+    itm_reader_add_wire(r, node, to);
+    free(to);
+}
+
+void itm_reader_add_wire(ItmReader* r, const ItmNode* node, const char* to)
+{
     ItmModelFile* file = r->file;
     if (r->status != ITM_OK) {
         return;
@@ -81,7 +91,7 @@ void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* su
     }
     file->connections = moved;
     ItmFileConnection* connection = &moved[file->nconnection++];
-    *connection = (ItmFileConnection){.from = strdup(node->text), .to = join(subsystem, input)};
+    *connection = (ItmFileConnection){.from = strdup(node->text), .to = strdup(to)};
     connection->place = itm_reader_get_place(r, node);
     if (connection->from == NULL || connection->to == NULL) {
         r->status = out_of_memory(r);

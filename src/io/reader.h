@@ -153,6 +153,8 @@ bool itm_reader_is_connection(const ItmNode* node);
 // Keep such a connection; it goes to an input of a subsystem.
 void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
                                const char* input);
+// The same with the full name of the input, "hydraulics.valve1".
+void itm_reader_add_wire(ItmReader* r, const ItmNode* node, const char* to);
 // The place of a node, in memory of its own.
 ItmFilePlace itm_reader_get_place(ItmReader* r, const ItmNode* node);
 
@@ -191,6 +193,7 @@ void itm_read_joint_friction(ItmReader* r, const ItmNode* node, const char* name
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);
+void itm_read_cosim(ItmReader* r, const ItmNode* node);
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run);
 
 #define ITM_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
