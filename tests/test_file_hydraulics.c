@@ -359,7 +359,7 @@ static void a_start_that_cannot_rest_names_its_place(void** state)
     assert_int_equal(itm_file_create_hydraulics(&d, &file->circuits[0], NULL, &error), ITM_ERR_DIVERGED);
     assert_null(d);
     assert_string_equal(error.file, "model.yaml");
-    assert_int_equal(error.line, 21);
+    assert_int_equal(error.line, 22);
     assert_int_equal(error.column, 12);
     assert_non_null(strstr(error.message, "cyl1"));
     itm_file_destroy(file);
@@ -629,6 +629,7 @@ static void mistakes_in_valves_are_placed(void** state)
     refuse_element(PORTS "command: control.u}", after + 9, "there is no subsystem 'control'");
     refuse_element(PORTS "command: H.u}", after + 9, "there is no subsystem 'H'; nearest: 'h'");
     refuse_element(PORTS "command: h.a.pressure, signal: h.b.pressure}", after + 31, "an output of another subsystem already");
+    refuse_element(PORTS "command: h.a.presure}", after + 9, "subsystem 'h' has no output 'a.presure'; nearest: 'a.pressure'");
     refuse_element(PORTS "command: level, signal: level}", after + 24, "a signal already");
     refuse_element(PORTS "command: {rmp: {}}}", after + 10, "nearest: 'ramp'");
     refuse_element(PORTS "limit: 0}", after + 7, "limit must be positive");
