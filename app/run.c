@@ -4,7 +4,6 @@
 #include "system.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,30 +32,6 @@ typedef struct Run {
     ItmError error;       // why it broke down
     bool has_write_error; // the results, not the simulation, failed
 } Run;
-
-// ---------------------------------------------------------------------------- signals
-
-static volatile sig_atomic_t stop_signal = 0;
-
-static void note_signal(int number)
-{
-    stop_signal = number;
-}
-
-// The first signal ends the run properly, the second one at once. What nohup or a shell told us to ignore stays
-// ignored.
-static void catch_signals(void)
-{
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    struct sigaction before;
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < 3; i++) {
-        if (sigaction(SIGNALS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            sigaction(SIGNALS[i], &action, NULL);
-        }
-    }
-}
 
 // ---------------------------------------------------------------------------- set-up
 
@@ -185,7 +160,7 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
     bool is_going = record(r);
-    while (is_going && step < r->nstep && stop_signal == 0) {
+    while (is_going && step < r->nstep && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
         app_progress_update(progress, r->system.kind->get_time(&r->system));
@@ -208,7 +183,7 @@ static int finish(Run* r)
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, (int)stop_signal);
+        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, app_signals_get());
     }
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
@@ -220,7 +195,7 @@ static int finish(Run* r)
         fprintf(stderr, "interim: %s\n", reason);
     }
     if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        return 128 + (int)stop_signal;
+        return 128 + app_signals_get();
     }
     return r->verdict == ITM_VERDICT_BROKE_DOWN ? APP_BROKE_DOWN : APP_FINISHED;
 }
@@ -241,7 +216,7 @@ static int run(const AppArguments* arguments)
         tear_down(&r);
         return APP_BAD_INPUT;
     }
-    catch_signals();
+    app_signals_catch();
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);

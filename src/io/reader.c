@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "io/expression.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 #include "math/vec.h"
 
 #include <stdarg.h>

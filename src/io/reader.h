@@ -9,7 +9,7 @@
 #include "interim/file.h"
 #include "io/document.h"
 #include "io/file.h"
-#include "io/nearest.h"
+#include "base/nearest.h"
 #include "io/quantity.h"
 #include "multibody/builder.h"
 

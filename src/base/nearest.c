@@ -1,4 +1,4 @@
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <ctype.h>
