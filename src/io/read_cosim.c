@@ -139,13 +139,29 @@ static void read_bond(ItmReader* r, const ItmItem* item, ItmBondOptions common)
     }
 }
 
+// `hydraulics.valve1: control.kappa1`: an input, and the output that it follows
+static void read_wire(ItmReader* r, const ItmItem* item)
+{
+    size_t n = strcspn(item->key->text, ".");
+    char* subsystem = itm_document_take(r->doc, n + 1);
+    if (itm_reader_get_text(r, item->value, "an output, as in control.kappa1") == NULL) {
+        return;
+    }
+    if (item->key->text[n] != '.') {
+        itm_reader_fail(r, item->key, "a wire ends at an input of a subsystem, as in hydraulics.valve1");
+    } else if (subsystem == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    } else {
+        memcpy(subsystem, item->key->text, n);
+        itm_reader_add_connection(r, item->value, subsystem, item->key->text + n + 1);
+    }
+}
+
 static void read_wires(ItmReader* r, const ItmNode* node)
 {
     for (const ItmItem* item = itm_reader_is_collection(r, node, "wires") ? node->first : NULL;
          item != NULL && r->status == ITM_OK; item = item->next) {
-        if (itm_reader_get_text(r, item->value, "an output, as in control.kappa1") != NULL) {
-            itm_reader_add_wire(r, item->value, item->key->text);
-        }
+        read_wire(r, item);
     }
 }
 
