@@ -263,53 +263,6 @@ static void bad_input_is_refused(void** state)
 }
 
 // A boom with a stop on its joint, coupled to the crane's circuit.
-static void models_with_bounded_rows_are_refused_with_rim(void** state)
-{
-    (void)state;
-    ItmError error;
-    ItmBuilder* b = NULL;
-    ItmModel* m = NULL;
-    ItmCircuit* c = NULL;
-    ItmCosim* x = NULL;
-    ItmWorldDef world = itm_default_world_def();
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
-    ItmBodyDef body = itm_default_body_def();
-    body.name = "boom";
-    CHECK_OK(itm_builder_add_body(b, &body, NULL, &error), &error);
-    ItmJointDef hinge = itm_default_joint_def(ITM_JOINT_REVOLUTE);
-    hinge.name = "hinge";
-    hinge.body_a = ITM_GROUND;
-    hinge.body_b = 0;
-    CHECK_OK(itm_builder_add_joint(b, &hinge, NULL, &error), &error);
-    ItmLimitDef stop = itm_default_limit_def();
-    stop.name = "stop";
-    stop.joint = 0;
-    stop.direction = ITM_RZ;
-    stop.lower = -1.0;
-    stop.upper = 1.0;
-    CHECK_OK(itm_builder_add_limit(b, &stop, NULL, &error), &error);
-    ItmActuatorDef lift = itm_default_actuator_def();
-    lift.name = "cyl1";
-    lift.body_a = ITM_GROUND;
-    lift.body_b = 0;
-    lift.point_b = (ItmVec3){0.5, 0, 0};
-    CHECK_OK(itm_builder_add_actuator(b, &lift, NULL, &error), &error);
-    CHECK_OK(itm_model_build(&m, b, &error), &error);
-    ItmCraneCircuit def = itm_default_crane_circuit();
-    CHECK_OK(itm_crane_circuit_build(&c, &def, &error), &error);
-
-    ItmCosimPair pair = {0, 0};
-    ItmCosimOptions options = itm_default_cosim_options();
-    assert_int_equal(itm_cosim_create(&x, m, NULL, c, &pair, 1, &options, &error), ITM_ERR_UNSUPPORTED);
-    assert_string_equal(error.field, "coupling");
-    options.coupling = ITM_COUPLING_ZOH;
-    CHECK_OK(itm_cosim_create(&x, m, NULL, c, &pair, 1, &options, &error), &error);
-    itm_cosim_destroy(x);
-    itm_model_destroy(m);
-    itm_circuit_destroy(c);
-    itm_builder_destroy(b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,7 +272,6 @@ int main(void)
         cmocka_unit_test(closed_loops_and_redundant_rows_work_alike),
         cmocka_unit_test(saved_state_continues_bit_for_bit),
         cmocka_unit_test(bad_input_is_refused),
-        cmocka_unit_test(models_with_bounded_rows_are_refused_with_rim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

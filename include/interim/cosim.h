@@ -56,8 +56,7 @@ typedef struct ItmCosimPair {
 // follow their motion signal.
 // ITM_ERR_INPUT: error->field names the option or pair at fault: H no multiple of h, an actuator or cylinder that does not
 // exist, is paired twice or follows a signal, a length outside the cylinder's stroke.
-// ITM_ERR_UNSUPPORTED: coupling rim with contacts, joint limits, dry friction or motors with a force limit, or with a stepper
-// other than semi-implicit Euler.
+// ITM_ERR_UNSUPPORTED: coupling rim with a stepper other than semi-implicit Euler.
 ITM_API ItmStatus itm_cosim_create(ItmCosim** cosim, const ItmModel* m, const ItmStepOptions* step, const ItmCircuit* c,
                                    const ItmCosimPair* pairs, int npair, const ItmCosimOptions* options,
                                    ItmError* error);

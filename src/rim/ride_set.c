@@ -273,6 +273,55 @@ bool itm_ride_try(ItmRim* rim, double h)
     return agrees(rim, h);
 }
 
+// ---------------------------------------------------------------------------- positions
+
+// How far an active row moves in the micro step: evenly between its rates, but a rigid contact or stop uses up its gap and no
+// more, where going on at the mean of the rates would carry it in.
+static double compute_move(const ItmRide* r, int i, double h)
+{
+    const ItmRideRow* row = &r->rows[i];
+    if (row->is_unilateral && row->is_rigid && !r->is_bouncing[i]) {
+        return -fmax(0.0, r->gap[i] - ITM_BOUNDED_SLOP);
+    }
+    return 0.5 * h * (r->wc[i] + r->w[i]);
+}
+
+// The rates change by h a + H x in the step; the positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; otherwise y
+// solves for the moves of the active rows, with the matrix of the trial.
+void itm_ride_place(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    r->is_plain = true;
+    for (int i = 0; i < r->nc; i++) {
+        r->y[i] = 0.5 * r->x_try[i];
+        double even = 0.5 * h * (r->wc[i] + r->w[i]);
+        if (r->mode[i] == ITM_RIDE_ACTIVE && fabs(compute_move(r, i, h) - even) > 1e-3 * ITM_BOUNDED_SLOP) {
+            r->is_plain = false;
+        }
+    }
+    if (r->is_plain) {
+        return;
+    }
+    if (!r->is_factored) {
+        factor_set(r);
+    }
+    // S dy = what the even moves leave of the wanted ones, and slip follows
+    double* dy = r->rhs;
+    for (int k = 0; k < r->nactive; k++) {
+        int i = r->active[k];
+        dy[k] = (compute_move(r, i, h) - 0.5 * h * (r->wc[i] + r->w[i])) / h;
+    }
+    itm_ride_solve(r->S, r->pivot, dy, r->nactive);
+    for (int k = 0; k < r->nactive; k++) {
+        r->y[r->active[k]] += dy[k];
+    }
+    for (int i = 0; i < r->nc; i++) {
+        if (r->mode[i] == ITM_RIDE_SLIP) {
+            r->y[i] = r->ratio[i] * r->y[r->rows[i].normal];
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- steady maps
 
 // Whether the active rows rest in the next micro step too, without any push.

@@ -85,6 +85,9 @@ typedef struct ItmRide {
     double* b;               // rates without impulses, with offsets                    (nc)
     double* w;               // b + H x                                                 (nc)
     double* x_try;           //                                                         (nc)
+    double* y;               // what the impulses do to positions: h y is the moment over the micro step (nc) N s
+    bool    is_plain;        // y = x / 2 (Heun's rule) or x (Euler's)
+    bool*   is_bouncing;     // restitution acts in this micro step                     (nc)
 
     // steady: modes hold, active rows rest; forces f = f0 + f1 lambda, everything linear in lambda
     bool    is_steady;
