@@ -262,7 +262,6 @@ static void bad_input_is_refused(void** state)
     assert_string_equal(error.field, "stepper");
 }
 
-// A boom with a stop on its joint, coupled to the crane's circuit.
 int main(void)
 {
     const struct CMUnitTest tests[] = {
