@@ -16,7 +16,7 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
     size_t nc = (size_t)r->capacity;
     double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
                        &r->rhs, &r->a,    &r->b,         &r->w,      &r->x_try,     &r->lo, &r->up, &r->x_bounce, &r->v_bounce,
-                       &r->w_watched, &r->y};
+                       &r->y};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = ITM_TAKE(arena, double, nc);
     }
@@ -49,6 +49,7 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     r->held = ITM_TAKE(arena, int, r->capacity);
     r->watched = ITM_TAKE(arena, int, r->capacity);
     r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
     r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
     rim->eliminated = ITM_TAKE(arena, int, r->capacity);
     lay_out_reals(r, arena, rim->n);
@@ -196,7 +197,6 @@ static void copy_row(ItmRide* r, const ItmBounded* b, int i, double H)
         .damping = row->damping,
         .reference = row->reference,
         .normal = ITM_NONE,
-        .coupling = ITM_NONE,
     };
     r->gap[i] = row->gap;
     r->wc[i] = row->rate;
@@ -212,9 +212,7 @@ static void copy_couplings(ItmRide* r, ItmBounded* b)
     memcpy(r->couplings, b->island_couplings, sizeof(ItmMlcpContact) * (size_t)r->ncoupling);
     for (int c = 0; c < r->ncoupling; c++) {
         for (int t = 0; t < 2 && r->couplings[c].tangent[t] != ITM_NONE; t++) {
-            ItmRideRow* row = &r->rows[r->couplings[c].tangent[t]];
-            row->normal = r->couplings[c].normal;
-            row->coupling = c;
+            r->rows[r->couplings[c].tangent[t]].normal = r->couplings[c].normal;
         }
     }
 }

@@ -130,18 +130,17 @@ bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance)
 // The friction direction p of a pair minimises w . p: over the disc it is -mu w / |w|, over a polygon one of its corners.
 static bool opposes_pair(const ItmMlcpContact* c, const double* p, const double* w, double tolerance)
 {
-    double along = w[0] * p[0] + w[1] * p[1], least = -c->mu * hypot(w[0], w[1]);
+    double along = w[0] * p[0] + w[1] * p[1];
     if (c->law == ITM_FRICTION_PYRAMID) {
-        least = INFINITY;
+        double least = INFINITY;
         for (int j = 0; j < c->ndirection; j++) {
             double angle = 2 * j * 3.14159265358979323846 / c->ndirection;
             least = fmin(least, c->mu * (w[0] * cos(angle) + w[1] * sin(angle)));
         }
         return along <= least + tolerance;
     }
-    // friction lies on the circle, so that 1 + cos of the angle to -w is half its square: 1e-14 for 1e-7 rad
     double across = w[0] * p[1] - w[1] * p[0];
-    return along <= tolerance && fabs(across) <= 1e-7 * fabs(least) + tolerance;
+    return along <= tolerance && fabs(across) <= fmax(1e-7 * fabs(along), tolerance);
 }
 
 bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, double tolerance)
@@ -363,7 +362,7 @@ static void map_column(ItmRim* rim, int k, const double* b, const double* guess,
 // What has to be looked at in a steady micro step.
 static void list_checks(ItmRide* r)
 {
-    r->nheld = r->nstuck = r->nwatched = 0;
+    r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         if (r->mode[i] == ITM_RIDE_ACTIVE && row->normal == ITM_NONE) {
@@ -374,10 +373,17 @@ static void list_checks(ItmRide* r)
     }
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
-        bool is_stuck = r->mode[coupling->tangent[0]] == ITM_RIDE_ACTIVE ||
-                        (coupling->tangent[1] != ITM_NONE && r->mode[coupling->tangent[1]] == ITM_RIDE_ACTIVE);
+        bool is_stuck = false, is_sliding = false;
+        for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
+            int t = coupling->tangent[k];
+            is_stuck = is_stuck || r->mode[t] == ITM_RIDE_ACTIVE;
+            is_sliding = is_sliding || (r->mode[t] == ITM_RIDE_SLIP && r->ratio[t] != 0.0);
+        }
         if (is_stuck) {
             r->stuck[r->nstuck++] = c;
+        }
+        if (is_sliding) {
+            r->sliding[r->nsliding++] = c;
         }
     }
 }

@@ -273,7 +273,7 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
             sum += f[1 + k] * lambda[k];
         }
         r->x_try[i] = sum;
-        most = fmax(most, fabs(sum));
+        most = fabs(sum) > most ? fabs(sum) : most;
     }
     for (int k = 0; k < r->nheld; k++) {
         const ItmRideRow* row = &r->rows[r->held[k]];
@@ -302,10 +302,8 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
             }
         }
     }
-    for (int k = 0; k < r->nwatched; k++) {
-        int i = r->watched[k];
-        bool is_slip = r->mode[i] == ITM_RIDE_SLIP;
-        if (is_slip && !itm_ride_slips(r, &r->couplings[r->rows[i].coupling], r->w, tolerance)) {
+    for (int k = 0; k < r->nsliding; k++) {
+        if (!itm_ride_slips(r, &r->couplings[r->sliding[k]], r->w, tolerance)) {
             return false;
         }
     }

@@ -91,29 +91,6 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- half solved vectors
 
-// out_i = Y_b y over the path of each block of rows (is_transposed: y += sign Y_b' out)
-static void multiply_rows(const ItmModel* m, const ItmData* d, double* out, double* y, bool is_transposed, double sign)
-{
-    for (int k = 0; k < m->nblock; k++) {
-        const ItmRowBlock* block = &m->blocks[k];
-        for (int i = 0; i < block->nrow; i++) {
-            const double* Y = d->row_Y + block->y_adr + i * block->ny;
-            double *x = &out[block->row + i], factor = sign * *x, sum = 0.0;
-            for (int j = 0; j < block->npath; j++) {
-                const ItmBody* body = &m->bodies[block->path[j]];
-                for (int l = body->v_adr; l < body->v_adr + body->nv; l++, Y++) {
-                    if (is_transposed) {
-                        y[l] += *Y * factor;
-                    } else {
-                        sum += *Y * y[l];
-                    }
-                }
-            }
-            *x = is_transposed ? *x : sum;
-        }
-    }
-}
-
 static double dot(const double* x, const double* y, int n)
 {
     double sum = 0.0;
@@ -121,6 +98,42 @@ static double dot(const double* x, const double* y, int n)
         sum += x[k] * y[k];
     }
     return sum;
+}
+
+// out = Y_b y
+static void gather_rows(const ItmModel* m, const ItmData* d, double* restrict out, const double* restrict y)
+{
+    memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->row_Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            for (int i = 0; i < block->nrow; i++) {
+                out[block->row + i] += dot(Y + i * block->ny, y + body->v_adr, body->nv);
+            }
+            Y += body->nv;
+        }
+    }
+}
+
+// y += sign Y_b' x
+static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y, const double* restrict x, double sign)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->row_Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            for (int i = 0; i < block->nrow; i++) {
+                double factor = sign * x[block->row + i];
+                for (int l = 0; l < body->nv; l++) {
+                    y[body->v_adr + l] += Y[i * block->ny + l] * factor;
+                }
+            }
+            Y += body->nv;
+        }
+    }
 }
 
 // ---------------------------------------------------------------------------- free motion
@@ -135,7 +148,7 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
     // A v = w + signal' of the evaluation
     itm_rows_compute_reference(m, d->row_before, rim->t + shift, 1);
     itm_rows_compute_reference(m, d->row_ref, rim->t + h, 1);
-    multiply_rows(m, d, b, rim->y_free, false, 1.0);
+    gather_rows(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
         double gap = d->row_gap[i] - shift * d->row_rate[i];
         b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - (h - shift) * d->row_bias[i] -
@@ -145,7 +158,7 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
     for (int i = 0; i < m->nrow; i++) {
         b[i] /= h;
     }
-    multiply_rows(m, d, b, rim->y_free, true, 1.0);
+    spread_rows(m, d, rim->y_free, b, 1.0);
     itm_rows_compute_reference(m, d->row_before, rim->t, 1);
 }
 
@@ -185,9 +198,9 @@ static void reduce_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
     half_solve_interface(m, d, rim, i, y);
     rim->a0[i] = dot(y, rim->y_free, m->nv) + d->push_measured[m->actuator_push[rim->actuator[i]]].bias;
     if (m->nrow > 0) {
-        multiply_rows(m, d, mu, y, false, 1.0);
+        gather_rows(m, d, mu, y);
         itm_blocks_solve(&m->pattern, &d->factor, mu);
-        multiply_rows(m, d, mu, y, true, -1.0);
+        spread_rows(m, d, y, mu, -1.0);
     }
 }
 

@@ -44,7 +44,6 @@ typedef struct ItmRideRow {
     double restitution, stiffness, damping;
     double reference;        // signal'                                                       m/s
     int    normal;           // riding row whose impulse bounds it, or ITM_NONE
-    int    coupling;         // its friction coupling, or ITM_NONE
 } ItmRideRow;
 
 // Bounded rows beside the interface rows.
@@ -98,9 +97,10 @@ typedef struct ItmRide {
     int     nheld;
     int*    stuck;           // couplings whose tangents stick, to be checked           (nstuck)
     int     nstuck;
+    int*    sliding;         // couplings with a tangent that slips, to be checked      (nsliding)
+    int     nsliding;
     int*    watched;         // rows whose rate is to be checked                        (nwatched)
     int     nwatched;
-    double* w_watched;       // their new rates                                         (nwatched)
     double  since, since_moment;    // steady time, and its moment, not yet booked in Q0 and Q1     s
     double* P_since, *P1_since;     // interface impulses and moments likewise          (n)         N s
 
