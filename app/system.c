@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // ---------------------------------------------------------------------------- mechanism
 
@@ -133,18 +134,83 @@ static const AppSystemKind CIRCUIT = {
     circuit_compute_outputs, circuit_step,    circuit_get_time,      circuit_get_error,
     circuit_print_summary};
 
+// ---------------------------------------------------------------------------- control
+
+static ItmStatus control_create(AppSystem* s, ItmError* error)
+{
+    const ItmFileControl* control = &s->file->controls[0];
+    s->substeps = lround(s->file->run.step.step / control->step);
+    s->steps = 0;
+    return itm_controller_create(&s->controller, control->control, error);
+}
+
+static void control_destroy(AppSystem* s)
+{
+    itm_controller_destroy(s->controller);
+}
+
+static int control_count_outputs(const AppSystem* s)
+{
+    return itm_control_get_output_count(s->file->controls[0].control);
+}
+
+static ItmOutputInfo control_get_output_info(const AppSystem* s, int output)
+{
+    return itm_control_get_output_info(s->file->controls[0].control, output);
+}
+
+static double control_get_time(const AppSystem* s)
+{
+    return (double)s->steps * s->file->run.step.step;
+}
+
+static ItmStatus control_compute_outputs(AppSystem* s, double* values)
+{
+    const ItmControl* c = s->file->controls[0].control;
+    ItmStatus status = itm_controller_evaluate(c, s->controller, control_get_time(s), NULL);
+    memcpy(values, itm_controller_get_outputs(s->controller), sizeof *values * (size_t)itm_control_get_output_count(c));
+    return status;
+}
+
+static ItmStatus control_step(AppSystem* s)
+{
+    const ItmFileControl* control = &s->file->controls[0];
+    ItmStatus status = ITM_OK;
+    for (long i = 0; i < s->substeps && status == ITM_OK; i++) {
+        double t = (double)(s->steps * s->substeps + i) * control->step;
+        status = itm_controller_step(control->control, s->controller, t, control->step, NULL);
+    }
+    s->steps += status == ITM_OK;
+    return status;
+}
+
+static const ItmError* control_get_error(const AppSystem* s)
+{
+    return itm_controller_get_error(s->controller);
+}
+
+static void control_print_summary(const AppSystem* s)
+{
+    printf("  samples      %ld of %.9g s\n", s->steps * s->substeps, s->file->controls[0].step);
+}
+
+static const AppSystemKind CONTROL = {
+    control_create,          control_destroy, control_count_outputs, control_get_output_info,
+    control_compute_outputs, control_step,    control_get_time,      control_get_error,
+    control_print_summary};
+
 // ---------------------------------------------------------------------------- choice
 
 bool app_system_choose(AppSystem* s, const ItmModelFile* file)
 {
-    int nsystem = (file->model != NULL) + file->ncircuit;
+    int nsystem = (file->model != NULL) + file->ncircuit + file->ncontrol;
     if (nsystem != 1 || file->nconnection > 0) {
         fprintf(stderr, "interim: the file has %d subsystems and %d connections; this version runs one subsystem alone\n",
                 nsystem, file->nconnection);
         return false;
     }
     s->file = file;
-    s->kind = file->model != NULL ? &MECHANISM : &CIRCUIT;
-    s->name = file->model != NULL ? file->name : file->circuits[0].name;
+    s->kind = file->model != NULL ? &MECHANISM : file->ncircuit > 0 ? &CIRCUIT : &CONTROL;
+    s->name = file->model != NULL ? file->name : file->ncircuit > 0 ? file->circuits[0].name : file->controls[0].name;
     return true;
 }

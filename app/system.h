@@ -1,4 +1,4 @@
-// What `interim run` steps: a mechanism, or a hydraulic circuit alone. One table of functions for both.
+// What `interim run` steps: a mechanism, a hydraulic circuit or a control alone. One table of functions for all.
 #ifndef INTERIM_APP_SYSTEM_H
 #define INTERIM_APP_SYSTEM_H
 
@@ -25,7 +25,9 @@ struct AppSystem {
     const char* name;           // prefix of the results
     ItmData* data;              // mechanism
     ItmHydraulics* hydraulics;  // circuit
-    long substeps;              // circuit: steps in one of the run
+    ItmController* controller;  // control
+    long steps;                 // control: of the run so far
+    long substeps;              // circuit, control: steps in one of the run
     AppRunSummary summary;
 };
 

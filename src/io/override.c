@@ -10,11 +10,12 @@
 #include <string.h>
 
 // Maps from names that the user chose. An override changes members of these; it cannot add one,
-// because a misspelt parameter would be a new one that nobody reads.
+// because a misspelt parameter would be a new one that nobody reads. * stands for any name.
 static const char* const COLLECTIONS[] = {
     "parameters",          "signals",           "multibody.bodies", "multibody.joints",
     "multibody.couplings", "multibody.motions", "multibody.forces", "multibody.materials",
-    "multibody.shapes",
+    "multibody.shapes",    "subsystems",        "subsystems.*.blocks", "subsystems.*.fluids",
+    "subsystems.*.nodes",  "subsystems.*.elements",
 };
 
 typedef struct Override {
@@ -121,10 +122,29 @@ static ItmItem* find_item(const ItmNode* node, const char* piece, size_t length)
     return NULL;
 }
 
+// Whether a path is of this pattern, name by name.
+static bool fits(const char* pattern, const char* path, size_t length)
+{
+    const char* end = path + length;
+    while (*pattern != '\0' && path < end) {
+        size_t wanted = strcspn(pattern, "."), given = 0;
+        while (path + given < end && path[given] != '.') {
+            given++;
+        }
+        bool is_any = wanted == 1 && *pattern == '*';
+        if (!is_any && (wanted != given || memcmp(pattern, path, given) != 0)) {
+            return false;
+        }
+        pattern += wanted + (pattern[wanted] == '.');
+        path += given + (path + given < end);
+    }
+    return *pattern == '\0' && path == end;
+}
+
 static bool is_collection(const char* path, size_t length)
 {
     for (size_t i = 0; i < sizeof COLLECTIONS / sizeof *COLLECTIONS; i++) {
-        if (strlen(COLLECTIONS[i]) == length && memcmp(COLLECTIONS[i], path, length) == 0) {
+        if (fits(COLLECTIONS[i], path, length)) {
             return true;
         }
     }

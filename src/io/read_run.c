@@ -59,7 +59,7 @@ static void check_circuits(ItmReader* r, double step)
     }
 }
 
-// Without a mechanism the step of the run is that of the first circuit that has one.
+// Without a mechanism the step of the run is that of the first circuit that has one, or of the first control.
 static double get_default_step(const ItmReader* r, double absent)
 {
     for (int i = 0; i < r->file->ncircuit && r->builder == NULL; i++) {
@@ -67,7 +67,7 @@ static double get_default_step(const ItmReader* r, double absent)
             return r->file->circuits[i].step;
         }
     }
-    return absent;
+    return r->builder == NULL && r->file->ncircuit == 0 && r->file->ncontrol > 0 ? r->file->controls[0].step : absent;
 }
 
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)

@@ -97,6 +97,12 @@ static bool has_parameter(void* context, const char* name, size_t length)
     return itm_names_find(&((ItmReader*)context)->parameter_names, name, length) != ITM_NONE;
 }
 
+double itm_reader_scan_unit(ItmScan* scan, const void* context)
+{
+    const ItmScope scope = {.context = (void*)context, .find = compute_parameter, .has = has_parameter};
+    return itm_expression_scan_unit(scan, &scope);
+}
+
 // Value of a scalar as an expression; complaints go to the place inside it.
 static bool compute_scalar(ItmReader* r, const ItmNode* node, int depth, ItmQuantity* value)
 {

@@ -10,6 +10,7 @@
 #include "io/document.h"
 #include "io/file.h"
 #include "base/nearest.h"
+#include "base/scan.h"
 #include "io/quantity.h"
 #include "multibody/builder.h"
 
@@ -120,6 +121,10 @@ void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, 
 // Whether the node is a mapping of named things (absent: false); complains otherwise.
 bool itm_reader_is_collection(ItmReader* r, const ItmNode* node, const char* what);
 
+// The factor to SI of the unit at scan->at, which is passed; 1 if there is none. For expressions that are no values; context:
+// the reader, which knows the parameters.
+double itm_reader_scan_unit(ItmScan* scan, const void* context);
+
 // ---------------------------------------------------------------------------- references
 
 // Body by name, or ITM_GROUND for "ground".
@@ -178,6 +183,7 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name);
 // `subsystems`, and a function a type of them; item: name and definition.
 void itm_read_subsystems(ItmReader* r, const ItmNode* node);
 void itm_read_circuit(ItmReader* r, const ItmItem* item);
+void itm_read_control(ItmReader* r, const ItmItem* item);
 void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);
