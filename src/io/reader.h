@@ -7,10 +7,10 @@
 #define ITM_IO_READER_H
 
 #include "interim/file.h"
-#include "io/document.h"
-#include "io/file.h"
 #include "base/nearest.h"
 #include "base/scan.h"
+#include "io/document.h"
+#include "io/file.h"
 #include "io/quantity.h"
 #include "multibody/builder.h"
 
@@ -108,6 +108,8 @@ int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, con
 bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent);
 // Text of a scalar, or NULL after a complaint or without node.
 const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* what);
+// A path of the file system: as it stands, or beside the model file. The caller frees it; NULL after a complaint.
+char* itm_reader_make_path(ItmReader* r, const char* name);
 // Complain unless a text is fit for the name of a mechanism or subsystem, the prefix of its results.
 void itm_reader_check_name(ItmReader* r, const ItmNode* node);
 
@@ -179,6 +181,8 @@ void itm_read_signals(ItmReader* r, const ItmNode* node);
 // A definition as under `signals`. Returns the node that complaints about the whole go to.
 const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
                                ItmSignalUnit* unit);
+// A signal recorded in a CSV file.
+void itm_read_recording(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit);
 void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name);
 // `subsystems`, and a function a type of them; item: name and definition.
 void itm_read_subsystems(ItmReader* r, const ItmNode* node);
