@@ -168,6 +168,9 @@ static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
             return fail(r, i + 1, error, "expected a number");
         }
         r->at = end + strspn(end, " \t");
+        if (strchr(",\r\n", *r->at) == NULL) {
+            return fail(r, i + 1, error, "expected a comma or the end of the line behind a number");
+        }
         bool has_more = take_separator(r);
         if (has_more != (i + 1 < table->ncolumn)) {
             return fail(r, i + 1, error, "this row has not as many fields as the header line");
@@ -180,7 +183,9 @@ static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
 
 static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
 {
-    r->at += memcmp(r->at, "\xef\xbb\xbf", r->end - r->at < 3 ? 1 : 3) == 0 ? 3 : 0;  // byte order mark
+    if (strncmp(r->at, "\xef\xbb\xbf", 3) == 0) {  // byte order mark
+        r->at += 3;
+    }
     ItmStatus status = read_header(r, table, error);
     while (status == ITM_OK && r->at[strspn(r->at, "\r\n")] != '\0') {
         status = read_row(r, table, error);
