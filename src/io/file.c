@@ -137,7 +137,7 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
     }
-    return status;
+    return status == ITM_OK ? itm_file_check_connections(file, error) : status;
 }
 
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,

@@ -10,12 +10,12 @@
 #include <string.h>
 
 // Maps from names that the user chose. An override changes members of these; it cannot add one,
-// because a misspelt parameter would be a new one that nobody reads. * stands for any name.
+// because a misspelt parameter would be a new one that nobody reads. * stands for any one key.
 static const char* const COLLECTIONS[] = {
-    "parameters",          "signals",           "multibody.bodies", "multibody.joints",
-    "multibody.couplings", "multibody.motions", "multibody.forces", "multibody.materials",
-    "multibody.shapes",    "subsystems",        "subsystems.*.blocks", "subsystems.*.fluids",
-    "subsystems.*.nodes",  "subsystems.*.elements",
+    "parameters",          "signals",              "multibody.bodies",   "multibody.joints",
+    "multibody.couplings", "multibody.motions",    "multibody.forces",   "multibody.materials",
+    "multibody.shapes",    "subsystems",           "subsystems.*.fluids", "subsystems.*.nodes",
+    "subsystems.*.elements", "subsystems.*.outputs", "subsystems.*.blocks",
 };
 
 typedef struct Override {
@@ -122,21 +122,19 @@ static ItmItem* find_item(const ItmNode* node, const char* piece, size_t length)
     return NULL;
 }
 
-// Whether a path is of this pattern, name by name.
-static bool fits(const char* pattern, const char* path, size_t length)
+// Whether a path fits a pattern, key by key.
+static bool fits(const char* path, size_t length, const char* pattern)
 {
     const char* end = path + length;
     while (*pattern != '\0' && path < end) {
-        size_t wanted = strcspn(pattern, "."), given = 0;
-        while (path + given < end && path[given] != '.') {
-            given++;
-        }
-        bool is_any = wanted == 1 && *pattern == '*';
-        if (!is_any && (wanted != given || memcmp(pattern, path, given) != 0)) {
+        if (*pattern == '*') {
+            while (path < end && *path != '.') {
+                path++;
+            }
+            pattern++;
+        } else if (*pattern++ != *path++) {
             return false;
         }
-        pattern += wanted + (pattern[wanted] == '.');
-        path += given + (path + given < end);
     }
     return *pattern == '\0' && path == end;
 }
@@ -144,7 +142,7 @@ static bool fits(const char* pattern, const char* path, size_t length)
 static bool is_collection(const char* path, size_t length)
 {
     for (size_t i = 0; i < sizeof COLLECTIONS / sizeof *COLLECTIONS; i++) {
-        if (fits(COLLECTIONS[i], path, length)) {
+        if (fits(path, length, COLLECTIONS[i])) {
             return true;
         }
     }

@@ -160,6 +160,8 @@ bool itm_reader_is_connection(const ItmNode* node);
 // Keep such a connection; it goes to an input of a subsystem.
 void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
                                const char* input);
+// Complain unless all of them come from a subsystem or the mechanism.
+void itm_reader_check_connections(ItmReader* r, const ItmNode* subsystems);
 // The place of a node, in memory of its own.
 ItmFilePlace itm_reader_get_place(ItmReader* r, const ItmNode* node);
 

@@ -290,6 +290,58 @@ the_safe_step_is_the_limit_of_stability() {
     grep -q '"verdict": "broke-down"' r1.1.json
 }
 
+# ---------------------------------------------------------------------------- hydraulic circuits alone
+
+a_circuit_runs_alone_with_results_in_every_format() {
+    circuit=$source/examples/hydraulic-cylinder.yaml
+    expect 0 "$interim" run "$circuit" -o r.csv
+    out_has "steps        4500 of 0.001 s (trapezoidal)"
+    out_has "energy       balanced to"
+    head -n 1 r.csv | grep -q '^time,hydraulics.pump.pressure,.*,hydraulics.cyl1.p1,.*,hydraulics.cyl1.p3,hydraulics.cyl1.U$'
+    [ "$(rows r.csv)" -eq 451 ]
+    tail -n 1 r.csv | grep -q '^4.5,'
+    is_whole r.csv
+    grep -q '"name": "hydraulics.cyl1.force", "unit": "N"' r.json
+    expect 0 "$interim" run "$circuit" -o r.h5 --until 0.1s
+    [ "$(head -c 4 r.h5 | tail -c 3)" = HDF ]
+    expect 0 "$interim" run "$circuit" -o fine.csv --until 0.1s --set subsystems.hydraulics.step=0.1ms --set run.step=1ms
+    out_has "steps        1000 of 0.0001 s"
+    [ "$(rows fine.csv)" -eq 11 ]
+    expect 1 "$interim" run "$circuit" --set subsystems.hydraulics.step=0.3ms --set run.step=1ms
+    err_has "must be a multiple"
+}
+
+a_piston_that_leaves_its_stroke_breaks_down_by_name() {
+    expect 2 "$interim" run "$source/examples/hydraulic-cylinder.yaml" -o r.csv --set "signals.bench.table.values.3=0.95 m"
+    err_has "broke down at 3 s: cylinder 'cyl1' left its stroke"
+    grep -q '"verdict": "broke-down"' r.json
+    [ "$(rows r.csv)" -ge 300 ]
+}
+
+check_says_what_a_circuit_is() {
+    circuit=$source/examples/hydraulic-cylinder.yaml
+    expect 0 "$interim" check "$circuit"
+    out_has "hydraulics (hydraulics)"
+    out_has "states       4"
+    out_has "static start found in"
+    out_has "rest         net flow up to 0 m^3/s"
+    out_has "pushes with 8800 N"
+    out_has "no warnings"
+    expect 0 "$interim" check "$circuit" --set subsystems.hydraulics.integrator=euler
+    out_has "warning: circuit 'hydraulics': euler is not stable in steps of 0.001 s; up to 0.000152 s is safe"
+    expect 1 "$interim" check "$circuit" --set "subsystems.hydraulics.start.static.force.cyl1=-100 kN"
+    err_has "no state of rest was found"
+    err_has "hydraulic-cylinder.yaml:8"
+}
+
+several_subsystems_are_refused_plainly() {
+    expect 1 "$interim" run "$source/tests/corpus/good-circuit-and-arm.yaml"
+    err_has "runs one subsystem alone"
+    expect 0 "$interim" check "$source/tests/corpus/good-circuit-and-arm.yaml"
+    out_has "bodies (1)"
+    out_has "oil (hydraulics)"
+}
+
 # ---------------------------------------------------------------------------- contact
 
 a_run_tells_of_contacts_and_their_solver() {
@@ -367,6 +419,10 @@ run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
+run_case a_circuit_runs_alone_with_results_in_every_format
+run_case a_piston_that_leaves_its_stroke_breaks_down_by_name
+run_case check_says_what_a_circuit_is
+run_case several_subsystems_are_refused_plainly
 run_case a_run_tells_of_contacts_and_their_solver
 run_case check_tells_of_shapes_and_bounds
 run_case check_names_what_overlaps_and_what_is_too_heavy
