@@ -194,6 +194,7 @@ static void mistakes_are_placed(void** state)
     refuse_blocks("      y: {type: lookup, input: 1, points: [0, 1], values: @[1]}\n", "2 points but 1 values");
     refuse_blocks("      y: {type: lookup, input: 1, points: @[1, 0], values: [1, 2]}\n", "increase");
     refuse_blocks("      y: @x + 1\n      x: z - 1\n      z: 2 * y\n", "algebraic loop: y -> x -> z -> y");
+    refuse_blocks("      y: {type: expression, input: min(1, @2)}\n", "'2)' has no value; inside { } an expression with a comma");
     refuse_blocks("      y: rate(@k)\n", "there is no signal 'k'");
 }
 

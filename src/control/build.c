@@ -61,16 +61,14 @@ static void offer_names(ItmNearest* nearest, const ItmNames* names)
 
 static ItmStatus refuse_unknown(Build* k, int block, int slot, const ItmOp* op, const char* name, size_t length)
 {
-    char message[512];
+    char message[512], hint[160];
     ItmNearest nearest = itm_nearest_start(name, length);
     offer_names(&nearest, &k->b->block_names);
     offer_names(&nearest, &k->b->signal_names);
     offer_names(&nearest, &k->b->constant_names);
     snprintf(message, sizeof message,
-             "there is no block, signal or constant '%.*s'%s%.64s%s; outputs of other subsystems have a dot, as in "
-             "arm.cyl1.rate",
-             (int)itm_utf8_cut(name, length, 64), name, nearest.best != NULL ? "; nearest: '" : "",
-             nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+             "there is no block, signal or constant '%.*s'%s; outputs of other subsystems have a dot, as in arm.cyl1.rate",
+             (int)itm_utf8_cut(name, length, 64), name, itm_nearest_format(&nearest, hint, sizeof hint));
     return refuse(k, block, slot, op, message);
 }
 

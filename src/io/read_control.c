@@ -73,6 +73,13 @@ static void get_block_map(ItmReader* r, const ItmNode* node, ItmControlKind kind
 {
     const char* keys[NKEY];
     const ItmNode* values[NKEY];
+    for (const ItmItem* item = node->first; item != NULL; item = item->next) {
+        if (item->value->kind == ITM_NODE_SCALAR && item->value->length == 0) {
+            char found[64];
+            itm_reader_fail(r, item->key, "%s has no value; inside { } an expression with a comma needs quotes",
+                            itm_node_describe(item->key, found, sizeof found));
+        }
+    }
     int index[NKEY], n = 0;
     for (int i = 0; i < NKEY; i++) {
         v[i] = NULL;

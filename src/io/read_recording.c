@@ -54,9 +54,9 @@ static int find_column(ItmReader* r, const ItmNode* file, const ItmNode* node, c
         for (int i = 0; i < table->ncolumn; i++) {
             itm_nearest_offer(&nearest, table->names[i]);
         }
-        itm_reader_fail(r, node != NULL ? node : file, "the CSV file has no column '%.64s'%s%.64s%s", name,
-                        nearest.best != NULL ? "; nearest: '" : "", nearest.best != NULL ? nearest.best : "",
-                        nearest.best != NULL ? "'" : "");
+        char hint[160];
+        itm_reader_fail(r, node != NULL ? node : file, "the CSV file has no column '%.64s'%s", name,
+                        itm_nearest_format(&nearest, hint, sizeof hint));
     }
     return column;
 }
