@@ -68,5 +68,8 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
     for (int i = 0; i < file->ncircuit; i++) {
         print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i));
     }
+    for (int i = 0; i < file->ncontrol; i++) {
+        printf("  %-12s a sample every %.9g s\n", file->controls[i].name, file->controls[i].step);
+    }
     print_coupling(file, cosim);
 }

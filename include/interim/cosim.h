@@ -13,6 +13,7 @@
 #define INTERIM_COSIM_H
 
 #include "interim/base.h"
+#include "interim/control.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 
@@ -129,6 +130,9 @@ ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, 
 // Options NULL: RK4 with ledger.
 ITM_API ItmStatus itm_cosim_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
                                         const ItmHydraulicOptions* options, double step, int* id, ItmError* error);
+// A control samples every `step`; 0: the macro step. Its inputs are wires of their own names, see itm_cosim_add_wire.
+ITM_API ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
+                                        ItmError* error);
 // Takes over `subsystem`, whose destroy is called at the end, also where this fails. Step 0: the macro step.
 ITM_API ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
                                           double step, int* id, ItmError* error);

@@ -3,6 +3,7 @@
 #ifndef INTERIM_FILE_H
 #define INTERIM_FILE_H
 
+#include "interim/control.h"
 #include "interim/cosim.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
@@ -33,10 +34,17 @@ typedef struct ItmFileCircuit {
     ItmFilePlace start;           // where the file says so; line 0: nowhere
 } ItmFileCircuit;
 
+// A control: a subsystem of type `control`.
+typedef struct ItmFileControl {
+    char* name;           // prefix of its result names
+    ItmControl* control;  // its inputs have the full names of the outputs they take, and are connections too
+    double step;          // between two samples, s
+} ItmFileControl;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
     char* from;          // "control.kappa1": subsystem and output
-    char* to;            // "hydraulics.valve1": subsystem and input
+    char* to;            // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
     ItmFilePlace place;
 } ItmFileConnection;
 
@@ -63,6 +71,8 @@ typedef struct ItmModelFile {
     ItmModel* model;     // the mechanism, NULL: none
     ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)
     int ncircuit;
+    ItmFileControl* controls;        // in the order of the file  (ncontrol)
+    int ncontrol;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;

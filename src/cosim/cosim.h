@@ -153,8 +153,10 @@ void itm_cosim_start_here(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- mechanism.c
 
-// Positions, velocities and interfaces at the communication point; predictions of the rates.
+// Positions, velocities and interfaces at the communication point.
 void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
+// The polynomial of the rate over the coming step H.
+void itm_bond_predict(ItmBond* bond, double H);
 // The interface model for the coming step. Status and error in `part`.
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part);
 // One macro step with the impulses of its interface model, or with held forces. Status and error in `part`.

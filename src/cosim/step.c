@@ -153,7 +153,6 @@ static ItmStatus start_parts(ItmCosim* x)
         const ItmBond* bond = &x->bonds[i];
         ItmMechanism* part = &x->mechanisms[bond->mechanism];
         part->data->input[part->rim.actuator[bond->slot]] = bond->memory->force;
-        bond->memory->npast = 0.0;
     }
     return status;
 }
@@ -249,6 +248,9 @@ static ItmStatus find_failure(ItmCosim* x)
 static ItmStatus step(ItmCosim* x)
 {
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
+    for (int i = 0; i < x->nbond; i++) {
+        itm_bond_predict(&x->bonds[i], x->step);
+    }
     ItmStatus status = run_sampled(x, 1.0);
     if (status != ITM_OK) {
         return status;
@@ -271,6 +273,13 @@ static ItmStatus step(ItmCosim* x)
     return find_failure(x);
 }
 
+// Outputs of sampled subsystems at the point that has been reached; the next step computes them again and goes on.
+static ItmStatus arrive(ItmCosim* x)
+{
+    itm_pool_run(x->pool, measure_one, x, x->nmechanism);
+    return run_sampled(x, 0.0);
+}
+
 ItmStatus itm_cosim_step(ItmCosim* x)
 {
     for (int i = 0; i < x->ngroup; i++) {
@@ -287,7 +296,7 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     }
     *itm_cosim_get_steps(x) += 1.0;
     itm_bonds_book(x);
-    return ITM_OK;
+    return x->nsampled > 0 ? arrive(x) : ITM_OK;
 }
 
 // ---------------------------------------------------------------------------- looking

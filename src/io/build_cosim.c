@@ -88,6 +88,10 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
         const ItmFileCircuit* c = &file->circuits[i];
         status = itm_cosim_add_circuit(b, c->name, c->circuit, &c->options, c->step, NULL, error);
     }
+    for (int i = 0; i < file->ncontrol && status == ITM_OK; i++) {
+        const ItmFileControl* c = &file->controls[i];
+        status = itm_cosim_add_control(b, c->name, c->control, c->step, NULL, error);
+    }
     for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
         status = add_bond(b, file, &file->cosim.bonds[i], error);
     }

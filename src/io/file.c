@@ -240,6 +240,11 @@ void itm_file_clear(ItmModelFile* file)
         free(circuit->start.file);
     }
     free(file->circuits);
+    for (int i = 0; i < file->ncontrol; i++) {
+        free(file->controls[i].name);
+        itm_control_destroy(file->controls[i].control);
+    }
+    free(file->controls);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);

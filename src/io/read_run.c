@@ -59,7 +59,20 @@ static void check_circuits(ItmReader* r, double step)
     }
 }
 
-// With a section cosim the step is H; without a mechanism that of the first circuit that has one.
+// And so does a control that runs alone.
+static void check_controls(ItmReader* r, const ItmNode* node, double step)
+{
+    bool is_alone = r->builder == NULL && r->file->ncircuit == 0;
+    for (int i = 0; i < r->file->ncontrol && is_alone && node != NULL; i++) {
+        double ratio = step / r->file->controls[i].step;
+        if (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio) {
+            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of that of the control '%s' (%g s)", step,
+                            r->file->controls[i].name, r->file->controls[i].step);
+        }
+    }
+}
+
+// With a section cosim the step is H; without a mechanism that of the first circuit that has one, or of the first control.
 static double get_default_step(const ItmReader* r, double absent)
 {
     if (r->file->cosim.place.line > 0) {
@@ -70,7 +83,7 @@ static double get_default_step(const ItmReader* r, double absent)
             return r->file->circuits[i].step;
         }
     }
-    return absent;
+    return r->builder == NULL && r->file->ncircuit == 0 && r->file->ncontrol > 0 ? r->file->controls[0].step : absent;
 }
 
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
@@ -105,6 +118,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
     check_circuits(r, o->step);
+    check_controls(r, v[STEP], o->step);
     o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, o->tolerance, "tolerance");
     o->gap_tolerance =
         get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
