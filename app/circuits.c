@@ -106,7 +106,9 @@ static int check_circuit(const ItmModelFile* file, const ItmFileCircuit* circuit
         app_print_error(&error);
         return -1;
     }
-    print_start(circuit, d, &rest);
+    if (file->cosim.nbond == 0) {  // otherwise the mechanism has a say in where it rests
+        print_start(circuit, d, &rest);
+    }
     int nwarning = print_rates(file, circuit, d);
     itm_hydraulics_destroy(d);
     return nwarning;
