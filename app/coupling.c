@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LIMIT 1.0005    // radius that counts as stable: differences know eigenvalues at 1 to a few 1e-5
+#define OWN_GROWTH 0.5  // 1/s: slower growth may be the machine's own (a load that tips over) and does not count
+#define NOISE 1e-4      // of radii at 1: differences know them to a few 1e-5
 #define LARGEST 0.2     // s, where the search for the largest stable H ends
 #define GROWTH 1.26     // from one H that is tried to the next
 
@@ -31,6 +32,11 @@ static void choose(ItmModelFile* file, const ItmBondOptions* bond, double H)
     for (int i = 0; i < file->cosim.nbond; i++) {
         file->cosim.bonds[i].options = *bond;
     }
+}
+
+static bool is_stable(double radius, double H)
+{
+    return radius <= fmax(1.0 + NOISE, exp(OWN_GROWTH * H));
 }
 
 // Radius of a coupling at H; INFINITY: even a trial step fails.
@@ -72,7 +78,7 @@ static double find_largest(ItmModelFile* file, const ItmBondOptions* bond)
             continue;
         }
         last = n;
-        if (!(compute_radius(file, bond, (double)n * h, &error) <= LIMIT)) {
+        if (!is_stable(compute_radius(file, bond, (double)n * h, &error), (double)n * h)) {
             return stable;
         }
         stable = (double)n * h;
@@ -80,7 +86,7 @@ static double find_largest(ItmModelFile* file, const ItmBondOptions* bond)
     return INFINITY;
 }
 
-static void print_choice(ItmModelFile* file, const Choice* choice, double radius)
+static void print_choice(ItmModelFile* file, const Choice* choice, double H, double radius)
 {
     double largest = find_largest(file, &choice->bond);
     printf("  %-13s ", choice->name);
@@ -89,7 +95,7 @@ static void print_choice(ItmModelFile* file, const Choice* choice, double radius
     } else {
         printf("%9.4f  ", radius);
     }
-    printf("%-8s  ", radius <= LIMIT ? "stable" : "unstable");
+    printf("%-8s  ", is_stable(radius, H) ? "stable" : "unstable");
     if (isinf(largest)) {
         printf("over %g ms\n", 1e3 * LARGEST);
     } else if (largest == 0.0) {
@@ -148,15 +154,15 @@ static int print_advice(ItmModelFile* file, double H, const ItmBondOptions* chos
             printf("  no advice: %s\n", error.message);
             return 0;
         }
-        print_choice(file, &CHOICES[i], radius);
-        if (chosen != NULL && is_choice(chosen, &CHOICES[i].bond) && !(radius <= LIMIT)) {
+        print_choice(file, &CHOICES[i], H, radius);
+        if (chosen != NULL && is_choice(chosen, &CHOICES[i].bond) && !is_stable(radius, H)) {
             printf("warning: the coupling of this file is not stable at its start: take coupling rim with exchange impulse, or a "
                    "smaller macro_step\n");
             nwarning++;
         }
     }
-    printf("  (growth of a small disturbance over one macro step, linearised at the start: elsewhere, at other speeds\n"
-           "  and with other contacts it may differ; controls are left alone)\n");
+    printf("  (growth of a small disturbance over one macro step, linearised at the start; growth below 0.5/s may be the\n"
+           "  machine's own. Elsewhere, at other speeds and with other contacts it may differ; controls are left alone)\n");
     return nwarning;
 }
 
