@@ -142,6 +142,55 @@ static void outputs_of_other_subsystems_are_connections(void** state)
     done(&r);
 }
 
+// The velocity controller of the crane as docs/theory-control.md writes it                      [contact-rim, eqs. 53, 54]
+static void laws_of_the_paper_are_three_lines_each(void** state)
+{
+    (void)state;
+    Read r = accept("signals:\n"
+                    "  ramp: {ramp: {start: 5 s, end: 6 s, to: 1, smooth: false}}\n"
+                    "  open: {ramp: {start: 1 s, end: 2 s, to: 1, smooth: false}}\n"
+                    "parameters: {dkappa2: -0.15}\n"
+                    "subsystems:\n"
+                    "  crane: {type: control, step: 1 ms, blocks: {cyl1: 0}}\n"
+                    "  control:\n"
+                    "    type: control\n"
+                    "    step: 1 ms\n"
+                    "    blocks:\n"
+                    "      kappa2: 0.4871 + dkappa2 * open\n"
+                    "      w1: -50 mm/s * if(time > 9 s, 0, ramp)\n"
+                    "      kappa_dot1: {type: pid, input: w1 - crane.cyl1.rate, proportional: -6/(1 m), derivative: -1 s/m,\n"
+                    "                   limits: [-3, 3]}\n"
+                    "      kappa1: {type: integrator, input: kappa_dot1, start: 0.45, limits: [0, 1]}\n");
+    const ItmFileControl* c = &r.file.controls[1];
+    double rate = -0.01;
+    CHECK_NEAR(run_to(c, 1500, "kappa2", &rate), 0.4871 - 0.15 * 0.5, 1e-15);                 // eq. 52
+    CHECK_NEAR(run_to(c, 5500, "w1", &rate), -0.05 * 0.5, 1e-15);                               // eq. 54
+    CHECK_NEAR(run_to(c, 9000, "w1", &rate), -0.05, 0);
+    CHECK_NEAR(run_to(c, 9001, "w1", &rate), 0, 0);
+    // eq. 53 while w* rises with 0.05 m/s^2: 6 (0.025 - 0.01) + 0.05; differences of 0.05, rounded, over 1 ms
+    CHECK_NEAR(run_to(c, 5500, "kappa_dot1", &rate), 6 * (0.025 - 0.01) + 0.05, 2e-13);
+    CHECK_NEAR(run_to(c, 9001, "kappa_dot1", &rate), -3, 0);  // the jump down asks for 50
+    done(&r);
+}
+
+static void the_example_does_what_it_says(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/control.yaml", NULL, 0, &error), &error);
+    assert_null(file->model);
+    const ItmFileControl* c = &file->controls[0];
+    CHECK_NEAR(run_to(c, 450, "valve", NULL), 0, 0);  // stick in its dead band
+    CHECK_NEAR(run_to(c, 2000, "wanted", NULL), 0.8 * (0.6 - 0.05) / 0.95, 1e-15);
+    CHECK_NEAR(run_to(c, 2000, "measured", NULL), run_to(c, 2000, "wanted", NULL), 0.01 * 0.8);
+    CHECK_NEAR(run_to(c, 2300, "command", NULL), 1, 0);  // saturated
+    CHECK_NEAR(run_to(c, 3000, "overspeed", NULL), 1, 0);
+    CHECK_NEAR(run_to(c, 6000, "overspeed", NULL), 0, 0);
+    CHECK_NEAR(run_to(c, 6000, "speed", NULL), 0, 0.01 * 0.8);
+    itm_file_destroy(file);
+}
+
 // ---------------------------------------------------------------------------- mistakes
 
 // A mistake in the first block, line 8, at the place that @ marks.
@@ -325,6 +374,8 @@ int main(void)
         cmocka_unit_test(every_block_is_read),
         cmocka_unit_test(pid_of_the_file_is_that_of_the_api),
         cmocka_unit_test(outputs_of_other_subsystems_are_connections),
+        cmocka_unit_test(laws_of_the_paper_are_three_lines_each),
+        cmocka_unit_test(the_example_does_what_it_says),
         cmocka_unit_test(mistakes_are_placed),
         cmocka_unit_test(mistakes_of_the_control_are_placed),
         cmocka_unit_test(overrides_change_blocks_but_add_none),

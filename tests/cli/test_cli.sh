@@ -342,6 +342,27 @@ several_subsystems_are_refused_plainly() {
     out_has "oil (hydraulics)"
 }
 
+# ---------------------------------------------------------------------------- controls alone
+
+a_control_runs_alone() {
+    control=$source/examples/control.yaml
+    expect 0 "$interim" run "$control" -o r.csv
+    out_has "samples      6000 of 0.001 s"
+    head -n 1 r.csv | grep -q '^time,control.wanted,control.command,.*,control.overspeed$'
+    [ "$(rows r.csv)" -eq 601 ]
+    is_whole r.csv
+    grep -q '"name": "control.speed", "unit": "m/s"' r.json
+    expect 0 "$interim" check "$control"
+    out_has "samples      every 0.001 s; command every 0.01 s"
+    expect 1 "$interim" run "$control" --set "subsystems.control.blocks.measured=speed + command"
+    err_has "algebraic loop: command -> measured -> command"
+    expect 1 "$interim" run "$control" --set "subsystems.control.blocks.overspeed=sped > 1"
+    err_has "nearest: 'speed'"
+    expect 2 "$interim" run "$control" -o r.csv --set "subsystems.control.blocks.overspeed=sqrt(3.5 - time)"
+    err_has "overspeed"
+    grep -q '"verdict": "broke-down"' r.json
+}
+
 # ---------------------------------------------------------------------------- contact
 
 a_run_tells_of_contacts_and_their_solver() {
@@ -423,6 +444,7 @@ run_case a_circuit_runs_alone_with_results_in_every_format
 run_case a_piston_that_leaves_its_stroke_breaks_down_by_name
 run_case check_says_what_a_circuit_is
 run_case several_subsystems_are_refused_plainly
+run_case a_control_runs_alone
 run_case a_run_tells_of_contacts_and_their_solver
 run_case check_tells_of_shapes_and_bounds
 run_case check_names_what_overlaps_and_what_is_too_heavy
