@@ -1,35 +1,8 @@
 // Controls: closed forms of every kind of block, order and loops, samples, checkpoints, faults.
+#include "allocations.h"
 #include "check.h"
 
 #include "interim/control.h"
-
-// ---------------------------------------------------------------------------- allocations, counted
-
-static long allocations;
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* block, size_t size);
-void* __wrap_malloc(size_t size);
-void* __wrap_calloc(size_t count, size_t size);
-void* __wrap_realloc(void* block, size_t size);
-
-void* __wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void* __wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void* __wrap_realloc(void* block, size_t size)
-{
-    allocations++;
-    return __real_realloc(block, size);
-}
 
 // ---------------------------------------------------------------------------- a control under test
 
