@@ -466,6 +466,11 @@ static void names_that_do_not_fit_are_refused(void** state)
     refuse_build(&f, "y.input", 5, "more than one");
 
     f = make();
+    CHECK_OK(itm_control_add_constant(f.b, "time", 2.0, &f.error), &f.error);
+    add_expression(&f, "y", "1 + time");
+    refuse_build(&f, "y.input", 5, "rename");
+
+    f = make();
     add_expression(&f, "y", "rate(arm.x)");
     refuse_build(&f, "y.input", 6, "derivative block");
 
