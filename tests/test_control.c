@@ -614,7 +614,7 @@ static void too_many_samples_are_refused(void** state)
     (void)state;
     Fixture f = make();
     for (int i = 0; i < 21; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "d%d", i);
         ItmControlBlockDef def = block(name, ITM_CONTROL_DELAY, "1");
         def.samples = 1000000;
