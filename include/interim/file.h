@@ -4,6 +4,7 @@
 #define INTERIM_FILE_H
 
 #include "interim/control.h"
+#include "interim/cosim.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 
@@ -47,6 +48,22 @@ typedef struct ItmFileConnection {
     ItmFilePlace place;
 } ItmFileConnection;
 
+// An actuator of the mechanism that is a port of a subsystem: `bonds` of the section cosim.
+typedef struct ItmFileBond {
+    char* actuator;      // "arm.cyl1"
+    char* port;          // "hydraulics.cyl1"
+    ItmBondOptions options;
+    ItmFilePlace place;
+} ItmFileBond;
+
+// The section cosim.
+typedef struct ItmFileCosim {
+    ItmCosimOptions options;  // its macro step is that of the run where the file has no such section
+    ItmFileBond* bonds;       // in the order of the file  (nbond)
+    int nbond;
+    ItmFilePlace place;       // of the section; line 0: there is none
+} ItmFileCosim;
+
 // What a model file describes: a mechanism, further subsystems, or both. Everything here belongs to it.
 typedef struct ItmModelFile {
     char* title;         // never NULL
@@ -58,6 +75,7 @@ typedef struct ItmModelFile {
     int ncontrol;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
+    ItmFileCosim cosim;
     ItmRunSettings run;
 } ItmModelFile;
 
@@ -77,6 +95,12 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 // no state of rest near the values of the file, error has the place.
 ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicRest* rest,
                                              ItmError* error);
+
+// The whole as a running system at its start: parts, bonds, connections, static start. A mechanism or a circuit alone is a
+// system too, of one part. The file must outlive it. rest (may be NULL): how far from rest it starts, where a circuit wants a
+// static start.
+ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimRest* rest,
+                                        ItmError* error);
 
 ITM_EXTERN_C_END
 

@@ -15,7 +15,8 @@ static const char* const COLLECTIONS[] = {
     "parameters",          "signals",              "multibody.bodies",   "multibody.joints",
     "multibody.couplings", "multibody.motions",    "multibody.forces",   "multibody.materials",
     "multibody.shapes",    "subsystems",           "subsystems.*.fluids", "subsystems.*.nodes",
-    "subsystems.*.elements", "subsystems.*.outputs", "subsystems.*.blocks",
+    "subsystems.*.elements", "subsystems.*.outputs", "subsystems.*.blocks", "cosim.bonds",
+    "cosim.wires",
 };
 
 typedef struct Override {
