@@ -385,7 +385,7 @@ wrong_couplings_are_named_with_their_place() {
 a_control_runs_alone() {
     control=$source/examples/control.yaml
     expect 0 "$interim" run "$control" -o r.csv
-    out_has "samples      6000 of 0.001 s"
+    out_has "control      a sample every 0.001 s"
     head -n 1 r.csv | grep -q '^time,control.wanted,control.command,.*,control.overspeed$'
     [ "$(rows r.csv)" -eq 601 ]
     is_whole r.csv
