@@ -5,6 +5,7 @@
 
 #define EULER_LIMIT 2.0   // |lambda| h on the negative real axis, where forward Euler and Heun stop being stable
 #define RK4_LIMIT 2.785   // and RK4
+#define MOST_STATES 1000  // of circuits whose rates are looked at: it takes the cube of the states
 
 // ---------------------------------------------------------------------------- numbers
 
@@ -41,6 +42,10 @@ static double stable_step(ItmHydraulicIntegrator integrator, double rate)
 // The fastest rate of the start and what it asks of the step; returns the number of warnings.
 static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, ItmHydraulics* d)
 {
+    if (itm_circuit_get_info(circuit->circuit).nstate > MOST_STATES) {
+        printf("  fastest rate not computed for more than %d states\n", MOST_STATES);
+        return 0;
+    }
     double rate = itm_hydraulics_compute_fastest_rate(circuit->circuit, d);
     double step = circuit->step > 0.0 ? circuit->step : file->run.step.step;
     ItmHydraulicIntegrator integrator = circuit->options.integrator;

@@ -531,6 +531,8 @@ static void mistakes_in_fluids_and_nodes_are_placed(void** state)
     refuse_circuit(" nodes: {a: {type: volume, volume: 1 l, pressure: -1 bar}}", 1, 51, "below the vapour pressure");
     refuse_circuit(" nodes: {a: {type: pressure-source}}", 1, 10, "needs 'pressure'");
     refuse_circuit(" nodes: {a b: {type: tank}}", 1, 10, "white space");
+    refuse_circuit(" nodes: {a: {type: tank}, b: {type: volume, volume: 1 l}},\n elements: {a: {type: laminar, ports: [a, b], conductance: 1}}",
+                   2, 13, "the name 'a' is taken already");
     refuse_circuit(" nodes: {energy: {type: tank}}", 1, 10, "ledger");
     refuse_circuit(" nodes: {a: {type: pressure-source, pressure: 1 bar, signal: 2 bar}}", 1, 62, "a constant already");
     refuse_circuit(" nodes: {a: {type: pressure-source, pressure: h.b}}", 1, 47, "a pressure to start from");
