@@ -632,6 +632,8 @@ static void mistakes_in_valves_are_placed(void** state)
     refuse_element(PORTS "command: H.u}", after + 9, "there is no subsystem 'H'; nearest: 'h'");
     refuse_element(PORTS "command: h.a.pressure, signal: h.b.pressure}", after + 31, "an output of another subsystem already");
     refuse_element(PORTS "command: h.a.presure}", after + 9, "subsystem 'h' has no output 'a.presure'; nearest: 'a.pressure'");
+    expect_refused("multibody: {name: arm, bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}}\n" VALVE("command: arm.rod.position.w"), 8, 94,
+                   "subsystem 'arm' has no output 'rod.position.w'; nearest: 'rod.position.");
     refuse_element(PORTS "command: level, signal: level}", after + 24, "a signal already");
     refuse_element(PORTS "command: {rmp: {}}}", after + 10, "nearest: 'ramp'");
     refuse_element(PORTS "limit: 0}", after + 7, "limit must be positive");
