@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "circuits.h"
+#include "controls.h"
 #include "contacts.h"
 #include "multibody/model.h"
 #include "scales.h"
@@ -158,6 +159,7 @@ static int check(const AppArguments* arguments)
         print_mechanism(file);
     }
     int nwarning = app_circuits_check(file);
+    app_controls_print(file);
     if (nwarning >= 0) {
         print_run(file);
         nwarning += file->model != NULL ? app_contacts_warn(file) + app_scales_warn(file) : 0;
@@ -174,7 +176,7 @@ const AppCommand app_check_command = {
     .details = "Reads, compiles and assembles a model without running it, and prints its bodies and joints, its\n"
                "freedoms and constraint rows, redundant rows by name, its shapes and the contacts of the start, and what is\n"
                "badly scaled or overlaps; of hydraulic circuits their size, the fastest rate with the steps it allows, and\n"
-               "how far from rest they start.",
+               "how far from rest they start; of controls their blocks and what they read of other subsystems.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = check,

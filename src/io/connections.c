@@ -155,6 +155,15 @@ static bool has_output(const ItmModelFile* file, const char* from, ItmNearest* n
             return itm_circuit_find_output(c, output) != ITM_NONE;
         }
     }
+    for (int i = 0; i < file->ncontrol; i++) {
+        const ItmControl* c = file->controls[i].control;
+        if (is_name(file->controls[i].name, from, length)) {
+            for (int k = 0; k < itm_control_get_output_count(c); k++) {
+                itm_nearest_offer(nearest, itm_control_get_output_info(c, k).name);
+            }
+            return itm_control_find_output(c, output) != ITM_NONE;
+        }
+    }
     return true;
 }
 

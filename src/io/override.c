@@ -26,6 +26,9 @@ static const char* const COLLECTIONS[] = {
     "subsystems.*.nodes",
     "subsystems.*.elements",
     "subsystems.*.outputs",
+    "subsystems.*.blocks",
+    "cosim.bonds",
+    "cosim.wires",
 };
 
 typedef struct Override {
