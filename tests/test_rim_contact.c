@@ -46,7 +46,6 @@ typedef struct Case {
 typedef struct Path {
     int n;                     // samples, 10 ms apart
     double s[SAMPLES][2];
-    double energy_gain;        // largest rise of mechanical + partner's energy above work put in, J
     double gap;                // deepest penetration
     long nsolve, ntrial, nsteady;
     double active;             // samples in which some bounded row was active
@@ -113,11 +112,11 @@ static void macro_step(Sim* x, const Case* c, double t, double H, int K, bool us
     }
     double s[2] = {x->rim.s[0], x->rim.s[c->n - 1]}, w[2] = {x->rim.w[0], x->rim.w[c->n - 1]};
     CHECK_OK(itm_rim_take_over(x->m, x->d, &x->rim), &x->d->error);
-    // the mechanism is where the interface model was, but for the curvature of the lines over the step
+    // the mechanism is where the interface model was, but for the coefficients that were frozen over the step
     itm_data_refresh(x->m, x->d);
     itm_rim_measure(x->m, x->d, &x->rim);
     for (int i = 0; i < c->n; i++) {
-        CHECK_NEAR(x->rim.s[i], s[i], 0.5 * H * H * (1.0 + fabs(w[i])));
+        CHECK_NEAR(x->rim.s[i], s[i], H * H * (1.0 + 10.0 * w[i] * w[i]));
     }
 }
 
@@ -291,17 +290,32 @@ static int add_box(ItmScene* scene, const char* name, double mass, double side, 
 }
 
 // The ball sweeps a box along the floor, on a curve, with friction everywhere. tip at 45 deg below: (1.5 cos, ., 0.8 - 1.5 sin).
-static ItmStatus build_sweeper(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
+static ItmStatus build_sweeper_of(ItmModel** model, ItmCoordinates coordinates, double mass, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, DOWN, error);
     int boom;
     add_slewing_arm(&scene, &boom, 0.45);
     int rough = add_surface(&scene, "rough", (ItmSurface){.friction = 0.3});
-    int box = add_box(&scene, "box", 60.0, 0.3, (ItmVec3){1.45, 0.28, 0.15});
+    int box = add_box(&scene, "box", mass, 0.3, (ItmVec3){1.45, 0.28, 0.15});
     add_shape(&scene, "ball", boom, ITM_COLLIDER_SPHERE, 0.08, (ItmVec3){1.5, 0, 0}, rough);
     add_shape(&scene, "cube", box, ITM_COLLIDER_BOX, 0.3, (ItmVec3){0, 0, 0}, rough);
     add_shape(&scene, "floor", ITM_GROUND, ITM_COLLIDER_PLANE, 0, (ItmVec3){0, 0, 0}, rough);
     return itm_scene_finish(&scene, model);
+}
+
+static ItmStatus build_sweeper(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
+{
+    return build_sweeper_of(model, coordinates, 60.0, error);
+}
+
+static ItmStatus build_light_box(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
+{
+    return build_sweeper_of(model, coordinates, 0.01, error);
+}
+
+static ItmStatus build_heavy_box(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
+{
+    return build_sweeper_of(model, coordinates, 1e6, error);
 }
 
 // The boom presses its ball on the floor and slides there.
@@ -438,50 +452,237 @@ static ItmStatus build_motor(ItmModel** model, ItmCoordinates coordinates, ItmEr
 
 // ---------------------------------------------------------------------------- cases
 
+// Tolerances: the reference has an error of the order of its step of 0.05 ms, largest where a motor catches up with its signal
+// or a box slides freely; observed are a third of them or less.
+
 static void rows_of_joints_ride(void** state)
 {
     (void)state;
-    const Partner spring = {.stiffness = 1e6, .damping = 1e4, .travel = {0.06}, .t_move = 0.5, .t_back = 0.9};
+    const Partner spring = {.stiffness = 1e6, .damping = 1e4, .travel = {0.06}, .t_move = 0.4, .t_back = 0.6};
     const Case cases[] = {
-        {"rigid limit", build_rigid_limit, 1, spring, 1.6, 2e-5, {1, 1}},
-        {"soft limit", build_soft_limit, 1, spring, 1.6, 2e-5, {1, 1}},
-        {"bouncing limit", build_bouncing_limit, 1, spring, 1.6, 2e-5, {1, 1}},
-        {"joint friction", build_joint_friction, 1, spring, 1.6, 2e-5, {1, 1}},
-        {"motor", build_motor, 1, spring, 1.6, 2e-5, {1, 1}},
+        {"rigid limit", build_rigid_limit, 1, spring, 1.2, 5e-5, {6e-6, 1.5e-5}},
+        {"soft limit", build_soft_limit, 1, spring, 1.2, 5e-5, {6e-6, 1.5e-5}},
+        {"bouncing limit", build_bouncing_limit, 1, spring, 1.2, 5e-5, {2e-5, 2e-5}},
+        {"joint friction", build_joint_friction, 1, spring, 1.2, 5e-5, {6e-6, 1.5e-5}},
+        {"motor", build_motor, 1, spring, 1.2, 5e-5, {1e-4, 1.5e-4}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        for (int coordinates = 0; coordinates < 2; coordinates++) {
-            check_case(&cases[i], (ItmCoordinates)coordinates);
-        }
+        check_case(&cases[i], ITM_COORDINATES_JOINT);
     }
+    check_case(&cases[0], ITM_COORDINATES_ABSOLUTE);
 }
 
 static void contacts_in_space_ride(void** state)
 {
     (void)state;
-    const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.8, .t_back = INFINITY};
-    const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 1.2, .t_back = INFINITY};
+    const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
+    const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 1.0, .t_back = INFINITY};
     const Case cases[] = {
-        {"ball on the floor", build_rigid_presser, 2, press, 1.2, 2e-5, {1, 1}},
-        {"ball on a soft floor", build_soft_presser, 2, press, 1.2, 2e-5, {1, 1}},
-        {"ball that bounces", build_bouncing_presser, 2, press, 1.2, 2e-5, {1, 1}},
-        {"box on a curve", build_sweeper, 2, sweep, 1.2, 2e-5, {1, 1}},
+        {"ball on the floor", build_rigid_presser, 2, press, 0.8, 5e-5, {6e-6, 1.5e-5}},
+        {"ball on a soft floor", build_soft_presser, 2, press, 0.8, 5e-5, {6e-6, 1.5e-5}},
+        {"ball that bounces", build_bouncing_presser, 2, press, 0.8, 5e-5, {6e-6, 1.5e-5}},
+        {"box on a curve", build_sweeper, 2, sweep, 1.0, 5e-5, {3e-4, 3e-4}},
+        {"light box on a curve", build_light_box, 2, sweep, 1.0, 5e-5, {3e-4, 3e-4}},
+        {"box that does not move", build_heavy_box, 2, sweep, 1.0, 5e-5, {6e-6, 1.5e-5}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        for (int coordinates = 0; coordinates < 2; coordinates++) {
-            check_case(&cases[i], (ItmCoordinates)coordinates);
-        }
+        check_case(&cases[i], ITM_COORDINATES_JOINT);
     }
+    check_case(&cases[0], ITM_COORDINATES_ABSOLUTE);
 }
 
 static void contacts_of_closed_loops_ride(void** state)
 {
     (void)state;
     const Partner lower = {.stiffness = 2e6, .damping = 2e4, .travel = {-0.12}, .t_move = 0.8, .t_back = 1.2};
-    const Case loop = {"head of a parallelogram", build_loop, 1, lower, 1.6, 2e-5, {1, 1}};
+    const Case loop = {"head of a parallelogram", build_loop, 1, lower, 1.6, 5e-5, {6e-6, 1.5e-5}};
     for (int coordinates = 0; coordinates < 2; coordinates++) {
         check_case(&loop, (ItmCoordinates)coordinates);
     }
+}
+
+// ---------------------------------------------------------------------------- laws
+
+// Without input the energy of mechanism and spring falls: contact, friction and dampers only take. Coefficients that are frozen
+// over a macro step cost a little of that.
+static void energy_never_grows_by_contact(void** state)
+{
+    (void)state;
+    const Partner drop = {.stiffness = 1e6, .damping = 1e3, .travel = {0.02, -0.06}, .t_move = 1e-12, .t_back = INFINITY};
+    const Case cases[] = {
+        {"ball on the floor", build_rigid_presser, 2, drop, 0.8, 0, {0, 0}},
+        {"ball that bounces", build_bouncing_presser, 2, drop, 0.8, 0, {0, 0}},
+        {"box on a curve", build_sweeper, 2, drop, 0.8, 0, {0, 0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int use_heun = 0; use_heun < 2; use_heun++) {
+            const Case* c = &cases[i];
+            double H = 5e-3, first = 0.0, last = 0.0, rise = 0.0, *values;
+            Sim x;
+            begin(&x, c, ITM_COORDINATES_JOINT, H);
+            values = calloc((size_t)itm_output_get_count(x.m), sizeof *values);
+            for (int k = 0; k <= (int)lround(c->duration / H); k++) {
+                assert_int_equal(itm_output_compute(x.m, x.d, values), ITM_OK);
+                double energy = values[itm_output_find(x.m, "energy.mechanical")];
+                for (int j = 0; j < 2; j++) {
+                    double stretch = x.rim.s[j] - x.s_start[j] - c->partner.travel[j];
+                    energy += 0.5 * c->partner.stiffness * stretch * stretch;
+                }
+                first = k == 0 ? energy : first;
+                rise = k > 0 ? fmax(rise, energy - last) : rise;
+                last = energy;
+                // t = 1 s on: the rest lengths have moved
+                macro_step(&x, c, 1.0, H, 50, use_heun != 0);
+            }
+            print_message("%-20s %s: energy %.1f -> %.1f J, largest rise in a macro step %.3g J\n", c->name,
+                          use_heun ? "Heun " : "Euler", first, last, rise);
+            assert_true(last < first && rise < 1e-3 * (first - last));
+            free(values);
+            end(&x);
+        }
+    }
+}
+
+// The papers' smooth RIM: what the mechanism's own step answers to a little more force, contact states as they were.
+static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
+{
+    (void)state;
+    ItmStatus (*const builds[])(ItmModel**, ItmCoordinates, ItmError*) = {build_rigid_presser, build_soft_presser, build_loop,
+                                                                         build_rigid_limit, build_motor};
+    const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.0, -0.04}, .t_move = 0.2, .t_back = INFINITY};
+    for (size_t b = 0; b < sizeof builds / sizeof builds[0]; b++) {
+        for (int coordinates = 0; coordinates < 2; coordinates++) {
+            Case c = {"", builds[b], b < 2 ? 2 : 1, press, 0.4, 0, {0, 0}};
+            c.partner.travel[0] = b == 2 ? -0.12 : b == 3 ? 0.08 : 0.0;
+            double h = 1e-3;
+            Sim x;
+            begin(&x, &c, (ItmCoordinates)coordinates, h);
+            for (int k = 0; k < 400; k++) {
+                macro_step(&x, &c, k * h, h, 10, true);
+            }
+            // own steps under constant forces until all rests, so that their states are those of the memory
+            double force[2], answer[3][2];
+            for (int i = 0; i < c.n; i++) {
+                force[i] = x.d->input[i] = push(&c.partner, i, 1.0, x.rim.s[i] - x.s_start[i], 0.0);
+            }
+            for (int k = 0; k < 100; k++) {
+                CHECK_OK(itm_step(x.m, x.d), &x.d->error);
+            }
+            size_t size = itm_state_get_size(x.m, x.d);
+            void* bytes = malloc(size);
+            assert_int_equal(itm_state_save(x.m, x.d, bytes, size), ITM_OK);
+            for (int j = 0; j <= c.n; j++) {
+                assert_int_equal(itm_state_restore(x.m, x.d, bytes, size), ITM_OK);
+                for (int i = 0; i < c.n; i++) {
+                    x.d->input[i] = force[i] + (j == i + 1 ? 10.0 : 0.0);
+                }
+                // velocities at the end of the step, seen where it began, as a RIM has them
+                double q[64];
+                memcpy(q, x.d->q, sizeof(double) * (size_t)x.m->nq);
+                CHECK_OK(itm_step(x.m, x.d), &x.d->error);
+                memcpy(x.d->q, q, sizeof(double) * (size_t)x.m->nq);
+                x.d->position_state = ITM_POSITION_STALE;
+                itm_data_refresh(x.m, x.d);
+                itm_rim_measure(x.m, x.d, &x.rim);
+                memcpy(answer[j], x.rim.w, sizeof(double) * (size_t)c.n);
+            }
+            assert_int_equal(itm_state_restore(x.m, x.d, bytes, size), ITM_OK);
+            CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, itm_data_get_time(x.d), h, 0.0, ITM_RIM_ELIMINATE), &x.d->error);
+            assert_true(x.rim.neliminated > 0);
+            double free_W = x.rim.W[0];
+            for (int j = 0; j < c.n; j++) {
+                for (int i = 0; i < c.n; i++) {
+                    double W = (answer[j + 1][i] - answer[0][i]) / (10.0 * h);
+                    // joints that are rows are closed again at the end of the step: of its order; and the solver's tolerance
+                    // over the impulse of 0.01 N s, against 4e-3 without contact
+                    CHECK_NEAR(x.rim.W[i * c.n + j], W, 1e-3 * x.rim.W[j * (c.n + 1)] + 2e-7);
+                }
+            }
+            // and it is less mobile than without contact
+            CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, itm_data_get_time(x.d), h, 0.0, ITM_RIM_RIDE), &x.d->error);
+            assert_true(free_W < x.rim.W[0] || c.n == 2);
+            free(bytes);
+            end(&x);
+        }
+    }
+}
+
+// A boom that a prescribed motion holds, or that is pulled straight at its hinge, does not answer: W = 0, and nothing breaks.
+static void locked_interfaces_have_no_mobility(void** state)
+{
+    (void)state;
+    const Partner spring = {.stiffness = 1e6, .damping = 1e4, .travel = {0.05}, .t_move = 0.2, .t_back = INFINITY};
+    Case c = {"motor", build_motor, 1, spring, 0.4, 0, {0, 0}};
+    Sim x;
+    begin(&x, &c, ITM_COORDINATES_JOINT, 5e-3);
+    // the motor holds at the start; eliminated, it locks the boom
+    itm_step(x.m, x.d);
+    CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_ELIMINATE), &x.d->error);
+    assert_int_equal(x.rim.neliminated, 1);
+    char name[80];
+    assert_string_equal(itm_rim_name_row(x.m, x.d, x.rim.eliminated[0], name, sizeof name), "motor motor");
+    ItmRimSpectrum spectrum;
+    double value, M_eff, scratch[2];
+    double locked = x.rim.W[0];
+    CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_RIDE), &x.d->error);
+    assert_true(itm_rim_compute_spectrum(&x.rim, &spectrum, &value, NULL, &M_eff, scratch));
+    assert_int_equal(spectrum.rank, 1);
+    CHECK_NEAR(M_eff * x.rim.W[0], 1.0, 1e-14);
+    CHECK_NEAR(locked, 0.0, 1e-15 * x.rim.W[0]);
+    // riding, the same holds as long as the motor can: the length stays, whatever the spring pulls
+    double s = x.s_start[0];
+    for (int k = 0; k < 20; k++) {
+        macro_step(&x, &c, 5e-3 * (k + 1), 5e-3, 50, true);
+        if (x.d->info.nactive == 1) {
+            CHECK_NEAR(x.rim.s[0], s, 1e-6);
+        }
+    }
+    end(&x);
+}
+
+static void spectrum_finds_the_rank(void** state)
+{
+    (void)state;
+    // two lines on one boom: they move together
+    ItmError error;
+    ItmModel* m = NULL;
+    ItmScene scene = itm_scene_begin(ITM_COORDINATES_JOINT, DOWN, &error);
+    add_single_boom(&scene);
+    add_line(&scene, "cyl2", ITM_GROUND, (ItmVec3){0.2, -0.1, 0}, 0, (ItmVec3){0.6, -0.1, 0});
+    CHECK_OK(itm_scene_finish(&scene, &m), &error);
+    ItmData* d;
+    ItmArena arena = {0};
+    ItmRim rim = {0};
+    int actuators[2] = {0, 1};
+    CHECK_OK(itm_data_create(&d, m, NULL, &error), &error);
+    itm_rim_lay_out(&rim, &arena, m, 2);
+    assert_int_equal(itm_arena_allocate(&arena), 0);
+    itm_rim_lay_out(&rim, &arena, m, 2);
+    itm_rim_init(&rim, m, actuators);
+    itm_data_refresh(m, d);
+    itm_rim_measure(m, d, &rim);
+    CHECK_OK(itm_rim_extract(m, d, &rim, 0.0, 1e-3, 0.0, ITM_RIM_RIDE), &d->error);
+    ItmRimSpectrum spectrum;
+    double value[2], vector[4], M_eff[4], scratch[6];
+    assert_true(itm_rim_compute_spectrum(&rim, &spectrum, value, vector, M_eff, scratch));
+    assert_int_equal(spectrum.rank, 1);
+    assert_true(isinf(spectrum.condition));
+    assert_true(value[0] > -1e-15 * value[1] && value[1] > 0.0);
+    // W M_eff W = W
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < 2; k++) {
+                for (int l = 0; l < 2; l++) {
+                    sum += rim.W[2 * i + k] * M_eff[2 * k + l] * rim.W[2 * l + j];
+                }
+            }
+            CHECK_NEAR(sum, rim.W[2 * i + j], 1e-14 * value[1]);
+        }
+    }
+    itm_arena_free(&arena);
+    itm_data_destroy(d);
+    itm_model_destroy(m);
 }
 
 int main(void)
@@ -490,6 +691,10 @@ int main(void)
         cmocka_unit_test(rows_of_joints_ride),
         cmocka_unit_test(contacts_in_space_ride),
         cmocka_unit_test(contacts_of_closed_loops_ride),
+        cmocka_unit_test(energy_never_grows_by_contact),
+        cmocka_unit_test(eliminated_rows_give_the_mobility_of_the_own_step),
+        cmocka_unit_test(locked_interfaces_have_no_mobility),
+        cmocka_unit_test(spectrum_finds_the_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
