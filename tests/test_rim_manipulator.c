@@ -1,5 +1,5 @@
 // The manipulator of contact-rim at large steps: contact rows ride in the interface model. Reference values of the model page.
-#include "check.h"
+#include "cosim.h"
 
 #include "cosim/cosim.h"
 #include "scenes/scenes.h"
@@ -17,13 +17,13 @@ static const double KAPPA[2] = {0.4416, 0.4871};
 
 static double get_kappa(Run* r, const char* valve)
 {
-    return 0.5 + itm_hydraulics_get_input(itm_cosim_get_hydraulics(r->x), itm_circuit_find_input(r->c, valve));
+    return 0.5 + itm_hydraulics_get_input(itm_cosim_get_hydraulics(r->x, 0), itm_circuit_find_input(r->c, valve));
 }
 
 // Pressures at rest for the printed valves, or (force given) valves too.
 static void rest(Run* r, const double* force)
 {
-    ItmHydraulics* h = itm_cosim_get_hydraulics(r->x);
+    ItmHydraulics* h = itm_cosim_get_hydraulics(r->x, 0);
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     ItmHydraulicRest left;
     bool is_free[8] = {false};
@@ -36,18 +36,16 @@ static void rest(Run* r, const double* force)
     statics.force = force;
     statics.is_free = is_free;
     CHECK_OK(itm_hydraulics_solve_static(r->c, h, &statics, &left), itm_hydraulics_get_error(h));
-    itm_exchange_compute_forces(r->x, r->x->force, r->x->rim.s, r->x->rim.w);
-    memcpy(itm_cosim_get_data(r->x)->input, r->x->force, 2 * sizeof(double));
+    itm_members_start(r->x);
 }
 
-static void begin(Run* r, const ItmManipulatorScene* scene, double dkappa2, const ItmCosimOptions* options)
+static void begin(Run* r, const ItmManipulatorScene* scene, double dkappa2, const Coupled* options)
 {
     ItmError error;
-    ItmCosimPair pairs[2] = {{0, 0}, {1, 1}};
     *r = (Run){0};
     CHECK_OK(itm_manipulator_build(&r->m, scene, &error), &error);
     CHECK_OK(itm_manipulator_circuit_build(&r->c, dkappa2, &error), &error);
-    CHECK_OK(itm_cosim_create(&r->x, r->m, NULL, r->c, pairs, 2, options, &error), &error);
+    CHECK_OK(couple(&r->x, r->m, r->c, 2, options, &error), &error);
     rest(r, NULL);
 }
 
@@ -56,16 +54,6 @@ static void end(Run* r)
     itm_cosim_destroy(r->x);
     itm_model_destroy(r->m);
     itm_circuit_destroy(r->c);
-}
-
-static ItmCosimOptions choose(double H, double h, ItmHydraulicIntegrator integrator)
-{
-    ItmCosimOptions options = itm_default_cosim_options();
-    options.macro_step = H;
-    options.micro_step = h;
-    options.hydraulics.integrator = integrator;
-    options.hydraulics.use_ledger = false;
-    return options;
 }
 
 // What a run shows every 2 ms (or every macro step, if longer), up to 2 s.
@@ -79,13 +67,13 @@ typedef struct Record {
 
 static void look(Run* r, Record* out)
 {
-    double t = itm_cosim_get_time(r->x), x = itm_data_get_body_pose(r->m, itm_cosim_get_data(r->x), 2).p.x;
-    const ItmBounded* b = itm_cosim_get_data(r->x)->bounded;
+    double t = itm_cosim_get_time(r->x), x = itm_data_get_body_pose(r->m, itm_cosim_get_data(r->x, 0), 2).p.x;
+    const ItmBounded* b = itm_cosim_get_data(r->x, 0)->bounded;
     bool touches = itm_bounded_compute_contact(b, r->m->body_index[1]).count > 0;
     out->impact = isnan(out->impact) && touches ? t : out->impact;
     out->moved = isnan(out->moved) && x > 1.302 ? t : out->moved;
     out->wall = isnan(out->wall) && x > 1.4 - 1e-6 ? t : out->wall;
-    ItmInterfaceState at = itm_cosim_get_interface(r->x, 1);
+    ItmBondState at = itm_cosim_get_bond(r->x, 1);
     long k = lround(t / 2e-3);
     if (fabs(t - (double)k * 2e-3) < 1e-9) {
         out->s2[k] = at.length;
@@ -94,18 +82,18 @@ static void look(Run* r, Record* out)
     }
 }
 
-static void run(Record* out, double friction, double dkappa2, const ItmCosimOptions* options)
+static void run(Record* out, double friction, double dkappa2, const Coupled* options)
 {
     Run r;
     ItmManipulatorScene scene = itm_default_manipulator_scene();
     scene.friction = friction;
     *out = (Record){.impact = NAN, .moved = NAN, .wall = NAN};
     begin(&r, &scene, dkappa2, options);
-    const double* ledger = itm_cosim_get_data(r.x)->ledger;
+    const double* ledger = itm_cosim_get_data(r.x, 0)->ledger;
     double taken = 0.0;
     look(&r, out);
     out->s2_start = out->s2[0];
-    for (long k = 0; k < lround(2.0 / options->macro_step) && !out->is_broken; k++) {
+    for (long k = 0; k < lround(2.0 / options->H) && !out->is_broken; k++) {
         out->is_broken = itm_cosim_step(r.x) != ITM_OK;
         look(&r, out);
         double now = ledger[ITM_LEDGER_IMPACT] + ledger[ITM_LEDGER_FRICTION];
@@ -129,7 +117,7 @@ static double rms(const double* a, const double* b, double H)
 static const Record* run_twin(double friction, double dkappa2)
 {
     static Record twin;
-    ItmCosimOptions options = choose(1e-4, 1e-4, ITM_HYDRAULIC_RK4);
+    Coupled options = coupled(1e-4, 1e-4, ITM_EXCHANGE_IMPULSE, ITM_HYDRAULIC_RK4);
     run(&twin, friction, dkappa2, &options);
     return &twin;
 }
@@ -143,11 +131,11 @@ static void static_forces_and_valves_are_those_of_the_page(void** state)
     for (int coordinates = 0; coordinates < 2; coordinates++) {
         Run r;
         ItmManipulatorScene scene = itm_default_manipulator_scene();
-        ItmCosimOptions options = choose(1e-2, 2e-4, ITM_HYDRAULIC_RK4);
+        Coupled options = coupled(1e-2, 2e-4, ITM_EXCHANGE_IMPULSE, ITM_HYDRAULIC_RK4);
         scene.coordinates = (ItmCoordinates)coordinates;
         begin(&r, &scene, 0.0, &options);
-        ItmRim* rim = &r.x->rim;
-        ItmData* d = itm_cosim_get_data(r.x);
+        ItmRim* rim = &r.x->mechanisms[0].rim;
+        ItmData* d = itm_cosim_get_data(r.x, 0);
         CHECK_NEAR(rim->s[0], 0.565854, 2e-6);  // the page cuts 0.5658554 differently
         CHECK_NEAR(rim->s[1], 0.460977, 5e-7);
         CHECK_OK(itm_rim_extract(r.m, d, rim, 0.0, 1e-6, 0.0, ITM_RIM_ELIMINATE), &d->error);
@@ -162,8 +150,8 @@ static void static_forces_and_valves_are_those_of_the_page(void** state)
         for (int k = 0; k < 100; k++) {
             CHECK_OK(itm_cosim_step(r.x), itm_cosim_get_error(r.x));
         }
-        CHECK_NEAR(itm_cosim_get_interface(r.x, 1).rate, 0.0, 1e-9);  // observed 1e-12
-        CHECK_NEAR(itm_data_get_body_pose(r.m, itm_cosim_get_data(r.x), 2).p.x, 1.3, 1e-9);
+        CHECK_NEAR(itm_cosim_get_bond(r.x, 1).rate, 0.0, 1e-9);  // observed 1e-12
+        CHECK_NEAR(itm_data_get_body_pose(r.m, itm_cosim_get_data(r.x, 0), 2).p.x, 1.3, 1e-9);
         end(&r);
     }
 }
@@ -182,8 +170,8 @@ static void printed_numbers_make_the_block_stick(void** state)
     CHECK_NEAR(twin->f2[1000], 5420.0, 0.5);
     CHECK_NEAR(twin->s2[1000] - twin->s2_start, 7.775e-3, 1e-6);
     assert_true(isnan(twin->moved));
-    ItmCosimOptions options = choose(50e-3, 2e-4, ITM_HYDRAULIC_RK4);
-    Record coarse;
+    Coupled options = coupled(50e-3, 2e-4, ITM_EXCHANGE_IMPULSE, ITM_HYDRAULIC_RK4);
+    static Record coarse;
     run(&coarse, 0.5, -0.015, &options);
     double error = rms(coarse.s2, twin->s2, 50e-3);
     print_message("  at 50 ms: RMS of s2 %.3g m, f2 at 2 s %.1f N\n", error, coarse.f2[1000]);
@@ -203,9 +191,9 @@ static void larger_ramp_pushes_the_block_to_the_wall(void** state)
     static const double STEPS[3] = {10e-3, 20e-3, 50e-3};
     for (int i = 0; i < 3; i++) {
         for (int use_heun = 0; use_heun < 2; use_heun++) {
-            ItmCosimOptions options = choose(STEPS[i], use_heun ? 1e-4 : 2e-4,
-                                             use_heun ? ITM_HYDRAULIC_RK4 : ITM_HYDRAULIC_EULER);
-            Record coarse;
+            Coupled options = coupled(STEPS[i], use_heun ? 1e-4 : 2e-4, ITM_EXCHANGE_IMPULSE,
+                                      use_heun ? ITM_HYDRAULIC_RK4 : ITM_HYDRAULIC_EULER);
+            static Record coarse;
             run(&coarse, 0.5, -0.15, &options);
             double error = rms(coarse.s2, twin->s2, STEPS[i]);
             print_message("  H = %2.0f ms, %s: RMS of s2 %.2g m, of its rate %.2g m/s\n", 1e3 * STEPS[i],
@@ -223,8 +211,8 @@ static void little_friction_is_stable_too(void** state)
 {
     (void)state;
     const Record* twin = run_twin(0.05, -0.15);
-    ItmCosimOptions options = choose(50e-3, 1e-4, ITM_HYDRAULIC_RK4);
-    Record coarse;
+    Coupled options = coupled(50e-3, 1e-4, ITM_EXCHANGE_IMPULSE, ITM_HYDRAULIC_RK4);
+    static Record coarse;
     run(&coarse, 0.05, -0.15, &options);
     double error = rms(coarse.s2, twin->s2, 50e-3);
     print_message("mu = 0.05, H = 50 ms: RMS of s2 %.3g m\n", error);
@@ -240,12 +228,11 @@ static void papers_exchange_has_the_verdicts_of_the_page(void** state)
     const Record* twin = run_twin(0.5, -0.15);
     static const double STEPS[3] = {10e-3, 16e-3, 20e-3};
     for (int i = 0; i < 3; i++) {
-        Record runs[ITM_COUPLING_COUNT];
+        static Record runs[ITM_COUPLING_COUNT];
         double error[ITM_COUPLING_COUNT], early[ITM_COUPLING_COUNT] = {0};
-        for (int coupling = 0; coupling < ITM_COUPLING_COUNT; coupling++) {
-            ItmCosimOptions options = choose(STEPS[i], 2e-4, ITM_HYDRAULIC_EULER);
-            options.exchange = ITM_EXCHANGE_HOLD;
-            options.coupling = (ItmCoupling)coupling;
+        for (int coupling = 0; coupling <= ITM_COUPLING_RIM; coupling++) {
+            Coupled options = coupled(STEPS[i], 2e-4, ITM_EXCHANGE_HOLD, ITM_HYDRAULIC_EULER);
+            options.bond.coupling = (ItmCoupling)coupling;
             run(&runs[coupling], 0.5, -0.15, &options);
             error[coupling] = runs[coupling].is_broken ? INFINITY : rms(runs[coupling].s2, twin->s2, STEPS[i]);
             // unrest in the last tenth of a second before anything happens
@@ -254,7 +241,8 @@ static void papers_exchange_has_the_verdicts_of_the_page(void** state)
             }
         }
         print_message("held forces, H = %2.0f ms: RMS of s2 zoh %.2g, linear %.2g, rim %.2g m; unrest at 1 s %.2g, %.2g, %.2g m/s\n",
-                      1e3 * STEPS[i], error[0], error[1], error[2], early[0], early[1], early[2]);
+                      1e3 * STEPS[i], error[ITM_COUPLING_ZOH], error[ITM_COUPLING_LINEAR], error[ITM_COUPLING_RIM],
+                      early[ITM_COUPLING_ZOH], early[ITM_COUPLING_LINEAR], early[ITM_COUPLING_RIM]);
         assert_true(error[ITM_COUPLING_RIM] < 3e-4 && early[ITM_COUPLING_RIM] < 2e-5);
         if (STEPS[i] >= 16e-3) {
             assert_true(error[ITM_COUPLING_LINEAR] > 1e-2);
@@ -272,7 +260,7 @@ static void saved_state_continues_bit_for_bit_in_contact(void** state)
     (void)state;
     Run a, b;
     ItmManipulatorScene scene = itm_default_manipulator_scene();
-    ItmCosimOptions options = choose(20e-3, 2e-4, ITM_HYDRAULIC_RK4);
+    Coupled options = coupled(20e-3, 2e-4, ITM_EXCHANGE_IMPULSE, ITM_HYDRAULIC_RK4);
     begin(&a, &scene, -0.15, &options);
     begin(&b, &scene, -0.15, &options);
     for (int k = 0; k < 75; k++) {
@@ -285,9 +273,9 @@ static void saved_state_continues_bit_for_bit_in_contact(void** state)
     for (int k = 0; k < 25; k++) {
         CHECK_OK(itm_cosim_step(a.x), itm_cosim_get_error(a.x));
         CHECK_OK(itm_cosim_step(b.x), itm_cosim_get_error(b.x));
-        assert_memory_equal(itm_data_get_q(itm_cosim_get_data(a.x)), itm_data_get_q(itm_cosim_get_data(b.x)),
+        assert_memory_equal(itm_data_get_q(itm_cosim_get_data(a.x, 0)), itm_data_get_q(itm_cosim_get_data(b.x, 0)),
                             sizeof(double) * (size_t)a.m->nq);
-        assert_memory_equal(itm_data_get_v(itm_cosim_get_data(a.x)), itm_data_get_v(itm_cosim_get_data(b.x)),
+        assert_memory_equal(itm_data_get_v(itm_cosim_get_data(a.x, 0)), itm_data_get_v(itm_cosim_get_data(b.x, 0)),
                             sizeof(double) * (size_t)a.m->nv);
     }
     free(bytes);

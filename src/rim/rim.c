@@ -1,6 +1,7 @@
 // The interface part of a RIM: which lines it sees, their mobility and free motion, bilateral rows eliminated.
 #include "rim/rim.h"
 
+#include "base/clock.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -259,8 +260,11 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_euler_factor(m, d, H);
         d->position_state = ITM_POSITION_FACTORED;
     }
+    double start = itm_clock();
     reduce_interfaces(m, d, rim);
-    return d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    rim->cost += itm_clock() - start;
+    return status;
 }
 
 void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p)

@@ -149,6 +149,7 @@ typedef struct ItmRim {
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
+    double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
 // clang-format on
 
