@@ -5,6 +5,7 @@
 #include "rim/ride.h"
 
 #include "base/error.h"
+#include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 
 #include <string.h>
@@ -198,6 +199,16 @@ static double compute_energy_rate(const ItmModel* m, const ItmRim* rim, ItmBound
     return sum;
 }
 
+// Whether nothing can move row i of the assembled chain; b->H without compliance.
+static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
+{
+    int index = b->global[i];
+    const ItmBoundBlock* block = &b->blocks[b->rows[index].block];
+    const ItmSpatial* cov = b->cov + block->path.cov_adr + (index - block->first) * block->path.nbody;
+    double H = b->H[(size_t)i * (size_t)(nc + 1)];
+    return !(H > ITM_RIDE_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
+}
+
 // ---------------------------------------------------------------------------- riding
 
 static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
@@ -209,6 +220,7 @@ static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
         .row = index,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
+        .is_fixed = is_fixed(m, b, i, r->nc),
         .lo = row->lo / rim->H,
         .up = row->up / rim->H,
         .restitution = row->restitution,
@@ -298,7 +310,7 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_interfaces(m, b, rim);
     for (int i = 0; i < nc; i++) {
-        bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE;
+        bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE && !is_fixed(m, b, i, nc);
         r->x[i] = is_active || b->state[b->global[i]] == ITM_ROW_UNKNOWN ? 0.0 : b->x[b->global[i]];
         if (is_active) {
             rim->eliminated[nz] = b->global[i];

@@ -167,8 +167,9 @@ static void factor_set(ItmRide* r)
     size_t nc = (size_t)r->nc;
     int n = 0, *place = r->held;  // row -> number in S
     for (int i = 0; i < r->nc; i++) {
-        place[i] = r->mode[i] == ITM_RIDE_ACTIVE ? n : ITM_NONE;
-        if (r->mode[i] == ITM_RIDE_ACTIVE) {
+        place[i] = ITM_NONE;
+        if (r->mode[i] == ITM_RIDE_ACTIVE && !r->rows[i].is_fixed) {
+            place[i] = n;
             r->active[n++] = i;
         }
     }
@@ -180,7 +181,7 @@ static void factor_set(ItmRide* r)
             S[j] = H[r->active[j]];
         }
         for (int j = 0; j < r->nc; j++) {
-            if (r->mode[j] == ITM_RIDE_SLIP && r->ratio[j] != 0.0) {
+            if (r->mode[j] == ITM_RIDE_SLIP && r->ratio[j] != 0.0 && place[r->rows[j].normal] != ITM_NONE) {
                 S[place[r->rows[j].normal]] += H[j] * r->ratio[j];
             }
         }
@@ -246,7 +247,7 @@ static Verdict judge(const ItmRim* rim, double h)
         double x = r->x_try[i], w = r->w[i];
         if (r->mode[i] == ITM_RIDE_ACTIVE) {
             bool is_bounded = row->normal == ITM_NONE;
-            if (fabs(w) > tol_w || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
+            if ((fabs(w) > tol_w && !row->is_fixed) || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
                 return FAILS;
             }
         } else if (r->mode[i] == ITM_RIDE_TIGHT && (r->side[i] < 0 ? w < -tol_w : w > tol_w)) {

@@ -40,6 +40,7 @@ typedef enum ItmRideMode {
 typedef struct ItmRideRow {
     int    row;              // in the table of bounded rows
     bool   is_unilateral, is_rigid;
+    bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
     double lo, up;           // bounds of the force                                           N
     double restitution, stiffness, damping;
