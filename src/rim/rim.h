@@ -122,6 +122,7 @@ typedef struct ItmRim {
     int*    actuator;       // of each interface                                        (n)
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents: room for 4 depth a block              (4 n depth)
+    bool*   is_chain;       // all bodies on the path have one velocity                 (n)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
 
     // itm_rim_measure: at the start of the step; micro steps carry them on
