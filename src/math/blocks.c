@@ -424,11 +424,7 @@ static inline void subtract_image(double* restrict x_i, const double* restrict B
                                   int n)
 {
     for (int i = 0; i < m; i++) {
-        double sum = 0.0;
-        for (int s = 0; s < n; s++) {
-            sum += B[i * n + s] * x_j[s];
-        }
-        x_i[i] -= sum;
+        x_i[i] -= itm_pair_dot(B + i * n, x_j, n);
     }
 }
 
@@ -445,6 +441,21 @@ static inline void subtract_image_t(double* restrict x_j, const double* restrict
     for (int s = 0; s < n; s++) {
         x_j[s] -= sum[s];
     }
+}
+
+// The same for a block of hinges
+static inline void subtract_image_t_five(double* restrict x_j, const double* restrict B, const double* restrict x_i)
+{
+    ItmPair s = itm_pair_load(x_j), t = itm_pair_load(x_j + 2);
+    double u = x_j[4];
+    for (int i = 0; i < FIVE; i++, B += FIVE) {
+        s -= itm_pair_splat(x_i[i]) * itm_pair_load(B);
+        t -= itm_pair_splat(x_i[i]) * itm_pair_load(B + 2);
+        u -= x_i[i] * B[4];
+    }
+    itm_pair_store(x_j, s);
+    itm_pair_store(x_j + 2, t);
+    x_j[4] = u;
 }
 
 // x_j <- L_jj^-1 x_j; what is left of the right side of a redundant row goes into residual, if given
@@ -515,7 +526,7 @@ static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* 
             int m = b->size[b->rows[e]];
             const double* x_i = x + b->start[b->rows[e]];
             if (m == 5 && n == 5) {
-                subtract_image_t(x_j, B, x_i, 5, 5);
+                subtract_image_t_five(x_j, B, x_i);
             } else {
                 subtract_image_t(x_j, B, x_i, m, n);
             }
