@@ -17,8 +17,14 @@ enum {
 
 // What a command line says.
 typedef struct AppArguments {
-    const char* model;       // the model file
+    const char* model;       // the model file: the first operand
+    char** operands;         // all of them                       (noperand)
+    int noperand;
     const char* output;      // -o, or NULL
+    const char* report;      // --report, or NULL
+    const char* signals;     // --signals, or NULL
+    const char* range;       // --range, or NULL
+    bool is_static;          // --static
     char** overrides;        // --set, --until and --every as "key.path=value", in the order given (noverride)
     int noverride;
     bool is_quiet;           // -q
@@ -28,6 +34,10 @@ typedef struct AppArguments {
 typedef enum AppOptionKind {
     APP_OPTION_OVERRIDE,
     APP_OPTION_OUTPUT,
+    APP_OPTION_REPORT,
+    APP_OPTION_SIGNALS,
+    APP_OPTION_RANGE,
+    APP_OPTION_STATIC,
     APP_OPTION_QUIET,
     APP_OPTION_HELP,
 } AppOptionKind;
@@ -48,11 +58,16 @@ typedef struct AppCommand {
     const char* details;        // paragraphs for `interim help run`
     const AppOption* options;
     int noption;
+    const char* operand;        // what the operand is ("result file"); NULL: a model file
+    bool takes_many;            // operands, not one
     int (*run)(const AppArguments* arguments);  // gives the exit status
 } AppCommand;
 
 extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
+extern const AppCommand app_report_command;
+extern const AppCommand app_compare_command;
+extern const AppCommand app_plot_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
@@ -76,6 +91,14 @@ ItmModelFile* app_load(const AppArguments* arguments);
 void app_print_error(const ItmError* error);
 // Seconds of wall time since some fixed moment.
 double app_wall_time(void);
+
+// ---------------------------------------------------------------------------- reports
+
+// Where a run puts its results: -o, or beside the report a file that goes away again. To be freed; NULL where neither is
+// wanted, or without memory.
+char* app_report_choose_results(const AppArguments* arguments);
+// Write the report of a run that ended with this exit status; the exit status of it all.
+int app_report_after_run(const AppArguments* arguments, const char* results, int status);
 
 // ---------------------------------------------------------------------------- progress
 

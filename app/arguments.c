@@ -97,6 +97,18 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
     case APP_OPTION_OUTPUT:
         a->output = value;
         break;
+    case APP_OPTION_REPORT:
+        a->report = value;
+        break;
+    case APP_OPTION_SIGNALS:
+        a->signals = value;
+        break;
+    case APP_OPTION_RANGE:
+        a->range = value;
+        break;
+    case APP_OPTION_STATIC:
+        a->is_static = true;
+        break;
     case APP_OPTION_QUIET:
         a->is_quiet = true;
         break;
@@ -107,12 +119,20 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
     return true;
 }
 
-static bool apply_operand(AppArguments* a, const AppCommand* command, const char* word)
+static const char* operand_name(const AppCommand* command)
 {
-    if (a->model != NULL) {
-        return complain(command, "one model file at a time, not also", word);
+    return command->operand != NULL ? command->operand : "model file";
+}
+
+static bool apply_operand(AppArguments* a, const AppCommand* command, char* word)
+{
+    if (a->noperand > 0 && !command->takes_many) {
+        char what[64];
+        snprintf(what, sizeof what, "one %s at a time, not also", operand_name(command));
+        return complain(command, what, word);
     }
-    a->model = word;
+    a->operands[a->noperand++] = word;
+    a->model = a->operands[0];
     return true;
 }
 
@@ -143,8 +163,9 @@ static int parse_word(AppArguments* a, const AppCommand* command, int left, char
 
 bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, char** argv)
 {
-    *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides)};
-    bool has_options = true, is_right = a->overrides != NULL;
+    *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides),
+                        .operands = calloc((size_t)argc + 1, sizeof *a->operands)};
+    bool has_options = true, is_right = a->overrides != NULL && a->operands != NULL;
     for (int i = 0; i < argc && is_right;) {
         if (has_options && strcmp(argv[i], "--") == 0) {
             has_options = false;
@@ -158,7 +179,7 @@ bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, c
         }
     }
     if (is_right && a->model == NULL && !a->wants_help) {
-        fprintf(stderr, "interim %s: which model file? (see: interim help %s)\n", command->name,
+        fprintf(stderr, "interim %s: which %s? (see: interim help %s)\n", command->name, operand_name(command),
                 command->name);
         is_right = false;
     }
@@ -171,5 +192,6 @@ void app_arguments_free(AppArguments* a)
         free(a->overrides[i]);
     }
     free(a->overrides);
+    free(a->operands);
     *a = (AppArguments){0};
 }

@@ -10,6 +10,7 @@
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
+    {APP_OPTION_REPORT, "--report", 'r', "FILE", NULL, "write a report of the run to FILE, ending in .html"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
@@ -22,7 +23,8 @@ static const AppOption OPTIONS[] = {
 typedef struct Run {
     ItmModelFile* file;
     ItmData* data;
-    ItmResults* results;  // NULL without -o
+    ItmResults* results;  // NULL without -o and --report
+    char* results_path;   // of the results; a temporary file where only a report is wanted
     double* values;       // outputs of the present state   (itm_output_get_count)
     long nstep;           // to make in all
     long every;           // steps between two rows
@@ -64,12 +66,16 @@ static bool set_up(Run* r, const AppArguments* arguments)
     if (r->file == NULL) {
         return false;
     }
+    r->results_path = app_report_choose_results(arguments);
     const ItmRunSettings* run = &r->file->run;
     const ItmModel* m = r->file->model;
     ItmStatus status = itm_data_create(&r->data, m, &run->step, &r->error);
-    if (status == ITM_OK && arguments->output != NULL) {
-        status = itm_results_create(&r->results, arguments->output, m, r->file->name,
+    if (status == ITM_OK && (arguments->output != NULL || arguments->report != NULL)) {
+        status = itm_results_create(&r->results, r->results_path, m, r->file->name,
                                     r->file->title, &r->error);
+    }
+    if (status == ITM_OK && r->results != NULL) {
+        status = itm_results_watch(r->results, m, r->data, r->file->name, &r->error);
     }
     r->values = calloc((size_t)itm_output_get_count(m) + 1, sizeof *r->values);
     if (status != ITM_OK || r->values == NULL) {
@@ -86,6 +92,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
 static void tear_down(Run* r)
 {
     free(r->values);
+    free(r->results_path);
     itm_data_destroy(r->data);
     itm_file_destroy(r->file);
 }
@@ -145,6 +152,10 @@ static bool advance(Run* r, long step)
         return break_down(r, status);
     }
     app_summary_note_step(&r->summary, r->data);
+    if (itm_results_note_step(r->results, itm_data_get_time(r->data), &r->error) != ITM_OK) {
+        r->has_write_error = true;
+        return false;
+    }
     return (step + 1) % r->every != 0 || record(r);
 }
 
@@ -162,7 +173,7 @@ static void record_last(Run* r)
 static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
-    bool is_going = record(r);
+    bool is_going = itm_results_note_step(r->results, itm_data_get_time(r->data), &r->error) == ITM_OK && record(r);
     while (is_going && step < r->nstep && stop_signal == 0) {
         is_going = advance(r, step);
         step += is_going;
@@ -188,6 +199,7 @@ static int finish(Run* r)
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
         snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, (int)stop_signal);
     }
+    app_summary_add_numbers(&r->summary, r->file, r->data, r->results);
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
     if (r->has_write_error || !is_closed) {
@@ -217,6 +229,9 @@ static int run(const AppArguments* arguments)
     r.summary.wall_time = app_wall_time() - progress.start;
 
     int status = finish(&r);
+    if (arguments->report != NULL && !r.has_write_error) {
+        status = app_report_after_run(arguments, r.results_path, status);
+    }
     if (!arguments->is_quiet && !r.has_write_error) {
         app_summary_print(&r.summary, r.file, r.data, r.verdict, arguments->output);
     }

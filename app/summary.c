@@ -81,3 +81,36 @@ void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const I
                1 + itm_output_get_count(file->model));
     }
 }
+
+void app_summary_add_numbers(const AppRunSummary* s, const ItmModelFile* file, const ItmData* data, ItmResults* results)
+{
+    ItmStepInfo info = itm_data_get_step_info(data);
+    double time = itm_data_get_time(data);
+    const struct {
+        const char *name, *unit, *description;
+        double value;
+        bool is_worth;
+    } numbers[] = {
+        {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
+        {"wall_time", "s", "wall time", s->wall_time, true},
+        {"step", "s", "step", file->run.step.step, true},
+        {"steps", "1", "steps", (double)info.steps, true},
+        {"iterations", "1", "iterations", (double)info.total_iterations, true},
+        {"bodies", "1", "bodies", itm_model_get_info(file->model).nbody, true},
+        {"freedom", "1", "degrees of freedom", itm_model_get_info(file->model).freedom, true},
+        {"energy_error", "J", "energy balanced to", s->energy_error, s->has_energy},
+        {"gap", "m or rad", "largest joint gap", s->gap, s->gap > 0.0},
+        {"contacts", "1", "contacts at most", s->ncontact, s->ncontact > 0},
+        {"penetration", "m", "deepest penetration", s->penetration, s->ncontact > 0},
+        {"solver_iterations", "1", "solver iterations", (double)s->solver_iterations, s->nbounded > 0},
+        {"fallbacks", "1", "solver fall-backs", (double)info.fallbacks, s->nbounded > 0},
+        {"unsolved", "1", "unsolved islands", (double)info.unsolved, info.unsolved > 0},
+        {"unfinished", "1", "unfinished steps", (double)info.unfinished, info.unfinished > 0},
+    };
+    for (size_t i = 0; results != NULL && i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].is_worth) {
+            itm_results_add_number(results, numbers[i].name, numbers[i].value, numbers[i].unit, numbers[i].description,
+                                   NULL);
+        }
+    }
+}

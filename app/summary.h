@@ -22,6 +22,10 @@ typedef struct AppRunSummary {
 void app_summary_note_step(AppRunSummary* summary, const ItmData* data);
 void app_summary_note_outputs(AppRunSummary* summary, const ItmModel* m, const double* values);
 
+// Key numbers for the top of a report; results may be NULL.
+void app_summary_add_numbers(const AppRunSummary* summary, const ItmModelFile* file, const ItmData* data,
+                             ItmResults* results);
+
 void app_summary_print(const AppRunSummary* summary, const ItmModelFile* file, const ItmData* data,
                        ItmVerdict verdict, const char* output);
 

@@ -35,6 +35,22 @@ ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const dou
 ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason,
                                     ItmError* error);
 
+// ---------------------------------------------------------------------------- pictures
+
+// What `interim report` draws the machine from is kept beside the table, in every format: the scene (bodies, shapes,
+// joints, actuators, springs) and the motion (poses, contact points and forces at frames, intervals of contact, worst
+// values of the solver). At most a few thousand frames are kept, however long the run.
+
+// A mechanism to watch, before its first step; prefix as for itm_results_create. Model and data must live until the
+// results are closed. ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_watch(ItmResults* results, const ItmModel* m, const ItmData* d, const char* prefix,
+                                    ItmError* error);
+// The state of everything watched: call it at the start and after every step (results may be NULL). ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_note_step(ItmResults* results, double time, ItmError* error);
+// A number for the top of the report ("wall_time", 1.2, "s", "wall time"). ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, double value, const char* unit,
+                                         const char* description, ItmError* error);
+
 ITM_EXTERN_C_END
 
 #endif

@@ -1,6 +1,7 @@
 #include "io/results.h"
 
 #include "base/error.h"
+#include "io/recorder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct ItmResults {
     int capacity, nbuffered;
     bool has_failed;         // rows are missing: the part file must not take the place of a good one
     ItmResultsSummary summary;
+    ItmRecorder* recorder;   // scene and motion; NULL where nothing is watched
     double flushed_at, appended_at;  // wall time of the last flush and row, s
 };
 
@@ -170,6 +172,7 @@ static void destroy(ItmResults* r)
     free((void*)r->head.part);
     free((void*)r->head.title);
     free(r->rows);
+    itm_recorder_destroy(r->recorder);
     free(r);
 }
 
@@ -280,6 +283,10 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     }
     r->summary.verdict = verdict;
     r->summary.reason = reason != NULL ? reason : "";
+    ItmRecord record = {0};
+    if (r->recorder != NULL && itm_recorder_take(r->recorder, &record) && record.scene != NULL) {
+        r->summary.record = &record;  // without memory for it the table is still worth having
+    }
     bool had_failed = r->has_failed;
     ItmStatus status = flush(r, error);
     ItmStatus closed = r->writer->close(r->state, &r->head, &r->summary,
@@ -292,6 +299,39 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     if (status == ITM_OK) {
         status = r->writer->publish(&r->head, error);
     }
+    itm_record_free(&record);
     destroy(r);
     return status;
+}
+
+// ---------------------------------------------------------------------------- pictures
+
+static ItmStatus fail_record(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the record of the motion");
+}
+
+static bool has_recorder(ItmResults* r)
+{
+    r->recorder = r->recorder != NULL ? r->recorder : itm_recorder_create();
+    return r->recorder != NULL;
+}
+
+ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, const ItmData* d, const char* prefix, ItmError* error)
+{
+    return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(error);
+}
+
+ItmStatus itm_results_note_step(ItmResults* r, double time, ItmError* error)
+{
+    bool is_watching = r != NULL && r->recorder != NULL;
+    return !is_watching || itm_recorder_note(r->recorder, time) ? ITM_OK : fail_record(error);
+}
+
+ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, const char* unit,
+                                 const char* description, ItmError* error)
+{
+    return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description)
+               ? ITM_OK
+               : fail_record(error);
 }

@@ -205,6 +205,42 @@ static bool describe_columns(ItmTable* table, struct fy_node* columns)
     return is_copied;
 }
 
+// An array as itm_results_json_write has it; anything else leaves it empty.
+static bool read_array(ItmArray* array, struct fy_node* node, ItmMotionArray which)
+{
+    struct fy_node* shape = fy_node_mapping_lookup_by_string(node, "shape", FY_NT);
+    long size[3] = {0};
+    int ndim = itm_motion_array_ndim(which);
+    if (fy_node_sequence_item_count(shape) != ndim) {
+        return false;
+    }
+    for (int i = 0; i < ndim; i++) {
+        const char* number = fy_node_get_scalar0(fy_node_sequence_get_by_index(shape, i));
+        size[i] = number != NULL ? strtol(number, NULL, 10) : -1;
+    }
+    size_t length = 0;
+    const char* data = fy_node_get_scalar(fy_node_mapping_lookup_by_string(node, "data", FY_NT), &length);
+    if (data == NULL || !itm_array_allocate(array, which, size)) {
+        return false;
+    }
+    size_t bytes = itm_array_get_count(array) * itm_array_type_size(itm_motion_array_type(which));
+    return itm_text_read_base64(array->values, bytes, data, length, true);
+}
+
+// Scene and motion; a record that cannot be read is no record.
+static void read_record(ItmRecord* record, struct fy_node* root)
+{
+    struct fy_node* motion = fy_node_mapping_lookup_by_string(root, "motion", FY_NT);
+    struct fy_node* scene = fy_node_mapping_lookup_by_string(root, "scene", FY_NT);
+    bool is_read = motion != NULL && scene != NULL;
+    for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
+        const char* name = itm_motion_array_name((ItmMotionArray)i);
+        is_read = read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT),
+                             (ItmMotionArray)i);
+    }
+    record->scene = is_read ? fy_emit_node_to_string(scene, FYECF_MODE_JSON_ONELINE | FYECF_WIDTH_INF) : NULL;
+}
+
 static bool describe(ItmTable* table, struct fy_node* root)
 {
     char* verdict = NULL;
@@ -215,6 +251,7 @@ static bool describe(ItmTable* table, struct fy_node* root)
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     table->is_described = verdict != NULL;
     free(verdict);
+    read_record(&table->record, root);
     return is_copied;
 }
 
