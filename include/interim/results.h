@@ -31,7 +31,8 @@ ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const dou
                                      ItmError* error);
 // Write what is buffered and the verdict, close, give the file its name, free (also where it fails; results may be NULL).
 // reason: a sentence, or NULL. The file is complete and valid afterwards. Rows appended before survive in the part file
-// even if the process dies: they are flushed at least once a second of wall time in which rows come.
+// even if the process dies: they are flushed at least once a second of wall time in which rows come, or less often where
+// that would take more than a twentieth of the time (HDF5 with thousands of columns).
 ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason,
                                     ItmError* error);
 

@@ -15,6 +15,7 @@
 #define MAX_ROWS (1 << 17)
 #define FLUSH_PERIOD 0.5  // s of wall time; half of what the header promises
 #define SLOW_PERIOD 0.1   // s between rows from which every row is written at once
+#define WRITING_SHARE 0.05  // of the wall time that writing because of the time may take: with thousands of columns it is slow
 
 struct ItmResults {
     const ItmResultsWriter* writer;
@@ -26,6 +27,7 @@ struct ItmResults {
     ItmResultsSummary summary;
     ItmRecorder* recorder;   // scene and motion; NULL where nothing is watched
     double flushed_at, appended_at;  // wall time of the last flush and row, s
+    double flush_cost;               // how long the last flush took, s
 };
 
 // ---------------------------------------------------------------------------- names and paths
@@ -204,11 +206,13 @@ static ItmStatus flush(ItmResults* r, ItmError* error)
 {
     int nrow = r->nbuffered;
     r->nbuffered = 0;  // also when writing fails: a row is never written twice
-    r->flushed_at = wall_time();
+    double start = r->flushed_at = wall_time();
     if (nrow == 0) {
         return ITM_OK;
     }
     ItmStatus status = r->writer->write(r->state, &r->head, r->rows, nrow, error);
+    r->flushed_at = wall_time();
+    r->flush_cost = r->flushed_at - start;
     r->has_failed = r->has_failed || status != ITM_OK;
     return status;
 }
@@ -270,7 +274,8 @@ ItmStatus itm_results_append(ItmResults* r, double time, const double* values, I
     double now = wall_time();
     bool is_slow = now - r->appended_at > SLOW_PERIOD;
     r->appended_at = now;
-    if (r->nbuffered == r->capacity || is_slow || now - r->flushed_at > FLUSH_PERIOD) {
+    bool is_due = (is_slow || now - r->flushed_at > FLUSH_PERIOD) && now - r->flushed_at > r->flush_cost / WRITING_SHARE;
+    if (r->nbuffered == r->capacity || is_due) {
         return flush(r, error);
     }
     return ITM_OK;

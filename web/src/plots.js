@@ -107,8 +107,8 @@ export class Plot {
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 }, sync: { key: "interim" }, y: false },
       scales: { x: { time: false, range: () => this.clock.range }, y: { range: (u, lo, hi) => rangeOf(lo, hi) } },
       axes: [
-        { ...axis, size: 28, values: (u, ticks) => ticks.map(formatNumber) },
-        { ...axis, size: 62, values: (u, ticks) => ticks.map(formatNumber) },
+        { ...axis, size: 28, splits: (u, i, lo, hi) => ticks(lo, hi, width / 80), values: (u, at) => at.map(formatNumber) },
+        { ...axis, size: 62, splits: (u, i, lo, hi) => ticks(lo, hi, 4), values: (u, at) => at.map(formatNumber) },
       ],
       series: [
         {},
@@ -195,6 +195,16 @@ export class Plot {
     this.canvas.replaceChildren();
     this.open();
   }
+}
+
+/** Round numbers in a range, about `count` of them, however large or small they are. */
+function ticks(lo, hi, count) {
+  const raw = (hi - lo) / Math.max(2, count);
+  if (!(raw > 0) || !Number.isFinite(raw)) return [lo];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * ([1, 2, 2.5, 5].find((x) => x * power >= raw) ?? 10);
+  const first = Math.ceil(lo / step);
+  return Array.from({ length: Math.floor(hi / step) - first + 1 }, (_, i) => (first + i) * step);
 }
 
 /** A little room above and below; a constant gets some, too. */

@@ -32,6 +32,16 @@ class Helix extends Curve {
   }
 }
 
+/** Whether the browser draws 3-D with the processor; throws where it does not at all. */
+function hasSoftwareWebGL() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) throw new Error("no WebGL 2");
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : gl.getParameter(gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
 // ---------------------------------------------------------------------------- geometry of shapes
 
 /** Cylinders and capsules have their axis along z here, along y in three.js. */
@@ -62,17 +72,17 @@ function surface(positions, index) {
   return flat;
 }
 
-function shapeGeometry(shape, planeSize) {
+function shapeGeometry(shape, planeSize, isLarge) {
   const s = shape.size;
   switch (shape.kind) {
     case "box":
       return new BoxGeometry(s[0], s[1], s[2]);
     case "sphere":
-      return new SphereGeometry(s[0], 32, 20);
+      return new SphereGeometry(s[0], isLarge ? 16 : 32, isLarge ? 10 : 20);
     case "cylinder":
-      return alongZ(new CylinderGeometry(s[0], s[0], s[1], 32));
+      return alongZ(new CylinderGeometry(s[0], s[0], s[1], isLarge ? 16 : 32));
     case "capsule":
-      return alongZ(new CapsuleGeometry(s[0], s[1], 8, 24));
+      return alongZ(new CapsuleGeometry(s[0], s[1], isLarge ? 4 : 8, isLarge ? 12 : 24));
     case "plane":
       return new PlaneGeometry(planeSize, planeSize);
     case "hull":
@@ -101,9 +111,12 @@ export class Stage {
     this.selected = -1;
     this.follow = -1;
     this.onSelect = () => {};
-    this.renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: false });
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.shadowMap.enabled = run.motion.bodies <= 60;
+    // without a graphics card every pixel counts: no smoothing of edges, and no shadows in large scenes
+    const isSlow = hasSoftwareWebGL();
+    this.isLarge = run.motion.bodies > 100;
+    this.renderer = new WebGLRenderer({ antialias: !(isSlow && this.isLarge) });
+    this.renderer.setPixelRatio(isSlow ? 1 : Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.shadowMap.enabled = !this.isLarge || !isSlow;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
     holder.append(this.renderer.domElement);
     this.renderer.domElement.tabIndex = 0;
@@ -141,8 +154,12 @@ export class Stage {
   measure() {
     const { motion, scene } = this.run;
     const box = new Box3();
+    // what flew away in a run that broke down must not shrink the rest to a point
+    let farthest = 1;
+    for (let i = 0; i < 7 * motion.bodies; i++) if (i % 7 < 3 && Number.isFinite(motion.poses[i])) farthest = Math.max(farthest, Math.abs(motion.poses[i]));
+    this.limit = 1000 * farthest;
     for (let body = 0; body < motion.bodies; body++) {
-      const r = motion.ranges.subarray(6 * body, 6 * body + 6);
+      const r = motion.ranges.subarray(6 * body, 6 * body + 6).map((x) => Math.min(this.limit, Math.max(-this.limit, x)));
       const reach = this.reachOf(body);
       box.expandByPoint(new Vector3(r[0] - reach, r[2] - reach, r[4] - reach));
       box.expandByPoint(new Vector3(r[1] + reach, r[3] + reach, r[5] + reach));
@@ -214,6 +231,7 @@ export class Stage {
     for (let f = 0; f < motion.frames; f += step) {
       this.placeBodies(f, f, 0);
       for (const { group } of this.bodies) {
+        if (Math.max(...group.position.toArray().map(Math.abs)) > this.limit) continue;
         group.updateMatrixWorld();
         part.setFromObject(group);
         if (!part.isEmpty()) box.union(part);
@@ -242,7 +260,7 @@ export class Stage {
     this.shapeNodes = [];
     const shown = new Set();
     for (const shape of scene.shapes) {
-      const geometry = shapeGeometry(shape, planeSize);
+      const geometry = shapeGeometry(shape, planeSize, this.isLarge);
       if (!geometry) continue;
       const node = this.shapeMesh(shape, geometry);
       place(node, shape.pose);
@@ -271,7 +289,7 @@ export class Stage {
     mesh.userData.body = shape.body;
     mesh.userData.isPlane = shape.kind === "plane";
     if (!isWorld) this.bodies[shape.body].meshes.push(mesh);
-    if (["box", "hull", "cylinder"].includes(shape.kind) && this.run.motion.bodies <= 300) {
+    if (["box", "hull", "cylinder"].includes(shape.kind) && !this.isLarge) {
       const edges = new LineSegments(new EdgesGeometry(geometry, 25), new LineBasicMaterial({ color: 0x000000, transparent: true, opacity: 0.22 }));
       edges.raycast = () => {};
       mesh.add(edges);
