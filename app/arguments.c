@@ -2,7 +2,7 @@
 // "--name value" are the same.
 #include "app.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,17 +97,8 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
     case APP_OPTION_OUTPUT:
         a->output = value;
         break;
-    case APP_OPTION_REPORT:
-        a->report = value;
-        break;
-    case APP_OPTION_SIGNALS:
-        a->signals = value;
-        break;
-    case APP_OPTION_RANGE:
-        a->range = value;
-        break;
-    case APP_OPTION_STATIC:
-        a->is_static = true;
+    case APP_OPTION_WORD:
+        a->words[a->nword++] = (AppWord){option, value};
         break;
     case APP_OPTION_QUIET:
         a->is_quiet = true;
@@ -164,8 +155,9 @@ static int parse_word(AppArguments* a, const AppCommand* command, int left, char
 bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, char** argv)
 {
     *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides),
-                        .operands = calloc((size_t)argc + 1, sizeof *a->operands)};
-    bool has_options = true, is_right = a->overrides != NULL && a->operands != NULL;
+                        .operands = calloc((size_t)argc + 1, sizeof *a->operands),
+                        .words = calloc((size_t)argc + 1, sizeof *a->words)};
+    bool has_options = true, is_right = a->overrides != NULL && a->operands != NULL && a->words != NULL;
     for (int i = 0; i < argc && is_right;) {
         if (has_options && strcmp(argv[i], "--") == 0) {
             has_options = false;
@@ -193,5 +185,17 @@ void app_arguments_free(AppArguments* a)
     }
     free(a->overrides);
     free(a->operands);
+    free(a->words);
     *a = (AppArguments){0};
+}
+
+const char* app_arguments_get(const AppArguments* a, const char* name)
+{
+    const char* value = NULL;
+    for (int i = 0; i < a->nword; i++) {
+        if (strcmp(a->words[i].option->name, name) == 0) {
+            value = a->words[i].value != NULL ? a->words[i].value : "";
+        }
+    }
+    return value;
 }

@@ -11,8 +11,8 @@
 #define MOST_LINES 40  // of a picture; more cannot be told apart
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_SIGNALS, "--signals", 's', "NAMES", NULL, "names with commas between; * stands for anything"},
-    {APP_OPTION_RANGE, "--range", 0, "FROM:TO", NULL, "seconds to show, as in 0.5:2"},
+    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "names with commas between; * stands for anything"},
+    {APP_OPTION_WORD, "--range", 0, "FROM:TO", NULL, "seconds to show, as in 0.5:2"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "picture, ending in .svg or .png; else beside the results, as .svg"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
@@ -41,7 +41,7 @@ static int draw(const AppTables* tables, const AppArguments* arguments, const It
 {
     ItmError error = {0};
     int* columns = calloc((size_t)tables->runs[0].table->ncolumn + 1, sizeof *columns);
-    int count = columns != NULL ? app_tables_choose(tables, arguments->signals, columns) : 0;
+    int count = columns != NULL ? app_tables_choose(tables, app_arguments_get(arguments, "--signals"), columns) : 0;
     int status = APP_BAD_INPUT;
     if (count > MOST_LINES) {
         fprintf(stderr, "interim plot: %d signals are too many for one picture: choose at most %d with --signals\n", count,
@@ -61,7 +61,7 @@ static int run(const AppArguments* arguments)
     ItmPlotOptions options = itm_default_plot_options();
     int status = APP_BAD_INPUT;
     char* beside = itm_results_replace_ending(arguments->model, ".svg");
-    if (parse_range(arguments->range, &options) && beside != NULL) {
+    if (parse_range(app_arguments_get(arguments, "--range"), &options) && beside != NULL) {
         if (app_tables_read(&tables, arguments)) {
             status = draw(&tables, arguments, &options, arguments->output != NULL ? arguments->output : beside);
         }

@@ -11,7 +11,7 @@
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write the page to FILE; else beside the first results, as .html"},
-    {APP_OPTION_STATIC, "--static", 0, NULL, NULL, "plots as pictures, no scripts and no 3-D view"},
+    {APP_OPTION_WORD, "--static", 0, NULL, NULL, "plots as pictures, no scripts and no 3-D view"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "do not tell what was written"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
@@ -38,7 +38,7 @@ static int run(const AppArguments* arguments)
     int status = APP_BAD_INPUT;
     char* beside = itm_results_replace_ending(arguments->model, ".html");
     if (app_tables_read(&tables, arguments) && beside != NULL) {
-        status = write_report(&tables, arguments->output != NULL ? arguments->output : beside, arguments->is_static,
+        status = write_report(&tables, arguments->output != NULL ? arguments->output : beside, app_arguments_get(arguments, "--static") != NULL,
                               arguments->is_quiet);
     }
     free(beside);
@@ -50,10 +50,11 @@ static int run(const AppArguments* arguments)
 
 char* app_report_choose_results(const AppArguments* arguments)
 {
+    const char* report = app_arguments_get(arguments, "--report");
     if (arguments->output != NULL) {
         return strdup(arguments->output);
     }
-    return arguments->report != NULL ? itm_results_replace_ending(arguments->report, ".of-report.h5") : NULL;
+    return report != NULL ? itm_results_replace_ending(report, ".of-report.h5") : NULL;
 }
 
 int app_report_after_run(const AppArguments* arguments, const char* results, int status)
@@ -65,7 +66,7 @@ int app_report_after_run(const AppArguments* arguments, const char* results, int
     int written = APP_BAD_INPUT;
     if (app_tables_read(&tables, &one)) {
         tables.runs[0].label = label != NULL ? label : tables.runs[0].label;
-        written = write_report(&tables, arguments->report, false, arguments->is_quiet);
+        written = write_report(&tables, app_arguments_get(arguments, "--report"), false, arguments->is_quiet);
     }
     app_tables_free(&tables);
     if (arguments->output == NULL) {

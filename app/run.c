@@ -1,16 +1,16 @@
 // interim run: load, step, write results, say how it went.
 #include "app.h"
 
-#include "summary.h"
+#include "system.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
-    {APP_OPTION_REPORT, "--report", 'r', "FILE", NULL, "write a report of the run to FILE, ending in .html"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE", NULL, "write a report of the run to FILE, ending in .html"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
@@ -22,43 +22,60 @@ static const AppOption OPTIONS[] = {
 // One run from start to end.
 typedef struct Run {
     ItmModelFile* file;
-    ItmData* data;
+    ItmCosim* cosim;
+    AppRunSummary summary;
     ItmResults* results;  // NULL without -o and --report
-    char* results_path;   // of the results; a temporary file where only a report is wanted
-    double* values;       // outputs of the present state   (itm_output_get_count)
+    char* results_path;   // of the results; a file that goes away again where only a report is wanted
+    double* values;       // outputs of the present state   (noutput)
+    int noutput;
+    int balance;          // the output that is the energy balance, or ITM_NONE
     long nstep;           // to make in all
     long every;           // steps between two rows
-    AppRunSummary summary;
     ItmVerdict verdict;
     ItmError error;       // why it broke down
     bool has_write_error; // the results, not the simulation, failed
 } Run;
 
-// ---------------------------------------------------------------------------- signals
-
-static volatile sig_atomic_t stop_signal = 0;
-
-static void note_signal(int number)
-{
-    stop_signal = number;
-}
-
-// The first signal ends the run properly, the second one at once. What nohup or a shell told us to ignore stays
-// ignored.
-static void catch_signals(void)
-{
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    struct sigaction before;
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < 3; i++) {
-        if (sigaction(SIGNALS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            sigaction(SIGNALS[i], &action, NULL);
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------- set-up
+
+static bool ends_with(const char* text, const char* ending)
+{
+    size_t n = strlen(text), k = strlen(ending);
+    return n >= k && strcmp(text + n - k, ending) == 0;
+}
+
+// What stands before the names of a mechanism's signals.
+static const char* name_mechanism(const Run* r, int mechanism)
+{
+    return itm_cosim_get_mechanism_count(r->cosim) == 1 && r->file->name[0] == '\0'
+               ? ""
+               : itm_cosim_get_mechanism_name(r->cosim, mechanism);
+}
+
+// Open the results, and find what of the outputs the run itself looks at.
+static ItmStatus open_results(Run* r, const char* path)
+{
+    r->noutput = itm_cosim_get_output_count(r->cosim);
+    r->balance = ITM_NONE;
+    r->values = calloc((size_t)r->noutput + 1, sizeof *r->values);
+    ItmOutputInfo* columns = calloc((size_t)r->noutput + 1, sizeof *columns);
+    ItmStatus status = r->values != NULL && columns != NULL ? ITM_OK : ITM_ERR_MEMORY;
+    for (int i = 0; i < r->noutput && status == ITM_OK; i++) {
+        columns[i] = itm_cosim_get_output_info(r->cosim, i);
+        // of the whole, which comes after those of its parts
+        r->balance = ends_with(columns[i].name, "energy.balance") ? i : r->balance;
+    }
+    if (status == ITM_OK && path != NULL) {
+        status =
+            itm_results_create_columns(&r->results, path, columns, r->noutput, "", r->file->title, &r->error);
+    }
+    for (int i = 0; i < itm_cosim_get_mechanism_count(r->cosim) && status == ITM_OK && r->results != NULL; i++) {
+        status = itm_results_watch(r->results, itm_cosim_get_model(r->cosim, i), itm_cosim_get_data(r->cosim, i),
+                                   name_mechanism(r, i), &r->error);
+    }
+    free(columns);
+    return status;
+}
 
 static bool set_up(Run* r, const AppArguments* arguments)
 {
@@ -66,25 +83,20 @@ static bool set_up(Run* r, const AppArguments* arguments)
     if (r->file == NULL) {
         return false;
     }
-    r->results_path = app_report_choose_results(arguments);
     const ItmRunSettings* run = &r->file->run;
-    const ItmModel* m = r->file->model;
-    ItmStatus status = itm_data_create(&r->data, m, &run->step, &r->error);
-    if (status == ITM_OK && (arguments->output != NULL || arguments->report != NULL)) {
-        status = itm_results_create(&r->results, r->results_path, m, r->file->name,
-                                    r->file->title, &r->error);
-    }
-    if (status == ITM_OK && r->results != NULL) {
-        status = itm_results_watch(r->results, m, r->data, r->file->name, &r->error);
-    }
-    r->values = calloc((size_t)itm_output_get_count(m) + 1, sizeof *r->values);
-    if (status != ITM_OK || r->values == NULL) {
+    ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
+    r->results_path = app_report_choose_results(arguments);
+    status = status == ITM_OK ? open_results(r, r->results_path) : status;
+    if (status != ITM_OK) {
+        r->error.status = status;
         app_print_error(&r->error);
         return false;
     }
     // a duration that is a multiple of the step but for rounding gives exactly that many steps
-    r->nstep = (long)ceil(run->duration / run->step.step * (1.0 - 1e-12));
-    r->every = run->output_interval > 0.0 ? lround(run->output_interval / run->step.step) : 1;
+    double step = itm_cosim_get_step(r->cosim);
+    double interval = run->output_interval > 0.0 ? run->output_interval : r->file->cosim.options.macro_step;
+    r->nstep = (long)ceil(run->duration / step * (1.0 - 1e-12));
+    r->every = lround(interval / step);
     r->every = r->every > 0 ? r->every : 1;
     return true;
 }
@@ -93,7 +105,7 @@ static void tear_down(Run* r)
 {
     free(r->values);
     free(r->results_path);
-    itm_data_destroy(r->data);
+    itm_cosim_destroy(r->cosim);
     itm_file_destroy(r->file);
 }
 
@@ -102,10 +114,9 @@ static void tear_down(Run* r)
 // Name of the first output that is not a number, or NULL.
 static const char* find_not_finite(const Run* r)
 {
-    int count = itm_output_get_count(r->file->model);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < r->noutput; i++) {
         if (!isfinite(r->values[i])) {
-            return itm_output_get_info(r->file->model, i).name;
+            return itm_cosim_get_output_info(r->cosim, i).name;
         }
     }
     return NULL;
@@ -123,9 +134,9 @@ static bool break_down(Run* r, ItmStatus status)
 // Compute the outputs and write them; false ends the run.
 static bool record(Run* r)
 {
-    ItmStatus status = itm_output_compute(r->file->model, r->data, r->values);
+    ItmStatus status = itm_cosim_compute_outputs(r->cosim, r->values);
     if (status != ITM_OK) {
-        r->error = *itm_data_get_error(r->data);
+        r->error = *itm_cosim_get_error(r->cosim);
         return break_down(r, status);
     }
     const char* name = find_not_finite(r);
@@ -133,10 +144,12 @@ static bool record(Run* r)
         snprintf(r->error.message, sizeof r->error.message, "output '%s' is not finite", name);
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
-    app_summary_note_outputs(&r->summary, r->file->model, r->values);
+    if (r->balance != ITM_NONE) {
+        app_summary_note_balance(&r->summary, r->values[r->balance]);
+    }
     r->summary.nrow++;
-    if (r->results != NULL && itm_results_append(r->results, itm_data_get_time(r->data), r->values,
-                                                 &r->error) != ITM_OK) {
+    if (r->results != NULL &&
+        itm_results_append(r->results, itm_cosim_get_time(r->cosim), r->values, &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
@@ -146,13 +159,13 @@ static bool record(Run* r)
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
-    ItmStatus status = itm_step(r->file->model, r->data);
+    ItmStatus status = itm_cosim_step(r->cosim);
     if (status != ITM_OK) {
-        r->error = *itm_data_get_error(r->data);
+        r->error = *itm_cosim_get_error(r->cosim);
         return break_down(r, status);
     }
-    app_summary_note_step(&r->summary, r->data);
-    if (itm_results_note_step(r->results, itm_data_get_time(r->data), &r->error) != ITM_OK) {
+    app_system_note_step(&r->summary, r->cosim);
+    if (itm_results_note_step(r->results, itm_cosim_get_time(r->cosim), &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
@@ -173,16 +186,16 @@ static void record_last(Run* r)
 static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
-    bool is_going = itm_results_note_step(r->results, itm_data_get_time(r->data), &r->error) == ITM_OK && record(r);
-    while (is_going && step < r->nstep && stop_signal == 0) {
+    bool is_going = itm_results_note_step(r->results, itm_cosim_get_time(r->cosim), &r->error) == ITM_OK && record(r);
+    while (is_going && step < r->nstep && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
-        app_progress_update(progress, itm_data_get_time(r->data));
+        app_progress_update(progress, itm_cosim_get_time(r->cosim));
     }
     if (is_going && step < r->nstep) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
     }
-    if (itm_data_get_step_info(r->data).steps % r->every != 0 && !r->has_write_error) {
+    if (step % r->every != 0 && !r->has_write_error) {
         record_last(r);
     }
 }
@@ -192,14 +205,14 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 // Close the results and say what went wrong; the exit status.
 static int finish(Run* r)
 {
-    double time = itm_data_get_time(r->data);
+    double time = itm_cosim_get_time(r->cosim);
     char reason[900] = "";
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, (int)stop_signal);
+        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, app_signals_get());
     }
-    app_summary_add_numbers(&r->summary, r->file, r->data, r->results);
+    app_system_add_numbers(&r->summary, r->file, r->cosim, r->results);
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
     if (r->has_write_error || !is_closed) {
@@ -210,9 +223,17 @@ static int finish(Run* r)
         fprintf(stderr, "interim: %s\n", reason);
     }
     if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        return 128 + (int)stop_signal;
+        return 128 + app_signals_get();
     }
     return r->verdict == ITM_VERDICT_BROKE_DOWN ? APP_BROKE_DOWN : APP_FINISHED;
+}
+
+static void print_summary(const Run* r, const char* output)
+{
+    double time = itm_cosim_get_time(r->cosim);
+    app_summary_print_head(r->file->title, r->verdict, time);
+    app_system_print_summary(&r->summary, r->file, r->cosim);
+    app_summary_print_tail(&r->summary, time, output, r->noutput);
 }
 
 static int run(const AppArguments* arguments)
@@ -222,18 +243,18 @@ static int run(const AppArguments* arguments)
         tear_down(&r);
         return APP_BAD_INPUT;
     }
-    catch_signals();
+    app_signals_catch();
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);
     r.summary.wall_time = app_wall_time() - progress.start;
 
     int status = finish(&r);
-    if (arguments->report != NULL && !r.has_write_error) {
-        status = app_report_after_run(arguments, r.results_path, status);
-    }
     if (!arguments->is_quiet && !r.has_write_error) {
-        app_summary_print(&r.summary, r.file, r.data, r.verdict, arguments->output);
+        print_summary(&r, arguments->output);
+    }
+    if (app_arguments_get(arguments, "--report") != NULL && !r.has_write_error) {
+        status = app_report_after_run(arguments, r.results_path, status);
     }
     tear_down(&r);
     return status;

@@ -1,6 +1,6 @@
 #include "tables.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "io/canvas.h"
 
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

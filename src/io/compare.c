@@ -1,255 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/compare.h"
 
 #include "base/error.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <libfyaml.h>
+ItmCompareOptions itm_compare_default(void)
+{
+    return (ItmCompareOptions){.from = -INFINITY, .until = INFINITY, .level = NAN, .band = 0.02};
+}
 
-#define MOST_STATES 1000  // a signal with larger values is no state
+// ---------------------------------------------------------------------------- tables
 
-// ---------------------------------------------------------------------------- values
+static double time_of(const ItmTable* table, long row)
+{
+    return itm_table_get(table, row, 0);
+}
 
-// A column of the second table between its rows, asked for rising times.
-typedef struct Walk {
+static ItmStatus check_times(const ItmTable* table, const char* what, ItmError* error)
+{
+    if (table->nrow == 0 || table->ncolumn == 0) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "time", "the %s has no rows", what);
+    }
+    double before = -INFINITY;
+    for (long i = 0; i < table->nrow; i++) {
+        double time = time_of(table, i);
+        if (!isfinite(time) || time < before) {
+            return itm_error_set(error, ITM_ERR_INPUT, __func__, "time",
+                                 "the first column of the %s must be a time that never decreases, but row %ld "
+                                 "has %g after %g",
+                                 what, i + 1, time, before);
+        }
+        before = time;
+    }
+    return ITM_OK;
+}
+
+// First row whose time is >= `time`; nrow if there is none.
+static long find_row(const ItmTable* table, double time)
+{
+    long low = 0, high = table->nrow;
+    while (low < high) {
+        long middle = low + (high - low) / 2;
+        if (time_of(table, middle) < time) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Value between rows `row` - 1 and `row`, the first whose time is >= `time`.
+static double interpolate_before(const ItmTable* table, int column, long row, double time)
+{
+    double t1 = time_of(table, row), y1 = itm_table_get(table, row, column);
+    if (t1 == time) {
+        return y1;
+    }
+    double t0 = time_of(table, row - 1), y0 = itm_table_get(table, row - 1, column);
+    double share = (time - t0) / (t1 - t0);
+    return (1.0 - share) * y0 + share * y1;
+}
+
+double itm_table_interpolate(const ItmTable* table, int column, double time)
+{
+    long row = find_row(table, time);
+    if (row == table->nrow || (row == 0 && time_of(table, 0) != time)) {
+        return NAN;
+    }
+    return interpolate_before(table, column, row, time);
+}
+
+// ---------------------------------------------------------------------------- difference
+
+// One of the two signals, read from row to row.
+typedef struct Signal {
     const ItmTable* table;
     int column;
-    long row;  // the last one not after the time
-} Walk;
+    long row;   // first whose time is >= the last time asked for
+} Signal;
 
-static double walk_to(Walk* w, double time)
+// Value at a time that is not before the one asked for last, and within the table.
+static double value_at(Signal* s, double time)
 {
-    while (w->row + 1 < w->table->nrow && itm_table_get(w->table, w->row + 1, 0) <= time) {
-        w->row++;
+    while (time_of(s->table, s->row) < time) {
+        s->row++;
     }
-    double x = itm_table_get(w->table, w->row, w->column), t = itm_table_get(w->table, w->row, 0);
-    if (w->row + 1 >= w->table->nrow || time <= t) {
-        return x;
-    }
-    double next = itm_table_get(w->table, w->row + 1, 0);
-    return x + (time - t) / (next - t) * (itm_table_get(w->table, w->row + 1, w->column) - x);
+    return interpolate_before(s->table, s->column, s->row, time);
 }
 
-// rms over time by the trapezoidal rule on the rows of the first; a gap in either (not a number) is left out
-static void measure_difference(ItmSignalError* e, const ItmTable* a, int column_a, const ItmTable* b, int column_b,
-                               double from, double to)
+// Sums over the times compared, by the trapezoidal rule.
+typedef struct Sums {
+    double duration, squares, reference_squares;
+    double time, square, reference_square;  // at the time before; time NAN: none yet
+    double least, most;                     // of the reference
+} Sums;
+
+static void add_time(ItmComparison* c, Sums* sums, double time, double run, double reference)
 {
-    Walk walk = {b, column_b, 0};
-    double sum = 0.0, duration = 0.0, before = NAN, time_before = NAN, lo = INFINITY, hi = -INFINITY;
-    e->max = 0.0;
-    e->at = from;
-    for (long i = 0; i < a->nrow; i++) {
-        double t = itm_table_get(a, i, 0), x = itm_table_get(a, i, column_a);
-        if (t < from || t > to) {
-            continue;
-        }
-        double d = walk_to(&walk, t) - x;
-        if (fabs(d) > e->max) {
-            e->max = fabs(d);
-            e->at = t;
-        }
-        lo = fmin(lo, x);
-        hi = fmax(hi, x);
-        if (isfinite(d) && isfinite(before)) {
-            sum += 0.5 * (d * d + before * before) * (t - time_before);
-            duration += t - time_before;
-        }
-        before = d;
-        time_before = t;
+    double difference = run - reference;
+    double square = difference * difference, reference_square = reference * reference;
+    if (c->ncompared > 0) {
+        double h = time - sums->time;
+        sums->duration += h;
+        sums->squares += 0.5 * h * (sums->square + square);
+        sums->reference_squares += 0.5 * h * (sums->reference_square + reference_square);
     }
-    e->rms = duration > 0.0 ? sqrt(sum / duration) : e->max;
-    e->range = hi > lo ? hi - lo : 0.0;
+    sums->time = time;
+    sums->square = square;
+    sums->reference_square = reference_square;
+    sums->least = fmin(sums->least, reference);
+    sums->most = fmax(sums->most, reference);
+    if (c->ncompared == 0 || fabs(difference) > c->maximum) {
+        c->maximum = fabs(difference);
+        c->maximum_time = time;
+    }
+    c->last = difference;
+    c->ncompared++;
 }
 
-double itm_signal_error_get_relative(const ItmSignalError* error)
+// Roots of the means; of a single time, or of times that are all the same, its own values.
+static void finish_sums(ItmComparison* c, const Sums* sums)
 {
-    return error->range > 0.0 ? error->max / error->range : error->max;
+    if (c->ncompared == 0) {
+        c->rms = c->maximum = c->maximum_time = c->last = c->reference_rms = c->reference_range = NAN;
+        return;
+    }
+    bool has_duration = sums->duration > 0.0;
+    c->rms = sqrt(has_duration ? sums->squares / sums->duration : sums->square);
+    c->reference_rms = sqrt(has_duration ? sums->reference_squares / sums->duration : sums->reference_square);
+    c->reference_range = sums->most - sums->least;
+}
+
+static void compare_values(ItmComparison* c, Sums* sums, Signal run, Signal reference)
+{
+    long nrun = find_row(run.table, nextafter(c->until, INFINITY)) - run.row;
+    long nreference = find_row(reference.table, nextafter(c->until, INFINITY)) - reference.row;
+    const Signal at = nrun <= nreference ? run : reference;
+    long count = nrun <= nreference ? nrun : nreference;
+    for (long i = 0; i < count; i++) {
+        double time = time_of(at.table, at.row + i);
+        double y = value_at(&run, time), y_reference = value_at(&reference, time);
+        if (isfinite(y) && isfinite(y_reference)) {
+            add_time(c, sums, time, y, y_reference);
+        } else {
+            c->nmissing++;
+        }
+    }
+    finish_sums(c, sums);
 }
 
 // ---------------------------------------------------------------------------- events
 
-// Whether all values are small whole numbers and one of them changes.
-static bool is_state(const ItmTable* table, int column)
+typedef struct Events {
+    Signal signal;
+    double until, level, band;
+    int side;          // beyond which edge of the band the signal was last: -1, 1, 0 not yet beyond any
+    double candidate;  // time of the last crossing of the level itself
+    double time;       // of the event found, s
+    int direction;     // of it: 1 upwards, -1 downwards
+} Events;
+
+// Where the straight line from the row before to `row` crosses the level.
+static double crossing_time(const Events* e, long row)
 {
-    bool has_change = false;
-    for (long i = 0; i < table->nrow; i++) {
-        double x = itm_table_get(table, i, column);
-        if (!(fabs(x) <= MOST_STATES) || x != floor(x)) {
-            return false;
+    double t0 = time_of(e->signal.table, row - 1), t1 = time_of(e->signal.table, row);
+    double y0 = itm_table_get(e->signal.table, row - 1, e->signal.column) - e->level;
+    double y1 = itm_table_get(e->signal.table, row, e->signal.column) - e->level;
+    double share = y0 / (y0 - y1);
+    return isfinite(share) ? t0 + (t1 - t0) * share : t1;
+}
+
+// The next event; false if there is none before the end of the interval.
+static bool find_event(Events* e)
+{
+    for (; e->signal.row < e->signal.table->nrow && time_of(e->signal.table, e->signal.row) <= e->until;
+         e->signal.row++) {
+        long row = e->signal.row;
+        double y = itm_table_get(e->signal.table, row, e->signal.column) - e->level;
+        double before = row > 0 ? itm_table_get(e->signal.table, row - 1, e->signal.column) - e->level : y;
+        if ((before < 0.0) != (y < 0.0)) {
+            e->candidate = crossing_time(e, row);
         }
-        has_change = has_change || x != itm_table_get(table, 0, column);
-    }
-    return has_change;
-}
-
-// The next row after `row` at which a column changes, or nrow.
-static long next_change(const ItmTable* table, int column, long row)
-{
-    for (long i = row + 1; i < table->nrow; i++) {
-        if (itm_table_get(table, i, column) != itm_table_get(table, i - 1, column)) {
-            return i;
-        }
-    }
-    return table->nrow;
-}
-
-static void measure_events(ItmSignalError* e, const ItmTable* a, int column_a, const ItmTable* b, int column_b)
-{
-    e->is_state = is_state(a, column_a);
-    if (!e->is_state) {
-        return;
-    }
-    long i = next_change(a, column_a, 0), k = next_change(b, column_b, 0);
-    while (i < a->nrow || k < b->nrow) {
-        e->nevent_a += i < a->nrow;
-        e->nevent_b += k < b->nrow;
-        if (i < a->nrow && k < b->nrow) {
-            e->event_shift = fmax(e->event_shift, fabs(itm_table_get(a, i, 0) - itm_table_get(b, k, 0)));
-        }
-        i = i < a->nrow ? next_change(a, column_a, i) : i;
-        k = k < b->nrow ? next_change(b, column_b, k) : k;
-    }
-}
-
-// ---------------------------------------------------------------------------- contacts
-
-// The list of pairs of a scene, as a document; NULL where there is none.
-static struct fy_document* read_scene(const ItmRecord* record)
-{
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    return record->scene != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
-}
-
-static struct fy_node* get_pairs(struct fy_document* scene)
-{
-    return scene != NULL ? fy_node_mapping_lookup_by_string(fy_document_root(scene), "pairs", FY_NT) : NULL;
-}
-
-// "floor - box"; text (256)
-static void name_pair(char* text, struct fy_node* pair)
-{
-    const char* first = fy_node_get_scalar0(fy_node_sequence_get_by_index(pair, 0));
-    const char* second = fy_node_get_scalar0(fy_node_sequence_get_by_index(pair, 1));
-    snprintf(text, 256, "%s%s%s", first != NULL ? first : "", second != NULL ? " - " : "", second != NULL ? second : "");
-}
-
-static int find_pair(struct fy_node* pairs, const char* name)
-{
-    int count = fy_node_sequence_item_count(pairs);
-    for (int i = 0; i < count; i++) {
-        char other[256];
-        name_pair(other, fy_node_sequence_get_by_index(pairs, i));
-        if (strcmp(name, other) == 0) {
-            return i;
+        int side = y > e->band ? 1 : y < -e->band ? -1 : e->side;
+        bool is_event = e->side != 0 && side != e->side;
+        e->side = side;
+        if (is_event) {
+            e->time = e->candidate;
+            e->direction = side;
+            e->signal.row++;
+            return true;
         }
     }
-    return ITM_NONE;
+    return false;
 }
 
-// The next interval of a pair that begins a contact (is not the continuation of another state), from `at` on; or the number
-// of intervals.
-static long next_begin(const ItmRecord* record, int pair, long at, double* ended)
+static void compare_events(ItmComparison* c, Signal run, Signal reference, double band)
 {
-    const double* times = record->arrays[ITM_MOTION_INTERVAL].values;
-    const int32_t* pairs = record->arrays[ITM_MOTION_INTERVAL_PAIR].values;
-    long count = record->arrays[ITM_MOTION_INTERVAL].size[0];
-    for (long i = at; i < count; i++) {
-        if (pairs[2 * i] == pair) {
-            bool is_begin = times[2 * i] > *ended;
-            *ended = times[2 * i + 1];
-            if (is_begin) {
-                return i;
-            }
+    Events a = {.signal = run, .until = c->until, .level = c->level, .band = band};
+    Events b = {.signal = reference, .until = c->until, .level = c->level, .band = band};
+    bool has_a = find_event(&a), has_b = find_event(&b), is_paired = true;
+    double sum = 0.0, largest = NAN;
+    while (has_a || has_b) {
+        is_paired = is_paired && has_a && has_b && a.direction == b.direction;
+        if (is_paired) {
+            double shift = a.time - b.time;
+            sum += shift;
+            largest = c->npaired == 0 || fabs(shift) > fabs(largest) ? shift : largest;
+            c->npaired++;
         }
+        c->nevent += has_a;
+        c->nreference_event += has_b;
+        has_a = has_a && find_event(&a);
+        has_b = has_b && find_event(&b);
     }
-    return count;
+    c->shift_mean = c->npaired > 0 ? sum / c->npaired : NAN;
+    c->shift_maximum = largest;
 }
 
-static void measure_contact(ItmContactShift* shift, const ItmRecord* a, int pair_a, const ItmRecord* b, int pair_b)
-{
-    const double *times_a = a->arrays[ITM_MOTION_INTERVAL].values, *times_b = b->arrays[ITM_MOTION_INTERVAL].values;
-    long na = a->arrays[ITM_MOTION_INTERVAL].size[0], nb = b->arrays[ITM_MOTION_INTERVAL].size[0];
-    double ended_a = -INFINITY, ended_b = -INFINITY;
-    long i = next_begin(a, pair_a, 0, &ended_a), k = next_begin(b, pair_b, 0, &ended_b);
-    while (i < na || k < nb) {
-        shift->nevent_a += i < na;
-        shift->nevent_b += k < nb;
-        if (i < na && k < nb) {
-            shift->shift = fmax(shift->shift, fabs(times_a[2 * i] - times_b[2 * k]));
-        }
-        i = i < na ? next_begin(a, pair_a, i + 1, &ended_a) : i;
-        k = k < nb ? next_begin(b, pair_b, k + 1, &ended_b) : k;
-    }
-}
+// ---------------------------------------------------------------------------- comparison
 
-static bool compare_contacts(ItmComparison* c, const ItmRecord* a, const ItmRecord* b)
+ItmStatus itm_compare(ItmComparison* c, const ItmTable* run, int column, const ItmTable* reference,
+                      int reference_column, const ItmCompareOptions* options, ItmError* error)
 {
-    struct fy_document *scene_a = read_scene(a), *scene_b = read_scene(b);
-    struct fy_node *pairs_a = get_pairs(scene_a), *pairs_b = get_pairs(scene_b);
-    int count = pairs_a != NULL && pairs_b != NULL ? fy_node_sequence_item_count(pairs_a) : 0;
-    c->shifts = calloc((size_t)count + 1, sizeof *c->shifts);
-    bool has_memory = c->shifts != NULL;
-    for (int i = 0; i < count && has_memory; i++) {
-        char name[256];
-        name_pair(name, fy_node_sequence_get_by_index(pairs_a, i));
-        int other = find_pair(pairs_b, name);
-        if (other != ITM_NONE) {
-            ItmContactShift* shift = &c->shifts[c->nshift++];
-            shift->name = strdup(name);
-            has_memory = shift->name != NULL;
-            measure_contact(shift, a, i, b, other);
-        }
+    const ItmCompareOptions chosen = options != NULL ? *options : itm_compare_default();
+    *c = (ItmComparison){.shift_mean = NAN, .shift_maximum = NAN, .level = NAN};
+    if (column < 0 || column >= run->ncolumn || reference_column < 0 || reference_column >= reference->ncolumn) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "column",
+                             "columns %d and %d do not exist in tables of %d and %d", column, reference_column,
+                             run->ncolumn, reference->ncolumn);
     }
-    fy_document_destroy(scene_a);
-    fy_document_destroy(scene_b);
-    return has_memory;
-}
-
-// ---------------------------------------------------------------------------- all of it
-
-static void find_common_time(ItmComparison* c, const ItmTable* a, const ItmTable* b)
-{
-    c->from = 1.0;
-    c->to = 0.0;
-    if (a->nrow > 0 && b->nrow > 0) {
-        c->from = fmax(itm_table_get(a, 0, 0), itm_table_get(b, 0, 0));
-        c->to = fmin(itm_table_get(a, a->nrow - 1, 0), itm_table_get(b, b->nrow - 1, 0));
+    ItmStatus status = check_times(run, "run", error);
+    status = status == ITM_OK ? check_times(reference, "reference", error) : status;
+    if (status != ITM_OK) {
+        return status;
     }
-}
-
-ItmStatus itm_compare(ItmComparison* c, const ItmTable* a, const ItmTable* b, ItmError* error)
-{
-    *c = (ItmComparison){.errors = calloc((size_t)a->ncolumn + 1, sizeof *c->errors)};
-    if (c->errors == NULL || !compare_contacts(c, &a->record, &b->record)) {
-        itm_comparison_free(c);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to compare %d signals", a->ncolumn);
+    c->from = fmax(chosen.from, fmax(time_of(run, 0), time_of(reference, 0)));
+    c->until = fmin(chosen.until, fmin(time_of(run, run->nrow - 1), time_of(reference, reference->nrow - 1)));
+    Signal a = {.table = run, .column = column, .row = find_row(run, c->from)};
+    Signal b = {.table = reference, .column = reference_column, .row = find_row(reference, c->from)};
+    Sums sums = {.least = INFINITY, .most = -INFINITY};
+    if (c->from > c->until) {
+        finish_sums(c, &sums);
+        return ITM_OK;
     }
-    find_common_time(c, a, b);
-    for (int i = 1; i < a->ncolumn; i++) {
-        int other = itm_table_find(b, a->names[i]);
-        if (other == ITM_NONE) {
-            c->nonly_a++;
-        } else if (c->from <= c->to) {
-            ItmSignalError* e = &c->errors[c->nerror++];
-            *e = (ItmSignalError){.name = a->names[i], .unit = a->units[i]};
-            measure_difference(e, a, i, b, other, c->from, c->to);
-            measure_events(e, a, i, b, other);
-        }
+    compare_values(c, &sums, a, b);
+    c->level = isnan(chosen.level) ? 0.5 * (sums.least + sums.most) : chosen.level;
+    if (c->ncompared > 0 && c->reference_range > 0.0) {
+        compare_events(c, a, b, chosen.band * c->reference_range);
     }
-    c->nonly_b = b->ncolumn - (a->ncolumn - c->nonly_a);
     return ITM_OK;
-}
-
-void itm_comparison_free(ItmComparison* c)
-{
-    for (int i = 0; i < c->nshift; i++) {
-        free(c->shifts[i].name);
-    }
-    free(c->shifts);
-    free(c->errors);
-    *c = (ItmComparison){0};
 }

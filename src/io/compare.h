@@ -1,44 +1,47 @@
-// How far runs are apart: error of every signal, and shift of events.
+// How far one run is from another: a signal of a results table against a signal of a reference table.
+//
+// The two need not share their times. Over the interval that both cover, the signals are compared at the times
+// of whichever table has fewer rows there, the other one interpolated linearly: a coarse run is judged where it
+// has values, not on straight lines between them.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef ITM_IO_COMPARE_H
 #define ITM_IO_COMPARE_H
 
 #include "io/results_read.h"
 
-// Of a signal of the second table against the first, over the time that both have.
-typedef struct ItmSignalError {
-    const char* name;   // belongs to the first table, as does unit
-    const char* unit;
-    double rms;         // over time: root of the mean square, in the unit
-    double max;         // largest absolute difference, in the unit
-    double at;          // when, s
-    double range;       // largest minus least value of the first, in the unit
-    bool is_state;      // only whole numbers (counts, modes): its changes are events
-    long nevent_a, nevent_b;  // changes in the first, in the second
-    double event_shift; // largest difference of the times of the k-th changes, s; over the changes that both have
-} ItmSignalError;
+typedef struct ItmCompareOptions {
+    double from, until;  // interval to compare, s; cut to what both tables cover
+    double level;        // an event is a crossing of this value; NAN: midway between the reference's extremes
+    double band;         // a crossing counts once the signal is this far beyond the level, as a share of the
+                         // reference's range: noise around the level is no event
+} ItmCompareOptions;
 
-// Begins of contact of a pair of shapes that both records have.
-typedef struct ItmContactShift {
-    char* name;         // "floor - box", owned
-    long nevent_a, nevent_b;
-    double shift;       // largest difference of the times of the k-th begins, s
-} ItmContactShift;
+// The whole of both tables, events midway, with a band of 2 %.
+ItmCompareOptions itm_compare_default(void);
 
 typedef struct ItmComparison {
-    double from, to;           // time that both have, s; from > to: none
-    ItmSignalError* errors;    // (nerror) in the order of the first table
-    int nerror;
-    ItmContactShift* shifts;   // (nshift)
-    int nshift;
-    int nonly_a, nonly_b;      // signals that only one has
+    double from, until;     // interval compared, s; from > until: the tables have no time in common
+    long ncompared;         // times compared
+    long nmissing;          // times left out because one of the two is not finite there
+    double rms;             // root of the time mean of (run - reference)^2; NAN if nothing was compared
+    double maximum;         // largest |run - reference|
+    double maximum_time;    // where, s
+    double last;            // run - reference at the last time compared
+    double reference_rms;   // root of the time mean of reference^2
+    double reference_range; // largest less least value of the reference, at the times compared
+    double level;           // value whose crossings are the events
+    int nevent, nreference_event;  // crossings in the run and in the reference
+    int npaired;            // events in both: the first with the first, and so on while they go the same way
+    double shift_mean;      // of the paired events, run - reference: > 0 is late; NAN without a pair   s
+    double shift_maximum;   // the one largest in magnitude, with its sign; NAN without a pair            s
 } ItmComparison;
 
-// The second table is interpolated linearly at the times of the first. ITM_ERR_MEMORY; a comparison without common signals
-// has nerror 0.
-ItmStatus itm_compare(ItmComparison* comparison, const ItmTable* a, const ItmTable* b, ItmError* error);
-void itm_comparison_free(ItmComparison* comparison);
+// Compare a column of `run` with one of `reference` (indices as itm_table_find gives them). Refuses a table whose
+// times are not finite or run backwards. options may be NULL.
+ItmStatus itm_compare(ItmComparison* comparison, const ItmTable* run, int column, const ItmTable* reference,
+                      int reference_column, const ItmCompareOptions* options, ItmError* error);
 
-// max / range; the max itself where the first is constant
-double itm_signal_error_get_relative(const ItmSignalError* error);
+// Value of a column at a time, between rows on the straight line; NAN outside of the table.
+double itm_table_interpolate(const ItmTable* table, int column, double time);
 
 #endif

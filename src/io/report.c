@@ -1,7 +1,7 @@
 #include "io/report.h"
 
 #include "base/error.h"
-#include "io/compare.h"
+#include "io/compare_runs.h"
 #include "io/plot.h"
 #include "io/results.h"
 
@@ -154,62 +154,57 @@ static void add_cell(ItmText* text, double x, int digits, const char* after)
 
 static void add_error_row(ItmText* text, const ItmSignalError* e)
 {
+    const ItmComparison* c = &e->comparison;
     itm_text_add(text, "<tr><th scope=\"row\">");
     itm_text_add_html(text, e->name);
     itm_text_add(text, "</th><td>");
     itm_text_add_html(text, e->unit);
     itm_text_add(text, "</td>");
-    add_cell(text, e->rms, 3, "");
-    add_cell(text, e->max, 3, "");
-    if (e->range > 0.0) {
-        add_cell(text, 100.0 * e->max / e->range, 3, " %");
+    add_cell(text, c->rms, 3, "");
+    add_cell(text, c->maximum, 3, "");
+    if (c->reference_range > 0.0) {
+        add_cell(text, 100.0 * itm_signal_error_get_share(e), 3, " %");
     } else {
         itm_text_add(text, "<td class=\"num\">constant</td>");
     }
-    add_cell(text, e->at, 6, "");
-    if (e->is_state) {
-        itm_text_format(text, "<td class=\"num\">%ld, %ld; ", e->nevent_a, e->nevent_b);
-        itm_text_add_number(text, e->event_shift, 3);
+    add_cell(text, c->maximum_time, 6, "");
+    if (c->npaired > 0) {
+        itm_text_format(text, "<td class=\"num\">%d, %d; ", c->nevent, c->nreference_event);
+        itm_text_add_number(text, fabs(c->shift_maximum), 3);
         itm_text_add(text, " s</td></tr>\n");
     } else {
         itm_text_add(text, "<td></td></tr>\n");
     }
 }
 
-static int compare_relative(const void* a, const void* b)
+static void add_comparison(ItmText* text, const ItmReportRun* run, const ItmReportRun* reference)
 {
-    double x = itm_signal_error_get_relative(a), y = itm_signal_error_get_relative(b);
-    return (x < y) - (x > y);
-}
-
-static void add_comparison(ItmText* text, const ItmReportRun* a, const ItmReportRun* b)
-{
-    ItmComparison c;
-    if (itm_compare(&c, a->table, b->table, NULL) != ITM_OK) {
-        text->has_failed = true;
-        return;
+    ItmRunComparison c;
+    if (itm_compare_runs(&c, run->table, reference->table, NULL) != ITM_OK) {
+        return;  // times out of order: nothing to say
     }
-    qsort(c.errors, (size_t)c.nerror, sizeof *c.errors, compare_relative);
     itm_text_add(text, "<details class=\"group\"><summary><b>");
-    itm_text_add_html(text, b->label);
+    itm_text_add_html(text, run->label);
     itm_text_add(text, " against ");
-    itm_text_add_html(text, a->label);
-    itm_text_format(text, "</b><span class=\"count\">errors of %d signals</span></summary>\n<table class=\"errors\"><thead><tr>"
-                          "<th>signal</th><th>unit</th><th>rms</th><th>largest</th><th>of range</th><th>at, s</th>"
-                          "<th>changes; apart</th></tr></thead><tbody>\n", c.nerror);
+    itm_text_add_html(text, reference->label);
+    itm_text_format(text,
+                    "</b><span class=\"count\">errors of %d signals</span></summary>\n<table class=\"errors\"><thead><tr>"
+                    "<th>signal</th><th>unit</th><th>rms</th><th>largest</th><th>of range</th><th>at, s</th>"
+                    "<th>events; apart</th></tr></thead><tbody>\n",
+                    c.nerror);
     for (int i = 0; i < c.nerror; i++) {
         add_error_row(text, &c.errors[i]);
     }
     for (int i = 0; i < c.nshift; i++) {
         itm_text_add(text, "<tr><th scope=\"row\">contact ");
         itm_text_add_html(text, c.shifts[i].name);
-        itm_text_format(text, "</th><td colspan=\"5\"></td><td class=\"num\">%ld, %ld; ", c.shifts[i].nevent_a,
-                        c.shifts[i].nevent_b);
+        itm_text_format(text, "</th><td colspan=\"5\"></td><td class=\"num\">%ld, %ld; ", c.shifts[i].nevent,
+                        c.shifts[i].nreference_event);
         itm_text_add_number(text, c.shifts[i].shift, 3);
         itm_text_add(text, " s</td></tr>\n");
     }
     itm_text_add(text, "</tbody></table></details>\n");
-    itm_comparison_free(&c);
+    itm_run_comparison_free(&c);
 }
 
 // ---------------------------------------------------------------------------- top
@@ -231,7 +226,7 @@ static void add_banner(ItmText* text, const ItmReportRun* runs, int nrun, const 
         add_run_table(text, runs, nrun);
     }
     for (int i = 1; i < nrun; i++) {
-        add_comparison(text, &runs[0], &runs[i]);
+        add_comparison(text, &runs[i], &runs[0]);
     }
     itm_text_add(text, "</header>\n");
 }

@@ -1,0 +1,139 @@
+#include "system.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void app_system_note_step(AppRunSummary* summary, ItmCosim* cosim)
+{
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        app_summary_note_step(summary, itm_cosim_get_data(cosim, i));
+    }
+}
+
+// ---------------------------------------------------------------------------- circuits
+
+static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
+{
+    ItmHydraulicInfo info = itm_hydraulics_get_info(d);
+    double time = itm_hydraulics_get_time(d);
+    printf("  %-12s %ld steps of %.9g s (%s), %ld iterations\n", circuit->name, info.steps,
+           info.steps > 0 ? time / (double)info.steps : 0.0,
+           itm_hydraulic_integrator_name(circuit->options.integrator), info.total_iterations);
+    if (info.splits > 0) {
+        printf("  split        %ld parts of steps, because Newton failed there\n", info.splits);
+    }
+    if (info.cavitations > 0) {
+        printf("  cavitation   %ld times; last: %s\n", info.cavitations, itm_hydraulics_get_event(circuit->circuit, d));
+    }
+}
+
+// ---------------------------------------------------------------------------- coupling
+
+static void print_bonds(ItmCosim* cosim)
+{
+    for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
+        ItmBondState bond = itm_cosim_get_bond(cosim, i);
+        printf("  bond         %s: %.4g J went through, the coupling has added %.3g J\n", itm_cosim_get_bond_name(cosim, i),
+               bond.throughput, bond.spurious_energy);
+    }
+    const char* warning = itm_cosim_get_warning(cosim);
+    if (warning[0] != '\0') {
+        printf("warning: %s\n", warning);
+    }
+}
+
+static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
+{
+    const ItmFileCosim* c = &file->cosim;
+    if (itm_cosim_get_bond_count(cosim) == 0) {
+        return;
+    }
+    const ItmBondOptions* bond = &c->bonds[0].options;
+    printf("  coupling     %s, %s, a meeting every %.9g s\n",
+           c->options.is_monolithic ? "monolithic" : itm_coupling_name(bond->coupling),
+           bond->coupling == ITM_COUPLING_RIM ? itm_exchange_name(bond->exchange) : "hold", itm_cosim_get_step(cosim));
+    ItmCosimCost cost = itm_cosim_get_cost(cosim);
+    double sum = cost.mechanism + cost.rim + cost.subsystems;
+    if (sum > 0.0) {
+        printf("  cost         mechanism %.0f %%, interface model %.0f %%, subsystems %.0f %%\n",
+               100.0 * cost.mechanism / sum, 100.0 * cost.rim / sum, 100.0 * cost.subsystems / sum);
+    }
+    print_bonds(cosim);
+}
+
+void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)
+{
+    if (file->model != NULL) {
+        app_summary_print_mechanism(summary, file, itm_cosim_get_data(cosim, 0));
+    }
+    for (int i = 0; i < file->ncircuit; i++) {
+        print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i));
+    }
+    for (int i = 0; i < file->ncontrol; i++) {
+        printf("  %-12s a sample every %.9g s\n", file->controls[i].name, file->controls[i].step);
+    }
+    print_coupling(file, cosim);
+}
+
+// ---------------------------------------------------------------------------- numbers of a report
+
+typedef struct Number {
+    const char *name, *unit, *description;
+    double value;
+    bool is_worth;  // saying
+} Number;
+
+static void add_numbers(ItmResults* results, const Number* numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i].is_worth) {
+            // without memory the report lacks a number, the results are whole
+            itm_results_add_number(results, numbers[i].name, numbers[i].value, numbers[i].unit, numbers[i].description,
+                                   NULL);
+        }
+    }
+}
+
+static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
+{
+    ItmStepInfo info = itm_data_get_step_info(itm_cosim_get_data(cosim, 0));
+    ItmModelInfo model = itm_model_get_info(file->model);
+    const Number numbers[] = {
+        {"step", "s", "step", file->run.step.step, true},
+        {"steps", "1", "steps", (double)info.steps, true},
+        {"iterations", "1", "iterations", (double)info.total_iterations, info.total_iterations > 0},
+        {"bodies", "1", "bodies", model.nbody, true},
+        {"freedom", "1", "degrees of freedom", model.freedom, true},
+        {"gap", "m or rad", "largest joint gap", s->gap, s->gap > 0.0},
+        {"contacts", "1", "contacts at most", s->ncontact, s->ncontact > 0},
+        {"penetration", "m", "deepest penetration", s->penetration, s->ncontact > 0},
+        {"solver_iterations", "1", "solver iterations", (double)s->solver_iterations, s->nbounded > 0},
+        {"fallbacks", "1", "solver fall-backs", (double)info.fallbacks, s->nbounded > 0},
+        {"unsolved", "1", "unsolved islands", (double)info.unsolved, info.unsolved > 0},
+        {"unfinished", "1", "unfinished steps", (double)info.unfinished, info.unfinished > 0},
+    };
+    add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
+}
+
+void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
+{
+    if (results == NULL) {
+        return;
+    }
+    double time = itm_cosim_get_time(cosim), spurious = 0.0;
+    int nbond = itm_cosim_get_bond_count(cosim);
+    for (int i = 0; i < nbond; i++) {
+        spurious = fmax(spurious, fabs(itm_cosim_get_bond(cosim, i).spurious_energy));
+    }
+    const Number numbers[] = {
+        {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
+        {"wall_time", "s", "wall time", s->wall_time, true},
+        {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond > 0},
+        {"spurious_energy", "J", "energy made by a coupling", spurious, nbond > 0},
+        {"energy_error", "J", "energy balanced to", s->energy_error, s->has_energy},
+    };
+    add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
+    if (file->model != NULL) {
+        add_mechanism_numbers(s, file, cosim, results);
+    }
+}
