@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "io/results.h"
+#include "io/sweep_grid.h"
 #include "tables.h"
 
 #include <stdio.h>
@@ -32,17 +33,47 @@ static int write_report(const AppTables* tables, const char* path, bool is_stati
     return APP_FINISHED;
 }
 
-static int run(const AppArguments* arguments)
+int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet)
+{
+    ItmSweepGrid grid;
+    ItmError error = {0};
+    ItmStatus status = itm_sweep_grid_read(&grid, table, &error);
+    if (status == ITM_OK) {
+        status = itm_report_write_sweep(path, &grid, title, &error);
+        itm_sweep_grid_free(&grid);
+    }
+    if (status != ITM_OK) {
+        app_print_error(&error);
+        return APP_BAD_INPUT;
+    }
+    if (!is_quiet) {
+        printf("  report       %s\n", path);
+    }
+    return APP_FINISHED;
+}
+
+static int report_runs(const AppArguments* arguments, const char* path)
 {
     AppTables tables;
     int status = APP_BAD_INPUT;
+    if (app_tables_read(&tables, arguments)) {
+        status = write_report(&tables, path, app_arguments_get(arguments, "--static") != NULL, arguments->is_quiet);
+    }
+    app_tables_free(&tables);
+    return status;
+}
+
+static int run(const AppArguments* arguments)
+{
     char* beside = itm_results_replace_ending(arguments->model, ".html");
-    if (app_tables_read(&tables, arguments) && beside != NULL) {
-        status = write_report(&tables, arguments->output != NULL ? arguments->output : beside, app_arguments_get(arguments, "--static") != NULL,
-                              arguments->is_quiet);
+    const char* path = arguments->output != NULL ? arguments->output : beside;
+    int status = APP_BAD_INPUT;
+    if (path != NULL && arguments->noperand == 1 && itm_sweep_grid_is_one(arguments->model)) {
+        status = app_report_write_sweep(arguments->model, path, arguments->model, arguments->is_quiet);
+    } else if (path != NULL) {
+        status = report_runs(arguments, path);
     }
     free(beside);
-    app_tables_free(&tables);
     return status;
 }
 
@@ -83,7 +114,8 @@ const AppCommand app_report_command = {
         "Writes one HTML file from results of `interim run` (.csv or .h5): what was run and how it ended, the\n"
         "machine moving in 3-D, plots on the same clock, contacts, energy, solver. The file needs nothing else:\n"
         "no network, no server; a double click opens it. Several results are laid over each other, the first\n"
-        "one is shown in 3-D. Any CSV file with a column called time first will do for plots.",
+        "one is shown in 3-D. Any CSV file with a column called time first will do for plots. The table of\n"
+        "`interim sweep` gives curves and maps of the errors over the swept values.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .operand = "result file",

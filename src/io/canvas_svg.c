@@ -53,7 +53,7 @@ static void add_coordinate(ItmText* text, const char* before, double x)
 static void svg_polyline(ItmCanvas* canvas, const ItmPoint* points, long count, int ink, double width, bool is_dashed)
 {
     SvgState* s = canvas->state;
-    itm_text_add(s->text, "<polyline fill=\"none\" stroke-linejoin=\"round\"");
+    itm_text_add(s->text, "<polyline fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"");
     add_color(s, "stroke", ink);
     add_coordinate(s->text, " stroke-width=\"", width);
     itm_text_add(s->text, is_dashed ? "\" stroke-dasharray=\"6 4\" points=\"" : "\" points=\"");

@@ -22,7 +22,8 @@ typedef struct Range {
 typedef struct Frame {
     ItmCanvas* canvas;
     double left, top, width, height;  // of the area of the lines, px
-    Range x, y;
+    Range x, y;        // logarithms where the axis has them
+    bool is_log_x, is_log_y;
 } Frame;
 
 ItmPlotOptions itm_default_plot_options(void)
@@ -31,6 +32,12 @@ ItmPlotOptions itm_default_plot_options(void)
 }
 
 // ---------------------------------------------------------------------------- ranges and ticks
+
+// A value on an axis.
+static double on_axis(double value, bool is_log)
+{
+    return is_log ? log10(fmax(value, DBL_MIN)) : value;
+}
 
 static Range find_x_range(const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options)
 {
@@ -42,8 +49,9 @@ static Range find_x_range(const ItmPlotPanel* panels, int npanel, const ItmPlotO
         for (int i = 0; i < panels[p].nseries; i++) {
             const ItmPlotSeries* s = &panels[p].series[i];
             for (long k = 0; k < s->count; k++) {
-                r.lo = fmin(r.lo, s->x[k]);
-                r.hi = fmax(r.hi, s->x[k]);
+                double x = on_axis(s->x[k], panels[p].is_log_x);
+                r.lo = fmin(r.lo, x);
+                r.hi = fmax(r.hi, x);
             }
         }
     }
@@ -57,9 +65,11 @@ static Range find_y_range(const ItmPlotPanel* panel, Range x)
     for (int i = 0; i < panel->nseries; i++) {
         const ItmPlotSeries* s = &panel->series[i];
         for (long k = 0; k < s->count; k++) {
-            if (isfinite(s->y[k]) && s->x[k] >= x.lo && s->x[k] <= x.hi) {
-                r.lo = fmin(r.lo, (double)s->y[k]);
-                r.hi = fmax(r.hi, (double)s->y[k]);
+            double at = on_axis(s->x[k], panel->is_log_x);
+            if (isfinite(s->y[k]) && at >= x.lo && at <= x.hi) {
+                double y = on_axis((double)s->y[k], panel->is_log_y);
+                r.lo = fmin(r.lo, y);
+                r.hi = fmax(r.hi, y);
             }
         }
     }
@@ -104,6 +114,7 @@ static void format_tick(char* text, size_t size, double value, double step)
     }
 }
 
+// Where a point of the axes is drawn.
 static ItmPoint place(const Frame* f, double x, double y)
 {
     return (ItmPoint){f->left + f->width * (x - f->x.lo) / (f->x.hi - f->x.lo),
@@ -115,31 +126,64 @@ static void draw_line(ItmCanvas* canvas, double x1, double y1, double x2, double
     canvas->polyline(canvas, (ItmPoint[2]){{x1, y1}, {x2, y2}}, 2, ink, 1.0, false);
 }
 
+// One tick of an axis at a place on it, with its text.
+typedef void DrawTick(const Frame* f, double at, const char* text);
+
+static void draw_x_tick(const Frame* f, double at, const char* text)
+{
+    double x = place(f, at, 0.0).x, bottom = f->top + f->height;
+    draw_line(f->canvas, x, f->top, x, bottom, ITM_INK_GRID);
+    draw_line(f->canvas, x, bottom, x, bottom + TICK_LENGTH, ITM_INK_FRAME);
+    f->canvas->words(f->canvas, x, bottom + 17.0, FONT - 1.0, ITM_ANCHOR_MIDDLE, ITM_INK_MUTED, false, text);
+}
+
+static void draw_y_tick(const Frame* f, double at, const char* text)
+{
+    double y = place(f, f->x.lo, at).y;
+    draw_line(f->canvas, f->left, y, f->left + f->width, y, ITM_INK_GRID);
+    draw_line(f->canvas, f->left - TICK_LENGTH, y, f->left, y, ITM_INK_FRAME);
+    f->canvas->words(f->canvas, f->left - 8.0, y + 4.0, FONT - 1.0, ITM_ANCHOR_END, ITM_INK_MUTED, false, text);
+}
+
+static void draw_linear_ticks(const Frame* f, Range r, int count, DrawTick* draw)
+{
+    double step = choose_step(r, count);
+    for (double i = ceil(r.lo / step - 1e-9); i * step <= r.hi + 1e-9 * step; i++) {
+        char text[40];
+        format_tick(text, sizeof text, i * step, step);
+        draw(f, i * step, text);
+    }
+}
+
+// Powers of ten, and twice and five times them where there are few.
+static void draw_log_ticks(const Frame* f, Range r, int count, DrawTick* draw)
+{
+    double decades = r.hi - r.lo, every = fmax(1.0, ceil(decades / count));
+    for (double power = floor(r.lo); power <= r.hi; power++) {
+        for (int k = 0; k < 3; k++) {
+            double value = pow(10.0, power) * (k == 0 ? 1.0 : k == 1 ? 2.0 : 5.0), at = log10(value);
+            bool is_wanted = k == 0 ? fmod(fabs(power), every) == 0.0 : 3.0 * decades <= count;
+            if (is_wanted && at >= r.lo - 1e-9 && at <= r.hi + 1e-9) {
+                char text[40];
+                snprintf(text, sizeof text, "%g", value);
+                draw(f, at, text);
+            }
+        }
+    }
+}
+
 static void draw_x_ticks(const Frame* f, const char* label)
 {
-    double step = choose_step(f->x, (int)fmax(2.0, f->width / 90.0)), bottom = f->top + f->height;
-    for (double i = ceil(f->x.lo / step - 1e-9); i * step <= f->x.hi + 1e-9 * step; i++) {
-        char text[40];
-        double x = place(f, i * step, 0.0).x;
-        draw_line(f->canvas, x, f->top, x, bottom, ITM_INK_GRID);
-        draw_line(f->canvas, x, bottom, x, bottom + TICK_LENGTH, ITM_INK_FRAME);
-        format_tick(text, sizeof text, i * step, step);
-        f->canvas->words(f->canvas, x, bottom + 17.0, FONT - 1.0, ITM_ANCHOR_MIDDLE, ITM_INK_MUTED, false, text);
-    }
+    int count = (int)fmax(2.0, f->width / 90.0);
+    double bottom = f->top + f->height;
+    (f->is_log_x ? draw_log_ticks : draw_linear_ticks)(f, f->x, count, draw_x_tick);
     f->canvas->words(f->canvas, f->left + f->width, bottom + 33.0, FONT, ITM_ANCHOR_END, ITM_INK_MUTED, false, label);
 }
 
 static void draw_y_ticks(const Frame* f)
 {
-    double step = choose_step(f->y, (int)fmax(2.0, f->height / 42.0));
-    for (double i = ceil(f->y.lo / step - 1e-9); i * step <= f->y.hi + 1e-9 * step; i++) {
-        char text[40];
-        double y = place(f, f->x.lo, i * step).y;
-        draw_line(f->canvas, f->left, y, f->left + f->width, y, ITM_INK_GRID);
-        draw_line(f->canvas, f->left - TICK_LENGTH, y, f->left, y, ITM_INK_FRAME);
-        format_tick(text, sizeof text, i * step, step);
-        f->canvas->words(f->canvas, f->left - 8.0, y + 4.0, FONT - 1.0, ITM_ANCHOR_END, ITM_INK_MUTED, false, text);
-    }
+    int count = (int)fmax(2.0, f->height / 34.0);
+    (f->is_log_y ? draw_log_ticks : draw_linear_ticks)(f, f->y, count, draw_y_tick);
 }
 
 // ---------------------------------------------------------------------------- lines
@@ -150,11 +194,16 @@ static void draw_series(const Frame* f, const ItmPlotSeries* s, ItmPoint* points
     long count = 0;
     for (long i = 0; i <= s->count; i++) {
         if (i < s->count && isfinite(s->y[i])) {
-            ItmPoint p = place(f, s->x[i], (double)s->y[i]);
+            ItmPoint p = place(f, on_axis(s->x[i], f->is_log_x), on_axis((double)s->y[i], f->is_log_y));
             // far outside is as good as farther outside, and keeps numbers short
             p.y = fmax(-1e4, fmin(1e4, p.y));
             p.x = fmax(-1e4, fmin(1e4, p.x));
             points[count++] = p;
+            if (s->has_marks) {
+                // a stroke without length, which is as wide as it is round
+                f->canvas->polyline(f->canvas, (ItmPoint[2]){{p.x - 0.1, p.y}, {p.x + 0.1, p.y}}, 2,
+                                    ITM_INK_SERIES + s->color, 7.0, false);
+            }
         } else if (count > 0) {
             f->canvas->polyline(f->canvas, points, count, ITM_INK_SERIES + s->color, 1.6, s->is_dashed);
             count = 0;
@@ -195,7 +244,8 @@ static void draw_panel(ItmCanvas* canvas, const ItmPlotPanel* panel, const ItmPl
                        ItmPoint* points)
 {
     double legend = lay_legend(canvas, panel, 14.0, top + 24.0, o->width - 28.0);
-    Frame f = {.canvas = canvas, .left = 72.0, .top = top + 24.0 + legend + 26.0, .width = o->width - 72.0 - 18.0, .x = x};
+    Frame f = {.canvas = canvas, .left = 72.0, .top = top + 24.0 + legend + 26.0, .width = o->width - 72.0 - 18.0, .x = x,
+               .is_log_x = panel->is_log_x, .is_log_y = panel->is_log_y};
     f.height = top + o->height + legend - 42.0 - f.top;
     f.y = find_y_range(panel, x);
     canvas->words(canvas, 14.0, top + 20.0, FONT + 1.5, ITM_ANCHOR_START, ITM_INK_TEXT, true, panel->title);
@@ -239,6 +289,10 @@ static bool draw_panels(ItmCanvas* canvas, const ItmPlotPanel* panels, int npane
         return false;
     }
     Range x = find_x_range(panels, npanel, options);
+    if (npanel > 0 && panels[0].nseries > 0 && panels[0].series[0].has_marks) {
+        double room = 0.03 * (x.hi - x.lo);
+        x = (Range){x.lo - room, x.hi + room};
+    }
     double top = 0.0;
     for (int p = 0; p < npanel; p++) {
         draw_panel(canvas, &panels[p], options, x, top, points);
@@ -312,7 +366,8 @@ static void add_series(Sheet* sheet, const ItmTable* table, int column, const ch
         itm_decimate_time(&plan, table, x);
         itm_decimate_column(&plan, table, column, y);
     }
-    sheet->series[sheet->nseries++] = (ItmPlotSeries){label, x, y, plan.npoint, color % ITM_INK_SERIES_COUNT, is_dashed};
+    sheet->series[sheet->nseries++] =
+        (ItmPlotSeries){label, x, y, plan.npoint, color % ITM_INK_SERIES_COUNT, is_dashed, false};
 }
 
 // A column of the first run, and of the others those that have it.
@@ -350,7 +405,7 @@ void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int
         const char* part = count > 1 && dot != NULL ? strrchr(whole, '.') + 1 : whole;
         add_column(&sheet, runs, nrun, first + i, part, nrun > 1 ? i * nrun : i, options.width);
     }
-    ItmPlotPanel panel = {title, table->units[first], sheet.series, sheet.nseries};
+    ItmPlotPanel panel = {.title = title, .unit = table->units[first], .series = sheet.series, .nseries = sheet.nseries};
     if (sheet.has_failed) {
         text->has_failed = true;
     } else {
@@ -387,7 +442,10 @@ static int fill_panels(ItmPlotPanel* panels, Sheet* sheet, const ItmReportRun* r
             }
         }
         const char* title = npanel == 0 ? (table->title[0] != '\0' ? table->title : runs[0].label) : "";
-        panels[npanel++] = (ItmPlotPanel){title, table->units[columns[i]], sheet->series + first, sheet->nseries - first};
+        panels[npanel++] = (ItmPlotPanel){.title = title,
+                                          .unit = table->units[columns[i]],
+                                          .series = sheet->series + first,
+                                          .nseries = sheet->nseries - first};
     }
     return npanel;
 }

@@ -12,6 +12,7 @@ typedef struct ItmPlotSeries {
     long count;
     int color;          // 0 .. ITM_INK_SERIES_COUNT - 1
     bool is_dashed;
+    bool has_marks;     // a dot on every point
 } ItmPlotSeries;
 
 typedef struct ItmPlotPanel {
@@ -19,6 +20,7 @@ typedef struct ItmPlotPanel {
     const char* unit;
     const ItmPlotSeries* series;
     int nseries;
+    bool is_log_x, is_log_y;  // then all values shown are positive
 } ItmPlotPanel;
 
 typedef struct ItmPlotOptions {

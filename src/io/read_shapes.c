@@ -62,9 +62,6 @@ void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, It
     itm_reader_get_map(r, node, "a shape", keys, is_of_body ? OWNER : NKEY, v);
     shape->body = is_of_body ? NULL : v[OWNER];
     shape->collides = itm_reader_get_bool(r, v[COLLIDE], !is_of_body);
-    if (!shape->collides && v[MATERIAL] != NULL) {
-        itm_reader_fail(r, v[MATERIAL], "a material needs 'collide: true'");
-    }
     shape->position = v[POSITION];
     shape->orientation = v[ORIENTATION];
     shape->material = v[MATERIAL];
@@ -74,6 +71,9 @@ void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, It
     shape->def.material = itm_reader_get_material(r, v[MATERIAL]);
     shape->def.group = itm_reader_get_groups(r, v[GROUP], shape->def.group);
     shape->def.mask = itm_reader_get_groups(r, v[COLLIDES_WITH], shape->def.mask);
+    if (!shape->collides && v[MATERIAL] != NULL) {
+        itm_reader_fail(r, v[MATERIAL], "a material needs 'collide: true'");
+    }
 }
 
 void itm_reader_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,

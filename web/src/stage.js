@@ -240,6 +240,9 @@ export class Stage {
     for (const node of this.world.children) {
       if (!node.userData.isPlane) box.union(part.setFromObject(node));
     }
+    const { joints, lines } = this.run.scene;
+    for (const { bodies, frame_a: point } of joints) if (bodies[0] < 0 && !box.isEmpty()) box.expandByPoint(new Vector3(...point.slice(0, 3)));
+    for (const { bodies, point_a: point } of lines) if (bodies[0] < 0 && !box.isEmpty()) box.expandByPoint(new Vector3(...point));
     if (!box.isEmpty()) this.box = box;
     this.size = Math.max(1e-3, this.box.getSize(new Vector3()).length());
   }
