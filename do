@@ -136,8 +136,12 @@ do_run() {
     want_web
     build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
     mkdir -p out
-    build/interim run examples/four-bar.yaml -o out/four-bar.csv --report out/four-bar.html
-    echo "open out/four-bar.html in a browser to see it"
+    # the same machine at the same step: interface model with impulses, and rates held as most tools do
+    build/interim run examples/manipulator.yaml -o out/manipulator.csv --report out/manipulator.html
+    echo
+    build/interim sweep examples/manipulator.yaml -q --over cosim.coupling=rim,zoh --reference cosim.coupling=monolithic \
+        --signals arm.cyl2.length,arm.cyl2.rate -o out/manipulator-couplings.csv --report out/manipulator-couplings.html
+    echo "open out/manipulator.html and out/manipulator-couplings.html in a browser"
 }
 
 do_bench() {
