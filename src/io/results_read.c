@@ -76,6 +76,7 @@ void itm_table_destroy(ItmTable* table)
     free(table->values);
     free(table->title);
     free(table->reason);
+    itm_record_free(&table->record);
     free(table);
 }
 
@@ -141,6 +142,9 @@ ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
     ItmStatus status = read_format(*table, path, error);
+    if (status == ITM_OK && !itm_record_is_valid(&(*table)->record)) {
+        itm_record_free(&(*table)->record);
+    }
     if (status != ITM_OK) {
         itm_table_destroy(*table);
         *table = NULL;

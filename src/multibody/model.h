@@ -214,6 +214,8 @@ struct ItmModel {
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
+    int         nvisual;
     int         nlimit, njoint_friction;
     int         nmotor;       // motions with a force limit
     int         ncontact_max; // capacity for contacts, 0: the model has no shapes
