@@ -242,6 +242,30 @@ static void every_kind_of_signal_is_read(void** state)
     done(&r);
 }
 
+// A file of this text in the directory of the tests.
+static void write_file(const char* name, const char* text)
+{
+    FILE* out = fopen(name, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void tables_come_from_files_too(void** state)
+{
+    (void)state;
+    write_file("signal.csv", "time,push,pull\n0,1,2\n0.5,3,4\n1,-1,0\n");
+    Read r = accept("signals:\n"
+                    "  a: {table: {file: signal.csv, column: push}}\n"
+                    "  b: {table: {file: signal.csv, column: pull, interpolation: hold}}\n"
+                    "multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n");
+    const ItmSignalDef* s = r.builder->signals.items;
+    assert_true(s[0].kind == ITM_SIGNAL_TABLE && s[0].npoint == 3 && s[0].times[1] == 0.5 && s[0].values[1] == 3);
+    assert_true(s[1].kind == ITM_SIGNAL_PIECEWISE && s[1].npoint == 3 && s[1].values[0] == 2 && s[1].values[2] == 0);
+    done(&r);
+    remove("signal.csv");
+}
+
 static void titles_are_written_in_any_style(void** state)
 {
     (void)state;
@@ -697,6 +721,15 @@ static void signals_are_checked(void** state)
     refuse("signals: {a: {ramp: {end: 1, to: 1}, sine: {}}}" AND, 1, 14, "one of ramp");
     refuse("signals: {a: {}}" AND, 1, 14, "one of ramp");
     refuse("signals: {a b: 1}" AND, 1, 11, "white space");
+    refuse("signals: {a: {table: {file: nowhere.csv, column: x}}}" AND, 1, 29, "no such file");
+    refuse("signals: {a: {table: {file: nowhere.csv}}}" AND, 1, 22, "needs 'column'");
+    refuse("signals: {a: {table: {file: a.csv, column: x, times: [0]}}}" AND, 1, 29, "not both");
+    write_file("signal.csv", "time,push\n0,1\n0,2\n");
+    refuse("signals: {a: {table: {file: signal.csv, column: puhs}}}" AND, 1, 49, "nearest: 'push'");
+    refuse("signals: {a: {table: {file: signal.csv, column: push}}}" AND, 1, 29, "row 2");
+    write_file("signal.csv", "time,push\n0,1\n1,x\n");
+    refuse("signals: {a: {table: {file: signal.csv, column: push}}}" AND, 1, 29, "line 3");
+    remove("signal.csv");
 }
 
 static void run_settings_are_checked(void** state)
@@ -807,6 +840,7 @@ int main(void)
         cmocka_unit_test(every_joint_type_is_read),
         cmocka_unit_test(couplings_motions_and_forces_are_read),
         cmocka_unit_test(every_kind_of_signal_is_read),
+        cmocka_unit_test(tables_come_from_files_too),
         cmocka_unit_test(titles_are_written_in_any_style),
         cmocka_unit_test(keys_with_nothing_under_them_are_empty),
         cmocka_unit_test(anchors_save_typing),

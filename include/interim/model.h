@@ -199,6 +199,21 @@ typedef struct ItmJointSpringDef {
 
 ITM_API ItmJointSpringDef itm_default_joint_spring_def(void);
 
+// PD control of a free direction of a joint: pushes with feedforward + stiffness (r - x) + damping (r' - x'), at most
+// max_force either way. What it does is work of a load.
+typedef struct ItmServoDef {
+    const char* name;
+    int joint;
+    ItmDirection direction;
+    int target;        // signal r, m or rad; or ITM_NONE: 0
+    double stiffness;  // N/m or N m/rad, >= 0
+    double damping;    // N s/m or N m s/rad, >= 0
+    int feedforward;   // signal, N or N m; or ITM_NONE
+    double max_force;  // N or N m; 0: no limit
+} ItmServoDef;
+
+ITM_API ItmServoDef itm_default_servo_def(void);
+
 // Six springs and dampers between two frames; deformations along the axes of frame a, rotations as the
 // rotation vector from a to b. Frames that coincide are unstressed.
 typedef struct ItmBushingDef {
@@ -238,6 +253,7 @@ ITM_API ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def,
 ITM_API ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
 

@@ -128,6 +128,9 @@ typedef struct ItmPlace {
 void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
                            ItmPose* frame_a, ItmPose* frame_b);
 
+// A path of the file system as the model file means it: as it stands, or beside that file. NULL without memory.
+const char* itm_reader_get_path(ItmReader* r, const char* name);
+
 // ---------------------------------------------------------------------------- sections, a file each
 
 void itm_read_parameters(ItmReader* r, const ItmNode* node);

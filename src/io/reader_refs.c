@@ -1,6 +1,8 @@
 // References from one part of a file to another: bodies, directions of joints, signals, places.
 #include "io/reader.h"
 
+#include "base/error.h"
+
 #include "io/nearest.h"
 #include "math/vec.h"
 
@@ -308,4 +310,20 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
     ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);
     *frame_a = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_a)), world);
     *frame_b = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_b)), world);
+}
+
+// ---------------------------------------------------------------------------- files
+
+const char* itm_reader_get_path(ItmReader* r, const char* name)
+{
+    const char* slash = strrchr(r->path, '/');
+    size_t length = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - r->path) + 1;
+    char* path = itm_document_take(r->doc, length + strlen(name) + 1);
+    if (path == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        return NULL;
+    }
+    memcpy(path, r->path, length);
+    strcpy(path + length, name);
+    return path;
 }

@@ -105,6 +105,7 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->loads.items);
     free(b->springs.items);
     free(b->joint_springs.items);
+    free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
     free(b->driven.items);
@@ -248,6 +249,12 @@ ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* d
 {
     REQUIRE(itm_joint_spring_def_check(b, def, error));
     return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
+}
+
+ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_servo_def_check(b, def, error));
+    return ADD(b->servos, ITM_ELEMENT_SERVO, *def);
 }
 
 ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)

@@ -256,6 +256,19 @@ ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDe
     return c.status;
 }
 
+ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error)
+{
+    ItmCheck c = start(ITM_ELEMENT_SERVO, def->name, error);
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction,
+                   def->stiffness != 0.0 || def->target != ITM_NONE);
+    itm_check_not_negative(&c, "stiffness", def->stiffness);
+    itm_check_not_negative(&c, "damping", def->damping);
+    itm_check_not_negative(&c, "max_force", def->max_force);
+    valid_signal(&c, b, def->target, true);
+    valid_signal(&c, b, def->feedforward, true);
+    return c.status;
+}
+
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_BUSHING, def->name, error);

@@ -367,6 +367,20 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
             .input = ITM_NONE,
         };
     }
+    for (int i = 0; i < b->servos.count; i++) {
+        const ItmServoDef* def = &b->servos.items[i];
+        m->pushes[m->npush++] = (ItmPush){
+            .name = itm_model_take_string(m, def->name),
+            .measure = m->joints[def->joint].measure[def->direction],
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+            .signal = def->feedforward,
+            .input = ITM_NONE,
+            .is_servo = true,
+            .target = def->target,
+            .max_force = def->max_force,
+        };
+    }
     for (int i = 0; i < b->actuators.count; i++) {
         const ItmActuatorDef* def = &b->actuators.items[i];
         m->actuator_push[m->nactuator] = m->npush;
@@ -471,7 +485,7 @@ static bool has_all_names(const ItmModel* m)
 
 static bool compile_forces(ItmModel* m, const ItmBuilder* b)
 {
-    int npush = b->springs.count + b->joint_springs.count + b->actuators.count + b->motions.count;
+    int npush = b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
     m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
     m->pushes = itm_model_take(m, (size_t)npush, sizeof(ItmPush));
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));

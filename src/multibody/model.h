@@ -149,6 +149,9 @@ typedef struct ItmPush {
     int    signal;      // or ITM_NONE
     int    input;       // actuator number, or ITM_NONE
     bool   is_tension;  // report the force as a pull (springs), not as a push
+    bool   is_servo;    // PD control: rest and its rate are a signal's, all of it is work of a load
+    int    target;      //   that signal, or ITM_NONE
+    double max_force;   //   limit either way, 0: none
 } ItmPush;
 
 typedef struct ItmBushing {
