@@ -120,6 +120,14 @@ static void print_numbers(const ItmModelInfo* info)
     printf("memory       %.0f kB for a running instance\n", ceil((double)info->data_bytes / 1024.0));
 }
 
+static void print_events(const ItmModel* m)
+{
+    for (int i = 0; i < m->nevent; i++) {
+        printf("%-12s %.9g s: %s %s\n", i == 0 ? "events" : "", m->events[i].time, m->latches[m->events[i].latch].name,
+               m->events[i].closes ? "closes" : "opens");
+    }
+}
+
 static void print_run(const ItmModelFile* file)
 {
     const ItmRunSettings* run = &file->run;
@@ -144,6 +152,7 @@ static void print_mechanism(const ItmModelFile* file)
     print_joints(m, width);
     print_freedom(m, &info);
     print_numbers(&info);
+    print_events(m);
     app_contacts_print(file);
 }
 

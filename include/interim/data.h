@@ -85,6 +85,9 @@ ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q
 ITM_API ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d);
 // External force of an actuator until it is set again, N.
 ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
+// Close or open a latch now, beside what the events of the model do. Closing changes the velocities, see ItmLatchKind.
+ITM_API ItmStatus itm_data_set_latch(const ItmModel* m, ItmData* d, int latch, bool is_closed);
+ITM_API bool itm_data_is_latch_closed(const ItmModel* m, const ItmData* d, int latch);
 // First coordinate and velocity of a joint in q and v, ITM_NONE where the joint is rows.
 ITM_API int itm_model_get_joint_q_adr(const ItmModel* m, int joint);
 ITM_API int itm_model_get_joint_v_adr(const ItmModel* m, int joint);

@@ -237,6 +237,32 @@ typedef struct ItmActuatorDef {
 
 ITM_API ItmActuatorDef itm_default_actuator_def(void);
 
+// ---------------------------------------------------------------------------- latches and events
+
+// Something that can be held fast and let go while a simulation runs. Closed, it holds what it was closed on as it was at that
+// moment; closing is an impact that conserves momentum and leaves no relative velocity. All latches start open.
+typedef enum ItmLatchKind {
+    ITM_LATCH_DIRECTION,  // a free direction of a joint: locking
+    ITM_LATCH_BODIES,     // all six freedoms of a body against another: grasping
+} ItmLatchKind;
+
+typedef struct ItmLatchDef {
+    const char* name;
+    ItmLatchKind kind;
+    int joint;               // direction: not one of a joint with three free rotations, and not driven by a motion
+    ItmDirection direction;
+    int body_a, body_b;      // bodies: different, or ITM_GROUND
+} ItmLatchDef;
+
+ITM_API ItmLatchDef itm_default_latch_def(ItmLatchKind kind);
+
+// At the first step that begins at or after a time, close or open a latch. Nothing happens if it is so already.
+typedef struct ItmEventDef {
+    double time;   // s, >= 0
+    int latch;
+    bool closes;
+} ItmEventDef;
+
 // ---------------------------------------------------------------------------- builder
 
 ITM_API ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error);
@@ -255,6 +281,8 @@ ITM_API ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def,
 ITM_API ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
 
 // ---------------------------------------------------------------------------- model
@@ -285,6 +313,7 @@ ITM_API ItmModelInfo itm_model_get_info(const ItmModel* m);
 // Ids by name, ITM_NONE if there is none; names by id, NULL if out of range. Name strings belong to m.
 ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
+ITM_API int itm_model_find_latch(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
 ITM_API const char* itm_model_get_body_name(const ItmModel* m, int body);
 ITM_API const char* itm_model_get_joint_name(const ItmModel* m, int joint);

@@ -14,6 +14,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "multibody/latch.h"
 #include "multibody/kinematics.h"
 #include "stepper/stepper.h"
 
@@ -246,6 +247,7 @@ ItmStatus itm_exchange_step_impulse(ItmCosim* x)
         set_inputs(x, x->force);
         *d->steps += 1.0;
         d->info.steps++;
+        itm_latch_apply_events(m, d);
     }
     return status;
 }

@@ -19,12 +19,14 @@ enum {
     COUPLINGS,
     MOTIONS,
     FORCES,
+    EVENTS,
     NKEY
 };
 
 static const char* const KEYS[NKEY] = {
     "name",   "gravity",    "coordinates", "materials", "material_pairs", "contact", "bodies",
-    "shapes", "no_contact", "joints",      "couplings", "motions",        "forces"};
+    "shapes", "no_contact", "joints",      "couplings", "motions",        "forces",
+    "events"};
 
 static void read_world(ItmReader* r, const ItmNode** v)
 {
@@ -98,6 +100,7 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
     itm_read_couplings(r, v[COUPLINGS]);
     itm_read_motions(r, v[MOTIONS]);
     itm_read_forces(r, v[FORCES]);
+    itm_read_events(r, v[EVENTS]);
     if (r->status == ITM_OK && r->builder->bodies.count == 0) {
         itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies");
     }

@@ -194,6 +194,7 @@ void itm_read_joint_friction(ItmReader* r, const ItmNode* node, const char* name
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);
+void itm_read_events(ItmReader* r, const ItmNode* node);
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run);
 
 #define ITM_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))

@@ -108,6 +108,8 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
+    free(b->latches.items);
+    free(b->events.items);
     free(b->driven.items);
     for (int i = 0; i < b->colliders.count; i++) {
         free_collider(&b->colliders.items[i]);
@@ -270,6 +272,20 @@ ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int
 {
     REQUIRE(itm_actuator_def_check(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+}
+
+// ---------------------------------------------------------------------------- latches
+
+ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_latch_def_check(b, def, error));
+    return ADD(b->latches, ITM_ELEMENT_LATCH, *def);
+}
+
+ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+{
+    REQUIRE(itm_event_def_check(b, def, error));
+    return ITM_LIST_APPEND(b->events, *def) ? ITM_OK : out_of_memory(error);
 }
 
 // ---------------------------------------------------------------------------- contact

@@ -32,6 +32,7 @@ typedef enum ItmElement {
     ITM_ELEMENT_LIMIT,
     ITM_ELEMENT_JOINT_FRICTION,
     ITM_ELEMENT_CONTACT,
+    ITM_ELEMENT_LATCH,
     ITM_ELEMENT_COUNT
 } ItmElement;
 
@@ -52,6 +53,8 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmServoDef) servos;
     ITM_DEF_LIST(ItmBushingDef) bushings;
     ITM_DEF_LIST(ItmActuatorDef) actuators;
+    ITM_DEF_LIST(ItmLatchDef) latches;
+    ITM_DEF_LIST(ItmEventDef) events;
     ItmContactOptions contact;
     ITM_DEF_LIST(ItmMaterialDef) materials;
     ITM_DEF_LIST(ItmMaterialPairDef) material_pairs;
@@ -85,6 +88,8 @@ ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDe
 ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error);
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error);
 ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error);
+ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmError* error);
+ItmStatus itm_event_def_check(const ItmBuilder* b, const ItmEventDef* def, ItmError* error);
 ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error);
 ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
 ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error);

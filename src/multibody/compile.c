@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/error.h"
+#include "multibody/latch.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -523,7 +524,7 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
                                                                          : ITM_TREE_ON_DEMAND;
         ok = itm_tree_build(&tree, b, use) == ITM_OK && compile_bodies(m, b, &tree) &&
              compile_joints(m, b, &tree) && compile_signals(m, b) && compile_forces(m, b) &&
-             itm_rows_build(m, b, for_assembly) == ITM_OK;
+             (for_assembly || itm_latch_compile(m, b)) && itm_rows_build(m, b, for_assembly) == ITM_OK;
     }
     itm_tree_free(&tree);
     if (!ok) {

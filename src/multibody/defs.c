@@ -74,6 +74,12 @@ ItmActuatorDef itm_default_actuator_def(void)
     return (ItmActuatorDef){.body_a = ITM_GROUND, .body_b = ITM_GROUND, .signal = ITM_NONE};
 }
 
+ItmLatchDef itm_default_latch_def(ItmLatchKind kind)
+{
+    return (ItmLatchDef){
+        .kind = kind, .joint = ITM_NONE, .direction = ITM_RZ, .body_a = ITM_GROUND, .body_b = ITM_GROUND};
+}
+
 ItmMaterialDef itm_default_material_def(void)
 {
     return (ItmMaterialDef){.surface = {.friction = 0.5}};
@@ -129,7 +135,7 @@ static const char* const DIRECTION_NAMES[ITM_DIRECTION_COUNT] = {"tx", "ty", "tz
 
 static const char* const ELEMENT_NAMES[ITM_ELEMENT_COUNT] = {
     "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "servo", "bushing", "actuator",
-    "material", "shape", "gap", "limit", "joint friction", "contact"};
+    "material", "shape", "gap", "limit", "joint friction", "contact", "latch"};
 
 const char* itm_joint_type_name(ItmJointType type)
 {
