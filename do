@@ -5,7 +5,7 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # our matrices are small: threads only get in the way
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev libsundials-dev
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev libsundials-dev
     libopenblas-dev liblapacke-dev libsuitesparse-dev"
 TEST_PACKAGES="libcmocka-dev clang"
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"

@@ -156,6 +156,13 @@ static void print_mechanism(const ItmModelFile* file)
     app_contacts_print(file);
 }
 
+static void print_notes(const ItmModelFile* file)
+{
+    for (int i = 0; i < file->nnote; i++) {
+        printf("note: %s\n", file->notes[i]);
+    }
+}
+
 static int check(const AppArguments* arguments)
 {
     ItmModelFile* file = app_load(arguments);
@@ -169,6 +176,7 @@ static int check(const AppArguments* arguments)
     int nwarning = app_circuits_check(file);
     if (nwarning >= 0) {
         print_run(file);
+        print_notes(file);
         nwarning += file->model != NULL ? app_contacts_warn(file) + app_scales_warn(file) : 0;
         printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }

@@ -62,6 +62,10 @@ static bool set_up(Run* r, const AppArguments* arguments)
     if (r->file == NULL || !app_system_choose(&r->system, r->file)) {
         return false;
     }
+    if (r->file->nnote > 0 && !arguments->is_quiet) {
+        fprintf(stderr, "interim: %d thing%s in the files not used or changed (see: interim check %s)\n", r->file->nnote,
+                r->file->nnote > 1 ? "s are" : " is", arguments->model);
+    }
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = r->system.kind->create(&r->system, &r->error);
     status = status == ITM_OK ? open_results(r, arguments->output) : status;

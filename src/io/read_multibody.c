@@ -13,6 +13,7 @@ enum {
     MATERIAL_PAIRS,
     CONTACT,
     BODIES,
+    URDF,
     SHAPES,
     NO_CONTACT,
     JOINTS,
@@ -24,9 +25,8 @@ enum {
 };
 
 static const char* const KEYS[NKEY] = {
-    "name",   "gravity",    "coordinates", "materials", "material_pairs", "contact", "bodies",
-    "shapes", "no_contact", "joints",      "couplings", "motions",        "forces",
-    "events"};
+    "name",       "gravity", "coordinates", "materials", "material_pairs", "contact", "bodies", "urdf", "shapes",
+    "no_contact", "joints",  "couplings",   "motions",   "forces",         "events"};
 
 static void read_world(ItmReader* r, const ItmNode** v)
 {
@@ -94,6 +94,7 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
     itm_read_material_pairs(r, v[MATERIAL_PAIRS]);
     itm_read_contact(r, v[CONTACT]);
     itm_read_bodies(r, v[BODIES]);
+    itm_read_urdf(r, v[URDF]);
     itm_read_shapes(r, v[SHAPES]);
     itm_read_no_contact(r, v[NO_CONTACT]);
     itm_read_joints(r, v[JOINTS]);
