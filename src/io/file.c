@@ -218,14 +218,14 @@ static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* co
     if (text == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
-    size_t n = (size_t)snprintf(text, size, "multibody: {urdf: '");
+    size_t n = (size_t)snprintf(text, size, "multibody: {urdf: {file: '");
     for (; *name != '\0'; name++) {
         text[n++] = *name;
         if (*name == '\'') {
             text[n++] = '\'';
         }
     }
-    n += (size_t)snprintf(text + n, size - n, "'}\n");
+    n += (size_t)snprintf(text + n, size - n, "'}}\n");
     ItmStatus status = itm_file_parse(file, text, n, path, overrides, noverride, error);
     free(text);
     return status;

@@ -103,6 +103,7 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
     itm_read_forces(r, v[FORCES]);
     itm_read_events(r, v[EVENTS]);
     if (r->status == ITM_OK && r->builder->bodies.count == 0) {
-        itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies");
+        itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies%s",
+                        v[URDF] != NULL ? " that could move: 'base: free' in urdf lets the robot go" : "");
     }
 }

@@ -42,6 +42,7 @@ typedef struct Import {
     ItmPose pose;         // of the root link
     Contacts contacts;
     int material;
+    bool repairs;         // inertias that no solid has
     const char* prefix;
     const ItmNode* start;
     const ItmNode* packages;
@@ -189,7 +190,7 @@ static void read_starts(Import* m)
 // A joint that follows another starts where that one has it. Chains are followed as often as there are joints.
 static void follow_leaders(Import* m)
 {
-    for (int pass = 0; pass < m->robot.njoint; pass++) {
+    for (int pass = 0; pass <= m->robot.njoint; pass++) {
         bool has_changed = false;
         for (int i = 0; i < m->robot.njoint; i++) {
             const ItmUrdfJoint* joint = &m->robot.joints[i];
@@ -231,6 +232,114 @@ static void place_links(Import* m)
                                .group = joint->type == ITM_URDF_FIXED ? parent->group : i};
     }
 }
+
+// ---------------------------------------------------------------------------- mass
+
+static bool is_solid(const ItmUrdfLink* link)
+{
+    return link->mass > 0.0 && itm_inertia_check(&link->inertia, link->name, NULL) == ITM_OK;
+}
+
+// Inertia about a point at `arm` from the centre of mass.
+static ItmSym3 shift_inertia(ItmSym3 J, double mass, ItmVec3 arm)
+{
+    J.xx += mass * (arm.y * arm.y + arm.z * arm.z);
+    J.yy += mass * (arm.x * arm.x + arm.z * arm.z);
+    J.zz += mass * (arm.x * arm.x + arm.y * arm.y);
+    J.xy -= mass * arm.x * arm.y;
+    J.xz -= mass * arm.x * arm.z;
+    J.yz -= mass * arm.y * arm.z;
+    return J;
+}
+
+static ItmSym3 add_inertias(ItmSym3 a, ItmSym3 b)
+{
+    return (ItmSym3){a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};
+}
+
+// Put the mass of a link into another one of its group, and leave it as a frame.
+static void merge_mass(Import* m, int into, int from)
+{
+    ItmUrdfLink *a = &m->robot.links[into], *b = &m->robot.links[from];
+    ItmPose between = itm_pose_mul(itm_pose_inverse(m->places[into].world), m->places[from].world);
+    ItmPose b_in_a = itm_pose_mul(between, b->inertial);
+    ItmMat3 R_a = itm_quat_to_mat(a->inertial.q), R_b = itm_quat_to_mat(b_in_a.q);
+    double mass = a->mass + b->mass;
+    ItmVec3 com = itm_vec_scale(1.0 / mass, itm_vec_add(itm_vec_scale(a->mass, a->inertial.p), itm_vec_scale(b->mass, b_in_a.p)));
+    ItmSym3 J_a = shift_inertia(itm_sym_rotate(&R_a, &a->inertia), a->mass, itm_vec_sub(a->inertial.p, com));
+    ItmSym3 J_b = shift_inertia(itm_sym_rotate(&R_b, &b->inertia), b->mass, itm_vec_sub(b_in_a.p, com));
+    a->mass = mass;
+    a->inertial = (ItmPose){com, itm_quat_identity()};
+    a->inertia = add_inertias(J_a, J_b);
+    b->mass = 0.0;
+    note_at(m, b->inertial_line, "the mass of link '%s' is counted to link '%s', which it is fixed to", b->name, a->name);
+}
+
+// Merge links of a group into its link `into`: those whose inertia no solid has, or (all) every one.
+static void merge_group(Import* m, int into, bool all)
+{
+    for (int i = 0; i < m->robot.nlink; i++) {
+        const ItmUrdfLink* link = &m->robot.links[i];
+        if (i != into && m->places[i].group == m->places[into].group && link->mass > 0.0 && (all || !is_solid(link))) {
+            merge_mass(m, into, i);
+        }
+    }
+}
+
+// Enlarge all three principal moments by the same, as little as makes them those of a solid; of a body without any
+// inertia by those of a ball of its mass with a radius of gyration of 1 cm.
+static void repair_inertia(Import* m, ItmUrdfLink* link)
+{
+    double enlarged = 0.0, add = 1e-12 * link->mass;
+    ItmSym3 J = link->inertia;
+    bool is_zero = J.xx == 0.0 && J.yy == 0.0 && J.zz == 0.0 && J.xy == 0.0 && J.xz == 0.0 && J.yz == 0.0;
+    add = is_zero ? 1e-4 * link->mass : add;
+    for (int i = 0; i < 200 && !is_solid(link); i++, add *= 1.5) {
+        enlarged += add;
+        link->inertia.xx = J.xx + enlarged;
+        link->inertia.yy = J.yy + enlarged;
+        link->inertia.zz = J.zz + enlarged;
+    }
+    note_at(m, link->inertial_line, "the principal moments of inertia of link '%s' are enlarged by %.3g kg m^2", link->name,
+            enlarged);
+}
+
+// Links whose inertia no solid has: below a fixed base it does not matter; fixed to others the sum counts; otherwise the file
+// is refused, or repaired where the user wants that.
+static void settle_masses(Import* m)
+{
+    for (int i = 0; i < m->robot.nlink && m->r->status == ITM_OK; i++) {
+        ItmUrdfLink* link = &m->robot.links[i];
+        int group = m->places[i].group, solid = ITM_NONE;
+        if (link->mass == 0.0 || is_solid(link)) {
+            continue;
+        }
+        if (group == 0 && !m->is_free) {
+            link->mass = 0.0;
+            note_at(m, link->inertial_line, "link '%s' is part of the ground: its inertia is not that of a solid", link->name);
+            continue;
+        }
+        for (int k = m->robot.nlink - 1; k >= 0; k--) {
+            solid = m->places[k].group == group && is_solid(&m->robot.links[k]) ? k : solid;
+        }
+        if (solid != ITM_NONE) {
+            merge_group(m, solid, false);
+            i = -1;  // the sum may be no solid's: look at all again; there is one link with mass less each time
+            continue;
+        }
+        merge_group(m, i, true);
+        if (!is_solid(link) && m->repairs) {
+            repair_inertia(m, link);
+        } else if (!is_solid(link)) {
+            itm_inertia_check(&link->inertia, link->name, m->r->error);
+            char reason[300];
+            snprintf(reason, sizeof reason, "%.299s", m->r->error != NULL ? m->r->error->message : "bad inertia");
+            fail_at(m, link->inertial_line, "%s; 'inertia: repair' in urdf enlarges it as little as needed", reason);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- frames
 
 // The link of each group that carries its frames: the first with mass, ITM_NONE: none. carriers (nlink)
 static void find_carriers(const Import* m, int* carriers)
@@ -356,6 +465,7 @@ static int add_moving(Import* m, const ItmUrdfJoint* joint, double value)
         [ITM_URDF_CONTINUOUS] = ITM_JOINT_REVOLUTE,
         [ITM_URDF_PRISMATIC] = ITM_JOINT_PRISMATIC,
         [ITM_URDF_PLANAR] = ITM_JOINT_PLANAR,
+        [ITM_URDF_SPHERICAL] = ITM_JOINT_SPHERICAL,
     };
     const Place *parent = &m->places[joint->parent], *child = &m->places[joint->child];
     ItmPose along;  // z along the axis of the joint
@@ -638,6 +748,7 @@ static void build_robot(Import* m)
     read_starts(m);
     follow_leaders(m);
     place_links(m);
+    settle_masses(m);
     find_carriers(m, carriers);
     drop_massless(m, carriers, has_mass);
     add_bodies(m, carriers);
@@ -678,10 +789,11 @@ static char* read_bytes(Import* m, size_t* length)
 
 static void read_options(Import* m, const ItmNode* node)
 {
-    enum { FILE_NAME, BASE, POSITION, ORIENTATION, START, CONTACT, MATERIAL, PREFIX, PACKAGES, NKEY };
+    enum { FILE_NAME, BASE, POSITION, ORIENTATION, START, CONTACT, MATERIAL, INERTIA, PREFIX, PACKAGES, NKEY };
     static const char* const KEYS[NKEY] = {"file",    "base",     "position", "orientation", "start",
-                                           "contact", "material", "prefix",   "packages"};
+                                           "contact", "material", "inertia",  "prefix",      "packages"};
     static const char* const BASES[] = {"fixed", "free"};
+    static const char* const INERTIAS[] = {"refuse", "repair"};
     static const char* const CONTACTS[] = {"outside", "all", "none"};
     const ItmNode* v[NKEY] = {[FILE_NAME] = node};
     ItmReader* r = m->r;
@@ -697,6 +809,7 @@ static void read_options(Import* m, const ItmNode* node)
     int contacts = itm_reader_get_word(r, v[CONTACT], "a choice of contacts", CONTACTS, 3, 0);
     m->contacts = contacts > 0 ? (Contacts)contacts : CONTACTS_OUTSIDE;
     m->material = itm_reader_get_material(r, v[MATERIAL]);
+    m->repairs = itm_reader_get_word(r, v[INERTIA], "a choice for bad inertias", INERTIAS, 2, 0) == 1;
     const char* prefix = itm_reader_get_text(r, v[PREFIX], "a prefix");
     m->prefix = prefix != NULL ? prefix : "";
     m->start = v[START];

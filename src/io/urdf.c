@@ -19,7 +19,7 @@
 #include <libxml/tree.h>
 
 static const char* const TYPE_NAMES[ITM_URDF_JOINT_TYPE_COUNT] = {"fixed",     "revolute", "continuous",
-                                                                 "prismatic", "planar",   "floating"};
+                                                                 "prismatic", "planar",   "floating",   "spherical"};
 
 // A joint as it stands in the file, with the names it refers to.
 typedef struct RawJoint {
@@ -174,8 +174,8 @@ static bool get_numbers(Parser* p, const xmlNode* node, const char* name, double
         return false;
     }
     if (!scan_numbers(text, values, n)) {
-        fail(p, line_of(node), "attribute '%s' of <%s>: expected %d finite number%s, found '%.60s'", name, tag_of(node), n,
-             n == 1 ? "" : "s", text);
+        fail(p, line_of(node), "attribute '%s' of <%s>: expected %d finite number%s, found '%.60s'%s", name, tag_of(node), n,
+             n == 1 ? "" : "s", text, strchr(text, '$') != NULL ? "; expand the file with xacro first" : "");
     }
     xmlFree(text);
     return true;
@@ -249,6 +249,18 @@ static void read_inertial(Parser* p, const xmlNode* node, ItmUrdfLink* link)
     }
 }
 
+// One factor for all, or three.
+static void get_scale(Parser* p, const xmlNode* node, double* scale)
+{
+    char* text = get_attribute(node, "scale");
+    if (text != NULL && scan_numbers(text, scale, 1)) {
+        scale[1] = scale[2] = scale[0];
+    } else {
+        get_numbers(p, node, "scale", scale, 3);
+    }
+    xmlFree(text);
+}
+
 // <box size>, <cylinder radius length>, <sphere radius> or <mesh filename scale>; false for anything else.
 static bool read_geometry(Parser* p, const xmlNode* node, ItmUrdfShape* shape)
 {
@@ -268,7 +280,7 @@ static bool read_geometry(Parser* p, const xmlNode* node, ItmUrdfShape* shape)
         shape->kind = ITM_URDF_MESH;
         shape->size[0] = shape->size[1] = shape->size[2] = 1.0;
         shape->file = require_text(p, node, "filename");
-        get_numbers(p, node, "scale", shape->size, 3);
+        get_scale(p, node, shape->size);
     } else {
         return false;
     }
@@ -360,7 +372,8 @@ static void read_axis(Parser* p, const xmlNode* node, ItmUrdfJoint* joint)
     get_numbers(p, node, "xyz", xyz, 3);
     ItmVec3 axis = itm_vec(xyz[0], xyz[1], xyz[2]);
     double length = itm_vec_norm(axis);
-    if (joint->type != ITM_URDF_FIXED && joint->type != ITM_URDF_FLOATING && !(length > 0.0 && isfinite(length))) {
+    bool has_axis = joint->type != ITM_URDF_FIXED && joint->type != ITM_URDF_FLOATING && joint->type != ITM_URDF_SPHERICAL;
+    if (has_axis && !(length > 0.0 && isfinite(length))) {
         fail(p, line_of(node), "joint '%s': the axis has no direction", joint->name);
     }
     joint->axis = length > 0.0 ? itm_vec_scale(1.0 / length, axis) : axis;
@@ -372,8 +385,8 @@ static void read_limit(Parser* p, const xmlNode* node, ItmUrdfJoint* joint)
     joint->lower = get_number(p, node, "lower", 0.0);
     joint->upper = get_number(p, node, "upper", 0.0);
     if (joint->has_limit && joint->lower > joint->upper) {
-        fail(p, line_of(node), "joint '%s': the lower limit %g is above the upper one, %g", joint->name, joint->lower,
-             joint->upper);
+        joint->has_limit = false;
+        note_unused(p, node, "a lower limit above the upper one", "limit");
     }
     if (xmlHasProp((xmlNode*)node, (const xmlChar*)"effort") || xmlHasProp((xmlNode*)node, (const xmlChar*)"velocity")) {
         note_unused(p, node, "effort and velocity", "limit");
@@ -614,14 +627,34 @@ static void check_bytes(Parser* p, const char* bytes, size_t length)
     }
 }
 
+// A copy without the XML declaration: it says nothing that we do not know, and is wrong more often than not (version "0.0",
+// not at the start). Blanks take its place, so that lines stay.
+static char* copy_without_declaration(Parser* p, const char* bytes, size_t length)
+{
+    char* copy = itm_document_take(p->doc, length + 1);
+    if (copy == NULL) {
+        fail_memory(p);
+        return NULL;
+    }
+    memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    char* declaration = strstr(copy, "<?xml ");
+    char* end = declaration != NULL ? strstr(declaration, "?>") : NULL;
+    for (char* c = declaration; end != NULL && c < end + 2; c++) {
+        *c = *c == '\n' ? '\n' : ' ';
+    }
+    return copy;
+}
+
 static void parse_xml(Parser* p, const char* bytes, size_t length)
 {
-    xmlParserCtxt* context = xmlNewParserCtxt();
+    char* text = copy_without_declaration(p, bytes, length);
+    xmlParserCtxt* context = text != NULL ? xmlNewParserCtxt() : NULL;
     if (context == NULL) {
         fail_memory(p);
         return;
     }
-    xmlDoc* document = xmlCtxtReadMemory(context, bytes, (int)length, NULL, "UTF-8",
+    xmlDoc* document = xmlCtxtReadMemory(context, text, (int)length, NULL, "UTF-8",
                                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES);
     if (document == NULL) {
         const xmlError* error = xmlCtxtGetLastError(context);
