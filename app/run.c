@@ -63,8 +63,8 @@ static bool set_up(Run* r, const AppArguments* arguments)
         return false;
     }
     if (r->file->nnote > 0 && !arguments->is_quiet) {
-        fprintf(stderr, "interim: %d thing%s in the files not used or changed (see: interim check %s)\n", r->file->nnote,
-                r->file->nnote > 1 ? "s are" : " is", arguments->model);
+        fprintf(stderr, "interim: %d note%s on what the files have (see: interim check %s)\n", r->file->nnote,
+                r->file->nnote > 1 ? "s" : "", arguments->model);
     }
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = r->system.kind->create(&r->system, &r->error);

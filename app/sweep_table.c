@@ -57,18 +57,26 @@ static void emit_cost(Sink* sink, const SweepJob* job, const char* format)
 
 // ---------------------------------------------------------------------------- terminal
 
+static bool ends_with(const char* text, const char* tail)
+{
+    size_t length = strlen(text), tail_length = strlen(tail);
+    return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
+}
+
 // The part of a key that tells it from the others: "run.step" is "step" unless another ends so.
 static const char* short_key(const SweepAxes* axes, int axis)
 {
     const char* key = axes->items[axis].key;
-    const char* dot = strrchr(key, '.');
-    for (int i = 0; i < axes->count && dot != NULL; i++) {
-        size_t length = strlen(axes->items[i].key), tail = strlen(dot);
-        if (i != axis && length >= tail && strcmp(axes->items[i].key + length - tail, dot) == 0) {
-            return key;
+    for (const char* dot = key + strlen(key); dot > key; dot--) {
+        bool is_unique = *dot == '.';
+        for (int i = 0; i < axes->count && is_unique; i++) {
+            is_unique = i == axis || !ends_with(axes->items[i].key, dot);
+        }
+        if (is_unique) {
+            return dot + 1;
         }
     }
-    return dot != NULL ? dot + 1 : key;
+    return key;
 }
 
 static void emit_row(Sink* sink, const SweepTable* t, int combination)
