@@ -2,7 +2,7 @@
 // "--name value" are the same.
 #include "app.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Before a sweep: is every value fit to be run, and what are the signals?
 #include "sweep.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

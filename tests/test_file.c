@@ -287,30 +287,6 @@ static void every_kind_of_signal_is_read(void** state)
     done(&r);
 }
 
-// A file of this text in the directory of the tests.
-static void write_file(const char* name, const char* text)
-{
-    FILE* out = fopen(name, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void tables_come_from_files_too(void** state)
-{
-    (void)state;
-    write_file("signal.csv", "time,push,pull\n0,1,2\n0.5,3,4\n1,-1,0\n");
-    Read r = accept("signals:\n"
-                    "  a: {table: {file: signal.csv, column: push}}\n"
-                    "  b: {table: {file: signal.csv, column: pull, interpolation: hold}}\n"
-                    "multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n");
-    const ItmSignalDef* s = r.builder->signals.items;
-    assert_true(s[0].kind == ITM_SIGNAL_TABLE && s[0].npoint == 3 && s[0].times[1] == 0.5 && s[0].values[1] == 3);
-    assert_true(s[1].kind == ITM_SIGNAL_PIECEWISE && s[1].npoint == 3 && s[1].values[0] == 2 && s[1].values[2] == 0);
-    done(&r);
-    remove("signal.csv");
-}
-
 static void titles_are_written_in_any_style(void** state)
 {
     (void)state;
@@ -466,7 +442,7 @@ static void unknown_keys_get_the_nearest_one(void** state)
            "'mulitbody' is not a key of a model file; nearest: 'multibody'");
     refuse("multibody: {bodys: {}}\n", 1, 13, "nearest: 'bodies'");
     refuse("multibody:\n  bodies:\n    a:\n      mas: 1\n", 4, 7, "nearest: 'mass'");
-    refuse("xyzzy: 1\n", 1, 1, "expected interim, title, parameters, signals, multibody, subsystems or run");
+    refuse("xyzzy: 1\n", 1, 1, "expected interim, title, parameters, signals, multibody, subsystems, cosim or run");
     refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], axes: [0, 0, 1]}}\n",
                       1, 55, "nearest: 'axis'");
     refuse_after_head("  motions: {j: {torque: 1}}\n", 1, 17, "not a key of a motion");
@@ -766,15 +742,6 @@ static void signals_are_checked(void** state)
     refuse("signals: {a: {ramp: {end: 1, to: 1}, sine: {}}}" AND, 1, 14, "one of ramp");
     refuse("signals: {a: {}}" AND, 1, 14, "one of ramp");
     refuse("signals: {a b: 1}" AND, 1, 11, "white space");
-    refuse("signals: {a: {table: {file: nowhere.csv, column: x}}}" AND, 1, 29, "no such file");
-    refuse("signals: {a: {table: {file: nowhere.csv}}}" AND, 1, 22, "needs 'column'");
-    refuse("signals: {a: {table: {file: a.csv, column: x, times: [0]}}}" AND, 1, 29, "not both");
-    write_file("signal.csv", "time,push\n0,1\n0,2\n");
-    refuse("signals: {a: {table: {file: signal.csv, column: puhs}}}" AND, 1, 49, "nearest: 'push'");
-    refuse("signals: {a: {table: {file: signal.csv, column: push}}}" AND, 1, 29, "row 2");
-    write_file("signal.csv", "time,push\n0,1\n1,x\n");
-    refuse("signals: {a: {table: {file: signal.csv, column: push}}}" AND, 1, 29, "line 3");
-    remove("signal.csv");
 }
 
 static void run_settings_are_checked(void** state)
@@ -887,7 +854,6 @@ int main(void)
         cmocka_unit_test(events_are_read),
         cmocka_unit_test(events_are_checked),
         cmocka_unit_test(every_kind_of_signal_is_read),
-        cmocka_unit_test(tables_come_from_files_too),
         cmocka_unit_test(titles_are_written_in_any_style),
         cmocka_unit_test(keys_with_nothing_under_them_are_empty),
         cmocka_unit_test(anchors_save_typing),

@@ -195,7 +195,7 @@ static void compile_resistances(Compile* k)
             branch->opening = ITM_OPENING_POSITIVE;
             branch->control = c->ncontrol;
             c->controls[c->ncontrol++] =
-                (ItmControl){.drive = add_drive(k, name, def->opening, def->signal), .x_adr = ITM_NONE, .hi = 1.0};
+                (ItmSpool){.drive = add_drive(k, name, def->opening, def->signal), .x_adr = ITM_NONE, .hi = 1.0};
         }
     }
     for (int i = 0; i < b->laminars.count; i++) {
@@ -215,7 +215,7 @@ static void compile_resistances(Compile* k)
 }
 
 // Limits and spool dynamics of a valve; its states stand at the command.
-static void compile_spool(Compile* k, ItmControl* control, const ItmValveDef* def, const char* name)
+static void compile_spool(Compile* k, ItmSpool* control, const ItmValveDef* def, const char* name)
 {
     ItmCircuit* c = k->c;
     bool is_symmetric = def->kind == ITM_VALVE_SYMMETRIC;
@@ -255,7 +255,7 @@ static void compile_valves(Compile* k)
                 branch->opening = n < 2 ? ITM_OPENING_COMPLEMENT : ITM_OPENING_POSITIVE;
             }
         }
-        ItmControl* control = &c->controls[c->ncontrol++];
+        ItmSpool* control = &c->controls[c->ncontrol++];
         control->drive = add_drive(k, view->name, def->command, def->signal);
         compile_spool(k, control, def, view->name);
     }
@@ -349,19 +349,12 @@ static ItmStatus compile_signals(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->signals.count; i++) {
         ItmSignalDef def = k->b->signals.items[i];
-        size_t n = (size_t)def.npoint;
-        double* table = itm_circuit_take(c, 4 * n, sizeof *table);
+        double* table = itm_circuit_take(c, 4 * (size_t)def.npoint, sizeof *table);
         if (table == NULL) {
             return out_of_memory(k->error);
         }
-        if (n > 0) {
-            memcpy(table, def.times, n * sizeof *table);
-            memcpy(table + n, def.values, n * sizeof *table);
-        }
-        def.times = table;
-        def.values = table + n;
         def.name = "";
-        itm_signal_init(&c->signals[c->nsignal++], &def, table + 2 * n, table + 3 * n);
+        itm_signal_compile(&c->signals[c->nsignal++], &def, table);
     }
     return ITM_OK;
 }
@@ -548,7 +541,7 @@ static bool has_names(const ItmCircuit* c)
 static void set_spool_starts(ItmCircuit* c)
 {
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         const ItmDrive* drive = &c->drives[control->drive];
         double command = drive->base;
         if (drive->signal != ITM_NONE) {

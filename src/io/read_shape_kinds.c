@@ -121,7 +121,7 @@ static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* sca
     if (r->status == ITM_OK && !(scale > 0)) {
         itm_reader_fail(r, scale_node, "scale must be positive, got %g", scale);
     }
-    const char* path = name != NULL && r->status == ITM_OK ? itm_reader_get_path(r, name) : NULL;
+    char* path = name != NULL && r->status == ITM_OK ? itm_reader_make_path(r, name) : NULL;
     if (path == NULL) {
         return;
     }

@@ -2,16 +2,9 @@
 #include "io/reader.h"
 
 #include "base/error.h"
-#include "io/nearest.h"
-#include "io/results_read.h"
 #include "multibody/signal.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 // ---------------------------------------------------------------------------- values with one unit
 
@@ -123,95 +116,19 @@ static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* value
     def->npoint = n;
 }
 
-// The column of a results file that a name means; complains and gives ITM_NONE if there is none.
-static int find_column(ItmReader* r, const ItmNode* node, const ItmTable* table, const char* name)
-{
-    int column = itm_table_find(table, name);
-    if (column == ITM_NONE) {
-        ItmNearest nearest = itm_nearest_start(name, strlen(name));
-        for (int i = 1; i < table->ncolumn; i++) {
-            itm_nearest_offer(&nearest, table->names[i]);
-        }
-        itm_reader_fail(r, node, "the file has no column '%.64s'%s%.64s%s", name, nearest.best != NULL ? "; nearest: '" : "",
-                        nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
-    }
-    return column;
-}
-
-// Two columns of a results file into memory of the document.
-static void copy_columns(ItmReader* r, const ItmNode* node, const ItmTable* table, int column, ItmSignalDef* def)
-{
-    long n = table->nrow;
-    double* numbers = n <= INT_MAX / 2 ? itm_document_take(r->doc, 2 * (size_t)n * sizeof *numbers + 1) : NULL;
-    if (numbers == NULL) {
-        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
-        return;
-    }
-    for (long i = 0; i < n && r->status == ITM_OK; i++) {
-        numbers[i] = itm_table_get(table, i, 0);
-        numbers[n + i] = itm_table_get(table, i, column);
-        if (!isfinite(numbers[i]) || !isfinite(numbers[n + i]) || (i > 0 && numbers[i] <= numbers[i - 1])) {
-            itm_reader_fail(r, node, "row %ld of the file: times must increase and all numbers be finite", i + 1);
-        }
-    }
-    def->times = numbers;
-    def->values = numbers + n;
-    def->npoint = (int)n;
-}
-
-// A column of a CSV or HDF5 file of results, or of any table whose first column is the time.
-static void read_column(ItmReader* r, const ItmNode* file, const ItmNode* column, ItmSignalDef* def)
-{
-    const char* name = itm_reader_get_text(r, file, "a path");
-    const char* column_name = itm_reader_get_text(r, column, "the name of a column");
-    const char* path = r->status == ITM_OK ? itm_reader_get_path(r, name) : NULL;
-    if (path == NULL) {
-        return;
-    }
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-        itm_reader_fail(r, file, "cannot read '%.200s': there is no such file", path);
-        return;
-    }
-    ItmTable* table = NULL;
-    ItmError error = {0};
-    if (itm_results_read(&table, path, &error) != ITM_OK) {
-        char place[48] = "";
-        if (error.line > 0) {
-            snprintf(place, sizeof place, "line %d, column %d: ", error.line, error.column);
-        }
-        itm_reader_fail(r, file, "%s%.400s", place, error.message);
-        return;
-    }
-    int found = find_column(r, column, table, column_name);
-    if (found != ITM_NONE) {
-        copy_columns(r, file, table, found, def);
-    }
-    itm_table_destroy(table);
-}
-
 static void read_table(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
 {
-    enum { TIMES, VALUES, FILE_NAME, COLUMN, INTERPOLATION, NKEY };
-    static const char* const KEYS[NKEY] = {"times", "values", "file", "column", "interpolation"};
-    enum { LINEAR, CUBIC, HOLD, NWORD };
-    static const char* const WORDS[NWORD] = {"linear", "cubic", "hold"};
+    enum { TIMES, VALUES, INTERPOLATION, NKEY };
+    static const char* const KEYS[NKEY] = {"times", "values", "interpolation"};
+    static const char* const WORDS[] = {"linear", "cubic"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, node, "a table", KEYS, NKEY, v);
-    bool is_file = v[FILE_NAME] != NULL;
-    if (is_file && (v[TIMES] != NULL || v[VALUES] != NULL)) {
-        itm_reader_fail(r, v[FILE_NAME], "a table has times and values, or a file and a column, not both");
-    }
-    itm_reader_require(r, node, v[is_file ? FILE_NAME : TIMES], "a table", is_file ? "file" : "times");
-    itm_reader_require(r, node, v[is_file ? COLUMN : VALUES], "a table", is_file ? "column" : "values");
-    int word = itm_reader_get_word(r, v[INTERPOLATION], "an interpolation", WORDS, NWORD, LINEAR);
-    def->kind = word == HOLD ? ITM_SIGNAL_PIECEWISE : ITM_SIGNAL_TABLE;
-    def->interpolation = word == CUBIC ? ITM_INTERPOLATE_CUBIC : ITM_INTERPOLATE_LINEAR;
-    if (is_file && r->status == ITM_OK) {
-        read_column(r, v[FILE_NAME], v[COLUMN], def);
-    } else {
-        read_points(r, v[TIMES], v[VALUES], def, unit);
-    }
+    itm_reader_require(r, node, v[TIMES], "a table", "times");
+    itm_reader_require(r, node, v[VALUES], "a table", "values");
+    def->kind = ITM_SIGNAL_TABLE;
+    int word = itm_reader_get_word(r, v[INTERPOLATION], "an interpolation", WORDS, 2, 0);
+    def->interpolation = word == 1 ? ITM_INTERPOLATE_CUBIC : ITM_INTERPOLATE_LINEAR;
+    read_points(r, v[TIMES], v[VALUES], def, unit);
 }
 
 static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
@@ -239,13 +156,13 @@ const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* 
         def->value = get_value(r, node, unit);
         return node;
     }
-    static const char* const KEYS[] = {"ramp", "sine", "table", "piecewise"};
+    static const char* const KEYS[] = {"ramp", "sine", "table", "piecewise", "csv"};
     static void (*const READERS[])(ItmReader*, const ItmNode*, ItmSignalDef*, ItmSignalUnit*) = {
-        read_ramp, read_sine, read_table, read_piecewise};
+        read_ramp, read_sine, read_table, read_piecewise, itm_read_recording};
     const ItmNode* v[ITM_COUNT(KEYS)];
     itm_reader_get_map(r, node, "a signal", KEYS, ITM_COUNT(KEYS), v);
     if (node->count != 1) {
-        itm_reader_fail(r, node, "a signal is a number, or one of ramp, sine, table or piecewise");
+        itm_reader_fail(r, node, "a signal is a number, or one of ramp, sine, table, piecewise or csv");
     }
     for (int i = 0; i < ITM_COUNT(KEYS) && r->status == ITM_OK; i++) {
         if (v[i] != NULL) {

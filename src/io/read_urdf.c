@@ -6,11 +6,11 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "io/bytes.h"
 #include "io/mesh.h"
 #include "io/urdf.h"
 #include "math/vec.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,6 +108,18 @@ static void* take(Import* m, size_t size)
         m->r->status = itm_error_set(m->r->error, ITM_ERR_MEMORY, "itm_read_urdf", NULL, "out of memory");
     }
     return memory;
+}
+
+// A path as the model file means it, in memory of the document; NULL without memory.
+static const char* keep_path(Import* m, const char* name)
+{
+    char* path = itm_reader_make_path(m->r, name);
+    char* kept = path != NULL ? take(m, strlen(path)) : NULL;
+    if (kept != NULL) {
+        strcpy(kept, path);
+    }
+    free(path);
+    return kept;
 }
 
 // ---------------------------------------------------------------------------- names
@@ -585,8 +597,7 @@ static const char* find_package(Import* m, const char* name, size_t length)
     for (const ItmItem* item = m->packages != NULL ? m->packages->first : NULL; item != NULL; item = item->next) {
         if (item->key != NULL && item->key->length == length && memcmp(item->key->text, name, length) == 0) {
             const char* directory = itm_reader_get_text(m->r, item->value, "a directory");
-            const char* path = directory != NULL ? itm_reader_get_path(m->r, directory) : NULL;
-            return path;
+            return directory != NULL ? keep_path(m, directory) : NULL;
         }
     }
     return NULL;
@@ -760,33 +771,6 @@ static void build_robot(Import* m)
     note_unused(m);
 }
 
-// The bytes of the file; NULL after a complaint. The caller frees them.
-static char* read_bytes(Import* m, size_t* length)
-{
-    struct stat about;
-    errno = 0;
-    FILE* stream = stat(m->path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(m->path, "rb") : NULL;
-    if (stream == NULL) {
-        itm_reader_fail(m->r, m->node, "cannot read '%.200s': %s", m->path, errno != 0 ? strerror(errno) : "it is not a file");
-        return NULL;
-    }
-    size_t size = about.st_size > 0 && about.st_size <= ITM_DOCUMENT_MAX_BYTES ? (size_t)about.st_size : 0;
-    char* bytes = malloc(size + 1);
-    if (about.st_size > ITM_DOCUMENT_MAX_BYTES) {
-        itm_reader_fail(m->r, m->node, "'%.200s' is larger than %u MB", m->path, ITM_DOCUMENT_MAX_BYTES >> 20);
-    } else if (bytes == NULL) {
-        m->r->status = itm_error_set(m->r->error, ITM_ERR_MEMORY, "itm_read_urdf", NULL, "out of memory");
-    } else {
-        *length = fread(bytes, 1, size, stream);
-    }
-    fclose(stream);
-    if (m->r->status != ITM_OK) {
-        free(bytes);
-        return NULL;
-    }
-    return bytes;
-}
-
 static void read_options(Import* m, const ItmNode* node)
 {
     enum { FILE_NAME, BASE, POSITION, ORIENTATION, START, CONTACT, MATERIAL, INERTIA, PREFIX, PACKAGES, NKEY };
@@ -817,16 +801,21 @@ static void read_options(Import* m, const ItmNode* node)
     if (m->packages != NULL) {
         itm_reader_is_collection(r, m->packages, "packages");
     }
-    m->path = r->status == ITM_OK ? itm_reader_get_path(r, name) : NULL;
+    m->path = r->status == ITM_OK ? keep_path(m, name) : NULL;
 }
 
 static void read_robot(ItmReader* r, const ItmNode* node)
 {
     Import m = {.r = r, .node = node};
     size_t length = 0;
+    const char* why = NULL;
     read_options(&m, node);
-    char* bytes = m.path != NULL && r->status == ITM_OK ? read_bytes(&m, &length) : NULL;
+    if (m.path == NULL || r->status != ITM_OK) {
+        return;
+    }
+    char* bytes = itm_bytes_read(m.path, ITM_DOCUMENT_MAX_BYTES, &length, &why);
     if (bytes == NULL) {
+        itm_reader_fail(r, m.node, "cannot read '%.200s': %s", m.path, why);
         return;
     }
     r->status = itm_urdf_parse(&m.robot, r->doc, bytes, length, m.path, r->error);

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/names.h"
-#include "io/nearest.h"
-#include "io/utf8.h"
+#include "base/nearest.h"
+#include "base/utf8.h"
 #include "math/vec.h"
 
 #include <locale.h>
@@ -359,9 +359,9 @@ static ItmUrdfJointType get_type(Parser* p, const xmlNode* node, const char* nam
         for (int i = 0; i < ITM_URDF_JOINT_TYPE_COUNT; i++) {
             itm_nearest_offer(&nearest, TYPE_NAMES[i]);
         }
+        char hint[160];
         fail(p, line_of(node), "joint '%s': '%.40s' is not a type of joint; expected fixed, revolute, continuous, prismatic, "
-             "planar or floating%s%s%s", name, text, nearest.best != NULL ? "; nearest: '" : "",
-             nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+             "planar or floating%s", name, text, itm_nearest_format(&nearest, hint, sizeof hint));
     }
     return ITM_URDF_FIXED;
 }
@@ -457,8 +457,8 @@ static int find_link(Parser* p, const char* name, int line)
         for (int i = 0; i < p->links.count; i++) {
             itm_nearest_offer(&nearest, p->links.items[i].name);
         }
-        fail(p, line, "there is no link '%.64s'%s%.64s%s", name, nearest.best != NULL ? "; nearest: '" : "",
-             nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+        char hint[160];
+        fail(p, line, "there is no link '%.64s'%s", name, itm_nearest_format(&nearest, hint, sizeof hint));
     }
     return link;
 }
