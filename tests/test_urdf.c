@@ -383,7 +383,7 @@ static void what_is_no_description_is_refused(void** state)
     memset(large, ' ', 17u << 20);
     large[(17u << 20) - 1] = '\0';
     write_robot(large);
-    refuse("multibody: {urdf: robot.urdf}", 1, 19, "larger than 16 MB");
+    refuse("multibody: {urdf: robot.urdf}", 1, 19, "too large");
     remove("robot.urdf");
     free(large);
 }
