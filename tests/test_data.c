@@ -82,12 +82,12 @@ static void stepping_over_events_allocates_nothing(void** state)
     CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/pick-and-place.yaml", NULL, 0, &error), &error);
     ItmData* d = create(file->model, ITM_STEPPER_EULER);
     int hand = itm_model_find_latch(file->model, "grasp-hand-box");
-    long before = allocation_count;
+    long before = allocations;
     advance(file->model, d, 599);
     assert_false(itm_data_is_latch_closed(file->model, d, hand));
     advance(file->model, d, 2);
     assert_true(itm_data_is_latch_closed(file->model, d, hand));
-    assert_int_equal(allocation_count, before);
+    assert_int_equal(allocations, before);
     itm_data_destroy(d);
     itm_file_destroy(file);
 }
