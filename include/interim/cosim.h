@@ -231,6 +231,11 @@ ITM_API size_t itm_cosim_get_state_size(const ItmCosim* cosim);
 ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
 
+// Spectral radius of the macro step, linearised where the system is now (two steps later, when predictions have their past): above
+// 1 a small disturbance grows. Local: other positions, speeds and contacts may have another one; states of controls and foreign
+// subsystems are left alone. Nothing changes. ITM_ERR_UNSUPPORTED: too many states; otherwise a trial step failed.
+ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, double* radius);
+
 // ---------------------------------------------------------------------------- outputs
 
 // Everything a run records: outputs of the parts as part.element.quantity (of a mechanism with an empty name without the

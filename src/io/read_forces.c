@@ -230,8 +230,7 @@ static void read_one(ItmReader* r, const ItmItem* item)
                                         "joint-spring", "bushing", "actuator"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
         read_force, read_torque, read_spring, read_joint_spring, read_bushing, read_actuator};
-    int type =
-        itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
+    int type = itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);
     }
