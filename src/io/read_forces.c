@@ -223,6 +223,20 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 
 // ---------------------------------------------------------------------------- actuator
 
+// The force of an actuator: an output of another subsystem, or a signal. Its id, or ITM_NONE.
+static int read_actuator_force(ItmReader* r, const ItmNode* node, const char* name)
+{
+    if (r->status != ITM_OK || node == NULL || !itm_reader_is_connection(node)) {
+        return itm_reader_get_signal(r, node, name, ITM_DIM_FORCE);
+    }
+    if (r->file->name == NULL) {
+        itm_reader_fail(r, node, "a mechanism that other subsystems drive needs a 'name'");
+    } else {
+        itm_reader_add_connection(r, node, r->file->name, name);
+    }
+    return ITM_NONE;
+}
+
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
@@ -239,7 +253,7 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
     }
     def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
     def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
-    def.signal = itm_reader_get_signal(r, v[FORCE], def.name, ITM_DIM_FORCE);
+    def.signal = read_actuator_force(r, v[FORCE], def.name);
     if (r->status != ITM_OK) {
         return;
     }

@@ -59,6 +59,7 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmMaterialDef) materials;
     ITM_DEF_LIST(ItmMaterialPairDef) material_pairs;
     ITM_DEF_LIST(ItmColliderDef) colliders;
+    ITM_DEF_LIST(ItmColliderDef) visuals;  // shapes to look at; no names of their own
     ITM_DEF_LIST(ItmGapDef) gaps;
     ITM_DEF_LIST(ItmLimitDef) limits;
     ITM_DEF_LIST(ItmJointFrictionDef) joint_frictions;

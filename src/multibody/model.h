@@ -32,6 +32,7 @@ typedef struct ItmBody {
     ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
     double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
     double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
+    double  inv_mean_inertia; // of the mean of the three moments                             1/(kg m^2)
     ItmVec3 com;           // centre of mass in the user's body frame                         m
 
     int  parent;           // body, or ITM_NONE: the world
@@ -233,6 +234,8 @@ struct ItmModel {
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
+    int         nvisual;
     int         nlimit, njoint_friction;
     int         nmotor;       // motions with a force limit
     int         ncontact_max; // capacity for contacts, 0: the model has no shapes

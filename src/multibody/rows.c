@@ -1,6 +1,7 @@
 #include "multibody/rows.h"
 
 #include "base/inline.h"
+#include "math/lanes.h"
 #include "multibody/kinematics.h"
 #include "multibody/latch.h"
 #include "multibody/mass.h"
@@ -293,12 +294,7 @@ static inline void add_products(double* restrict H, int row_stride, int column_s
     for (int i = 0; i < nf; i++) {
         const double* y = Y + i * ny_f;
         for (int j = 0; j < (is_same ? i + 1 : ns); j++) {
-            const double* z = Z + j * ny_s;
-            double sum = 0.0;
-            for (int k = 0; k < count; k++) {
-                sum += y[k] * z[k];
-            }
-            H[i * row_stride + j * column_stride] += sum;
+            H[i * row_stride + j * column_stride] += itm_pair_dot(y, Z + j * ny_s, count);
         }
     }
 }
@@ -342,15 +338,13 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     }
 }
 
-// Mobility that a row would have if its bodies were free, which tells a dependent row from a merely heavy one.
-static double free_mobility(const ItmModel* m, const ItmData* d, const ItmRowBlock* block, int i)
+double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* block, const ItmSpatial* cov)
 {
     double sum = 0.0;
     for (int k = 0; k < block->nbody; k++) {
-        ItmSpatial cov = d->row_cov[block->cov_adr + i * block->nbody + k];
         const ItmBody* body = &m->bodies[block->body[k]];
-        double trace = body->inertia.xx + body->inertia.yy + body->inertia.zz;
-        sum += itm_vec_dot(cov.lin, cov.lin) / body->mass + 3.0 * itm_vec_dot(cov.ang, cov.ang) / trace;
+        sum += itm_vec_dot(cov[k].lin, cov[k].lin) * body->inv_mass +
+               itm_vec_dot(cov[k].ang, cov[k].ang) * body->inv_mean_inertia;
     }
     return sum;
 }
@@ -361,7 +355,8 @@ static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* p
     const ItmRowBlock* block = &m->blocks[pair->first];
     for (int i = 0; i < block->nrow; i++) {
         double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
-        double scale = fmax(*H_ii, free_mobility(m, d, block, i));
+        const ItmSpatial* cov = d->row_cov + block->cov_adr + i * block->nbody;
+        double scale = fmax(*H_ii, itm_rows_compute_free_mobility(m, block, cov));
         d->factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
         *H_ii += relative * scale + d->row_omega[block->row + i];
     }
