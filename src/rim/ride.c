@@ -48,6 +48,7 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     r->active = ITM_TAKE(arena, int, r->capacity);
     r->pivot = ITM_TAKE(arena, int, r->capacity);
     r->held = ITM_TAKE(arena, int, r->capacity);
+    r->loaded = ITM_TAKE(arena, int, r->capacity);
     r->watched = ITM_TAKE(arena, int, r->capacity);
     r->landing = ITM_TAKE(arena, int, r->capacity);
     r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);

@@ -408,9 +408,15 @@ static void map_column(ItmRim* rim, int k, const double* b, const double* guess,
 // What has to be looked at in a steady micro step.
 static void list_checks(ItmRide* r)
 {
-    r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
+    r->nloaded = r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
+        double bound = r->side[i] > 0 ? row->up : row->lo;
+        bool is_free = r->mode[i] == ITM_RIDE_TIGHT ? bound == 0.0 : r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        r->x_try[i] = 0.0;
+        if (!is_free) {
+            r->loaded[r->nloaded++] = i;
+        }
         if (r->mode[i] == ITM_RIDE_ACTIVE && row->normal == ITM_NONE) {
             r->held[r->nheld++] = i;
         } else if (r->mode[i] == ITM_RIDE_TIGHT || (r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] != 0.0)) {

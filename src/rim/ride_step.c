@@ -267,11 +267,12 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
     ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     double most = 0.0, tolerance = itm_ride_get_tolerance(rim);
-    for (int i = 0; i < r->nc; i++) {
+    for (int k = 0; k < r->nloaded; k++) {
+        int i = r->loaded[k];
         const double* f = r->f + i * width;
         double sum = f[0];
-        for (int k = 0; k < n; k++) {
-            sum += f[1 + k] * lambda[k];
+        for (int j = 0; j < n; j++) {
+            sum += f[1 + j] * lambda[j];
         }
         r->x_try[i] = sum;
         most = fabs(sum) > most ? fabs(sum) : most;

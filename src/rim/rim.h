@@ -97,6 +97,8 @@ typedef struct ItmRide {
     double* f;               // f0, f1 by rows                                          (nc x (1 + n))  N
     double* a_steady;        // accelerations of rows, likewise                         (nc x (1 + n))  m/s^2
     double* W_steady;        // and of the lengths                                      (n x (1 + n))   m/s^2
+    int*    loaded;          // rows with a force                                       (nloaded)
+    int     nloaded;
     int*    held;            // active rows with bounds, to be checked                  (nheld)
     int     nheld;
     int*    stuck;           // couplings whose tangents stick, to be checked           (nstuck)
