@@ -127,7 +127,11 @@ do_run() {
     need $BUILD_PACKAGES
     build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
     mkdir -p out
-    build/interim run examples/four-bar.yaml -o out/four-bar.csv
+    # the same machine at the same step: interface model with impulses, and rates held as most tools do
+    build/interim run examples/manipulator.yaml -o out/manipulator.csv
+    echo
+    build/interim sweep examples/manipulator.yaml -q --over cosim.coupling=rim,zoh --reference cosim.coupling=monolithic \
+        --signals arm.cyl2.length,arm.cyl2.rate -o out/manipulator-couplings.csv
 }
 
 do_bench() {

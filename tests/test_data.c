@@ -1,45 +1,9 @@
 // Contracts of a running instance: no allocation, same bits, checkpoints, honest failures.
+#include "allocations.h"
 #include "check.h"
 
 #include "interim/interim.h"
 #include "scenes/scenes.h"
-
-// ---------------------------------------------------------------------------- counting allocations
-
-static long allocation_count;
-
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* block, size_t size);
-void* __real_aligned_alloc(size_t alignment, size_t size);
-void* __wrap_malloc(size_t size);
-void* __wrap_calloc(size_t count, size_t size);
-void* __wrap_realloc(void* block, size_t size);
-void* __wrap_aligned_alloc(size_t alignment, size_t size);
-
-void* __wrap_malloc(size_t size)
-{
-    allocation_count++;
-    return __real_malloc(size);
-}
-
-void* __wrap_calloc(size_t count, size_t size)
-{
-    allocation_count++;
-    return __real_calloc(count, size);
-}
-
-void* __wrap_realloc(void* block, size_t size)
-{
-    allocation_count++;
-    return __real_realloc(block, size);
-}
-
-void* __wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    allocation_count++;
-    return __real_aligned_alloc(alignment, size);
-}
 
 // ---------------------------------------------------------------------------- helpers
 
@@ -79,11 +43,11 @@ static void stepping_allocates_nothing(void** state)
             ItmModel* m = build_bricard((ItmCoordinates)c);
             ItmData* d = create(m, (ItmStepper)stepper);
             double* values = calloc((size_t)itm_output_get_count(m), sizeof(double));
-            assert_true(allocation_count > 0);  // the counter is alive
-            long before = allocation_count;
+            assert_true(allocations > 0);  // the counter is alive
+            long before = allocations;
             advance(m, d, 20);
             itm_output_compute(m, d, values);
-            assert_int_equal(allocation_count, before);
+            assert_int_equal(allocations, before);
             free(values);
             itm_data_destroy(d);
             itm_model_destroy(m);
@@ -100,10 +64,10 @@ static void stepping_with_contact_allocates_nothing(void** state)
         ItmError error = {0};
         CHECK_OK(i == 0 ? itm_floor_build(&m, 10, &error) : itm_wall_build(&m, 50, &error), &error);
         ItmData* d = create(m, ITM_STEPPER_EULER);
-        long before = allocation_count;
+        long before = allocations;
         advance(m, d, 20);
         assert_true(itm_data_get_step_info(d).ncontact > 0);
-        assert_int_equal(allocation_count, before);
+        assert_int_equal(allocations, before);
         itm_data_destroy(d);
         itm_model_destroy(m);
     }

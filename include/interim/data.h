@@ -57,6 +57,10 @@ typedef struct ItmStepInfo {
     int solver_iterations;  // of the complementarity solver, summed over islands
     double solver_residual; // largest relative residual of an island
     int solver_redundant;   // active rows that depend on others
+    int bad_steps;          // steps on end, up to this one, with a residual beyond contact.residual_limit
+    double worst_residual;  // largest residual of the run above the tolerance, 0: none;
+    double worst_time;      //   at the start of which step, s
+    char worst_name[160];   //   of the row that has it: "contact of 'box' and 'floor'", "limit 'elbow'"
     long fallbacks;         // islands so far that the first solver could not do
     long unsolved;          // islands so far that no solver could do to the tolerance
     double penetration;     // deepest penetration found at the start of the last step, m

@@ -64,9 +64,9 @@ static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t lengt
     return status;
 }
 
-ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc,
-                        const char* text, size_t length, const char* name,
-                        const char* const* overrides, int noverride, ItmError* error)
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text,
+                        size_t length, const char* name, const char* const* overrides,
+                        int noverride, ItmError* error)
 {
     ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
     if (status != ITM_OK) {

@@ -183,6 +183,20 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 
 // ---------------------------------------------------------------------------- actuator
 
+// The force of an actuator: an output of another subsystem, or a signal. Its id, or ITM_NONE.
+static int read_actuator_force(ItmReader* r, const ItmNode* node, const char* name)
+{
+    if (r->status != ITM_OK || node == NULL || !itm_reader_is_connection(node)) {
+        return itm_reader_get_signal(r, node, name, ITM_DIM_FORCE);
+    }
+    if (r->file->name == NULL) {
+        itm_reader_fail(r, node, "a mechanism that other subsystems drive needs a 'name'");
+    } else {
+        itm_reader_add_connection(r, node, r->file->name, name);
+    }
+    return ITM_NONE;
+}
+
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
@@ -199,7 +213,7 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
     }
     def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
     def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
-    def.signal = itm_reader_get_signal(r, v[FORCE], def.name, ITM_DIM_FORCE);
+    def.signal = read_actuator_force(r, v[FORCE], def.name);
     if (r->status != ITM_OK) {
         return;
     }
@@ -216,8 +230,7 @@ static void read_one(ItmReader* r, const ItmItem* item)
                                         "joint-spring", "bushing", "actuator"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
         read_force, read_torque, read_spring, read_joint_spring, read_bushing, read_actuator};
-    int type =
-        itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
+    int type = itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);
     }

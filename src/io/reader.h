@@ -48,13 +48,13 @@ typedef struct ItmReader {
     ItmParameter* parameters; // (nparameter)
     int nparameter;
     ItmNames parameter_names; // name to index
-    ItmFileSignal* signals; // (nsignal)
+    ItmFileSignal* signals;   // (nsignal)
     int nsignal;
-    ItmNames signal_names; // name to index
-    ItmSignalTaker taker;  // of the subsystem that is being read
-    ItmBuilder* builder;   // of the mechanism, or NULL
-    ItmModelFile* file;    // what is filled
-    ItmFileParts* parts;   // what it is compiled from
+    ItmNames signal_names;               // name to index
+    ItmSignalTaker taker;                // of the subsystem that is being read
+    ItmBuilder* builder;                 // of the mechanism, or NULL
+    ItmModelFile* file;                  // what is filled
+    ItmFileParts* parts;                 // what it is compiled from
     const char* path;                    // of the model file; meshes are looked for beside it
     const char* groups[ITM_MOST_GROUPS]; // of shapes, bit by bit; the first is "default"
     int ngroup;

@@ -456,5 +456,14 @@ ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
     if (!(o->tolerance > 0) || !isfinite(o->tolerance)) {
         itm_check_refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
     }
+    itm_check_not_negative(&c, "effort", o->effort);
+    if (!(o->residual_limit >= o->tolerance) || !isfinite(o->residual_limit)) {
+        itm_check_refuse(&c, "residual_limit", "residual_limit must not be below the tolerance %g, got %g", o->tolerance,
+                         o->residual_limit);
+    }
+    if (o->residual_steps < 0) {
+        itm_check_refuse(&c, "residual_steps", "residual_steps must be zero (never stop) or positive, got %d",
+                         o->residual_steps);
+    }
     return c.status;
 }

@@ -127,6 +127,7 @@ static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
             .mass = def->mass,
             .inv_mass = 1.0 / def->mass,
             .inv_sqrt_mass = 1.0 / sqrt(def->mass),
+            .inv_mean_inertia = 3.0 / (def->inertia.xx + def->inertia.yy + def->inertia.zz),
             .inertia = def->inertia,
             .com = def->com,
             .joint = ITM_NONE,

@@ -94,7 +94,9 @@ static void lay_out(const ItmModel* m, ItmData* d)
 
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->path_wrench = ITM_TAKE(arena, ItmSpatial, m->npath_max);
+    // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX
+    int nrow_max = m->nblock > 0 || has_bounds(m) ? ITM_BLOCK_MAX : 1;
+    d->path_wrench = ITM_TAKE(arena, ItmSpatial, nrow_max * m->npath_max);
     double** velocities[] = {&d->x1, &d->x2, &d->x3, &d->x4};
     for (int i = 0; i < 4; i++) {
         *velocities[i] = ITM_TAKE(arena, double, nv);

@@ -104,7 +104,7 @@ struct ItmData {
     // work space of steppers and outputs
     ItmSpatial* accel;      // forward pass of itm_mass_solve                        (nbody)
     ItmSpatial* joint_wrench; // through tree joints, for outputs                    (nbody)
-    ItmSpatial* path_wrench; // half solve along a path                              (longest path)
+    ItmSpatial* path_wrench; // half solve along a path                  (ITM_BLOCK_MAX x longest path)
     double*  x1;            // velocities                                            (nv)
     double*  x2;            //                                                       (nv)
     double*  x3;            //                                                       (nv)

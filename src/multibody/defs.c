@@ -107,7 +107,10 @@ ItmContactOptions itm_default_contact_options(void)
                                .margin = 1e-3,
                                .restitution_speed = 1e-2,
                                .solver = ITM_MLCP_AUTO,
-                               .tolerance = 1e-9};
+                               .tolerance = 1e-9,
+                               .effort = 40.0,
+                               .residual_limit = 1e-3,
+                               .residual_steps = 20};
 }
 
 // ---------------------------------------------------------------------------- names

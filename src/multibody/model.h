@@ -32,6 +32,7 @@ typedef struct ItmBody {
     ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
     double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
     double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
+    double  inv_mean_inertia; // of the mean of the three moments                             1/(kg m^2)
     ItmVec3 com;           // centre of mass in the user's body frame                         m
 
     int  parent;           // body, or ITM_NONE: the world

@@ -1,6 +1,7 @@
 #include "multibody/rows.h"
 
 #include "base/inline.h"
+#include "math/lanes.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
@@ -261,12 +262,7 @@ static inline void add_products(double* restrict H, int row_stride, int column_s
     for (int i = 0; i < nf; i++) {
         const double* y = Y + i * ny_f;
         for (int j = 0; j < (is_same ? i + 1 : ns); j++) {
-            const double* z = Z + j * ny_s;
-            double sum = 0.0;
-            for (int k = 0; k < count; k++) {
-                sum += y[k] * z[k];
-            }
-            H[i * row_stride + j * column_stride] += sum;
+            H[i * row_stride + j * column_stride] += itm_pair_dot(y, Z + j * ny_s, count);
         }
     }
 }
@@ -315,8 +311,8 @@ double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* bloc
     double sum = 0.0;
     for (int k = 0; k < block->nbody; k++) {
         const ItmBody* body = &m->bodies[block->body[k]];
-        double trace = body->inertia.xx + body->inertia.yy + body->inertia.zz;
-        sum += itm_vec_dot(cov[k].lin, cov[k].lin) / body->mass + 3.0 * itm_vec_dot(cov[k].ang, cov[k].ang) / trace;
+        sum += itm_vec_dot(cov[k].lin, cov[k].lin) * body->inv_mass +
+               itm_vec_dot(cov[k].ang, cov[k].ang) * body->inv_mean_inertia;
     }
     return sum;
 }
