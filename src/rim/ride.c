@@ -45,6 +45,7 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     r->mode = ITM_TAKE(arena, signed char, r->capacity);
     r->side = ITM_TAKE(arena, signed char, r->capacity);
     r->state = ITM_TAKE(arena, signed char, r->capacity);
+    r->table = ITM_TAKE(arena, int, r->capacity);
     r->active = ITM_TAKE(arena, int, r->capacity);
     r->pivot = ITM_TAKE(arena, int, r->capacity);
     r->held = ITM_TAKE(arena, int, r->capacity);
@@ -217,8 +218,8 @@ static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
     ItmRide* r = &rim->ride;
     int index = b->global[i];
     const ItmBoundRow* row = &b->rows[index];
+    r->table[i] = index;
     r->rows[i] = (ItmRideRow){
-        .row = index,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_fixed = is_fixed(m, b, i, r->nc),
@@ -261,7 +262,7 @@ static ItmStatus plan_push(ItmData* d, ItmRim* rim)
     memset(r->s_drift, 0, sizeof(double) * (size_t)n);
     ItmStatus status = itm_bounded_solve_push(d, nc);
     for (int j = 0; j < nc && status == ITM_OK; j++) {
-        double rate = b->x_push[r->rows[j].row] / rim->H;
+        double rate = b->x_push[r->table[j]] / rim->H;
         if (rate == 0.0) {
             continue;
         }
