@@ -355,7 +355,7 @@ static void end_steady(ItmRim* rim, double h)
         }
         r->Q0[i] += Q0;
         r->Q1[i] += Q1;
-        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && !itm_ride_is_rubbing(r, i);
         r->wc[i] += is_open_tangent ? dw : 0.0;
         r->x[i] = r->since > 0.0 ? h * Q0 / r->since : r->x[i];
     }

@@ -168,7 +168,7 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 // The RIM for a step H from the present state at time t, by one evaluation in the configuration q (+) shift v; the interface
 // forces (d->input of its actuators) are left out of it and must be set again by the caller. shift > 0: d->q stays there until
 // itm_rim_take_over. shift 0: the factors are left for the mechanism's own step.
-// ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error.
+// ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error; the state is then left half done, as with those below.
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
 
