@@ -39,8 +39,8 @@ static int name_width(const ItmModel* m)
 
 static void print_bodies(const ItmModel* m, int width)
 {
-    printf("\nbodies (%d)\n", m->nbody);
-    for (int i = 0; i < m->nbody; i++) {
+    printf("\nbodies (%d)\n", m->nuser);
+    for (int i = 0; i < m->nuser; i++) {
         const ItmBody* body = &m->bodies[m->body_index[i]];
         printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass,
                body->inertia.xx, body->inertia.yy, body->inertia.zz);

@@ -1,6 +1,7 @@
 #include "multibody/dynamics.h"
 
 #include "multibody/bounded.h"
+#include "multibody/flexible.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -13,6 +14,7 @@ void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
     memset(d->power, 0, sizeof d->power);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, NULL, NULL);
     itm_forces_compute(m, d, t);
 }
 
@@ -91,6 +93,7 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
     itm_mass_compute_accelerations(m, d, d->accel, v_dot);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, v_dot);
     itm_forces_compute(m, d, t);
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
     if (bounded_rate > 0.0) {

@@ -316,7 +316,7 @@ static double free_mobility(const ItmModel* m, const ItmData* d, const ItmRowBlo
     double sum = 0.0;
     for (int k = 0; k < block->nbody; k++) {
         ItmSpatial cov = d->row_cov[block->cov_adr + i * block->nbody + k];
-        const ItmBody* body = &m->bodies[block->body[k]];
+        const ItmBody* body = &m->bodies[m->bodies[block->body[k]].owner];
         double trace = body->inertia.xx + body->inertia.yy + body->inertia.zz;
         sum += itm_vec_dot(cov.lin, cov.lin) / body->mass + 3.0 * itm_vec_dot(cov.ang, cov.ang) / trace;
     }

@@ -16,6 +16,13 @@ const char* itm_stepper_name(ItmStepper stepper)
     return (int)stepper >= 0 && stepper < ITM_STEPPER_COUNT ? STEPPER_NAMES[stepper] : NULL;
 }
 
+static const char* const ELASTIC_NAMES[ITM_ELASTIC_COUNT] = {"newmark", "backward"};
+
+const char* itm_elastic_rule_name(ItmElasticRule rule)
+{
+    return (int)rule >= 0 && rule < ITM_ELASTIC_COUNT ? ELASTIC_NAMES[rule] : NULL;
+}
+
 // ---------------------------------------------------------------------------- options
 
 static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
@@ -39,6 +46,10 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
             return itm_error_set(error, ITM_ERR_INPUT, __func__, numbers[i].field, "%s must be %s, got %g",
                                  numbers[i].field, numbers[i].may_be_zero ? "zero or positive" : "positive", x);
         }
+    }
+    if ((int)o->elastic < 0 || o->elastic >= ITM_ELASTIC_COUNT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic", "there is no rule number %d for flexible bodies",
+                             (int)o->elastic);
     }
     if (o->max_iterations < 1) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "max_iterations",
