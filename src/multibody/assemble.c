@@ -13,7 +13,7 @@
 #define MAX_HALVINGS 12
 #define MAX_TURN 0.5     // rad, largest rotation in one iteration: beyond it the linearisation is worthless
 #define CLOSED 1e-13     // times (1 + size of the mechanism): as close as rounding allows
-#define HEAVY 1e6        // modes of flexible bodies weigh this much more: bodies move before they bend
+#define HEAVY 1e9        // modes of flexible bodies weigh this much more: bodies move before they bend
 #define ACCEPTABLE 1e-9  // times the same: larger gaps are an error
 
 // ---------------------------------------------------------------------------- common

@@ -583,7 +583,8 @@ static void fill_body(const ItmBeamDef* b, ItmElastic* e)
 {
     e->mass = b->density * b->area * b->length;
     e->com = itm_vec(0.5 * b->length, 0, 0);
-    double across = e->mass * b->length * b->length / 12.0, line = b->density * b->length;
+    e->axis_moment = e->mass * b->length * b->length / 12.0;
+    double across = e->axis_moment, line = b->density * b->length;
     e->inertia = (ItmSym3){
         .xx = line * (b->moment_y + b->moment_z), .yy = across + line * b->moment_y, .zz = across + line * b->moment_z};
 }

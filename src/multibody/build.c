@@ -31,7 +31,7 @@ static ItmPose body_pose(const ItmModel* m, const ItmStart* start, const int* us
     if (m->bodies[index].mobility == ITM_MOBILITY_NODE) {
         const ItmFlexNode* node = &m->nodes[m->bodies[index].part];
         const ItmFlexible* f = &m->flexibles[node->flexible];
-        ItmFrame frame = itm_flexible_node_frame(node, f->start, f->n);
+        ItmFrame frame = itm_flexible_node_frame(node, start->modes + f->mode_adr, f->n);
         pose = itm_pose_mul(pose, frame_pose(&frame));
     }
     return pose;
@@ -150,13 +150,17 @@ static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start,
     }
 }
 
-static void set_modes(const ItmModel* m, ItmData* d)
+// Modes from the start into the state, or (is_back) the other way.
+static void copy_modes(const ItmModel* m, ItmData* d, const ItmStart* start, bool is_back)
 {
     for (int j = 0; j < m->nflexible; j++) {
         const ItmFlexible* f = &m->flexibles[j];
         const ItmBody* modes = &m->bodies[f->modes];
-        memcpy(d->q + modes->q_adr, f->start, sizeof(double) * (size_t)f->n);
-        memcpy(d->v + modes->v_adr, f->start + f->n, sizeof(double) * (size_t)f->n);
+        double *q = d->q + modes->q_adr, *v = d->v + modes->v_adr;
+        double *eta = start->modes + f->mode_adr, *rate = eta + m->nmode;
+        size_t size = sizeof(double) * (size_t)f->n;
+        memcpy(is_back ? eta : q, is_back ? q : eta, size);
+        memcpy(is_back ? rate : v, is_back ? v : rate, size);
     }
 }
 
@@ -169,7 +173,7 @@ static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmBuilder* b, c
     for (int id = 0; id < m->nuser; id++) {
         user_id[m->body_index[id]] = id;
     }
-    set_modes(m, d);
+    copy_modes(m, d, start, false);
     set_coordinates(m, d, b, start, user_id);
     itm_kinematics_compute_positions(m, d, d->q);
     set_velocities(m, d, start, user_id);
@@ -204,6 +208,9 @@ static ItmStatus assemble_start(ItmStart* start, const ItmBuilder* b, ItmError* 
         start->pose[id] = itm_data_get_body_pose(m, d, id);
         start->twist[id] = (ItmSpatial){itm_data_get_body_angular_velocity(m, d, id),
                                         itm_data_get_body_velocity(m, d, id)};
+    }
+    if (status == ITM_OK) {
+        copy_modes(m, d, start, true);
     }
     if (d != NULL) {
         itm_data_free(d);
@@ -302,6 +309,23 @@ static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* st
     return status;
 }
 
+// Start values of all modes, then their rates; to be freed.
+static double* take_modes(const ItmBuilder* b)
+{
+    int n = 0;
+    for (int j = 0; j < b->elastics.count; j++) {
+        n += b->elastics.items[j]->n;
+    }
+    double* modes = malloc(sizeof(double) * (size_t)(2 * n + 1));
+    for (int j = 0, adr = 0; modes != NULL && j < b->elastics.count; j++) {
+        const ItmElastic* e = b->elastics.items[j];
+        memcpy(modes + adr, e->start, sizeof(double) * (size_t)e->n);
+        memcpy(modes + n + adr, e->start + e->n, sizeof(double) * (size_t)e->n);
+        adr += e->n;
+    }
+    return modes;
+}
+
 ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
 {
     int n = b->bodies.count;
@@ -311,9 +335,11 @@ ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* e
     ItmStart start = {
         .pose = malloc(sizeof(ItmPose) * (size_t)n),
         .twist = malloc(sizeof(ItmSpatial) * (size_t)n),
+        .modes = take_modes(b),
     };
     ItmModel* m = NULL;
-    ItmStatus status = start.pose != NULL && start.twist != NULL ? itm_start_guess(&start, b) : ITM_ERR_MEMORY;
+    bool has_memory = start.pose != NULL && start.twist != NULL && start.modes != NULL;
+    ItmStatus status = has_memory ? itm_start_guess(&start, b) : ITM_ERR_MEMORY;
     if (status == ITM_OK) {
         status = assemble_start(&start, b, error);
     }
@@ -325,6 +351,7 @@ ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* e
     }
     free(start.pose);
     free(start.twist);
+    free(start.modes);
     if (status != ITM_OK) {
         itm_multibody_destroy(m);
         return status;

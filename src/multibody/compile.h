@@ -9,6 +9,7 @@
 typedef struct ItmStart {
     ItmPose* pose;        // (nbody)
     ItmSpatial* twist;    // angular velocity, velocity of the frame's origin; world axes  (nbody)
+    double* modes;        // modes of all flexible bodies, then their rates                 (2 nmode)
 } ItmStart;
 
 // Which joint leads to which body in the spanning tree.

@@ -67,6 +67,8 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->flex_eta = ITM_TAKE(arena, double, m->nmode);
     d->flex_B = ITM_TAKE(arena, ItmMat3, m->nmode);
     d->flex_U = ITM_TAKE(arena, ItmSpatial, m->nmode);
+    d->flex_alpha = ITM_TAKE(arena, double, m->nmode);
+    d->flex_beta = ITM_TAKE(arena, double, m->nmode);
     d->flex_c = ITM_TAKE(arena, ItmVec3, m->nflexible);
     d->flex_J = ITM_TAKE(arena, ItmSym3, m->nflexible);
     d->node_S = ITM_TAKE(arena, ItmSpatial, m->nnode_S);

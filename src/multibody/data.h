@@ -71,6 +71,8 @@ struct ItmData {
     double*  flex_eta;      // modes                                                 (nmode)
     ItmMat3* flex_B;        // sum m r phi_k', body axes                             (nmode)  kg m
     ItmSpatial* flex_U;     // momentum of the body for a unit rate of a mode, at x  (nmode)
+    double*  flex_alpha;    // rates of shortening: translation, 1                   (nmode)
+    double*  flex_beta;     // and strain of the axis                                (nmode)  1/m
     ItmVec3* flex_c;        // sum m u, world axes                                   (nflexible) kg m
     ItmSym3* flex_J;        // inertia that deformation adds, world axes             (nflexible) kg m^2
     ItmSpatial* node_S;     // motion of a node for a unit rate of a mode            (nnode_S)

@@ -38,7 +38,8 @@ typedef struct ItmElastic {
     double   mass;      // of the body                                           kg
     ItmVec3  com;       // undeformed, body frame                                m
     ItmSym3  inertia;   // undeformed, about com                                 kg m^2
-    bool     is_stiffening;
+    bool     is_stiffening; // beams only: bending shortens the axis
+    double   axis_moment;   // beams: sum m s_x^2                                kg m^2
     double*  block;     // memory of the tables                                  (itm_elastic_count_reals)
     ItmElasticTables tables;
     double*  start;     // modes at the start, then their rates                  (2 n)

@@ -161,15 +161,15 @@ static void visit_all(Visitor* v)
 
 static ItmStatus take_tables(ItmModel* m, ItmFlexible* f, const ItmElastic* e)
 {
-    size_t count = itm_elastic_count_reals(e->n), n = (size_t)(2 * e->n);
+    size_t count = itm_elastic_count_reals(e->n);
     double* block = itm_model_take(m, count, sizeof(double));
-    double* start = itm_model_take(m, n, sizeof(double));
-    if (block == NULL || start == NULL) {
+    if (block == NULL) {
         return ITM_ERR_MEMORY;
     }
     memcpy(block, e->block, count * sizeof(double));
-    memcpy(start, e->start, n * sizeof(double));
-    *f = (ItmFlexible){.n = e->n, .mode_adr = m->nmode, .is_stiffening = e->is_stiffening, .start = start};
+    *f = (ItmFlexible){.n = e->n, .mode_adr = m->nmode, .is_stiffening = e->is_stiffening};
+    f->axis_mass = e->mass;
+    f->axis_moment = e->axis_moment;
     itm_elastic_lay_out(&f->tables, block, e->n);
     m->nmode += e->n;
     return ITM_OK;

@@ -64,8 +64,8 @@ typedef struct ItmFlexible {
     int    n;                      // modes
     int    mode_adr;               // first one in ItmData.flex_...
     bool   is_stiffening;          // bending shortens the axis x
+    double axis_mass, axis_moment; // sum m, sum m s_x^2                                      kg, kg m^2
     ItmElasticTables tables;
-    const double* start;           // modes at the start, then their rates                  (2 n)
 } ItmFlexible;
 
 typedef struct ItmFlexNode {
