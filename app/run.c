@@ -1,12 +1,12 @@
 // interim run: load, step, write results, say how it went.
 #include "app.h"
 
-#include "summary.h"
+#include "system.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
@@ -21,58 +21,52 @@ static const AppOption OPTIONS[] = {
 // One run from start to end.
 typedef struct Run {
     ItmModelFile* file;
-    ItmData* data;
+    AppSystem system;
     ItmResults* results;  // NULL without -o
-    double* values;       // outputs of the present state   (itm_output_get_count)
+    double* values;       // outputs of the present state   (noutput)
+    int noutput;
+    int balance;          // the output that is the energy balance, or ITM_NONE
     long nstep;           // to make in all
     long every;           // steps between two rows
-    AppRunSummary summary;
     ItmVerdict verdict;
     ItmError error;       // why it broke down
     bool has_write_error; // the results, not the simulation, failed
 } Run;
 
-// ---------------------------------------------------------------------------- signals
-
-static volatile sig_atomic_t stop_signal = 0;
-
-static void note_signal(int number)
-{
-    stop_signal = number;
-}
-
-// The first signal ends the run properly, the second one at once. What nohup or a shell told us to ignore stays
-// ignored.
-static void catch_signals(void)
-{
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    struct sigaction before;
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < 3; i++) {
-        if (sigaction(SIGNALS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            sigaction(SIGNALS[i], &action, NULL);
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------- set-up
+
+// Open the results, and find what of the outputs the run itself looks at.
+static ItmStatus open_results(Run* r, const char* path)
+{
+    const AppSystem* s = &r->system;
+    r->noutput = s->kind->count_outputs(s);
+    r->balance = ITM_NONE;
+    r->values = calloc((size_t)r->noutput + 1, sizeof *r->values);
+    ItmOutputInfo* columns = calloc((size_t)r->noutput + 1, sizeof *columns);
+    ItmStatus status = r->values != NULL && columns != NULL ? ITM_OK : ITM_ERR_MEMORY;
+    for (int i = 0; i < r->noutput && status == ITM_OK; i++) {
+        columns[i] = s->kind->get_output_info(s, i);
+        r->balance = strcmp(columns[i].name, "energy.balance") == 0 ? i : r->balance;
+    }
+    if (status == ITM_OK && path != NULL) {
+        status = itm_results_create_columns(&r->results, path, columns, r->noutput, s->name, r->file->title,
+                                            &r->error);
+    }
+    free(columns);
+    return status;
+}
 
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
-    if (r->file == NULL) {
+    if (r->file == NULL || !app_system_choose(&r->system, r->file)) {
         return false;
     }
     const ItmRunSettings* run = &r->file->run;
-    const ItmModel* m = r->file->model;
-    ItmStatus status = itm_data_create(&r->data, m, &run->step, &r->error);
-    if (status == ITM_OK && arguments->output != NULL) {
-        status = itm_results_create(&r->results, arguments->output, m, r->file->name,
-                                    r->file->title, &r->error);
-    }
-    r->values = calloc((size_t)itm_output_get_count(m) + 1, sizeof *r->values);
-    if (status != ITM_OK || r->values == NULL) {
+    ItmStatus status = r->system.kind->create(&r->system, &r->error);
+    status = status == ITM_OK ? open_results(r, arguments->output) : status;
+    if (status != ITM_OK) {
+        r->error.status = status;
         app_print_error(&r->error);
         return false;
     }
@@ -86,7 +80,9 @@ static bool set_up(Run* r, const AppArguments* arguments)
 static void tear_down(Run* r)
 {
     free(r->values);
-    itm_data_destroy(r->data);
+    if (r->system.kind != NULL) {
+        r->system.kind->destroy(&r->system);
+    }
     itm_file_destroy(r->file);
 }
 
@@ -95,10 +91,9 @@ static void tear_down(Run* r)
 // Name of the first output that is not a number, or NULL.
 static const char* find_not_finite(const Run* r)
 {
-    int count = itm_output_get_count(r->file->model);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < r->noutput; i++) {
         if (!isfinite(r->values[i])) {
-            return itm_output_get_info(r->file->model, i).name;
+            return r->system.kind->get_output_info(&r->system, i).name;
         }
     }
     return NULL;
@@ -116,9 +111,10 @@ static bool break_down(Run* r, ItmStatus status)
 // Compute the outputs and write them; false ends the run.
 static bool record(Run* r)
 {
-    ItmStatus status = itm_output_compute(r->file->model, r->data, r->values);
+    AppSystem* s = &r->system;
+    ItmStatus status = s->kind->compute_outputs(s, r->values);
     if (status != ITM_OK) {
-        r->error = *itm_data_get_error(r->data);
+        r->error = *s->kind->get_error(s);
         return break_down(r, status);
     }
     const char* name = find_not_finite(r);
@@ -126,10 +122,12 @@ static bool record(Run* r)
         snprintf(r->error.message, sizeof r->error.message, "output '%s' is not finite", name);
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
-    app_summary_note_outputs(&r->summary, r->file->model, r->values);
-    r->summary.nrow++;
-    if (r->results != NULL && itm_results_append(r->results, itm_data_get_time(r->data), r->values,
-                                                 &r->error) != ITM_OK) {
+    if (r->balance != ITM_NONE) {
+        app_summary_note_balance(&s->summary, r->values[r->balance]);
+    }
+    s->summary.nrow++;
+    if (r->results != NULL &&
+        itm_results_append(r->results, s->kind->get_time(s), r->values, &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
@@ -139,12 +137,11 @@ static bool record(Run* r)
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
-    ItmStatus status = itm_step(r->file->model, r->data);
+    ItmStatus status = r->system.kind->step(&r->system);
     if (status != ITM_OK) {
-        r->error = *itm_data_get_error(r->data);
+        r->error = *r->system.kind->get_error(&r->system);
         return break_down(r, status);
     }
-    app_summary_note_step(&r->summary, r->data);
     return (step + 1) % r->every != 0 || record(r);
 }
 
@@ -163,15 +160,15 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
     bool is_going = record(r);
-    while (is_going && step < r->nstep && stop_signal == 0) {
+    while (is_going && step < r->nstep && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
-        app_progress_update(progress, itm_data_get_time(r->data));
+        app_progress_update(progress, r->system.kind->get_time(&r->system));
     }
     if (is_going && step < r->nstep) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
     }
-    if (itm_data_get_step_info(r->data).steps % r->every != 0 && !r->has_write_error) {
+    if (step % r->every != 0 && !r->has_write_error) {
         record_last(r);
     }
 }
@@ -181,12 +178,12 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 // Close the results and say what went wrong; the exit status.
 static int finish(Run* r)
 {
-    double time = itm_data_get_time(r->data);
+    double time = r->system.kind->get_time(&r->system);
     char reason[900] = "";
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, (int)stop_signal);
+        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, app_signals_get());
     }
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
@@ -198,9 +195,18 @@ static int finish(Run* r)
         fprintf(stderr, "interim: %s\n", reason);
     }
     if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        return 128 + (int)stop_signal;
+        return 128 + app_signals_get();
     }
     return r->verdict == ITM_VERDICT_BROKE_DOWN ? APP_BROKE_DOWN : APP_FINISHED;
+}
+
+static void print_summary(const Run* r, const char* output)
+{
+    const AppSystem* s = &r->system;
+    double time = s->kind->get_time(s);
+    app_summary_print_head(r->file->title, r->verdict, time);
+    s->kind->print_summary(s);
+    app_summary_print_tail(&s->summary, time, output, r->noutput);
 }
 
 static int run(const AppArguments* arguments)
@@ -210,15 +216,15 @@ static int run(const AppArguments* arguments)
         tear_down(&r);
         return APP_BAD_INPUT;
     }
-    catch_signals();
+    app_signals_catch();
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);
-    r.summary.wall_time = app_wall_time() - progress.start;
+    r.system.summary.wall_time = app_wall_time() - progress.start;
 
     int status = finish(&r);
     if (!arguments->is_quiet && !r.has_write_error) {
-        app_summary_print(&r.summary, r.file, r.data, r.verdict, arguments->output);
+        print_summary(&r, arguments->output);
     }
     tear_down(&r);
     return status;

@@ -5,7 +5,6 @@
 #include "multibody/rows.h"
 #include "rim/rim.h"
 #include "scenes/scenes.h"
-#include "stepper/stepper.h"
 
 typedef struct Fixture {
     ItmModel* m;
@@ -19,10 +18,9 @@ static void extract(Fixture* f)
 {
     double h = 1e-9;
     f->d->position_state = ITM_POSITION_STALE;
-    CHECK_OK(itm_euler_evaluate(f->m, f->d, 0.0, h), &f->d->error);
-    itm_euler_factor(f->m, f->d, h);
+    itm_data_refresh(f->m, f->d);
     itm_rim_measure(f->m, f->d, &f->rim);
-    itm_rim_extract(f->m, f->d, &f->rim, 0.0, h, 0.0);
+    CHECK_OK(itm_rim_extract(f->m, f->d, &f->rim, 0.0, h, 0.0, ITM_RIM_ELIMINATE), &f->d->error);
 }
 
 static void begin(Fixture* f, ItmModel* m)

@@ -46,6 +46,30 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
     }
 }
 
+// A circuit makes whole steps within a step of the run.
+static void check_circuits(ItmReader* r, double step)
+{
+    for (int i = 0; i < r->file->ncircuit && r->status == ITM_OK; i++) {
+        double ratio = step / r->file->circuits[i].step;
+        const ItmNode* node = itm_node_find(r->parts->circuits[i].item->value, "step");
+        if (node != NULL && (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio)) {
+            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of this one (%g s)",
+                            step, r->file->circuits[i].step);
+        }
+    }
+}
+
+// Without a mechanism the step of the run is that of the first circuit that has one.
+static double get_default_step(const ItmReader* r, double absent)
+{
+    for (int i = 0; i < r->file->ncircuit && r->builder == NULL; i++) {
+        if (r->file->circuits[i].step > 0) {
+            return r->file->circuits[i].step;
+        }
+    }
+    return absent;
+}
+
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
 {
     enum {
@@ -68,9 +92,16 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
     itm_reader_get_map(r, node, "run", KEYS, NKEY, v);
+    for (int i = STEPPER; i < NKEY; i++) {
+        if (v[i] != NULL && r->builder == NULL) {
+            itm_reader_fail(r, v[i], "'%s' is for mechanisms, and the file has none; a circuit has an "
+                            "'integrator' of its own", KEYS[i]);
+        }
+    }
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
-    o->step = get_positive(r, v[STEP], ITM_DIM_TIME, o->step, "step");
+    o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
+    check_circuits(r, o->step);
     o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, o->tolerance, "tolerance");
     o->gap_tolerance =
         get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");

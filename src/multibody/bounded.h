@@ -41,6 +41,7 @@ typedef struct ItmBoundBlock {
     int first, nrow;       // rows
     int first_coupling, ncoupling;
     bool is_a_world;       // body a does not move
+    bool rides;            // its impulses come from an interface model
     int next;              // next block of the same island, or ITM_NONE
 } ItmBoundBlock;
 
@@ -128,6 +129,12 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
 ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b);
 // Friction coupling of rows of the block that was added last.
 void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling);
+
+// Whether the row can only push: 0 <= impulse.
+static inline bool itm_bound_row_is_unilateral(const ItmBoundRow* row)
+{
+    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
+}
 
 // Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h);

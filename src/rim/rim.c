@@ -1,8 +1,12 @@
+// The interface part of a RIM: which lines it sees, their mobility and free motion, bilateral rows eliminated.
 #include "rim/rim.h"
 
+#include "base/clock.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "rim/ride.h"
+#include "stepper/stepper.h"
 
 #include <string.h>
 
@@ -17,16 +21,21 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->actuator = ITM_TAKE(arena, int, n);
     rim->blocks = ITM_TAKE(arena, ItmRowBlock, n);
     rim->path = ITM_TAKE(arena, int, 4 * n * m->depth);
+    rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
     rim->measured = ITM_TAKE(arena, ItmMeasured, n);
-    rim->s = ITM_TAKE(arena, double, n);
-    rim->w = ITM_TAKE(arena, double, n);
+    rim->q_start = ITM_TAKE(arena, double, m->nq);
     rim->W = ITM_TAKE(arena, double, n * n);
-    rim->a0 = ITM_TAKE(arena, double, n);
     rim->v_dot = ITM_TAKE(arena, double, nv);
     rim->lambda = ITM_TAKE(arena, double, nrow);
     rim->X = ITM_TAKE(arena, double, n * nv);
     rim->mu = ITM_TAKE(arena, double, n * nrow);
     rim->Y = ITM_TAKE(arena, double, n * nv);
+    rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
+    double** interfaces[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
+    for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
+        *interfaces[i] = ITM_TAKE(arena, double, n);
+    }
+    itm_ride_lay_out(rim, arena, m);
 }
 
 // Bodies of a line and their ancestors, children first, each once.
@@ -68,6 +77,9 @@ void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
     for (int i = 0; i < rim->n; i++) {
         rim->actuator[i] = actuators[i];
         trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, line_of(m, actuators[i]));
+        for (int k = 0; k < rim->blocks[i].npath; k++) {
+            rim->is_touched[m->component[rim->blocks[i].path[k]]] = true;
+        }
     }
 }
 
@@ -196,12 +208,13 @@ static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, in
     return sum;
 }
 
-void itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift)
+// W, a0, X and the free motion of the mechanism, M and H factored.
+static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     // v_dot = M^-1 (f - c), with the rows' answer
     itm_mass_solve(m, d, rim->v_dot, d->tau, d->wrench);
     if (m->nrow > 0) {
-        answer_rows(m, d, rim, t, h, shift);
+        answer_rows(m, d, rim, rim->t, rim->H, rim->shift);
     }
     for (int i = 0; i < rim->n; i++) {
         rim->measured[i] = itm_measure_compute(m, d, line_of(m, rim->actuator[i]));
@@ -213,6 +226,41 @@ void itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, doubl
             rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
         }
     }
+}
+
+// ---------------------------------------------------------------------------- all of it
+
+ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                          ItmRimContact contact)
+{
+    rim->model = m;
+    rim->data = d;
+    rim->t = t;
+    rim->H = H;
+    rim->shift = shift;
+    rim->neliminated = 0;
+    rim->ride.nc = 0;
+    for (int i = 0; i < rim->n; i++) {
+        d->input[rim->actuator[i]] = 0.0;
+    }
+    memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
+    if (shift > 0.0) {
+        itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
+        d->position_state = ITM_POSITION_STALE;
+    }
+    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H);
+    if (status != ITM_OK) {
+        return status;
+    }
+    if (d->position_state != ITM_POSITION_FACTORED) {
+        itm_euler_factor(m, d, H);
+        d->position_state = ITM_POSITION_FACTORED;
+    }
+    double start = itm_clock();
+    reduce_interfaces(m, d, rim);
+    status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    rim->cost += itm_clock() - start;
+    return status;
 }
 
 void itm_rim_respond(const ItmRim* rim, double* v, double h, const double* p)

@@ -13,15 +13,10 @@
 
 #include <string.h>
 
-#define SLOP 1e-9       // m, rad: gaps and penetrations below this are rounding and count as contact
+#define SLOP ITM_BOUNDED_SLOP
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
 // ---------------------------------------------------------------------------- offsets
-
-static bool is_unilateral(const ItmBoundRow* row)
-{
-    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
-}
 
 static bool is_rigid(const ItmBoundRow* row)
 {
@@ -37,7 +32,7 @@ static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, doubl
     row->is_bouncing = false;
     row->omega = 0.0;
     row->offset = h * row->bias - row->reference;
-    if (!is_unilateral(row)) {
+    if (!itm_bound_row_is_unilateral(row)) {
         return;
     }
     double K = row->stiffness, D = row->damping;
@@ -112,8 +107,7 @@ static void find_islands(const ItmModel* m, ItmBounded* b)
 
 // ---------------------------------------------------------------------------- one island, densely
 
-// Number the rows of an island. Returns how many.
-static int number_rows(ItmBounded* b, int head)
+int itm_bounded_number_rows(ItmBounded* b, int head)
 {
     int n = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -222,7 +216,7 @@ static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
     }
 }
 
-static void assemble_island(const ItmModel* m, ItmData* d, int head, int n)
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
     memset(b->H, 0, sizeof(double) * (size_t)n * (size_t)n);
@@ -244,8 +238,7 @@ static void assemble_island(const ItmModel* m, ItmData* d, int head, int n)
     }
 }
 
-// Friction couplings of an island in its own row numbers. Returns how many.
-static int number_couplings(ItmBounded* b, int head)
+int itm_bounded_number_couplings(ItmBounded* b, int head)
 {
     int count = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -281,7 +274,7 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .lo = b->island_lo,
         .up = b->island_up,
         .is_symmetric = true,
-        .ncontact = number_couplings(b, head),
+        .ncontact = itm_bounded_number_couplings(b, head),
         .contacts = b->island_couplings,
     };
     ItmMlcpOptions options = itm_default_mlcp_options();
@@ -414,14 +407,14 @@ static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n
 
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
 //   0 <= Phi + H' x  _|_  x >= 0 over the normal rows. H is overwritten by its normal part.
-static ItmStatus solve_push(ItmData* d, int n)
+ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
     double deepest = 0.0;
     int count = 0;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (is_unilateral(row) && is_rigid(row)) {
+        if (itm_bound_row_is_unilateral(row) && is_rigid(row)) {
             deepest = fmin(deepest, row->gap);
             b->global[count++] = b->global[i];
         }
@@ -481,7 +474,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            if (is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
+            if (itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
                 deepest = fmin(deepest, b->rows[i].gap);
             }
         }
@@ -500,7 +493,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            bool is_pushed = is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
+            bool is_pushed = itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
             b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
     }
@@ -512,10 +505,10 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 
 // ---------------------------------------------------------------------------- an island
 
-static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
-    int n = number_rows(b, head);
+    int n = itm_bounded_number_rows(b, head);
     if (sweep_island(m, d, head, n)) {
         return ITM_OK;
     }
@@ -524,15 +517,14 @@ static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head, const dou
                              "an island of %d bounded rows is larger than the %d there is room for", n,
                              b->island_capacity);
     }
-    assemble_island(m, d, head, n);
+    itm_bounded_assemble(m, d, head, n);
     ItmStatus status = solve_velocities(m, d, head, n, v_free, h);
-    return status == ITM_OK ? solve_push(d, n) : status;
+    return status == ITM_OK ? itm_bounded_solve_push(d, n) : status;
 }
 
 // ---------------------------------------------------------------------------- all of them
 
-// v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
-static void apply_impulses(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda)
+void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda)
 {
     double* change = d->x2;
     memset(change, 0, sizeof(double) * (size_t)m->nv);
@@ -554,16 +546,17 @@ static void apply_impulses(const ItmModel* m, ItmData* d, double* v, const doubl
     }
 }
 
-// Work of the impulses with the mean of the row velocities before and after the step.
+// Work of the impulses with the mean of the row velocities before and after the step. Rows that rode in an interface model
+// are booked there.
 static void book_work(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     for (int i = 0; i < b->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
-        double work = 0.5 * b->x[i] * (row->rate + b->v_after[i]);
+        double work = b->blocks[row->block].rides ? 0.0 : 0.5 * b->x[i] * (row->rate + b->v_after[i]);
         if (row->kind == ITM_BOUND_MOTOR) {
             d->ledger[ITM_LEDGER_MOTION] += work;
-        } else if (is_unilateral(row)) {
+        } else if (itm_bound_row_is_unilateral(row)) {
             d->ledger[ITM_LEDGER_IMPACT] -= work;
         } else {
             d->ledger[ITM_LEDGER_FRICTION] -= work;
@@ -578,16 +571,15 @@ static void start_report(ItmData* d)
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        if (is_unilateral(&b->rows[i])) {
+        if (itm_bound_row_is_unilateral(&b->rows[i])) {
             d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
         }
     }
 }
 
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
     start_report(d);
     if (b->is_overfull) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
@@ -599,31 +591,54 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
         const ItmRowBlock* path = &b->blocks[k].path;
         itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
-    itm_bounded_multiply(m, d, b->v_after, v);
-    for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, &b->rows[i], b->v_after[i], h, true);
-        b->x_push[i] = 0.0;
-    }
+    memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
     recall(b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
-    ItmStatus status = ITM_OK;
-    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        status = solve_island(m, d, b->head[b->islands[i]], v, h);
+    return ITM_OK;
+}
+
+void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h)
+{
+    ItmBounded* b = d->bounded;
+    itm_bounded_multiply(m, d, b->v_after, v);
+    for (int i = 0; i < b->nrow; i++) {
+        set_offset(m, &b->rows[i], b->v_after[i], h, true);
     }
-    if (status != ITM_OK) {
-        return status;
+}
+
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
+{
+    ItmBounded* b = d->bounded;
+    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    if (b->nrow > 0) {
+        itm_bounded_respond(m, d, v, b->x, d->lambda);
     }
-    apply_impulses(m, d, v, b->x, d->lambda);
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
         has_push = has_push || b->x_push[i] != 0.0;
     }
     if (has_push) {
-        apply_impulses(m, d, push, b->x_push, NULL);
+        itm_bounded_respond(m, d, push, b->x_push, NULL);
     }
     book_work(d);
     remember(b);
-    return ITM_OK;
+}
+
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+{
+    ItmBounded* b = d->bounded;
+    ItmStatus status = itm_bounded_begin(m, d);
+    if (status != ITM_OK) {
+        return status;
+    }
+    itm_bounded_set_offsets(m, d, v, h);
+    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
+        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]], v, h);
+    }
+    if (status == ITM_OK) {
+        itm_bounded_finish(m, d, v, push);
+    }
+    return status;
 }

@@ -148,7 +148,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
 static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
 {
     char where[200] = "";
-    int contact = find_hardest_contact(m, d, body);
+    int contact = find_hardest_contact(m, d, m->bodies[body].owner);
     if (contact != ITM_NONE) {
         ItmContactInfo c = itm_contact_get_info(d, contact);
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
