@@ -51,7 +51,7 @@ typedef struct ItmBeamDef {
     double torsion;             // torsion constant                                                 m^4
     double shear_y, shear_z;    // Timoshenko: shear correction factors along y and z
     int modes_y, modes_z;       // bending modes along y and z
-    int modes_axial, modes_torsion;
+    int modes_axial, modes_torsion; // no modes at all: the beam is rigid
 } ItmBeamDef;
 
 // Steel, clamped-free, Euler-Bernoulli, two bending modes a plane; length and section are not set.

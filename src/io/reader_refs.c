@@ -1,9 +1,11 @@
 // References from one part of a file to another: bodies, directions of joints, signals, places.
 #include "io/reader.h"
 
+#include "base/error.h"
 #include "math/vec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- names
@@ -334,4 +336,27 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
     ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);
     *frame_a = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_a)), world);
     *frame_b = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_b)), world);
+}
+
+// ---------------------------------------------------------------------------- memory and paths
+
+void* itm_reader_take_array(ItmReader* r, int count, size_t size)
+{
+    void* array = calloc((size_t)count + 1, size);
+    if (array == NULL && r->status == ITM_OK) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    return array;
+}
+
+char* itm_reader_make_path(ItmReader* r, const char* name)
+{
+    const char* slash = strrchr(r->path, '/');
+    size_t length = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - r->path) + 1;
+    char* path = itm_reader_take_array(r, (int)(length + strlen(name)), 1);
+    if (path != NULL) {
+        memcpy(path, r->path, length);
+        strcpy(path + length, name);
+    }
+    return path;
 }

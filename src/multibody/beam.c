@@ -145,9 +145,6 @@ ItmStatus itm_beam_def_check(const ItmBeamDef* def, const char* body, ItmError* 
     if (itm_beam_theory_name(def->theory) == NULL || itm_beam_ends_name(def->ends) == NULL) {
         itm_check_refuse(&c, "ends", "there is no such theory or choice of ends");
     }
-    if (c.status == ITM_OK && itm_beam_count_modes(def) == 0) {
-        itm_check_refuse(&c, "modes", "a beam without modes is rigid: give it at least one, or leave 'flexible' out");
-    }
     return c.status;
 }
 
@@ -399,8 +396,8 @@ ItmStatus itm_beam_create(ItmBeam** beam, const ItmBeamDef* def)
     }
     b->def = *def;
     b->nseries = count_terms(most) + 2;
-    b->modes = calloc((size_t)n, sizeof *b->modes);
-    b->block = calloc((size_t)n * (size_t)(3 * b->nseries), sizeof(double));
+    b->modes = calloc((size_t)n + 1, sizeof *b->modes);
+    b->block = calloc((size_t)n * (size_t)(3 * b->nseries) + 1, sizeof(double));
     ItmStatus status = b->modes != NULL && b->block != NULL ? ITM_OK : ITM_ERR_MEMORY;
     const int counts[] = {
         [AXIAL] = def->modes_axial, [ALONG_Y] = def->modes_y, [ALONG_Z] = def->modes_z, [TORSION] = def->modes_torsion};
@@ -435,6 +432,9 @@ double itm_beam_find_station(const ItmBeam* beam, ItmVec3 point)
 bool itm_beam_is_fixed_at(const ItmBeam* beam, double x)
 {
     ItmBeamEnds ends = beam->def.ends;
+    if (beam->n == 0) {
+        return true;
+    }
     bool is_start_clamped = ends == ITM_BEAM_CLAMPED_FREE || ends == ITM_BEAM_CLAMPED_PINNED || ends == ITM_BEAM_CLAMPED_CLAMPED;
     double near = FIXED_WITHIN * beam->def.length;
     return (is_start_clamped && x <= near) || (ends == ITM_BEAM_FREE_CLAMPED && x >= beam->def.length - near);
@@ -615,7 +615,7 @@ ItmStatus itm_beam_fill(const ItmBeam* beam, ItmElastic* e)
 {
     Gauss g;
     double L = beam->def.length;
-    ItmSpatial* shape = malloc(sizeof(ItmSpatial) * (size_t)beam->n);
+    ItmSpatial* shape = malloc(sizeof(ItmSpatial) * (size_t)(beam->n + 1));
     if (shape == NULL || make_gauss(&g, beam) != ITM_OK) {
         free(shape);
         return ITM_ERR_MEMORY;

@@ -112,7 +112,7 @@ static void fill_damping(ItmElastic* e, const ItmFlexibleDef* def)
 static ItmStatus allocate(ItmElastic* e, int n, const ItmFlexibleDef* def)
 {
     e->n = n;
-    e->block = calloc(itm_elastic_count_reals(n), sizeof(double));
+    e->block = calloc(itm_elastic_count_reals(n) + 1, sizeof(double));
     e->start = calloc((size_t)(2 * n) + 1, sizeof(double));
     e->points = calloc((size_t)def->npoint + 1, sizeof *e->points);
     if (e->block == NULL || e->start == NULL || e->points == NULL) {
@@ -141,7 +141,7 @@ static ItmStatus create_beam(ItmElastic* e, const char* name, const ItmFlexibleD
     if (status != ITM_OK) {
         return status;
     }
-    e->is_stiffening = def->use_stiffening;
+    e->is_stiffening = def->use_stiffening && itm_beam_count_modes(def->beam) > 0;
     status = itm_beam_create(&e->beam, def->beam);
     status = status == ITM_OK ? allocate(e, itm_beam_count_modes(def->beam), def) : status;
     return status == ITM_OK ? itm_beam_fill(e->beam, e) : status;
