@@ -624,18 +624,21 @@ static void fill_tables(const Reduction* r, ItmModalShapes* s, const double* U, 
     }
 }
 
-// Largest displacement of a node 1.
-static double scale_of(const Reduction* r, const double* u)
+// Largest displacement of a node 1 m, or, where nodes only turn, the largest rotation 1 rad; its largest component positive.
+static double scale_of(const Reduction* r, const double* u, double size)
 {
-    double most = 0.0, largest = 0.0;
+    double most[2] = {0, 0}, largest[2] = {0, 0};
     for (int i = 0; i < r->def->nnode; i++) {
-        for (int k = 0; k < 3; k++) {
-            double x = u[i * r->per_node + k];
-            most = fabs(x) > (1.0 + 1e-9) * fabs(most) ? x : most;
+        for (int kind = 0; kind < r->per_node / 3; kind++) {
+            const double* x = u + i * r->per_node + 3 * kind;
+            for (int k = 0; k < 3; k++) {
+                most[kind] = fabs(x[k]) > (1.0 + 1e-9) * fabs(most[kind]) ? x[k] : most[kind];
+            }
+            largest[kind] = fmax(largest[kind], itm_vec_norm(displacement(x)));
         }
-        largest = fmax(largest, itm_vec_norm(displacement(u + i * r->per_node)));
     }
-    return most < 0.0 ? -1.0 / largest : 1.0 / largest;
+    int kind = largest[0] > 1e-6 * size * largest[1] ? 0 : 1;
+    return most[kind] < 0.0 ? -1.0 / largest[kind] : 1.0 / largest[kind];
 }
 
 // ---------------------------------------------------------------------------- creation
@@ -673,7 +676,7 @@ static void make_modes(const Reduction* r, ItmModalShapes* s, double* U, const d
                 u[i] += z[j] * r->V[(size_t)j * n + i];
             }
         }
-        double scale = scale_of(r, u);
+        double scale = scale_of(r, u, s->size);
         for (size_t i = 0; i < n; i++) {
             u[i] *= scale;
         }
