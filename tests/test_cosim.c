@@ -345,7 +345,7 @@ static void steps_of_any_whole_ratio_meet_exactly(void** state)
         assert_int_equal((long)s.parts[0].steps, 10 * (k + 1));
         assert_int_equal((long)s.parts[1].steps, 2 * (k + 1));
         assert_int_equal((long)s.parts[2].steps, k / 3 + 1);
-        CHECK_NEAR(s.parts[2].y, 2.0 * 10.0 * 3.0 * (k / 3), 0.0);  // gain times what fast had counted then
+        CHECK_NEAR(s.parts[2].y, 2.0 * 10.0 * 3.0 * ((k + 1) / 3), 0.0);  // gain times what fast had counted then
     }
     CHECK_NEAR(itm_cosim_get_time(s.x), 100.0, 2e-14);
     CHECK_NEAR(s.parts[0].t_last, 100.0 - 1.0 / 600.0, 2e-14);

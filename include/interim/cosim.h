@@ -13,6 +13,7 @@
 #define INTERIM_COSIM_H
 
 #include "interim/base.h"
+#include "interim/control.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 
@@ -129,6 +130,9 @@ ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, 
 // Options NULL: RK4 with ledger.
 ITM_API ItmStatus itm_cosim_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
                                         const ItmHydraulicOptions* options, double step, int* id, ItmError* error);
+// A control samples every `step`; 0: the macro step. Its inputs are wires of their own names, see itm_cosim_add_wire.
+ITM_API ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
+                                        ItmError* error);
 // Takes over `subsystem`, whose destroy is called at the end, also where this fails. Step 0: the macro step.
 ITM_API ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
                                           double step, int* id, ItmError* error);
@@ -148,6 +152,30 @@ ITM_API ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const
 ITM_API ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOptions* options,
                                   ItmError* error);
 ITM_API void itm_cosim_destroy(ItmCosim* cosim);
+
+// ---------------------------------------------------------------------------- static start
+
+// A circuit that is to start at rest.
+typedef struct ItmCosimStart {
+    int subsystem;
+    const bool* is_free;  // inputs that may change (ninput), or NULL: none
+    const double* force;  // of cylinders without a bond (ncylinder), NAN: any; or NULL
+} ItmCosimStart;
+
+// How far from rest a system is.
+typedef struct ItmCosimRest {
+    double acceleration;   // of the body that has become fastest after one step, m/s^2
+    int mechanism, body;   // which, or ITM_NONE
+    double flow;           // largest net flow into a volume of a circuit, m^3/s
+    bool is_broken;        // the step failed
+} ItmCosimRest;
+
+// Find the forces that hold all mechanisms where they are (contacts included), and for the circuits in `starts` (nstart)
+// pressures and free inputs that give these forces without flow. The state of rest becomes the start, to which
+// itm_cosim_reset goes back. rest may be NULL. ITM_ERR_DIVERGED: there is none; the system is at its start as before.
+ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimRest* rest);
+// By a trial step, which is taken back.
+ITM_API ItmCosimRest itm_cosim_check_static(ItmCosim* cosim);
 
 // ---------------------------------------------------------------------------- running
 
@@ -202,6 +230,11 @@ ITM_API ItmCosimCost itm_cosim_get_cost(const ItmCosim* cosim);
 ITM_API size_t itm_cosim_get_state_size(const ItmCosim* cosim);
 ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
+
+// Spectral radius of the macro step, linearised where the system is now (two steps later, when predictions have their past): above
+// 1 a small disturbance grows. Local: other positions, speeds and contacts may have another one; states of controls and foreign
+// subsystems are left alone. Nothing changes. ITM_ERR_UNSUPPORTED: too many states; otherwise a trial step failed.
+ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, double* radius);
 
 // ---------------------------------------------------------------------------- outputs
 

@@ -93,14 +93,15 @@ static ItmStatus create_member(ItmCosim* x, ItmMember* member, ItmMemberDef* def
     int nport = member->table.nport;
     size_t ports = (size_t)nport + 1, inputs = (size_t)member->table.ninput + 1, outputs = (size_t)member->table.noutput + 1;
     member->bonds = calloc(ports, sizeof *member->bonds);
-    member->s = calloc(4 * ports + inputs + outputs, sizeof *member->s);
+    member->s = calloc(4 * ports + 2 * inputs + outputs, sizeof *member->s);
     if (member->name == NULL || member->bonds == NULL || member->s == NULL) {
         return refuse_memory(error);
     }
     member->w = member->s + ports;
     member->w_end = member->w + ports;
     member->force = member->w_end + ports;
-    member->u = member->force + ports;
+    member->offset = member->force + ports;
+    member->u = member->offset + inputs;
     member->y = member->u + inputs;
     for (int i = 0; i < nport; i++) {
         member->bonds[i] = ITM_NONE;
@@ -327,7 +328,8 @@ static ItmStatus start(ItmCosim* x, ItmError* error)
         }
     }
     x->backup = malloc(itm_cosim_get_state_size(x) + 1);
-    if (x->backup == NULL) {
+    x->start = malloc(itm_cosim_get_state_size(x) + 1);
+    if (x->backup == NULL || x->start == NULL) {
         return refuse_memory(error);
     }
     ItmStatus status = itm_cosim_reset(x);
@@ -425,5 +427,6 @@ void itm_cosim_destroy(ItmCosim* x)
     free(x->slots);
     free(x->state);
     free(x->backup);
+    free(x->start);
     free(x);
 }

@@ -83,7 +83,9 @@ typedef struct ItmMember {
     int*     bonds;          // by port, or ITM_NONE                                (nport)
     double  *s, *w, *w_end;  // of its ports                                        (nport)
     double*  force;          //                                                     (nport)    N
-    double*  u;              // inputs                                              (ninput)
+    // saved with the state: offset, u, y
+    double*  offset;         // of the inputs, from a static start                  (ninput)
+    double*  u;              // inputs, offset included                             (ninput)
     double*  y;              // outputs                                             (noutput)
 } ItmMember;
 
@@ -132,6 +134,8 @@ struct ItmCosim {
     double*  state;
     size_t   nstate;
     char*    backup;         // whole state before the step
+    char*    start;          // state to which a reset goes back
+    bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
     char     warning[256];
 
@@ -142,10 +146,17 @@ struct ItmCosim {
 };
 // clang-format on
 
+// ---------------------------------------------------------------------------- step.c
+
+// The present state of the parts is the start from now on; forces and outputs are computed anew.
+void itm_cosim_start_here(ItmCosim* x);
+
 // ---------------------------------------------------------------------------- mechanism.c
 
-// Positions, velocities and interfaces at the communication point; predictions of the rates.
+// Positions, velocities and interfaces at the communication point.
 void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
+// The polynomial of the rate over the coming step H.
+void itm_bond_predict(ItmBond* bond, double H);
 // The interface model for the coming step. Status and error in `part`.
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part);
 // One macro step with the impulses of its interface model, or with held forces. Status and error in `part`.

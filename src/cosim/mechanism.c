@@ -14,7 +14,7 @@
 // ---------------------------------------------------------------------------- communication point
 
 // Rate polynomial through the last points: w(tau) = w + slope tau + curve tau^2, tau from this point on.
-static void predict_rate(ItmBond* bond, double H)
+void itm_bond_predict(ItmBond* bond, double H)
 {
     ItmBondMemory* past = bond->memory;
     double known = past->npast, w = bond->w, w_1 = past->w_past[0], w_2 = past->w_past[1];
@@ -39,7 +39,6 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
         bond->s = bond->s_now = part->rim.s[i];
         bond->w = bond->w_now = part->rim.w[i];
         bond->lambda = bond->memory->force;
-        predict_rate(bond, x->step);
     }
     if (part->is_watched) {
         itm_output_compute(part->model, part->data, part->y);

@@ -26,9 +26,10 @@ static size_t get_member_size(const ItmMember* member)
     return member->table.get_state_size(member->table.self);
 }
 
+// Offsets, inputs and outputs, each array one longer.
 static size_t get_port_size(const ItmMember* member)
 {
-    return sizeof(double) * (size_t)(member->table.ninput + member->table.noutput + 2);
+    return sizeof(double) * (size_t)(2 * member->table.ninput + member->table.noutput + 3);
 }
 
 size_t itm_cosim_get_state_size(const ItmCosim* x)
@@ -56,7 +57,7 @@ static void copy_out(const ItmCosim* x, char* bytes)
         const ItmMember* member = &x->members[i];
         member->table.save(member->table.self, bytes);
         bytes += get_member_size(member);
-        memcpy(bytes, member->u, get_port_size(member));
+        memcpy(bytes, member->offset, get_port_size(member));
         bytes += get_port_size(member);
     }
 }
@@ -74,7 +75,7 @@ static void copy_in(ItmCosim* x, const char* bytes)
         ItmMember* member = &x->members[i];
         member->table.restore(member->table.self, bytes);
         bytes += get_member_size(member);
-        memcpy(member->u, bytes, get_port_size(member));
+        memcpy(member->offset, bytes, get_port_size(member));
         bytes += get_port_size(member);
     }
 }
@@ -123,22 +124,24 @@ static ItmStatus run_sampled(ItmCosim* x, double h_factor)
     return ITM_OK;
 }
 
-ItmStatus itm_cosim_reset(ItmCosim* x)
+static void reset_parts(ItmCosim* x)
 {
     memset(x->state, 0, sizeof(double) * x->nstate);
     for (int i = 0; i < x->nmember; i++) {
         ItmMember* member = &x->members[i];
         member->table.reset(member->table.self);
-        memset(member->u, 0, get_port_size(member));
+        memset(member->offset, 0, get_port_size(member));
     }
     for (int i = 0; i < x->nmechanism; i++) {
-        ItmMechanism* part = &x->mechanisms[i];
-        itm_reset(part->model, part->data);
-        itm_mechanism_measure(x, part);
-        part->cost = part->cost_rim = 0.0;
+        itm_reset(x->mechanisms[i].model, x->mechanisms[i].data);
     }
-    for (int i = 0; i < x->ngroup; i++) {
-        x->groups[i].cost = 0.0;
+}
+
+// Forces, outputs and inputs by wires from the present state of the parts; no past.
+static ItmStatus start_parts(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        itm_mechanism_measure(x, &x->mechanisms[i]);
     }
     itm_members_start(x);
     ItmStatus status = run_sampled(x, 0.0);
@@ -150,9 +153,31 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
         const ItmBond* bond = &x->bonds[i];
         ItmMechanism* part = &x->mechanisms[bond->mechanism];
         part->data->input[part->rim.actuator[bond->slot]] = bond->memory->force;
-        bond->memory->npast = 0.0;
     }
     return status;
+}
+
+ItmStatus itm_cosim_reset(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        x->mechanisms[i].cost = x->mechanisms[i].cost_rim = 0.0;
+    }
+    for (int i = 0; i < x->ngroup; i++) {
+        x->groups[i].cost = 0.0;
+    }
+    if (x->has_start) {
+        copy_in(x, x->start);
+        return ITM_OK;
+    }
+    reset_parts(x);
+    return start_parts(x);
+}
+
+void itm_cosim_start_here(ItmCosim* x)
+{
+    start_parts(x);
+    copy_out(x, x->start);
+    x->has_start = true;
 }
 
 // ---------------------------------------------------------------------------- step
@@ -223,6 +248,9 @@ static ItmStatus find_failure(ItmCosim* x)
 static ItmStatus step(ItmCosim* x)
 {
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
+    for (int i = 0; i < x->nbond; i++) {
+        itm_bond_predict(&x->bonds[i], x->step);
+    }
     ItmStatus status = run_sampled(x, 1.0);
     if (status != ITM_OK) {
         return status;
@@ -245,6 +273,13 @@ static ItmStatus step(ItmCosim* x)
     return find_failure(x);
 }
 
+// Outputs of sampled subsystems at the point that has been reached; the next step computes them again and goes on.
+static ItmStatus arrive(ItmCosim* x)
+{
+    itm_pool_run(x->pool, measure_one, x, x->nmechanism);
+    return run_sampled(x, 0.0);
+}
+
 ItmStatus itm_cosim_step(ItmCosim* x)
 {
     for (int i = 0; i < x->ngroup; i++) {
@@ -261,7 +296,7 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     }
     *itm_cosim_get_steps(x) += 1.0;
     itm_bonds_book(x);
-    return ITM_OK;
+    return x->nsampled > 0 ? arrive(x) : ITM_OK;
 }
 
 // ---------------------------------------------------------------------------- looking
@@ -338,7 +373,7 @@ ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double valu
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
                              subsystem);
     }
-    member->u[input] = value;
+    member->u[input] = member->offset[input] + value;
     member->table.set_inputs(member->table.self, member->u);
     return ITM_OK;
 }

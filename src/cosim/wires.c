@@ -148,7 +148,8 @@ static double get_value(const ItmCosim* x, const ItmWire* wire)
 void itm_wires_feed_member(ItmCosim* x, ItmMember* member)
 {
     for (int i = member->wire; i < member->wire + member->nwire; i++) {
-        member->u[x->wires[i].to_index] = get_value(x, &x->wires[i]);
+        int input = x->wires[i].to_index;
+        member->u[input] = member->offset[input] + get_value(x, &x->wires[i]);
     }
     if (member->nwire > 0) {
         member->table.set_inputs(member->table.self, member->u);

@@ -13,11 +13,9 @@
 void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind,
                              const ItmNearest* nearest)
 {
-    char found[64];
-    const char* best = nearest->best;
-    itm_reader_fail(r, node, "there is no %s %s%s%s%s", kind,
-                    itm_node_describe(node, found, sizeof found), best != NULL ? "; nearest: '" : "",
-                    best != NULL ? best : "", best != NULL ? "'" : "");
+    char found[64], hint[128];
+    itm_reader_fail(r, node, "there is no %s %s%s", kind, itm_node_describe(node, found, sizeof found),
+                    itm_nearest_format(nearest, hint, sizeof hint));
 }
 
 void itm_reader_offer_names(ItmNearest* nearest, const ItmNames* names)
@@ -338,7 +336,7 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
     *frame_b = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_b)), world);
 }
 
-// ---------------------------------------------------------------------------- memory and paths
+// ---------------------------------------------------------------------------- memory
 
 void* itm_reader_take_array(ItmReader* r, int count, size_t size)
 {
@@ -347,16 +345,4 @@ void* itm_reader_take_array(ItmReader* r, int count, size_t size)
         r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
     return array;
-}
-
-char* itm_reader_make_path(ItmReader* r, const char* name)
-{
-    const char* slash = strrchr(r->path, '/');
-    size_t length = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - r->path) + 1;
-    char* path = itm_reader_take_array(r, (int)(length + strlen(name)), 1);
-    if (path != NULL) {
-        memcpy(path, r->path, length);
-        strcpy(path + length, name);
-    }
-    return path;
 }

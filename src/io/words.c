@@ -1,15 +1,14 @@
 #include "io/words.h"
 
 #include "base/error.h"
+#include "io/bytes.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // ---------------------------------------------------------------------------- words
 
@@ -102,44 +101,9 @@ static ItmStatus fail_file(ItmError* error, const char* path, const char* why)
     return ITM_ERR_IO;
 }
 
-// The whole stream, or NULL without memory or beyond the limit.
-static char* read_stream(FILE* stream, size_t* length, size_t most)
-{
-    size_t capacity = 1 << 16;
-    char* bytes = malloc(capacity);
-    *length = 0;
-    while (bytes != NULL) {
-        *length += fread(bytes + *length, 1, capacity - *length, stream);
-        if (*length < capacity) {
-            return bytes;
-        }
-        char* grown = capacity < most ? realloc(bytes, 2 * capacity) : NULL;
-        if (grown == NULL) {
-            free(bytes);
-        }
-        bytes = grown;
-        capacity *= 2;
-    }
-    return NULL;
-}
-
 ItmStatus itm_text_read(char** bytes, size_t* length, const char* path, size_t most, ItmError* error)
 {
-    *bytes = NULL;
-    errno = 0;
-    // a device or a pipe may never end, or not even open
-    struct stat about;
-    FILE* stream = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
-    if (stream == NULL) {
-        return fail_file(error, path, errno != 0 ? strerror(errno) : "it is not a file");
-    }
-    char* all = read_stream(stream, length, most);
-    bool has_failed = ferror(stream) != 0;
-    fclose(stream);
-    if (all == NULL || has_failed) {
-        free(all);
-        return fail_file(error, path, has_failed ? "reading failed" : "it is too large");
-    }
-    *bytes = all;
-    return ITM_OK;
+    const char* why;
+    *bytes = itm_bytes_read(path, most, length, &why);
+    return *bytes != NULL ? ITM_OK : fail_file(error, path, why);
 }

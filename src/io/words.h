@@ -33,7 +33,7 @@ ItmStatus itm_text_fail(ItmError* error, const ItmText* text, const char* format
 #endif
     ;
 
-// All bytes of a regular file of at most `most` bytes (rounded up to a power of two); to be freed.
+// All bytes of a regular file of at most `most` bytes, to be freed.
 ItmStatus itm_text_read(char** bytes, size_t* length, const char* path, size_t most, ItmError* error);
 
 #endif

@@ -16,7 +16,7 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
     size_t nc = (size_t)r->capacity;
     double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
                        &r->rhs, &r->a,    &r->b,         &r->w,      &r->x_try,     &r->lo, &r->up, &r->x_bounce, &r->v_bounce,
-                       &r->w_watched};
+                       &r->y};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = ITM_TAKE(arena, double, nc);
     }
@@ -49,6 +49,8 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     r->held = ITM_TAKE(arena, int, r->capacity);
     r->watched = ITM_TAKE(arena, int, r->capacity);
     r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
     rim->eliminated = ITM_TAKE(arena, int, r->capacity);
     lay_out_reals(r, arena, rim->n);
 }
@@ -126,26 +128,30 @@ static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
 
 // ---------------------------------------------------------------------------- reduction
 
-// H_ci = Y_c y~
-static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const ItmRim* rim, double* Hci)
+// out[stride local(c)] = Y_c y for the rows of the chain
+static void multiply_chain(const ItmModel* m, const ItmBounded* b, int head, double* out, int stride, const double* y)
 {
-    int n = rim->n;
-    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         const ItmBoundBlock* block = &b->blocks[k];
         for (int i = 0; i < block->nrow; i++) {
-            double* out = Hci + b->local[block->first + i] * n;
-            for (int j = 0; j < n; j++) {
-                const double *Y = b->Y + block->path.y_adr + i * block->path.ny, *y = rim->Y + j * rim->nv;
-                double sum = 0.0;
-                for (int p = 0; p < block->path.npath; p++) {
-                    const ItmBody* body = &m->bodies[block->path.path[p]];
-                    for (int l = body->v_adr; l < body->v_adr + body->nv; l++, Y++) {
-                        sum += *Y * y[l];
-                    }
+            const double* Y = b->Y + block->path.y_adr + i * block->path.ny;
+            double sum = 0.0;
+            for (int p = 0; p < block->path.npath; p++) {
+                const ItmBody* body = &m->bodies[block->path.path[p]];
+                for (int l = body->v_adr; l < body->v_adr + body->nv; l++, Y++) {
+                    sum += *Y * y[l];
                 }
-                out[j] = sum;
             }
+            out[stride * b->local[block->first + i]] = sum;
         }
+    }
+}
+
+// H_ci = Y_c y~
+static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const ItmRim* rim)
+{
+    for (int j = 0; j < rim->n; j++) {
+        multiply_chain(m, b, rim->ride.head, rim->ride.Hci + j, rim->n, rim->Y + j * rim->nv);
     }
 }
 
@@ -161,9 +167,9 @@ static double compute_energy_rate(const ItmModel* m, const ItmRim* rim, ItmBound
                 continue;
             }
             b->body_head[index] = k;
-            const double* a = rim->v_dot + body->v_adr;
-            ItmVec3 lin = itm_vec(a[0], a[1], a[2]), ang = itm_vec(a[3], a[4], a[5]);
-            sum += 0.5 * (body->mass * itm_vec_dot(lin, lin) + itm_vec_dot(ang, itm_sym_mul_vec(&body->inertia, ang)));
+            for (int l = body->v_adr; l < body->v_adr + body->nv; l++) {
+                sum += 0.5 * rim->y_free[l] * rim->y_free[l];
+            }
         }
     }
     for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -191,11 +197,10 @@ static void copy_row(ItmRide* r, const ItmBounded* b, int i, double H)
         .damping = row->damping,
         .reference = row->reference,
         .normal = ITM_NONE,
-        .coupling = ITM_NONE,
     };
     r->gap[i] = row->gap;
     r->wc[i] = row->rate;
-    r->ac[i] = b->v_after[index] + row->bias;
+    r->ac[i] += row->bias;
     r->x[i] = b->x[index];
     r->state[i] = b->state[index];
     r->omega[i] = r->gap_drift[i] = 0.0;
@@ -207,9 +212,7 @@ static void copy_couplings(ItmRide* r, ItmBounded* b)
     memcpy(r->couplings, b->island_couplings, sizeof(ItmMlcpContact) * (size_t)r->ncoupling);
     for (int c = 0; c < r->ncoupling; c++) {
         for (int t = 0; t < 2 && r->couplings[c].tangent[t] != ITM_NONE; t++) {
-            ItmRideRow* row = &r->rows[r->couplings[c].tangent[t]];
-            row->normal = r->couplings[c].normal;
-            row->coupling = c;
+            r->rows[r->couplings[c].tangent[t]].normal = r->couplings[c].normal;
         }
     }
 }
@@ -244,15 +247,15 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     for (int i = 0; i < nc; i++) {
         b->rows[b->global[i]].omega = b->rows[b->global[i]].offset = 0.0;
     }
-    itm_bounded_multiply(m, d, b->v_after, rim->v_dot);
     itm_bounded_assemble(m, d, r->head, nc);
+    multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
     r->nc = nc;
     for (int i = 0; i < nc; i++) {
         copy_row(r, b, i, rim->H);
     }
     memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
     copy_couplings(r, b);
-    multiply_interfaces(m, b, rim, r->Hci);
+    multiply_interfaces(m, b, rim);
     r->energy_rate = compute_energy_rate(m, rim, b);
     return plan_push(d, rim);
 }
@@ -267,12 +270,10 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     ItmBounded* b = d->bounded;
     int n = rim->n, nz = 0;
     memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
-    for (int k = 0; k < m->nv; k++) {
-        d->x3[k] += rim->H * rim->v_dot[k];
-    }
+    itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
     itm_bounded_set_offsets(m, d, d->x3, rim->H);
     itm_bounded_assemble(m, d, r->head, nc);
-    multiply_interfaces(m, b, rim, r->Hci);
+    multiply_interfaces(m, b, rim);
     for (int i = 0; i < nc; i++) {
         bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE;
         r->x[i] = is_active || b->state[b->global[i]] == ITM_ROW_UNKNOWN ? 0.0 : b->x[b->global[i]];

@@ -37,6 +37,8 @@ void itm_ride_solve(const double* S, const int* pivot, double* x, int n);
 void itm_ride_set_modes(ItmRide* r, const signed char* state, const double* x);
 // Impulses x_try and rates w for the present modes and r->b. False: they contradict the modes.
 bool itm_ride_try(ItmRim* rim, double h);
+// The position impulses y that belong to impulses x_try and rates A v+ in r->w, with Heun's rule.
+void itm_ride_place(ItmRim* rim, double h);
 // After an accepted trial: if the active rows rest, make the maps that give everything linearly in lambda for as long as the
 // modes hold.
 void itm_ride_settle(ItmRim* rim, double h, const double* lambda);

@@ -130,18 +130,17 @@ bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance)
 // The friction direction p of a pair minimises w . p: over the disc it is -mu w / |w|, over a polygon one of its corners.
 static bool opposes_pair(const ItmMlcpContact* c, const double* p, const double* w, double tolerance)
 {
-    double along = w[0] * p[0] + w[1] * p[1], least = -c->mu * hypot(w[0], w[1]);
+    double along = w[0] * p[0] + w[1] * p[1];
     if (c->law == ITM_FRICTION_PYRAMID) {
-        least = INFINITY;
+        double least = INFINITY;
         for (int j = 0; j < c->ndirection; j++) {
             double angle = 2 * j * 3.14159265358979323846 / c->ndirection;
             least = fmin(least, c->mu * (w[0] * cos(angle) + w[1] * sin(angle)));
         }
         return along <= least + tolerance;
     }
-    // friction lies on the circle, so that 1 + cos of the angle to -w is half its square: 1e-14 for 1e-7 rad
     double across = w[0] * p[1] - w[1] * p[0];
-    return along <= tolerance && fabs(across) <= 1e-7 * fabs(least) + tolerance;
+    return along <= tolerance && fabs(across) <= fmax(1e-7 * fabs(along), tolerance);
 }
 
 bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, double tolerance)
@@ -273,6 +272,55 @@ bool itm_ride_try(ItmRim* rim, double h)
     return agrees(rim, h);
 }
 
+// ---------------------------------------------------------------------------- positions
+
+// How far an active row moves in the micro step: evenly between its rates, but a rigid contact or stop uses up its gap and no
+// more, where going on at the mean of the rates would carry it in.
+static double compute_move(const ItmRide* r, int i, double h)
+{
+    const ItmRideRow* row = &r->rows[i];
+    if (row->is_unilateral && row->is_rigid && !r->is_bouncing[i]) {
+        return -fmax(0.0, r->gap[i] - ITM_BOUNDED_SLOP);
+    }
+    return 0.5 * h * (r->wc[i] + r->w[i]);
+}
+
+// The rates change by h a + H x in the step; the positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; otherwise y
+// solves for the moves of the active rows, with the matrix of the trial.
+void itm_ride_place(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    r->is_plain = true;
+    for (int i = 0; i < r->nc; i++) {
+        r->y[i] = 0.5 * r->x_try[i];
+        double even = 0.5 * h * (r->wc[i] + r->w[i]);
+        if (r->mode[i] == ITM_RIDE_ACTIVE && fabs(compute_move(r, i, h) - even) > 1e-3 * ITM_BOUNDED_SLOP) {
+            r->is_plain = false;
+        }
+    }
+    if (r->is_plain) {
+        return;
+    }
+    if (!r->is_factored) {
+        factor_set(r);
+    }
+    // S dy = what the even moves leave of the wanted ones, and slip follows
+    double* dy = r->rhs;
+    for (int k = 0; k < r->nactive; k++) {
+        int i = r->active[k];
+        dy[k] = (compute_move(r, i, h) - 0.5 * h * (r->wc[i] + r->w[i])) / h;
+    }
+    itm_ride_solve(r->S, r->pivot, dy, r->nactive);
+    for (int k = 0; k < r->nactive; k++) {
+        r->y[r->active[k]] += dy[k];
+    }
+    for (int i = 0; i < r->nc; i++) {
+        if (r->mode[i] == ITM_RIDE_SLIP) {
+            r->y[i] = r->ratio[i] * r->y[r->rows[i].normal];
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- steady maps
 
 // Whether the active rows rest in the next micro step too, without any push.
@@ -314,7 +362,7 @@ static void map_column(ItmRim* rim, int k, const double* b, const double* guess,
 // What has to be looked at in a steady micro step.
 static void list_checks(ItmRide* r)
 {
-    r->nheld = r->nstuck = r->nwatched = 0;
+    r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         if (r->mode[i] == ITM_RIDE_ACTIVE && row->normal == ITM_NONE) {
@@ -325,10 +373,17 @@ static void list_checks(ItmRide* r)
     }
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
-        bool is_stuck = r->mode[coupling->tangent[0]] == ITM_RIDE_ACTIVE ||
-                        (coupling->tangent[1] != ITM_NONE && r->mode[coupling->tangent[1]] == ITM_RIDE_ACTIVE);
+        bool is_stuck = false, is_sliding = false;
+        for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
+            int t = coupling->tangent[k];
+            is_stuck = is_stuck || r->mode[t] == ITM_RIDE_ACTIVE;
+            is_sliding = is_sliding || (r->mode[t] == ITM_RIDE_SLIP && r->ratio[t] != 0.0);
+        }
         if (is_stuck) {
             r->stuck[r->nstuck++] = c;
+        }
+        if (is_sliding) {
+            r->sliding[r->nsliding++] = c;
         }
     }
 }

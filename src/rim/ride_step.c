@@ -57,8 +57,9 @@ static bool let_bounce(ItmRim* rim, double h)
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         double w_free = r->wc[i] + h * r->a[i];
-        if (row->restitution > 0.0 && r->gap[i] + h * w_free <= 0.0 &&
-            r->wc[i] < -rim->model->contact_options.restitution_speed) {
+        r->is_bouncing[i] = row->restitution > 0.0 && r->gap[i] + h * w_free <= 0.0 &&
+                            r->wc[i] < -rim->model->contact_options.restitution_speed;
+        if (r->is_bouncing[i]) {
             r->b[i] = w_free - row->reference + row->restitution * r->wc[i];
             is_bouncing = true;
         }
@@ -181,24 +182,11 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
     compute_free_rates(rim, h, lambda);
     *is_trial = itm_ride_try(rim, h);
     if (*is_trial) {
+        memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
         strip_offsets(rim, r->w, h);
         return ITM_OK;
     }
     return solve(rim, h);
-}
-
-// Where in the step the impulses act, as the part of it that is left then: 1 at its start, 1/2 evenly (Heun's rule). Evenly
-// would let a body that arrives move on for half a step.
-static double weigh_impulses(const ItmRim* rim, double h)
-{
-    const ItmRide* r = &rim->ride;
-    for (int i = 0; rim->use_heun && i < r->nc; i++) {
-        bool is_arriving = r->gap[i] > ITM_BOUNDED_SLOP || r->wc[i] < -h * fabs(r->a[i]);
-        if (r->rows[i].is_unilateral && r->x_try[i] > 0.0 && is_arriving) {
-            return 1.0;
-        }
-    }
-    return rim->use_heun ? 0.5 : 1.0;
 }
 
 // Work of impulses in the account of their kind: 0 normal, 1 friction, 2 motors.
@@ -209,24 +197,48 @@ static void book(ItmRim* rim, int i, double work)
     r->work[is_motor ? 2 : r->rows[i].is_unilateral ? 0 : 1] += work;
 }
 
-// Book impulses x_try with the weight `left` of what is left of the macro step, and move the rows on.
-static void move_rows(ItmRim* rim, double h, double weight)
+// Position impulses y of the micro step.
+static void place_impulses(ItmRim* rim, double h)
 {
     ItmRide* r = &rim->ride;
-    double left = (rim->H - rim->tau - h + weight * h) / rim->H;
-    for (int i = 0; i < r->nc; i++) {
-        double x = r->x_try[i], w = r->w[i], by_impulse = w - r->wc[i] - h * r->a[i];
-        bool is_held = r->rows[i].is_unilateral && r->rows[i].is_rigid && x > 0.0;
-        double move = rim->use_heun && !is_held ? 0.5 * (r->wc[i] + w) + (weight - 0.5) * by_impulse : w;
-        if (x != 0.0) {
-            book(rim, i, 0.5 * x * (r->wc[i] + w));
-        }
-        r->gap[i] += h * (move + r->gap_drift[i]);
-        r->wc[i] = w;
-        r->x[i] = x;
-        r->Q0[i] += x;
-        r->Q1[i] += left * x;
+    if (rim->use_heun) {
+        itm_ride_place(rim, h);
+    } else {
+        memcpy(r->y, r->x_try, sizeof(double) * (size_t)r->nc);
+        r->is_plain = true;
     }
+}
+
+// How far a row moves: h w + h^2 a / 2 + h H y, with Euler's rule h w+.
+static double move_row(const ItmRim* rim, int i, double h)
+{
+    const ItmRide* r = &rim->ride;
+    double move = rim->use_heun ? 0.5 * (r->wc[i] + r->w[i]) : r->w[i];
+    const double* H = r->H + (size_t)i * (size_t)r->nc;
+    for (int j = 0; !r->is_plain && j < r->nc; j++) {
+        move += H[j] * (r->y[j] - 0.5 * r->x_try[j]);
+    }
+    // compliance is on the diagonal of H, but moves nothing
+    move -= r->is_plain ? 0.0 : r->omega[i] * (r->y[i] - 0.5 * r->x_try[i]);
+    return h * move;
+}
+
+// Book the impulses, and move the rows on.
+static void move_rows(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    double left = (rim->H - rim->tau - h) / rim->H;
+    for (int i = 0; i < r->nc; i++) {
+        double x = r->x_try[i];
+        r->gap[i] += move_row(rim, i, h) + h * r->gap_drift[i];
+        if (x != 0.0) {
+            book(rim, i, 0.5 * x * (r->wc[i] + r->w[i]));
+        }
+        r->Q0[i] += x;
+        r->Q1[i] += left * x + h / rim->H * r->y[i];
+        r->x[i] = x;
+    }
+    memcpy(r->wc, r->w, sizeof(double) * (size_t)r->nc);
 }
 
 // w_next = w + h (a0 + W lambda) + H_ic x
@@ -261,7 +273,7 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
             sum += f[1 + k] * lambda[k];
         }
         r->x_try[i] = sum;
-        most = fmax(most, fabs(sum));
+        most = fabs(sum) > most ? fabs(sum) : most;
     }
     for (int k = 0; k < r->nheld; k++) {
         const ItmRideRow* row = &r->rows[r->held[k]];
@@ -290,10 +302,8 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
             }
         }
     }
-    for (int k = 0; k < r->nwatched; k++) {
-        int i = r->watched[k];
-        bool is_slip = r->mode[i] == ITM_RIDE_SLIP;
-        if (is_slip && !itm_ride_slips(r, &r->couplings[r->rows[i].coupling], r->w, tolerance)) {
+    for (int k = 0; k < r->nsliding; k++) {
+        if (!itm_ride_slips(r, &r->couplings[r->sliding[k]], r->w, tolerance)) {
             return false;
         }
     }
@@ -405,8 +415,8 @@ ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w
     return status;
 }
 
-// The lengths go with the mean of the rates, or with the last one; impulses that act early add what the mean leaves out.
-static void finish_step(ItmRim* rim, double h, const double* lambda, double weight)
+// The lengths go with the mean of the rates, or with the last one; where y is not even, with that.
+static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_plain)
 {
     const ItmRide* r = &rim->ride;
     double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
@@ -414,8 +424,8 @@ static void finish_step(ItmRim* rim, double h, const double* lambda, double weig
     for (int i = 0; i < n; i++) {
         double w = rim->w[i], w_next = rim->w_next[i], mean = 0.5 * (w + w_next);
         double move = rim->use_heun ? mean : w_next;
-        for (int j = 0; rim->use_heun && weight > 0.5 && j < r->nc; j++) {
-            move += (weight - 0.5) * r->Hci[j * n + i] * r->x_try[j];
+        for (int j = 0; !is_plain && j < r->nc; j++) {
+            move += r->Hci[j * n + i] * (r->y[j] - 0.5 * r->x_try[j]);
         }
         rim->s[i] += h * move + (r->nc > 0 ? h * r->s_drift[i] : 0.0);
         rim->w[i] = w_next;
@@ -432,7 +442,7 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     ItmRide* r = &rim->ride;
     if (r->nc == 0) {
         move_interfaces(rim, h, lambda);
-        finish_step(rim, h, lambda, 0.5);
+        finish_step(rim, h, lambda, true);
         return ITM_OK;
     }
     if (h != rim->h) {
@@ -442,7 +452,7 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     if (r->is_steady && stays_steady(rim, h, lambda)) {
         predict_steady(rim, h, lambda, rim->w_next);
         move_steady(rim, h, lambda);
-        finish_step(rim, h, lambda, 0.5);
+        finish_step(rim, h, lambda, true);
         return ITM_OK;
     }
     end_steady(rim, h);
@@ -451,10 +461,10 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     if (status != ITM_OK) {
         return status;
     }
-    double weight = weigh_impulses(rim, h);
+    place_impulses(rim, h);
     move_interfaces(rim, h, lambda);
-    move_rows(rim, h, weight);
-    finish_step(rim, h, lambda, weight);
+    move_rows(rim, h);
+    finish_step(rim, h, lambda, r->is_plain);
     if (is_trial) {
         r->ntrial++;
         itm_ride_settle(rim, h, lambda);

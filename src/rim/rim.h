@@ -10,8 +10,8 @@
 // cannot move along an interface, and there the RIM still holds. One RIM serves all partners of a mechanism.
 //
 // With y = L^-1 A_i', M = L L', the rows' answer mu = (H_bb + Omega)^-1 H_bi and what is left, y~ = y - Y_b' mu,
-//   W = y~' y~ + mu' Omega mu,   X = M^-1 (A_i' - A_b' mu) = L^-T y~,   H_ci = Y_c y~
-// which is a Gram matrix: positive semi-definite to the last digit, where the difference above loses its sign.
+//   W = y~' y~ + mu' Omega mu,   X = M^-1 (A_i' - A_b' mu) = L^-T y~,   H_ci = Y_c y~,   A_i v_dot = y . L' v_dot
+// so that everything is half solved and dot products, and the other half of the solve is left to the take-over. W is a Gram matrix: positive semi-definite to the last digit, where the difference above loses its sign.
 //
 // A macro step H: itm_rim_measure, itm_rim_extract, itm_rim_begin, micro steps (itm_rim_predict, itm_rim_advance), and
 // itm_rim_take_over. In between the data object belongs to the RIM and must not be stepped or looked at.
@@ -44,7 +44,6 @@ typedef struct ItmRideRow {
     double restitution, stiffness, damping;
     double reference;        // signal'                                                       m/s
     int    normal;           // riding row whose impulse bounds it, or ITM_NONE
-    int    coupling;         // its friction coupling, or ITM_NONE
 } ItmRideRow;
 
 // Bounded rows beside the interface rows.
@@ -85,6 +84,9 @@ typedef struct ItmRide {
     double* b;               // rates without impulses, with offsets                    (nc)
     double* w;               // b + H x                                                 (nc)
     double* x_try;           //                                                         (nc)
+    double* y;               // what the impulses do to positions: h y is the moment over the micro step (nc) N s
+    bool    is_plain;        // y = x / 2 (Heun's rule) or x (Euler's)
+    bool*   is_bouncing;     // restitution acts in this micro step                     (nc)
 
     // steady: modes hold, active rows rest; forces f = f0 + f1 lambda, everything linear in lambda
     bool    is_steady;
@@ -95,9 +97,10 @@ typedef struct ItmRide {
     int     nheld;
     int*    stuck;           // couplings whose tangents stick, to be checked           (nstuck)
     int     nstuck;
+    int*    sliding;         // couplings with a tangent that slips, to be checked      (nsliding)
+    int     nsliding;
     int*    watched;         // rows whose rate is to be checked                        (nwatched)
     int     nwatched;
-    double* w_watched;       // their new rates                                         (nwatched)
     double  since, since_moment;    // steady time, and its moment, not yet booked in Q0 and Q1     s
     double* P_since, *P1_since;     // interface impulses and moments likewise          (n)         N s
 
@@ -116,7 +119,6 @@ typedef struct ItmRim {
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents: room for 4 depth a block              (4 n depth)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
-    ItmMeasured* measured;  // where the model was evaluated                            (n)
 
     // itm_rim_measure: at the start of the step; micro steps carry them on
     double* s;              // lengths                                                  (n)         m
@@ -127,10 +129,9 @@ typedef struct ItmRim {
     double* q_start;        // coordinates at the start                                 (nq)
     double* W;              // mobility, row-major                                      (n x n)     1/kg
     double* a0;             // free acceleration of the lengths                         (n)         m/s^2
-    double* v_dot;          // free accelerations of the mechanism, rows' answer included (nv)
+    double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' answer (nv)
     double* lambda;         // row forces of that                                       (nrow)      N
-    double* X;              // velocities for a unit impulse at an interface            (n x nv)
-    double* mu;             // row impulses that this takes off                         (n x nrow)
+    double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)
     double* Y;              // y~                                                       (n x nv)
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active (neliminated)
@@ -176,8 +177,8 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda);
 // closed; works booked, contacts and step info filled, time advanced. After the last micro step.
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim);
 
-// v += h v_dot + X p for interface impulses p (n)
-void itm_rim_respond(const ItmRim* rim, double* v, double h, const double* p);
+// v += h v_dot + X p for interface impulses p (n; NULL: none). M of the extraction is still factored.
+void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p);
 
 // ---------------------------------------------------------------------------- looking
 

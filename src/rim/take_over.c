@@ -104,8 +104,8 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
     memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
-    itm_rim_respond(rim, v_mean, rim->theta * H, rim->P1);
-    itm_rim_respond(rim, v, H, rim->P0);
+    itm_rim_respond(m, d, rim, v_mean, rim->theta * H, rim->P1);
+    itm_rim_respond(m, d, rim, v, H, rim->P0);
     set_row_impulses(m, d, rim);
     book_work(d, rim);
     memset(push, 0, sizeof(double) * (size_t)m->nv);
