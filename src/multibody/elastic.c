@@ -193,7 +193,7 @@ ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, c
     }
     if (status == ITM_ERR_MEMORY || status == ITM_ERR_DIVERGED) {
         itm_error_set(error, status, __func__, NULL, "flexible body '%s': %s while its modes were computed", name,
-                      status == ITM_ERR_MEMORY ? "out of memory" : "LAPACK found no eigenvalues");
+                      status == ITM_ERR_MEMORY ? "out of memory" : "no eigenvalues were found");
     }
     if (status != ITM_OK) {
         itm_elastic_destroy(e);
