@@ -231,6 +231,68 @@ static void tables_agree_with_modal_masses(void** state)
     }
 }
 
+// Two modes and the static shapes of the tip: its deflection under any load there is exact, and the modes stay what they were.
+static void static_shapes_carry_tip_loads_exactly(void** state)
+{
+    (void)state;
+    for (int theory = 0; theory < ITM_BEAM_THEORY_COUNT; theory++) {
+        ItmBeamDef beam = make_beam(ITM_BEAM_CLAMPED_FREE, (ItmBeamTheory)theory);
+        beam.modes_axial = beam.modes_torsion = 1;
+        ItmElastic* plain = make_elastic(&beam);
+        const double stations[] = {0.0, beam.length, beam.length};
+        beam.stations = stations;
+        beam.nstation = 3;
+        ItmElastic* e = make_elastic(&beam);
+        // force and moment a plane, pull, twist; nothing at the clamped end, nothing twice
+        assert_int_equal(e->n, 6 + 2 + 2 + 1 + 1);
+        ItmSpatial shape[12];
+        ItmElasticSite tip = {.origin = {beam.length, 0, 0}};
+        assert_int_equal(itm_elastic_compute_shape(e, shape, NULL, &tip), ITM_OK);
+        double force = 0.0, slope = 0.0, moment = 0.0, pull = 0.0, twist = 0.0;
+        for (int k = 0; k < e->n; k++) {
+            double soft = 1.0 / e->tables.stiffness[k];
+            force += shape[k].lin.y * shape[k].lin.y * soft;
+            slope += shape[k].lin.y * shape[k].ang.z * soft;
+            moment += shape[k].ang.z * shape[k].ang.z * soft;
+            pull += shape[k].lin.x * shape[k].lin.x * soft;
+            twist += shape[k].ang.x * shape[k].ang.x * soft;
+        }
+        double L = beam.length, EI = beam.young * beam.moment_z;
+        double shear = theory == ITM_BEAM_TIMOSHENKO ? L / (beam.shear_y * beam.shear * beam.area) : 0.0;
+        CHECK_NEAR(force / (L * L * L / (3.0 * EI) + shear), 1.0, 1e-11);
+        CHECK_NEAR(slope / (L * L / (2.0 * EI)), 1.0, 1e-11);
+        CHECK_NEAR(moment / (L / EI), 1.0, 1e-11);
+        CHECK_NEAR(pull / (L / (beam.young * beam.area)), 1.0, 1e-11);
+        CHECK_NEAR(twist / (L / (beam.shear * beam.torsion)), 1.0, 1e-11);
+        CHECK_NEAR(frequency(e, 0) / frequency(plain, 0), 1.0, 1e-11);
+        CHECK_NEAR(frequency(e, 1) / frequency(plain, 1), 1.0, 1e-11);
+        itm_elastic_destroy(e);
+        itm_elastic_destroy(plain);
+    }
+}
+
+// A beam held at both ends, loaded in the middle: F L^3 / (192 EI).
+static void static_shapes_between_the_ends_are_good(void** state)
+{
+    (void)state;
+    ItmBeamDef beam = make_beam(ITM_BEAM_CLAMPED_CLAMPED, ITM_BEAM_EULER_BERNOULLI);
+    double middle = 0.5 * beam.length;
+    beam.stations = &middle;
+    beam.nstation = 1;
+    ItmElastic* e = make_elastic(&beam);
+    ItmSpatial shape[8];
+    ItmElasticSite site = {.origin = {middle, 0, 0}};
+    assert_int_equal(e->n, 8);
+    assert_int_equal(itm_elastic_compute_shape(e, shape, NULL, &site), ITM_OK);
+    double force = 0.0;
+    for (int k = 0; k < e->n; k++) {
+        force += shape[k].lin.y * shape[k].lin.y / e->tables.stiffness[k];
+    }
+    // the kink of the curvature under the load is not a polynomial
+    CHECK_NEAR(force * 192.0 * beam.young * beam.moment_z / pow(beam.length, 3), 1.0, 1e-3);
+    itm_elastic_destroy(e);
+}
+
 // ---------------------------------------------------------------------------- sections
 
 static void sections_have_their_moments(void** state)
@@ -286,6 +348,8 @@ int main(void)
         cmocka_unit_test(modal_masses_are_those_of_the_textbook),
         cmocka_unit_test(free_modes_have_no_momentum),
         cmocka_unit_test(tables_agree_with_modal_masses),
+        cmocka_unit_test(static_shapes_carry_tip_loads_exactly),
+        cmocka_unit_test(static_shapes_between_the_ends_are_good),
         cmocka_unit_test(sections_have_their_moments),
         cmocka_unit_test(bad_beams_are_refused),
     };

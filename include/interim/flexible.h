@@ -52,6 +52,8 @@ typedef struct ItmBeamDef {
     double shear_y, shear_z;    // Timoshenko: shear correction factors along y and z
     int modes_y, modes_z;       // bending modes along y and z
     int modes_axial, modes_torsion; // no modes at all: the beam is rigid
+    const double* stations;     // beside these modes, shapes that carry static loads at these places, in the directions
+    int nstation;               // that have modes: at an end exactly, between to some 1e-3                    m
 } ItmBeamDef;
 
 // Steel, clamped-free, Euler-Bernoulli, two bending modes a plane; length and section are not set.

@@ -111,9 +111,9 @@ static const char* ends_name(int i)
     return itm_beam_ends_name((ItmBeamEnds)i);
 }
 
-enum { LENGTH, SECTION, DENSITY, YOUNG, POISSON, SHEAR, THEORY, ENDS, MODES, NBEAM };
+enum { LENGTH, SECTION, DENSITY, YOUNG, POISSON, SHEAR, THEORY, ENDS, MODES, STATIC, NBEAM };
 static const char* const BEAM_KEYS[NBEAM] = {"length", "section", "density", "young", "poisson",
-                                             "shear",  "theory",  "ends",    "modes"};
+                                             "shear",  "theory",  "ends",    "modes", "static"};
 
 static void read_beam(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmBeamDef* beam)
 {
@@ -143,7 +143,7 @@ static double* read_reals(ItmReader* r, const ItmNode* node, ItmDimension dimens
         return NULL;
     }
     if (node->kind != ITM_NODE_LIST) {
-        itm_reader_fail(r, node, "expected a list, one number a mode");
+        itm_reader_fail(r, node, "expected a list of numbers");
         return NULL;
     }
     double* values = itm_reader_take_array(r, node->count, sizeof(double));
@@ -216,6 +216,8 @@ void itm_read_flexible(ItmReader* r, const ItmNode* node, int body)
         def.modal = &files.def;
     }
     int nrate = 0;
+    double* stations = read_reals(r, b[STATIC], ITM_DIM_LENGTH, &beam.nstation);
+    beam.stations = stations;
     double* ratios = read_damping(r, v[DAMPING], &def);
     double* start = read_reals(r, v[START], ITM_DIM_LENGTH, &def.nstart);
     double* rate = read_reals(r, v[START_RATE], ITM_DIM_VELOCITY, &nrate);
@@ -236,7 +238,8 @@ void itm_read_flexible(ItmReader* r, const ItmNode* node, int body)
             {"area", b[SECTION]},        {"moment_y", b[SECTION]},
             {"moment_z", b[SECTION]},    {"torsion", b[SECTION]},
             {"shear_y", b[SECTION]},     {"shear_z", b[SECTION]},
-            {"modes", b[MODES]},         {"damping_ratio", v[DAMPING]},
+            {"modes", b[MODES]},         {"stations", b[STATIC]},
+            {"flexible", v[BEAM]},         {"damping_ratio", v[DAMPING]},
             {"ratios", v[DAMPING]},      {"rayleigh_mass", v[DAMPING]},
             {"rayleigh_stiffness", v[DAMPING]}, {"start", v[START]},
             {"start_rate", v[START_RATE]}, {"points", v[POINTS]},
@@ -246,6 +249,7 @@ void itm_read_flexible(ItmReader* r, const ItmNode* node, int body)
         ItmStatus status = itm_builder_add_flexible(r->builder, body, &def, r->error);
         itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
     }
+    free(stations);
     free(ratios);
     free(start);
     free(rate);

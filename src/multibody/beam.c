@@ -17,6 +17,8 @@
 
 #define FIXED_WITHIN 1e-9    // of the length: nearer to a clamped end is the clamped end
 #define MOST_MODES 100       // of one kind
+#define MOST_STATIONS 20     // with static shapes
+#define DEPENDENT 1e-16      // of the square of a static shape: it is in the span of those before
 
 typedef enum Direction {
     AXIAL,
@@ -34,6 +36,7 @@ typedef struct BeamMode {
 struct ItmBeam {
     ItmBeamDef def;
     int n;
+    int nmode_asked; // without static shapes; 0: rigid
     int nseries;     // terms of the longest series
     BeamMode* modes; // (n)
     double* block;   // the series
@@ -142,15 +145,29 @@ ItmStatus itm_beam_def_check(const ItmBeamDef* def, const char* body, ItmError* 
             itm_check_refuse(&c, modes[i].field, "%s must be 0 to %d, got %d", modes[i].field, MOST_MODES, modes[i].count);
         }
     }
+    if (def->nstation < 0 || def->nstation > MOST_STATIONS) {
+        itm_check_refuse(&c, "stations", "at most %d stations, got %d", MOST_STATIONS, def->nstation);
+    }
+    for (int i = 0; c.status == ITM_OK && i < def->nstation; i++) {
+        if (!(def->stations[i] >= 0.0 && def->stations[i] <= def->length)) {
+            itm_check_refuse(&c, "stations", "a station must lie on the beam, from 0 to %g m, got %g", def->length, def->stations[i]);
+        }
+    }
     if (itm_beam_theory_name(def->theory) == NULL || itm_beam_ends_name(def->ends) == NULL) {
         itm_check_refuse(&c, "ends", "there is no such theory or choice of ends");
     }
     return c.status;
 }
 
-int itm_beam_count_modes(const ItmBeamDef* def)
+// Modes as asked for, without static shapes.
+static int count_asked(const ItmBeamDef* def)
 {
     return def->modes_y + def->modes_z + def->modes_axial + def->modes_torsion;
+}
+
+int itm_beam_count_modes(const ItmBeam* beam)
+{
+    return beam->n;
 }
 
 // ---------------------------------------------------------------------------- strains
@@ -259,11 +276,10 @@ static void project_out(double* M, const double* g, double* work, int n)
     }
 }
 
-// Ends held beyond what the integration from the start gives: one constraint for each.
-static void hold_far_end(const Strains* s, double* M, double* work, ItmBeamEnds ends, bool is_rod)
+// Ends held beyond what the integration from the start gives: one constraint g for each, at most two. Returns how many.
+static int hold_far_end(const Strains* s, double* M, double* g, double* work, ItmBeamEnds ends, bool is_rod)
 {
     int n = s->nstrain, count = 0;
-    double* g = work + n;  // two of them
     bool is_held = ends == ITM_BEAM_CLAMPED_CLAMPED || (ends == ITM_BEAM_CLAMPED_PINNED && !is_rod);
     for (int c = 0; is_held && c < (ends == ITM_BEAM_CLAMPED_CLAMPED && !is_rod ? 2 : 1); c++) {
         const double* series = c == 0 ? s->value : s->turn;
@@ -288,43 +304,118 @@ static void hold_far_end(const Strains* s, double* M, double* work, ItmBeamEnds 
         }
         project_out(M, g_c, work, n);
     }
+    return count;
 }
 
 // ---------------------------------------------------------------------------- modes
 
-// Scale: 1 at a free end, otherwise where the displacement is largest.
+// Scale: 1 at a free end, otherwise (or where that hardly moves) where the displacement is largest.
 static double find_scale(const ItmBeam* beam, const double* value)
 {
-    if (beam->def.ends == ITM_BEAM_CLAMPED_FREE || beam->def.ends == ITM_BEAM_FREE_FREE) {
-        return 1.0 / end_value(value, beam->nseries, true);
-    }
-    if (beam->def.ends == ITM_BEAM_FREE_CLAMPED) {
-        return 1.0 / end_value(value, beam->nseries, false);
-    }
-    double largest = 0.0;
+    double largest = 0.0, end = 0.0;
     for (int i = 0; i <= 400; i++) {
         double x = itm_legendre_compute(value, beam->nseries, 0.005 * i - 1.0);
         // of two of the same size the first
         largest = fabs(x) > (1.0 + 1e-9) * fabs(largest) ? x : largest;
     }
-    return 1.0 / largest;
+    if (beam->def.ends == ITM_BEAM_CLAMPED_FREE || beam->def.ends == ITM_BEAM_FREE_FREE) {
+        end = end_value(value, beam->nseries, true);
+    } else if (beam->def.ends == ITM_BEAM_FREE_CLAMPED) {
+        end = end_value(value, beam->nseries, false);
+    }
+    return 1.0 / (fabs(end) > 1e-3 * fabs(largest) ? end : largest);
 }
 
-// The slowest `count` modes of M z = mu z, M (nstrain x nstrain) overwritten.
-static ItmStatus extract_modes(ItmBeam* beam, const Strains* s, double* M, double* mu, Direction direction, int count)
+// What is left of v (length 1 or 0) beside `count` orthonormal rows of V, of length 1; false where nothing is.
+static bool orthogonalize(double* v, const double* V, int count, int n)
+{
+    double before = 0.0, after = 0.0;
+    for (int i = 0; i < n; i++) {
+        before += v[i] * v[i];
+    }
+    // the second pass removes what rounding left of the first
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < count; k++) {
+            double along = 0.0;
+            for (int i = 0; i < n; i++) {
+                along += v[i] * V[k * n + i];
+            }
+            for (int i = 0; i < n; i++) {
+                v[i] -= along * V[k * n + i];
+            }
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        after += v[i] * v[i];
+    }
+    for (int i = 0; i < n && after > 0.0; i++) {
+        v[i] /= sqrt(after);
+    }
+    return after > DEPENDENT * before;
+}
+
+// Strains under a unit load at the stations: K is the identity, so they are the displacements there of the unit strains (force)
+// or the rotations (moment, bending only). held: orthonormal strains that the far end does not allow. Returns how many vectors
+// V has now.
+static int add_static_shapes(const ItmBeam* beam, const Strains* s, double* V, int count, const double* held, int nheld,
+                             bool is_rod)
 {
     int n = s->nstrain;
-    ItmStatus status = itm_eigen_symmetric(M, mu, n);
-    for (int k = 0; status == ITM_OK && k < count; k++) {
-        const double* z = M + (size_t)(n - 1 - k) * (size_t)n;
+    for (int i = 0; i < beam->def.nstation; i++) {
+        double at = 2.0 * beam->def.stations[i] / s->length - 1.0;
+        for (int kind = 0; kind < (is_rod ? 1 : 2); kind++) {
+            const double* series = kind == 0 ? s->value : s->turn;
+            double* v = V + count * n;
+            double size = 0.0;
+            for (int k = 0; k < n; k++) {
+                v[k] = itm_legendre_compute(series + k * s->ns, s->ns, at);
+                size += v[k] * v[k];
+            }
+            // a clamped end does not move at all
+            bool is_moving = size > 0.0 && !itm_beam_is_fixed_at(beam, beam->def.stations[i]);
+            if (is_moving && orthogonalize(v, held, nheld, n) && orthogonalize(v, V, count, n)) {
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+// Modes of M in the span of orthonormal strains V (count x nstrain), slowest first. work (count^2 + count + nstrain)
+static ItmStatus extract_modes(ItmBeam* beam, const Strains* s, const double* M, const double* V, double* work,
+                               Direction direction, int count)
+{
+    int n = s->nstrain;
+    double *R = work, *mu = R + count * count, *y = mu + count;
+    for (int i = 0; i < count; i++) {
+        for (int r = 0; r < n; r++) {
+            y[r] = 0.0;
+            for (int c = 0; c < n; c++) {
+                y[r] += M[r * n + c] * V[i * n + c];
+            }
+        }
+        for (int j = 0; j <= i; j++) {
+            double sum = 0.0;
+            for (int r = 0; r < n; r++) {
+                sum += y[r] * V[j * n + r];
+            }
+            R[i * count + j] = R[j * count + i] = sum;
+        }
+    }
+    ItmStatus status = itm_eigen_symmetric(R, mu, count);
+    for (int k = count - 1; status == ITM_OK && k >= 0; k--) {
         BeamMode* mode = &beam->modes[beam->n];
         mode->direction = direction;
         mode->series = beam->block + (size_t)(3 * beam->nseries) * (size_t)beam->n++;
         for (int i = 0; i < n; i++) {
+            double z = 0.0;
+            for (int j = 0; j < count; j++) {
+                z += R[k * count + j] * V[j * n + i];
+            }
             for (int l = 0; l < s->ns; l++) {
-                mode->series[l] += z[i] * s->value[i * s->ns + l];
-                mode->series[beam->nseries + l] += z[i] * s->turn[i * s->ns + l];
-                mode->series[2 * beam->nseries + l] += z[i] * s->slope[i * s->ns + l];
+                mode->series[l] += z * s->value[i * s->ns + l];
+                mode->series[beam->nseries + l] += z * s->turn[i * s->ns + l];
+                mode->series[2 * beam->nseries + l] += z * s->slope[i * s->ns + l];
             }
         }
         double scale = find_scale(beam, mode->series);
@@ -332,7 +423,7 @@ static ItmStatus extract_modes(ItmBeam* beam, const Strains* s, double* M, doubl
             mode->series[l] *= scale;
         }
         mode->stiffness = scale * scale;
-        mode->mass = scale * scale * mu[n - 1 - k];
+        mode->mass = scale * scale * mu[k];
     }
     return status;
 }
@@ -359,15 +450,18 @@ static ItmStatus add_modes(ItmBeam* beam, Direction direction, int count)
         .inertia = b->density * (direction == TORSION ? b->moment_y + b->moment_z : b->area),
         .rotary = has_shear ? b->density * moment : 0.0,
     };
-    size_t nreal = (size_t)nstrain * (size_t)(3 * s.ns + nstrain + 4);
-    double* memory = calloc(nreal, sizeof(double));
+    // all modes, held strains, the span, and room to work
+    int most = count + 2 * b->nstation;
+    size_t ns = (size_t)nstrain, q = (size_t)most;
+    double* memory = calloc(ns * (3 * (size_t)s.ns + 2 * ns + 5 + q) + q * (q + 1), sizeof(double));
     if (memory == NULL) {
         return ITM_ERR_MEMORY;
     }
     s.value = memory;
     s.turn = s.value + nstrain * s.ns;
     s.slope = s.turn + nstrain * s.ns;
-    double *M = s.slope + nstrain * s.ns, *work = M + nstrain * nstrain, *mu = work + 3 * nstrain;
+    double *M = s.slope + nstrain * s.ns, *Z = M + ns * ns, *held = Z + ns * ns, *mu = held + 2 * ns, *V = mu + ns;
+    double* work = V + q * ns;
     if (is_rod) {
         add_basis(&s, n, direction == AXIAL ? b->young * b->area : b->shear * b->torsion, false, true, b->ends);
     } else {
@@ -378,15 +472,23 @@ static ItmStatus add_modes(ItmBeam* beam, Direction direction, int count)
         add_basis(&s, n, factor * b->shear * b->area, false, false, b->ends);
     }
     fill_mass(&s, M);
-    hold_far_end(&s, M, work, b->ends, is_rod);
-    ItmStatus status = extract_modes(beam, &s, M, mu, direction, count);
+    int nheld = hold_far_end(&s, M, held, work, b->ends, is_rod);
+    memcpy(Z, M, sizeof(double) * ns * ns);
+    ItmStatus status = itm_eigen_symmetric(Z, mu, nstrain);
+    if (status == ITM_OK) {
+        for (int k = 0; k < count; k++) {
+            memcpy(V + (size_t)k * ns, Z + (ns - 1 - (size_t)k) * ns, sizeof(double) * ns);
+        }
+        int span = add_static_shapes(beam, &s, V, count, held, nheld, is_rod);
+        status = extract_modes(beam, &s, M, V, work, direction, span);
+    }
     free(memory);
     return status;
 }
 
 ItmStatus itm_beam_create(ItmBeam** beam, const ItmBeamDef* def)
 {
-    int n = itm_beam_count_modes(def);
+    int n = count_asked(def) + 6 * def->nstation;
     int most = def->modes_y > def->modes_z ? def->modes_y : def->modes_z;
     most = def->modes_axial > most ? def->modes_axial : most;
     most = def->modes_torsion > most ? def->modes_torsion : most;
@@ -395,6 +497,7 @@ ItmStatus itm_beam_create(ItmBeam** beam, const ItmBeamDef* def)
         return ITM_ERR_MEMORY;
     }
     b->def = *def;
+    b->nmode_asked = count_asked(def);
     b->nseries = count_terms(most) + 2;
     b->modes = calloc((size_t)n + 1, sizeof *b->modes);
     b->block = calloc((size_t)n * (size_t)(3 * b->nseries) + 1, sizeof(double));
@@ -405,6 +508,8 @@ ItmStatus itm_beam_create(ItmBeam** beam, const ItmBeamDef* def)
     for (int i = 0; status == ITM_OK && i < 4; i++) {
         status = add_modes(b, ORDER[i], counts[ORDER[i]]);
     }
+    b->def.stations = NULL;
+    b->def.nstation = 0;
     if (status != ITM_OK) {
         itm_beam_destroy(b);
         return status;
@@ -432,7 +537,7 @@ double itm_beam_find_station(const ItmBeam* beam, ItmVec3 point)
 bool itm_beam_is_fixed_at(const ItmBeam* beam, double x)
 {
     ItmBeamEnds ends = beam->def.ends;
-    if (beam->n == 0) {
+    if (beam->nmode_asked == 0) {
         return true;
     }
     bool is_start_clamped = ends == ITM_BEAM_CLAMPED_FREE || ends == ITM_BEAM_CLAMPED_PINNED || ends == ITM_BEAM_CLAMPED_CLAMPED;

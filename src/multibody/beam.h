@@ -10,7 +10,7 @@ ItmStatus itm_beam_def_check(const ItmBeamDef* def, const char* body, ItmError* 
 ItmStatus itm_beam_create(ItmBeam** beam, const ItmBeamDef* def);
 void itm_beam_destroy(ItmBeam* beam);
 
-int itm_beam_count_modes(const ItmBeamDef* def);
+int itm_beam_count_modes(const ItmBeam* beam);
 // Tables, mass, centre and inertia of the body.
 ItmStatus itm_beam_fill(const ItmBeam* beam, ItmElastic* e);
 

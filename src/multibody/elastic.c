@@ -141,9 +141,13 @@ static ItmStatus create_beam(ItmElastic* e, const char* name, const ItmFlexibleD
     if (status != ITM_OK) {
         return status;
     }
-    e->is_stiffening = def->use_stiffening && itm_beam_count_modes(def->beam) > 0;
     status = itm_beam_create(&e->beam, def->beam);
-    status = status == ITM_OK ? allocate(e, itm_beam_count_modes(def->beam), def) : status;
+    if (status != ITM_OK) {
+        return status;
+    }
+    int n = itm_beam_count_modes(e->beam);
+    e->is_stiffening = def->use_stiffening && n > 0;
+    status = allocate(e, n, def);
     return status == ITM_OK ? itm_beam_fill(e->beam, e) : status;
 }
 
@@ -156,6 +160,22 @@ static ItmStatus create_modal(ItmElastic* e, const char* name, const ItmFlexible
         itm_modal_fill(e->shapes, e);
     }
     return status;
+}
+
+// Sizes far from anything that exists overflow on the way.
+static ItmStatus check_numbers(const ItmElastic* e, const char* name, ItmError* error)
+{
+    size_t count = itm_elastic_count_reals(e->n);
+    bool is_good = isfinite(e->mass) && e->mass > 0.0;
+    for (size_t i = 0; i < count; i++) {
+        is_good = is_good && isfinite(e->block[i]);
+    }
+    for (int k = 0; k < e->n; k++) {
+        is_good = is_good && e->tables.mass[k] > 0.0 && e->tables.stiffness[k] > 0.0;
+    }
+    return is_good ? ITM_OK
+                   : itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible",
+                                   "flexible body '%s': its mass and modes are out of the range of numbers; check units", name);
 }
 
 // Every point with a name must be somewhere.
@@ -189,7 +209,8 @@ ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, c
     if (status == ITM_OK) {
         fill_damping(e, def);
         take_start(e, def);
-        status = check_sites(e, error);
+        status = check_numbers(e, name, error);
+        status = status == ITM_OK ? check_sites(e, error) : status;
     }
     if (status == ITM_ERR_MEMORY || status == ITM_ERR_DIVERGED) {
         itm_error_set(error, status, __func__, NULL, "flexible body '%s': %s while its modes were computed", name,
