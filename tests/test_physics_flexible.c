@@ -575,7 +575,7 @@ static void propped_beam_rests_on_its_tip(void** state)
 static double compute_condition(const ItmModel* m, ItmData* d, int body)
 {
     int index = m->body_index[body], path[32], parent[32];
-    ItmRowBlock block = {.nrow = 6, .nbody = 1, .body = {index}, .path = path, .path_parent = parent};
+    ItmRowBlock block = {.nrow = 1, .nbody = 1, .body = {index}, .path = path, .path_parent = parent};
     for (int i = index; i != ITM_NONE; i = m->bodies[i].parent) {
         parent[block.npath] = m->bodies[i].parent != ITM_NONE ? block.npath + 1 : ITM_NONE;
         path[block.npath++] = i;
@@ -587,7 +587,10 @@ static double compute_condition(const ItmModel* m, ItmData* d, int body)
     double Y[6 * 32], W[36], mu[6];
     itm_kinematics_compute_positions(m, d, d->q);
     itm_mass_factor(m, d);
-    itm_mass_half_solve(m, d, Y, &block, cov);
+    // row by row: a model without rows has room for one
+    for (int i = 0; i < 6; i++) {
+        itm_mass_half_solve(m, d, Y + i * block.ny, &block, cov + i);
+    }
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
             W[6 * i + j] = 0.0;

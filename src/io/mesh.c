@@ -121,7 +121,7 @@ ItmStatus itm_mesh_read(ItmMesh* mesh, const char* path, double scale, ItmError*
     }
     size_t length;
     char* bytes;
-    ItmStatus status = itm_text_read(&bytes, &length, path, ITM_MESH_MAX_BYTES, error);
+    ItmStatus status = itm_words_read(&bytes, &length, path, ITM_MESH_MAX_BYTES, error);
     if (status != ITM_OK) {
         return status;
     }

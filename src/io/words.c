@@ -17,7 +17,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\0';
 }
 
-ItmWord itm_text_next_word(ItmText* text)
+ItmWord itm_words_next(ItmWords* text)
 {
     while (text->at < text->end && is_blank(*text->at)) {
         text->at++;
@@ -30,7 +30,7 @@ ItmWord itm_text_next_word(ItmText* text)
     return word;
 }
 
-bool itm_text_next_line(ItmText* text)
+bool itm_words_next_line(ItmWords* text)
 {
     while (text->at < text->end && *text->at != '\n') {
         text->at++;
@@ -75,7 +75,7 @@ bool itm_word_to_real(double* value, ItmWord word)
     return *end == '\0' && fabs(*value) < 1e100;
 }
 
-ItmStatus itm_text_fail(ItmError* error, const ItmText* text, const char* format, ...)
+ItmStatus itm_words_fail(ItmError* error, const ItmWords* text, const char* format, ...)
 {
     char message[256];
     va_list arguments;
@@ -101,7 +101,7 @@ static ItmStatus fail_file(ItmError* error, const char* path, const char* why)
     return ITM_ERR_IO;
 }
 
-ItmStatus itm_text_read(char** bytes, size_t* length, const char* path, size_t most, ItmError* error)
+ItmStatus itm_words_read(char** bytes, size_t* length, const char* path, size_t most, ItmError* error)
 {
     const char* why;
     *bytes = itm_bytes_read(path, most, length, &why);

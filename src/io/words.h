@@ -5,12 +5,12 @@
 #include "interim/base.h"
 
 // Text cut into words, line by line.
-typedef struct ItmText {
+typedef struct ItmWords {
     const char* at;
     const char* end;
     const char* name;
     int line;
-} ItmText;
+} ItmWords;
 
 typedef struct ItmWord {
     const char* start;
@@ -18,22 +18,22 @@ typedef struct ItmWord {
 } ItmWord;
 
 // The next word of this line.
-ItmWord itm_text_next_word(ItmText* text);
+ItmWord itm_words_next(ItmWords* text);
 // Go to the next line; false at the end.
-bool itm_text_next_line(ItmText* text);
+bool itm_words_next_line(ItmWords* text);
 // Without regard to case; expected is in lower case.
 bool itm_word_is(ItmWord word, const char* expected);
 // A finite decimal number.
 bool itm_word_to_real(double* value, ItmWord word);
 
 // ITM_ERR_INPUT with file and line.
-ItmStatus itm_text_fail(ItmError* error, const ItmText* text, const char* format, ...)
+ItmStatus itm_words_fail(ItmError* error, const ItmWords* text, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 
 // All bytes of a regular file of at most `most` bytes, to be freed.
-ItmStatus itm_text_read(char** bytes, size_t* length, const char* path, size_t most, ItmError* error);
+ItmStatus itm_words_read(char** bytes, size_t* length, const char* path, size_t most, ItmError* error);
 
 #endif

@@ -64,12 +64,14 @@ static inline void itm_articulated_add_shifted(ItmArticulated* parent, const Itm
     parent->M.yz += M->yz;
 }
 
-static inline ItmArticulated itm_articulated_of_body(const ItmBody* body, const ItmSym3* J)
+// Field by field: compilers clear a whole compound literal first, which is slow.
+static inline void itm_articulated_init(ItmArticulated* A, const ItmBody* body, const ItmSym3* J)
 {
-    return (ItmArticulated){
-        .J = *J,
-        .M = {.xx = body->mass, .yy = body->mass, .zz = body->mass},
-    };
+    const ItmVec3 zero = {0, 0, 0};
+    A->J = *J;
+    A->H.x = A->H.y = A->H.z = zero;
+    A->M.xx = A->M.yy = A->M.zz = body->mass;
+    A->M.xy = A->M.xz = A->M.yz = 0.0;
 }
 
 #endif

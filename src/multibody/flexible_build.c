@@ -137,6 +137,20 @@ static void refuse_gaps(Visitor* v)
     }
 }
 
+static void refuse_grasps(Visitor* v)
+{
+    for (int i = 0; i < v->b->latches.count && v->status == ITM_OK; i++) {
+        const ItmLatchDef* def = &v->b->latches.items[i];
+        bool is_flexible = flexible_of(v->b, def->body_a) != ITM_NONE || flexible_of(v->b, def->body_b) != ITM_NONE;
+        if (def->kind != ITM_LATCH_DIRECTION && is_flexible) {
+            v->status = itm_error_set(v->error, ITM_ERR_UNSUPPORTED, "itm_model_build", def->name,
+                                      "latch '%s' holds a flexible body, which has no one place to hold it by: fix a small rigid "
+                                      "body to it where it is grasped, and hold that",
+                                      def->name);
+        }
+    }
+}
+
 static void visit_all(Visitor* v)
 {
     const ItmBuilder* b = v->b;
@@ -154,7 +168,11 @@ static void visit_all(Visitor* v)
     for (int i = 0; i < b->colliders.count; i++) {
         visit(v, b->colliders.items[i].body, b->colliders.items[i].pose.p, b->colliders.items[i].name, false);
     }
+    for (int i = 0; i < b->visuals.count; i++) {
+        visit(v, b->visuals.items[i].body, b->visuals.items[i].pose.p, "shape", false);
+    }
     refuse_gaps(v);
+    refuse_grasps(v);
 }
 
 // ---------------------------------------------------------------------------- flexible bodies
@@ -183,7 +201,7 @@ ItmStatus itm_flexible_build(ItmModel* m, const ItmBuilder* b, ItmError* error)
         return ITM_OK;
     }
     int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->bushings.count) + b->loads.count +
-               b->colliders.count;
+               b->colliders.count + b->visuals.count;
     m->flexibles = itm_model_take(m, (size_t)m->nflexible, sizeof(ItmFlexible));
     ItmStatus status = m->flexibles != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int j = 0; status == ITM_OK && j < m->nflexible; j++) {
@@ -209,6 +227,8 @@ int itm_flexible_add_bodies(ItmModel* m, int flexible, int frame, int next)
     f->modes = next;
     ItmBody body = {
         .name = m->bodies[frame].name,
+        .inv_mass = m->bodies[frame].inv_mass,
+        .inv_mean_inertia = m->bodies[frame].inv_mean_inertia,
         .parent = frame,
         .mobility = ITM_MOBILITY_MODES,
         .a = {{0, 0, 0}, itm_mat_identity()},
