@@ -23,6 +23,13 @@ typedef enum ItmStepper {
     ITM_STEPPER_COUNT
 } ItmStepper;
 
+// How the Euler stepper takes the modes of flexible bodies; both are implicit and stable at any step.
+typedef enum ItmElasticRule {
+    ITM_ELASTIC_NEWMARK,   // trapezoidal: order 2 in the modes, no numerical damping
+    ITM_ELASTIC_BACKWARD,  // backward Euler: damps what the step cannot follow                  [contact-rim, eq. 21]
+    ITM_ELASTIC_COUNT
+} ItmElasticRule;
+
 typedef struct ItmStepOptions {
     ItmStepper stepper;
     double step;             // s, > 0; for the reference integrator: spacing of its output points
@@ -32,12 +39,15 @@ typedef struct ItmStepOptions {
     double penalty;          // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
     double frequency;        // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
     double damping_ratio;    // ALI1: Baumgarte xi
+    ItmElasticRule elastic;  // Euler: rule for flexible bodies
 } ItmStepOptions;
 
 // Semi-implicit Euler, 1 ms, gaps closed to 1e-11.
 ITM_API ItmStepOptions itm_default_step_options(void);
 // "euler", "ali1", "ali3p", "reference"
 ITM_API const char* itm_stepper_name(ItmStepper stepper);
+// "newmark", "backward"
+ITM_API const char* itm_elastic_rule_name(ItmElasticRule rule);
 
 // What happened in the last step, and summed over the run.
 typedef struct ItmStepInfo {

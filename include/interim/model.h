@@ -296,6 +296,7 @@ ITM_API void itm_model_destroy(ItmModel* model);
 // What a model is. Counts are fixed at compilation.
 typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
+    int nmode;       // modes of flexible bodies
     int nq;          // position coordinates (quaternions count 4)
     int nv;          // velocity coordinates
     int nrow;        // constraint rows

@@ -35,7 +35,7 @@ ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error
     lay_out(m, c);
     for (int i = 0; i < m->contact->ncollider; i++) {
         const ItmCollider* shape = &m->contact->colliders[i];
-        c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->body};
+        c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->owner};
     }
     return ITM_OK;
 }
@@ -204,7 +204,7 @@ static bool may_meet(void* context, int i, int j)
 {
     const ItmContactModel* model = context;
     const ItmCollider *a = &model->colliders[i], *b = &model->colliders[j];
-    return itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->body, b->body);
+    return itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->owner, b->owner);
 }
 
 static void collide(const ItmModel* m, ItmData* d, int i, int j)
@@ -312,8 +312,8 @@ int itm_contact_get_count(const ItmData* d)
 
 static int user_id(const ItmModel* m, int body)
 {
-    for (int id = 0; body != ITM_NONE && id < m->nbody; id++) {
-        if (m->body_index[id] == body) {
+    for (int id = 0; body != ITM_NONE && id < m->nuser; id++) {
+        if (m->body_index[id] == m->bodies[body].owner) {
             return id;
         }
     }

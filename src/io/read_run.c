@@ -36,6 +36,16 @@ static ItmStepper get_stepper(ItmReader* r, const ItmNode* node, ItmStepper abse
     return stepper >= 0 ? (ItmStepper)stepper : absent;
 }
 
+static ItmElasticRule get_elastic(ItmReader* r, const ItmNode* node, ItmElasticRule absent)
+{
+    const char* names[ITM_ELASTIC_COUNT];
+    for (int i = 0; i < ITM_ELASTIC_COUNT; i++) {
+        names[i] = itm_elastic_rule_name((ItmElasticRule)i);
+    }
+    int rule = itm_reader_get_word(r, node, "a rule for flexible bodies", names, ITM_ELASTIC_COUNT, (int)absent);
+    return rule >= 0 ? (ItmElasticRule)rule : absent;
+}
+
 // Results are written at whole steps.
 static void check_interval(ItmReader* r, const ItmNode* node, double interval, double step)
 {
@@ -100,11 +110,13 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         PENALTY,
         FREQUENCY,
         DAMPING_RATIO,
+        ELASTIC,
         NKEY
     };
     static const char* const KEYS[NKEY] = {
         "duration",      "step",           "output",  "stepper",   "tolerance",
-        "gap_tolerance", "max_iterations", "penalty", "frequency", "damping_ratio"};
+        "gap_tolerance", "max_iterations", "penalty", "frequency", "damping_ratio",
+        "elastic"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -119,6 +131,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     }
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
+    o->elastic = get_elastic(r, v[ELASTIC], o->elastic);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
     check_circuits(r, o->step);
     check_controls(r, v[STEP], o->step);

@@ -176,6 +176,9 @@ typedef struct ItmPlace {
 void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
                            ItmPose* frame_a, ItmPose* frame_b);
 
+// Zeroed room for `count` things of `size` bytes, to be freed; complains and gives NULL without memory.
+void* itm_reader_take_array(ItmReader* r, int count, size_t size);
+
 // Keep a sentence about something that is read but not used, for the user to see (ItmModelFile.notes).
 void itm_reader_note(ItmReader* r, const char* note);
 // ---------------------------------------------------------------------------- sections, a file each
@@ -196,6 +199,8 @@ void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);
 void itm_read_bodies(ItmReader* r, const ItmNode* node);
+// `flexible` of a body that the builder has.
+void itm_read_flexible(ItmReader* r, const ItmNode* node, int body);
 void itm_read_shapes(ItmReader* r, const ItmNode* node);
 void itm_read_no_contact(ItmReader* r, const ItmNode* node);
 void itm_read_joints(ItmReader* r, const ItmNode* node);

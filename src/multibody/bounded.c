@@ -444,14 +444,15 @@ bool itm_bounded_is_sliding(const ItmBounded* b, int normal)
     return !has_tangent || speed2 > SLIDING_SPEED * SLIDING_SPEED;
 }
 
-ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body)
+ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body)
 {
     ItmBoundForce out = {0};
     for (int k = 0; k < b->nblock; k++) {
         const ItmBoundBlock* block = &b->blocks[k];
-        int slot = block->path.nbody > 0 && block->path.body[0] == body   ? 0
-                   : block->path.nbody > 1 && block->path.body[1] == body ? 1
-                                                                          : ITM_NONE;
+        const int* touched = block->path.body;
+        int slot = block->path.nbody > 0 && m->bodies[touched[0]].owner == body   ? 0
+                   : block->path.nbody > 1 && m->bodies[touched[1]].owner == body ? 1
+                                                                                  : ITM_NONE;
         if (slot == ITM_NONE || b->rows[block->first].kind != ITM_BOUND_NORMAL || b->x[block->first] <= 0.0) {
             continue;
         }

@@ -147,7 +147,8 @@ typedef struct ItmBoundForce {
     int count, sliding;  // closed contacts, and those of them that slide
 } ItmBoundForce;
 
-ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body);
+// body: one of the user's; what touches its nodes counts
+ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body);
 // Whether the contact with this normal row ended the step with a slip, or has no friction.
 bool itm_bounded_is_sliding(const ItmBounded* b, int normal);
 // Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.

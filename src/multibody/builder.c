@@ -107,6 +107,10 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
+    for (int i = 0; i < b->elastics.count; i++) {
+        itm_elastic_destroy(b->elastics.items[i]);
+    }
+    free(b->elastics.items);
     free(b->latches.items);
     free(b->events.items);
     free(b->driven.items);
@@ -189,6 +193,43 @@ ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, It
     ItmBodyDef copy = *def;
     copy.pose = def->has_pose ? normalized(def->pose) : itm_pose_identity();
     return ADD(b->bodies, ITM_ELEMENT_BODY, copy);
+}
+
+const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body)
+{
+    for (int i = 0; i < b->elastics.count; i++) {
+        if (b->elastics.items[i]->body == body) {
+            return b->elastics.items[i];
+        }
+    }
+    return NULL;
+}
+
+ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error)
+{
+    if (b == NULL || def == NULL || body < 0 || body >= b->bodies.count) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL, or there is no body %d", body);
+    }
+    ItmBodyDef* body_def = &b->bodies.items[body];
+    if (itm_builder_get_elastic(b, body) != NULL) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible", "body '%s' is flexible already", body_def->name);
+    }
+    ItmElastic* elastic = NULL;
+    ItmStatus status = itm_elastic_create(&elastic, body, body_def->name, def, error);
+    if (status == ITM_OK) {
+        status = itm_inertia_check(&elastic->inertia, body_def->name, error);
+    }
+    if (status == ITM_OK && !ITM_LIST_APPEND(b->elastics, elastic)) {
+        status = out_of_memory(error);
+    }
+    if (status != ITM_OK) {
+        itm_elastic_destroy(elastic);
+        return status;
+    }
+    body_def->mass = elastic->mass;
+    body_def->com = elastic->com;
+    body_def->inertia = elastic->inertia;
+    return ITM_OK;
 }
 
 ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error)

@@ -65,6 +65,15 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->R = TAKE_BODIES(arena, ItmMat3, nb);
     d->r = TAKE_BODIES(arena, ItmVec3, nb);
     d->S = ITM_TAKE(arena, ItmSpatial, nv);
+    d->flex_eta = ITM_TAKE(arena, double, m->nmode);
+    d->flex_B = ITM_TAKE(arena, ItmMat3, m->nmode);
+    d->flex_U = ITM_TAKE(arena, ItmSpatial, m->nmode);
+    d->flex_alpha = ITM_TAKE(arena, double, m->nmode);
+    d->flex_beta = ITM_TAKE(arena, double, m->nmode);
+    d->flex_c = ITM_TAKE(arena, ItmVec3, m->nflexible);
+    d->flex_J = ITM_TAKE(arena, ItmSym3, m->nflexible);
+    d->node_S = ITM_TAKE(arena, ItmSpatial, m->nnode_S);
+    d->node_turn = ITM_TAKE(arena, ItmVec3, m->nnode);
     d->twist = TAKE_BODIES(arena, ItmSpatial, nb);
     d->accel_bias = TAKE_BODIES(arena, ItmSpatial, nb);
     d->J = TAKE_BODIES(arena, ItmSym3, nb);
@@ -72,6 +81,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->G = ITM_TAKE(arena, ItmSpatial, nv);
     d->mass_L = ITM_TAKE(arena, double, m->nL);
     d->mass_y = ITM_TAKE(arena, double, nv);
+    d->flex_force = ITM_TAKE(arena, double, m->nmode);
     d->wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     d->tau = ITM_TAKE(arena, double, nv);
     d->push_force = ITM_TAKE(arena, double, m->npush);

@@ -71,6 +71,16 @@ struct ItmData {
     ItmVec3* r;             // from the origin of its joint frame b to x             (nbody)  m
     ItmSpatial* S;          // motion of a body for a unit velocity, at its x        (nv)
 
+    double*  flex_eta;      // modes                                                 (nmode)
+    ItmMat3* flex_B;        // sum m r phi_k', body axes                             (nmode)  kg m
+    ItmSpatial* flex_U;     // momentum of the body for a unit rate of a mode, at x  (nmode)
+    double*  flex_alpha;    // rates of shortening: translation, 1                   (nmode)
+    double*  flex_beta;     // and strain of the axis                                (nmode)  1/m
+    ItmVec3* flex_c;        // sum m u, world axes                                   (nflexible) kg m
+    ItmSym3* flex_J;        // inertia that deformation adds, world axes             (nflexible) kg m^2
+    ItmSpatial* node_S;     // motion of a node for a unit rate of a mode            (nnode_S)
+    ItmVec3* node_turn;     // its rotation vector in the body frame                 (nnode)
+
     // velocity stage: itm_kinematics_compute_velocities
     ItmSpatial* twist;      // angular velocity, velocity of x                       (nbody)
     ItmSpatial* accel_bias; // acceleration of a body while v' = 0                   (nbody)
@@ -81,6 +91,7 @@ struct ItmData {
     ItmSpatial* G;          // gain: IA S L^-T                                       (nv)
     double*  mass_L;        // Cholesky factors of S' IA S; the diagonal is inverted (nL)
     double*  mass_y;        // half solved right side                                (nv)
+    double*  flex_force;    // modal forces of nodes on the way up, 0 in between     (nmode)
 
     // force stage: itm_forces_compute
     ItmSpatial* wrench;     // on a body at x                                        (nbody)

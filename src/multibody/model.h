@@ -15,6 +15,7 @@
 #include "interim/model.h"
 #include "math/blocks.h"
 #include "math/vec.h"
+#include "multibody/elastic.h"
 #include "multibody/signal.h"
 
 // clang-format off
@@ -24,6 +25,8 @@ typedef enum ItmMobility {
     ITM_MOBILITY_REVOLUTE, // one rotation, the commonest case
     ITM_MOBILITY_FREE,     // on the world: r, p of the centre of mass; r' in world axes, omega' in body axes
     ITM_MOBILITY_GENERAL,  // any other mixture
+    ITM_MOBILITY_MODES,    // modes of the flexible body that is the parent: as many velocities, the frame does not move
+    ITM_MOBILITY_NODE,     // a place on a flexible body, moved by the modes (its parent); no velocities of its own
 } ItmMobility;
 
 typedef struct ItmBody {
@@ -51,7 +54,37 @@ typedef struct ItmBody {
     int  v_adr, nv;        // velocities:  translations, then rates or omega of b against a in axes of b
     int  L_adr;            // its nv x nv factor in ItmData.mass_L
     int  joint;            // the joint that became this mobilizer, or ITM_NONE
+    int  owner;            // the user's body that it is part of: itself, but for modes and nodes
+    int  part;             // modes: the flexible body in ItmModel.flexibles; node: in ItmModel.nodes; else ITM_NONE
 } ItmBody;
+
+// A flexible body is three kinds of bodies here: its frame, a rigid body with the mass of the undeformed one; on it the modes,
+// with what deformation adds to that mass; on these the nodes, massless frames where joints, forces and shapes sit.
+typedef struct ItmFlexible {
+    int    frame, modes;           // bodies
+    int    n;                      // modes
+    int    mode_adr;               // first one in ItmData.flex_...
+    bool   is_stiffening;          // bending shortens the axis x
+    double axis_mass, axis_moment; // sum m, sum m s_x^2                                      kg, kg m^2
+    ItmElasticTables tables;
+} ItmFlexible;
+
+typedef struct ItmFlexNode {
+    const char* name;              // of a point the user named, or NULL
+    int     flexible, body;
+    ItmVec3 origin;                // undeformed, in the user's body frame                          m
+    ItmVec3 s;                     // the same from the centre of mass                              m
+    ItmVec3 point;                 // from there to the point with the name                         m
+    const ItmSpatial* shape;       // psi_k (ang), phi_k (lin) of the modes                         (n)
+    const double* gamma;           // shortening of the axis up to here, or NULL                    (n x n)
+    int     S_adr;                 // first of its n motions in ItmData.node_S
+    bool    carries;               // a body hangs on it by a tree joint
+} ItmFlexNode;
+
+static inline bool itm_body_is_elastic(const ItmBody* body)
+{
+    return body->mobility >= ITM_MOBILITY_MODES;
+}
 
 typedef struct ItmJoint {
     const char* name;
@@ -212,6 +245,7 @@ typedef struct ItmOutput {
 
 struct ItmModel {
     ItmVec3 gravity;
+    int nuser;            // bodies of the user; flexible ones count as several in nbody
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator;
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
@@ -221,7 +255,10 @@ struct ItmModel {
     int depth, depth_velocities; // longest way to a root, in bodies and in velocities
 
     ItmBody*    bodies;       // parents first                              (nbody)
-    int*        body_index;   // user's id -> index                         (nbody)
+    int*        body_index;   // user's id -> index                         (nuser)
+    ItmFlexible* flexibles;   //                                            (nflexible)
+    ItmFlexNode* nodes;       //                                            (nnode)
+    int         nflexible, nnode, nmode, nnode_S;
     ItmJoint*   joints;       //                                            (njoint)
     const char** coupling_names;
     ItmMeasure* measures;

@@ -4,6 +4,7 @@
 
 #include "multibody/bounded.h"
 #include "multibody/dynamics.h"
+#include "multibody/flexible.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/latch.h"
@@ -52,7 +53,7 @@ static void emit_vec(Sink* sink, const char* element, const char* quantity, cons
 
 static void emit_bodies(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    for (int id = 0; id < m->nbody; id++) {
+    for (int id = 0; id < m->nuser; id++) {
         int i = m->body_index[id];
         const ItmBody* body = &m->bodies[i];
         ItmVec3 to_origin = itm_vec_neg(itm_mat_mul_vec(&d->R[i], body->com));
@@ -65,6 +66,42 @@ static void emit_bodies(Sink* sink, const ItmModel* m, const ItmData* d)
         emit_vec(sink, body->name, "orientation", "1", what, itm_vec(p.x, p.y, p.z));
         emit_vec(sink, body->name, "velocity", "m/s", "velocity of the body frame's origin, world axes", twist.lin);
         emit_vec(sink, body->name, "angular_velocity", "rad/s", "angular velocity, world axes", twist.ang);
+    }
+}
+
+// Modes, elastic energy and named points of flexible bodies.
+static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int j = 0; j < m->nflexible; j++) {
+        const ItmFlexible* f = &m->flexibles[j];
+        const char* name = m->bodies[f->frame].name;
+        for (int k = 0; k < f->n; k++) {
+            char number[16];
+            snprintf(number, sizeof number, "%d", k + 1);
+            emit(sink, name, "mode", number, "m", "modal coordinate (torsion: rad)", d->flex_eta[f->mode_adr + k]);
+            emit(sink, name, "mode_rate", number, "m/s", "its rate", d->v[m->bodies[f->modes].v_adr + k]);
+        }
+        emit(sink, name, "elastic_energy", "", "J", "energy of deformation", itm_flexible_compute_elastic(d, f));
+    }
+    for (int i = 0; i < m->nnode; i++) {
+        const ItmFlexNode* node = &m->nodes[i];
+        if (node->name == NULL) {
+            continue;
+        }
+        const ItmFlexible* f = &m->flexibles[node->flexible];
+        const char* body = m->bodies[f->frame].name;
+        ItmFrame frame = itm_flexible_node_frame(node, d->flex_eta + f->mode_adr, f->n);
+        ItmVec3 arm = itm_mat_mul_vec(&d->R[node->body], node->point);
+        ItmVec3 undeformed = itm_vec_add(node->s, node->point);
+        char quantity[96];
+        snprintf(quantity, sizeof quantity, "%s.position", node->name);
+        emit_vec(sink, body, quantity, "m", "position of the point in the world", itm_vec_add(d->x[node->body], arm));
+        snprintf(quantity, sizeof quantity, "%s.velocity", node->name);
+        emit_vec(sink, body, quantity, "m/s", "velocity of the point, world axes",
+                 itm_twist_shift(d->twist[node->body], arm).lin);
+        snprintf(quantity, sizeof quantity, "%s.deflection", node->name);
+        emit_vec(sink, body, quantity, "m", "displacement against the undeformed body, body axes",
+                 itm_vec_sub(itm_frame_apply(&frame, node->point), undeformed));
     }
 }
 
@@ -245,7 +282,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double gained = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
     double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
-    emit(sink, "energy", "potential", "", "J", "potential energy of gravity and springs", potential);
+    emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs and flexible bodies", potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
     emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "load_work", "", "J", "work of loads and actuators so far", booked[ITM_LEDGER_LOAD]);
@@ -262,12 +299,12 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
 // Contact force and state of every body with shapes, from the impulses of the last step.
 static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    for (int id = 0; d->bounded != NULL && id < m->nbody; id++) {
+    for (int id = 0; d->bounded != NULL && id < m->nuser; id++) {
         int body = m->body_index[id];
         if (!m->bodies[body].has_shape) {
             continue;
         }
-        ItmBoundForce f = itm_bounded_compute_contact(d->bounded, body);
+        ItmBoundForce f = itm_bounded_compute_contact(m, d->bounded, body);
         const char* name = m->bodies[body].name;
         double per_time = 1.0 / d->options.step;
         emit_vec(sink, name, "contact_force", "N", "sum of contact forces on the body in the last step, world axes",
@@ -307,6 +344,7 @@ static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
         p = itm_vec_add(p, mv);
         L = itm_vec_add(L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
     }
+    itm_flexible_add_momenta(m, d, &p, &L);
     emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
     emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
 }
@@ -344,6 +382,7 @@ static void emit_step(Sink* sink, const ItmData* d)
 static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 {
     emit_bodies(sink, m, d);
+    emit_flexibles(sink, m, d);
     emit_joints(sink, m, d);
     emit_pushes(sink, m, d);
     emit_motions(sink, m, d);

@@ -79,6 +79,7 @@ static int attach_neighbours(ItmTree* tree, const ItmBuilder* b, const Adjacency
         bool is_wanted = use == ITM_TREE_ALWAYS ||
                          (use == ITM_TREE_ON_DEMAND && def->coordinates == ITM_JOINT_TREE);
         if (other == ITM_GROUND || tree->index[other] != ITM_NONE || !is_wanted || !may_be_in_tree(def) ||
+            !itm_flexible_can_hang(b, other, is_reversed ? def->frame_a.p : def->frame_b.p) ||
             (is_reversed && !is_reversible(itm_joint_def_get_free(def)))) {
             continue;
         }

@@ -8,11 +8,14 @@
 // The factors of M and H at q+ that the projection needs are those with which the next step begins.
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
+// Modes of flexible bodies are implicit too: M^ = M + h/2 D + h^2/4 K (Newmark's rule as a step of velocities, which neither
+// damps nor limits the step), or M + h D + h^2 K with the force -K (eta + h eta') - D eta' of the step's end [contact-rim, eq. 21].
 #include "stepper/bounded_solve.h"
 #include "stepper/stepper.h"
 
 #include "contact/contact.h"
 #include "multibody/dynamics.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -72,9 +75,16 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     itm_rows_apply(m, d, v_free, d->lambda);
 }
 
+ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
+{
+    bool is_backward = d->options.elastic == ITM_ELASTIC_BACKWARD;
+    return (ItmModalTerms){
+        .inertia = 1.0, .damping = is_backward ? h : 0.5 * h, .stiffness = is_backward ? h * h : 0.25 * h * h};
+}
+
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
 {
-    itm_mass_factor(m, d);
+    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, h));
     if (m->nrow > 0) {
         set_compliance(m, d, h);
         itm_rows_factor_step(m, d);
@@ -163,6 +173,9 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     }
     itm_dynamics_compute_right_side(m, d, t);
     keep_gyroscopic_energy(m, d, h);
+    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+        itm_flexible_add_lag(m, d, h);
+    }
     if (m->nrow > 0) {
         if (d->position_state != ITM_POSITION_FACTORED) {
             itm_rows_compute_jacobian(m, d);

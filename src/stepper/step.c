@@ -17,6 +17,13 @@ const char* itm_stepper_name(ItmStepper stepper)
     return (int)stepper >= 0 && stepper < ITM_STEPPER_COUNT ? STEPPER_NAMES[stepper] : NULL;
 }
 
+static const char* const ELASTIC_NAMES[ITM_ELASTIC_COUNT] = {"newmark", "backward"};
+
+const char* itm_elastic_rule_name(ItmElasticRule rule)
+{
+    return (int)rule >= 0 && rule < ITM_ELASTIC_COUNT ? ELASTIC_NAMES[rule] : NULL;
+}
+
 // ---------------------------------------------------------------------------- options
 
 static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
@@ -40,6 +47,10 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
             return itm_error_set(error, ITM_ERR_INPUT, __func__, numbers[i].field, "%s must be %s, got %g",
                                  numbers[i].field, numbers[i].may_be_zero ? "zero or positive" : "positive", x);
         }
+    }
+    if ((int)o->elastic < 0 || o->elastic >= ITM_ELASTIC_COUNT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic", "there is no rule number %d for flexible bodies",
+                             (int)o->elastic);
     }
     if (o->max_iterations < 1) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "max_iterations",
@@ -142,7 +153,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
 static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
 {
     char where[200] = "";
-    int contact = find_hardest_contact(m, d, body);
+    int contact = find_hardest_contact(m, d, m->bodies[body].owner);
     if (contact != ITM_NONE) {
         ItmContactInfo c = itm_contact_get_info(d, contact);
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",

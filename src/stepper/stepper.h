@@ -4,12 +4,15 @@
 #define ITM_STEPPER_STEPPER_H
 
 #include "multibody/data.h"
+#include "multibody/mass.h"
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d);
 
 // The parts of the Euler step that a co-simulation shares, because its interface model must be exactly this step's.
+// What the implicit treatment of modes puts on their diagonal.
+ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h);
 // Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.
 ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h);
 // Factors of M and H for a step h in the configuration of the position stage; rows computed.
