@@ -75,8 +75,10 @@ ITM_API const ItmError* itm_data_get_error(const ItmData* d);
 
 // ---------------------------------------------------------------------------- state
 
-// Time is steps * step, exactly one rounding.
+// Time is steps * step, exactly one rounding, where the step is fixed.
 ITM_API double itm_data_get_time(const ItmData* d);
+// Length of the last step; before the first, the option `step`.
+ITM_API double itm_data_get_step_size(const ItmData* d);
 // Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_data_assemble does.
 ITM_API const double* itm_data_get_q(const ItmData* d);
 ITM_API const double* itm_data_get_v(const ItmData* d);
@@ -101,6 +103,19 @@ ITM_API ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* b
 ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body);
 ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body);
 ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
+
+// What a loose joint has been through since the start; npoint 0: the joint is ideal.
+typedef struct ItmLooseInfo {
+    int npoint;            // contact points
+    long impacts;          // contact points that closed faster than the contact option restitution_speed
+    double free_time;      // without any contact                      s
+    double impulse;        // sum of the normal impulses               N s
+    double peak_force;     // largest normal force of a step           N
+    double impact_loss;    // energy lost in normal direction          J
+    double friction_loss;  // energy lost by friction                  J
+} ItmLooseInfo;
+
+ITM_API ItmLooseInfo itm_data_get_loose_info(const ItmModel* m, const ItmData* d, int joint);
 
 // Accelerations v' of the present state under applied and constraint forces (contacts left out). v_dot (nv)
 ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);

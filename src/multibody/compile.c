@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/error.h"
+#include "multibody/clearance.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -505,7 +506,7 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
                          : b->world.coordinates == ITM_COORDINATES_JOINT ? ITM_TREE_ALWAYS
                                                                          : ITM_TREE_ON_DEMAND;
         ok = itm_tree_build(&tree, b, use) == ITM_OK && compile_bodies(m, b, &tree) &&
-             compile_joints(m, b, &tree) && compile_signals(m, b) && compile_forces(m, b) &&
+             compile_joints(m, b, &tree) && itm_clearance_build(m, b) && compile_signals(m, b) && compile_forces(m, b) &&
              itm_rows_build(m, b, for_assembly) == ITM_OK;
     }
     itm_tree_free(&tree);

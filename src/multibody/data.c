@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "multibody/bounded.h"
+#include "multibody/clearance.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/measure.h"
@@ -25,7 +26,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
-        {&d->step_hint, 1},
+        {&d->step_hint, 1}, {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -40,7 +41,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 
 static bool has_bounds(const ItmModel* m)
 {
-    return m->nlimit + m->njoint_friction + m->nmotor + m->ncontact_max > 0;
+    return m->nlimit + m->njoint_friction + m->nmotor + m->nloose + m->ncontact_max > 0;
 }
 
 // The table of bounded rows, behind everything else.
@@ -100,6 +101,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
+    d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
     if (has_bounds(m)) {
         lay_out_bounded(m, d);
     }
@@ -186,6 +188,11 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
 double itm_data_get_time(const ItmData* d)
 {
     return *d->steps * d->options.step;
+}
+
+double itm_data_get_step_size(const ItmData* d)
+{
+    return d->options.step;
 }
 
 const double* itm_data_get_q(const ItmData* d)

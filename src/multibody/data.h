@@ -28,6 +28,17 @@ typedef enum ItmLedger {
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
+// What is counted of a loose joint since the start.
+typedef enum ItmTally {
+    ITM_TALLY_IMPACTS,    // gaps that closed faster than the contact option restitution_speed
+    ITM_TALLY_FREE_TIME,  // without any contact                           s
+    ITM_TALLY_IMPULSE,    // sum of the normal impulses                    N s
+    ITM_TALLY_IMPACT,     // energy taken in normal direction              J
+    ITM_TALLY_FRICTION,   // energy taken by friction                      J
+    ITM_TALLY_PEAK,       // largest sum of normal forces of a step        N
+    ITM_TALLY_COUNT
+} ItmTally;
+
 // What the derived arrays know of the present state.
 typedef enum ItmPositionState {
     ITM_POSITION_STALE,    // nothing
@@ -61,6 +72,7 @@ struct ItmData {
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
+    double*  loose_tally;   // what loose joints have been through                   (nloose * ITM_TALLY_COUNT)
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m
@@ -111,6 +123,7 @@ struct ItmData {
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
+    struct ItmLoosePoint* loose_points; // gaps of loose joints, itm_clearance_measure   (nloose_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
     struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "stepper/island_sweep.h"
+#include "multibody/clearance.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
@@ -18,11 +19,6 @@
 
 // ---------------------------------------------------------------------------- offsets
 
-static bool is_unilateral(const ItmBoundRow* row)
-{
-    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
-}
-
 static bool is_rigid(const ItmBoundRow* row)
 {
     return row->stiffness == 0.0 && row->damping == 0.0;
@@ -32,12 +28,13 @@ static bool is_rigid(const ItmBoundRow* row)
 //   open gap          A v+ + Phi / h >= 0: the step may use the gap up, not more
 //   bounce            A v+ >= -e A v where the step would close the gap fast enough
 //   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
-static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, double h, bool may_bounce)
+//   fed back          A v+ + Phi / h >= 0, whatever the sign of Phi                            [clearance, eq. 24]
+static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row, double w_free, double h, bool may_bounce)
 {
     row->is_bouncing = false;
     row->omega = 0.0;
     row->offset = h * row->bias - row->reference;
-    if (!is_unilateral(row)) {
+    if (!itm_bound_row_is_unilateral(row)) {
         return;
     }
     double K = row->stiffness, D = row->damping;
@@ -50,6 +47,8 @@ static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, doubl
                        row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
+    } else if (b->feeds_gaps_back && is_rigid(row)) {
+        row->offset += row->gap / h;
     } else {
         row->offset += gamma * gap / h;
     }
@@ -375,7 +374,7 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
     memcpy(v1, b->island_v, sizeof(double) * (size_t)n);
     for (int i = 0; i < n; i++) {
         ItmBoundRow* row = &b->rows[b->global[i]];
-        set_offset(m, row, b->v_after[b->global[i]], h, false);
+        set_offset(m, b, row, b->v_after[b->global[i]], h, false);
         b->island_b[i] = b->v_after[b->global[i]] + row->offset;
     }
     ItmStatus status = solve_mlcp(m, d, head, n);
@@ -421,12 +420,12 @@ static ItmStatus solve_push(ItmData* d, int n)
     int count = 0;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (is_unilateral(row) && is_rigid(row)) {
+        if (itm_bound_row_is_unilateral(row) && is_rigid(row)) {
             deepest = fmin(deepest, row->gap);
             b->global[count++] = b->global[i];
         }
     }
-    if (deepest >= -SLOP) {
+    if (deepest >= -SLOP || b->feeds_gaps_back) {
         return ITM_OK;
     }
     for (int i = 0; i < count; i++) {
@@ -481,7 +480,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            if (is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
+            if (itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
                 deepest = fmin(deepest, b->rows[i].gap);
             }
         }
@@ -500,11 +499,11 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            bool is_pushed = is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
+            bool is_pushed = itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
             b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
     }
-    if (deepest < -SLOP) {
+    if (deepest < -SLOP && !b->feeds_gaps_back) {
         itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, SLOP, MAX_PUSH_SWEEPS, true);
     }
     return true;
@@ -563,7 +562,7 @@ static void book_work(ItmData* d)
         double work = 0.5 * b->x[i] * (row->rate + b->v_after[i]);
         if (row->kind == ITM_BOUND_MOTOR) {
             d->ledger[ITM_LEDGER_MOTION] += work;
-        } else if (is_unilateral(row)) {
+        } else if (itm_bound_row_is_unilateral(row)) {
             d->ledger[ITM_LEDGER_IMPACT] -= work;
         } else {
             d->ledger[ITM_LEDGER_FRICTION] -= work;
@@ -578,7 +577,7 @@ static void start_report(ItmData* d)
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        if (is_unilateral(&b->rows[i])) {
+        if (itm_bound_row_is_unilateral(&b->rows[i])) {
             d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
         }
     }
@@ -601,7 +600,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     }
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, &b->rows[i], b->v_after[i], h, true);
+        set_offset(m, b, &b->rows[i], b->v_after[i], h, true);
         b->x_push[i] = 0.0;
     }
     recall(b);
@@ -624,6 +623,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
         apply_impulses(m, d, push, b->x_push, NULL);
     }
     book_work(d);
+    itm_clearance_tally(m, d, h);
     remember(b);
     return ITM_OK;
 }

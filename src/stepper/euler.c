@@ -12,6 +12,7 @@
 #include "stepper/stepper.h"
 
 #include "contact/contact.h"
+#include "multibody/clearance.h"
 #include "multibody/dynamics.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -144,6 +145,7 @@ static ItmStatus collect_bounded(const ItmModel* m, ItmData* d, double t, double
     itm_bounded_clear(d->bounded);
     itm_bounded_index_memory(d->bounded);
     itm_bounded_add_joints(m, d, t, h);
+    itm_clearance_add_rows(m, d, h);
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
@@ -201,6 +203,10 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, t + h, h);
+    } else if (m->nangle > 0) {
+        itm_kinematics_compute_positions(m, d, d->q);
+        itm_data_update_angles(m, d);
+        d->position_state = ITM_POSITION_CURRENT;
     }
     return ITM_OK;
 }
