@@ -24,11 +24,14 @@ typedef struct Run {
     ItmData* data;
     ItmResults* results;  // NULL without -o
     double* values;       // outputs of the present state   (itm_output_get_count)
-    long nstep;           // to make in all
+    long nstep;           // to make in all, where the step is fixed
     long every;           // steps between two rows
+    bool is_variable;     // the stepper chooses its steps; rows then stand at its times, or every output_interval
+    long nrow_due;        // rows of output_interval so far
     AppRunSummary summary;
     ItmVerdict verdict;
     ItmError error;       // why it broke down
+    bool is_recorded;     // the present state stands in the last row
     bool has_write_error; // the results, not the simulation, failed
 } Run;
 
@@ -58,6 +61,13 @@ static void catch_signals(void)
 
 // ---------------------------------------------------------------------------- set-up
 
+// Variable steps end at the next row, or at the end of the run.
+static void set_stop(Run* r)
+{
+    double interval = r->file->run.output_interval, duration = r->file->run.duration;
+    itm_data_set_stop_time(r->data, interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration);
+}
+
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
@@ -80,6 +90,10 @@ static bool set_up(Run* r, const AppArguments* arguments)
     r->nstep = (long)ceil(run->duration / run->step.step * (1.0 - 1e-12));
     r->every = run->output_interval > 0.0 ? lround(run->output_interval / run->step.step) : 1;
     r->every = r->every > 0 ? r->every : 1;
+    r->is_variable = run->step.stepper == ITM_STEPPER_VARIABLE || run->step.stepper == ITM_STEPPER_ADAPTIVE;
+    if (r->is_variable) {
+        set_stop(r);
+    }
     return true;
 }
 
@@ -127,6 +141,7 @@ static bool record(Run* r)
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
     app_summary_note_outputs(&r->summary, r->file->model, r->values);
+    r->is_recorded = true;
     r->summary.nrow++;
     if (r->results != NULL && itm_results_append(r->results, itm_data_get_time(r->data), r->values,
                                                  &r->error) != ITM_OK) {
@@ -134,6 +149,26 @@ static bool record(Run* r)
         return false;
     }
     return true;
+}
+
+// Whether the state after this step is one of the results.
+static bool is_row_due(Run* r, long step)
+{
+    double interval = r->file->run.output_interval;
+    if (!r->is_variable) {
+        return (step + 1) % r->every == 0;
+    }
+    if (interval > 0.0 && itm_data_get_time(r->data) < (double)(r->nrow_due + 1) * interval) {
+        return false;
+    }
+    r->nrow_due++;
+    set_stop(r);
+    return true;
+}
+
+static bool is_at_end(const Run* r, long step)
+{
+    return r->is_variable ? itm_data_get_time(r->data) >= r->file->run.duration : step >= r->nstep;
 }
 
 // One step, and its row if one is due; false ends the run.
@@ -144,8 +179,9 @@ static bool advance(Run* r, long step)
         r->error = *itm_data_get_error(r->data);
         return break_down(r, status);
     }
+    r->is_recorded = false;
     app_summary_note_step(&r->summary, r->data);
-    return (step + 1) % r->every != 0 || record(r);
+    return !is_row_due(r, step) || record(r);
 }
 
 // The last row is the last good state, also off the spacing; what ended the run stays the reason.
@@ -163,15 +199,15 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
     bool is_going = record(r);
-    while (is_going && step < r->nstep && stop_signal == 0) {
+    while (is_going && !is_at_end(r, step) && stop_signal == 0) {
         is_going = advance(r, step);
         step += is_going;
         app_progress_update(progress, itm_data_get_time(r->data));
     }
-    if (is_going && step < r->nstep) {
+    if (is_going && !is_at_end(r, step)) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
     }
-    if (itm_data_get_step_info(r->data).steps % r->every != 0 && !r->has_write_error) {
+    if (!r->is_recorded && !r->has_write_error) {
         record_last(r);
     }
 }

@@ -26,8 +26,16 @@ void app_summary_note_outputs(AppRunSummary* s, const ItmModel* m, const double*
 
 static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
 {
-    printf("  steps        %ld of %.9g s (%s), %ld iterations", info->steps, file->run.step.step,
-           itm_stepper_name(file->run.step.stepper), info->total_iterations);
+    if (info->smallest_step > 0.0) {
+        printf("  steps        %ld of %.3g to %.3g s (%s)", info->steps, info->smallest_step, info->largest_step,
+               itm_stepper_name(file->run.step.stepper));
+    } else {
+        printf("  steps        %ld of %.9g s (%s), %ld iterations", info->steps, file->run.step.step,
+               itm_stepper_name(file->run.step.stepper), info->total_iterations);
+    }
+    if (info->rejected > 0) {
+        printf(", %ld repeated with a smaller one", info->rejected);
+    }
     if (info->internal_steps > 0) {
         printf(", %ld internal steps", info->internal_steps);
     }
@@ -59,6 +67,21 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
     }
 }
 
+// What an engineer asks of a loose joint.
+static void print_loose_joints(const ItmModel* m, const ItmData* data)
+{
+    double time = itm_data_get_time(data);
+    for (int joint = 0; joint < itm_model_get_info(m).njoint; joint++) {
+        ItmLooseInfo info = itm_data_get_loose_info(m, data, joint);
+        if (info.npoint > 0) {
+            printf("  loose joint  %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and %.4g J by "
+                   "friction, peak force %.4g N\n",
+                   itm_model_get_joint_name(m, joint), info.impacts, time > 0.0 ? 100.0 * info.free_time / time : 0.0,
+                   info.impact_loss, info.friction_loss, info.peak_force);
+        }
+    }
+}
+
 void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const ItmData* data,
                        ItmVerdict verdict, const char* output)
 {
@@ -70,6 +93,7 @@ void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const I
     printf("%s: %s at %.9g s\n", file->title[0] != '\0' ? file->title : "run", ENDS[verdict], time);
     print_steps(file, &info);
     print_bounds(s, &info);
+    print_loose_joints(file->model, data);
     printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
            s->wall_time > 0.0 ? time / s->wall_time : 0.0);
     if (s->has_energy) {

@@ -5,6 +5,7 @@
 
 // Steps of one run at most: time is kept as a whole number of them.
 #define MOST_STEPS 1e12
+#define ADAPTIVE_TOLERANCE 1e-5 // m or rad
 
 static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
                            const char* what)
@@ -46,11 +47,26 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
     }
 }
 
+// Only steppers that choose their steps have a smallest one.
+static void read_min_step(ItmReader* r, const ItmNode* node, ItmStepOptions* o, bool is_variable)
+{
+    o->min_step = get_positive(r, node, ITM_DIM_TIME, o->min_step, "min_step");
+    if (r->status == ITM_OK && node != NULL && !is_variable) {
+        itm_reader_fail(r, node, "stepper '%s' has a fixed step: min_step is for 'variable' and 'adaptive'",
+                        itm_stepper_name(o->stepper));
+    }
+    if (r->status == ITM_OK && o->min_step > o->step) {
+        itm_reader_fail(r, node, "min_step (%g s) must not be larger than step (%g s), the largest step",
+                        o->min_step, o->step);
+    }
+}
+
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
 {
     enum {
         DURATION,
         STEP,
+        MIN_STEP,
         OUTPUT,
         STEPPER,
         TOLERANCE,
@@ -62,8 +78,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "duration",      "step",           "output",  "stepper",   "tolerance",
-        "gap_tolerance", "max_iterations", "penalty", "frequency", "damping_ratio"};
+        "duration",  "step",          "min_step",       "output",  "stepper",
+        "tolerance", "gap_tolerance", "max_iterations", "penalty", "frequency",
+        "damping_ratio"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -71,7 +88,10 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, o->step, "step");
-    o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, o->tolerance, "tolerance");
+    bool is_variable = o->stepper == ITM_STEPPER_VARIABLE || o->stepper == ITM_STEPPER_ADAPTIVE;
+    read_min_step(r, v[MIN_STEP], o, is_variable);
+    double tolerance = o->stepper == ITM_STEPPER_ADAPTIVE ? ADAPTIVE_TOLERANCE : o->tolerance;
+    o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, tolerance, "tolerance");
     o->gap_tolerance =
         get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
     o->max_iterations = itm_reader_get_int(r, v[MAX_ITERATIONS], 1, 100000, o->max_iterations);
@@ -80,7 +100,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->damping_ratio =
         get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
-    check_interval(r, v[OUTPUT], run->output_interval, o->step);
+    if (!is_variable) {
+        check_interval(r, v[OUTPUT], run->output_interval, o->step);
+    }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
         itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],
                         "%g s in steps of %g s are too many steps", run->duration, o->step);

@@ -94,7 +94,7 @@ void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int 
 void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
-    b->is_overfull = false;
+    b->is_overfull = b->has_Y = false;
 }
 
 // ---------------------------------------------------------------------------- memory of the last step

@@ -26,7 +26,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
-        {&d->step_hint, 1}, {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
+        {&d->step_hint, 1}, {&d->time, 1}, {&d->step_size, 1}, {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -133,6 +133,8 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
     }
     d->model = m;
     d->options = *options;
+    d->h = options->step;
+    d->stop_time = INFINITY;
     lay_out(m, d);
     d->R[ITM_NONE] = itm_mat_identity();
     ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
@@ -187,12 +189,18 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
 
 double itm_data_get_time(const ItmData* d)
 {
-    return *d->steps * d->options.step;
+    return itm_stepper_is_variable(d->options.stepper) ? *d->time : *d->steps * d->options.step;
 }
 
 double itm_data_get_step_size(const ItmData* d)
 {
-    return d->options.step;
+    bool is_known = itm_stepper_is_variable(d->options.stepper) && *d->step_size > 0.0;
+    return is_known ? *d->step_size : d->options.step;
+}
+
+void itm_data_set_stop_time(ItmData* d, double time)
+{
+    d->stop_time = time;
 }
 
 const double* itm_data_get_q(const ItmData* d)

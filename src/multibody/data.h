@@ -72,6 +72,8 @@ struct ItmData {
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
+    double*  time;          // steppers of variable step: time so far                (1) s
+    double*  step_size;     // and their last step                                   (1) s
     double*  loose_tally;   // what loose joints have been through                   (nloose * ITM_TALLY_COUNT)
 
     // position stage: itm_kinematics_compute_positions
@@ -127,8 +129,18 @@ struct ItmData {
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
     struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
+    struct ItmVariable* variable; // work space of the stepper of that name, or NULL
+    struct ItmControlled* controlled; // of the adaptive one, or NULL
+    double   h;              // length of the step that is being made                          s
+    double   stop_time;      // variable steps end there                                       s
 };
 // clang-format on
+
+// Whether the stepper chooses the length of its steps.
+static inline bool itm_stepper_is_variable(ItmStepper stepper)
+{
+    return stepper == ITM_STEPPER_VARIABLE || stepper == ITM_STEPPER_ADAPTIVE;
+}
 
 // Memory of a data object, and the parts of its life that need no stepper.
 size_t itm_data_measure(const ItmModel* m);

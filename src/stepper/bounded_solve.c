@@ -583,6 +583,32 @@ static void start_report(ItmData* d)
     }
 }
 
+// Y = L^-1 A' of all blocks, unless it is there.
+static void half_solve_blocks(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+    }
+    b->has_Y = true;
+}
+
+bool itm_bounded_assemble(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    if (b->is_overfull || b->nrow > b->island_capacity) {
+        return false;
+    }
+    half_solve_blocks(m, d);
+    for (int k = 0; k < b->nblock; k++) {
+        b->blocks[k].next = k + 1 < b->nblock ? k + 1 : ITM_NONE;
+    }
+    int n = number_rows(b, b->nblock > 0 ? 0 : ITM_NONE);
+    assemble_island(m, d, b->nblock > 0 ? 0 : ITM_NONE, n);
+    return true;
+}
+
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
 {
     ItmBounded* b = d->bounded;
@@ -594,10 +620,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
                              "max_contacts",
                              m->ncontact_max);
     }
-    for (int k = 0; k < b->nblock; k++) {
-        const ItmRowBlock* path = &b->blocks[k].path;
-        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
-    }
+    half_solve_blocks(m, d);
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
         set_offset(m, b, &b->rows[i], b->v_after[i], h, true);

@@ -10,4 +10,8 @@
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h);
 
+// H' of all bounded rows as one island into bounded->H (nrow x nrow), in the order of the rows, without compliance. H factored.
+// False: there are more rows than fit.
+bool itm_bounded_assemble(const ItmModel* m, ItmData* d);
+
 #endif

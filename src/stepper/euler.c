@@ -33,9 +33,7 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-// Work of row impulses over the step, with the mean of the row velocities A v before and after, which the projection has
-// made those of the signals (d->row_ref, after).
-static void book_row_work(const ItmModel* m, ItmData* d)
+void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
@@ -99,7 +97,7 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->row_x[i];
     }
-    book_row_work(m, d);
+    itm_euler_book_row_work(m, d);
     d->position_state = ITM_POSITION_FACTORED;
 }
 
@@ -139,8 +137,7 @@ static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- step
 
-// Gather the bounded rows of the present state.
-static ItmStatus collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
+ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_bounded_clear(d->bounded);
     itm_bounded_index_memory(d->bounded);
@@ -163,12 +160,12 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
         itm_rows_compute(m, d, t);
         itm_rows_add_damper_power(m, d);
     }
-    return d->bounded != NULL ? collect_bounded(m, d, t, h) : ITM_OK;
+    return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;
 }
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
-    double h = d->options.step, t = itm_data_get_time(d);
+    double h = d->h, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
     ItmStatus status = itm_euler_evaluate(m, d, t, h);
     if (status != ITM_OK) {
