@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev libsundials-dev
     libopenblas-dev liblapacke-dev libsuitesparse-dev"
-TEST_PACKAGES="libcmocka-dev clang"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev clang"
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
 usage() {

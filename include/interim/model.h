@@ -108,7 +108,7 @@ typedef struct ItmClearance {
     double axial;                // revolute: play on either side                                                       m
     double length;               // of the hub or slider along z; not for spherical joints                              m
     double radius;               // of the pin or ball, the lever arm of friction                                       m
-    const double (*section)[2];  // prismatic: corners x, y in frame b of a convex polygon        (nsection x 2)        m
+    const double* section;       // prismatic: corners x, y in frame b of a convex polygon        (2 nsection)          m
     int nsection;
     double friction;             // Coulomb's coefficient, >= 0
     double restitution;          // Newton's coefficient, 0 .. 1

@@ -103,7 +103,7 @@ void itm_read_clearance(ItmReader* r, const ItmNode* node, ItmJointDef* def,
     play->stiffness = itm_reader_get_real(r, v[ITM_CLEARANCE_STIFFNESS], ITM_DIM_STIFFNESS, 0.0);
     play->damping = itm_reader_get_real(r, v[ITM_CLEARANCE_DAMPING], ITM_DIM_DAMPING, 0.0);
     play->nsection = read_section(r, v[ITM_CLEARANCE_SECTION], section);
-    play->section = (const double(*)[2])section;
+    play->section = section[0];
     for (int i = 0; i < ITM_CLEARANCE_NPART; i++) {
         parts[i] = v[i] != NULL ? v[i] : node;
     }

@@ -231,7 +231,7 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
     copy.frame_b = normalized(def->frame_b);
     unsigned undriven = 0;
     bool ok = true;
-    copy.clearance.section = copy_array(def->clearance.section, def->clearance.nsection, sizeof *def->clearance.section, &ok);
+    copy.clearance.section = copy_array(def->clearance.section, 2 * def->clearance.nsection, sizeof(double), &ok);
     ok = ok && ITM_LIST_APPEND(b->driven, undriven);
     ItmStatus status = ok ? ADD(b->joints, ITM_ELEMENT_JOINT, copy) : out_of_memory(error);
     b->driven.count = b->joints.count;

@@ -22,6 +22,11 @@ static double turn(const double a[2], const double b[2], const double c[2])
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
+static const double (*corners_of(const ItmClearance* play))[2]
+{
+    return (const double(*)[2])play->section;
+}
+
 // Signed area of a polygon, positive counter-clockwise.
 static double area_of(const double (*p)[2], int n)
 {
@@ -45,7 +50,7 @@ static double size_of(const double (*p)[2], int n)
 
 static void check_section(ItmCheck* c, const ItmClearance* play)
 {
-    const double(*p)[2] = play->section;
+    const double(*p)[2] = corners_of(play);
     int n = play->nsection;
     if (n < 3 || n > ITM_CLEARANCE_MAX_CORNERS || p == NULL) {
         itm_check_refuse(c, "clearance.section", "a loose prismatic joint needs a section of 3 to %d corners, got %d",
@@ -150,9 +155,9 @@ static bool build_section(ItmModel* m, ItmLoose* loose, const ItmClearance* play
         return false;
     }
     double *corner = memory, *normal = memory + 2 * n, *offset = memory + 4 * n;
-    bool is_clockwise = area_of(play->section, n) < 0.0;
+    bool is_clockwise = area_of(corners_of(play), n) < 0.0;
     for (int i = 0; i < n; i++) {
-        const double* from = play->section[is_clockwise ? n - 1 - i : i];
+        const double* from = corners_of(play)[is_clockwise ? n - 1 - i : i];
         corner[2 * i] = from[0];
         corner[2 * i + 1] = from[1];
     }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define SLOP 1e-9       // m, rad: gaps and penetrations below this are rounding and count as contact
+#define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
 // ---------------------------------------------------------------------------- offsets
@@ -285,7 +286,8 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
     };
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
-    options.tolerance = m->contact_options.tolerance;
+    // the variable stepper minimises what it solves: errors of the solve are errors of the choice
+    options.tolerance = b->feeds_gaps_back ? fmin(TIGHT, m->contact_options.tolerance) : m->contact_options.tolerance;
     options.warm_start = true;
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);

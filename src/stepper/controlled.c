@@ -120,7 +120,7 @@ ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d)
     double wish = *d->step_hint > 0.0 ? *d->step_hint : sqrt(h_min * d->options.step);
     itm_state_save(m, d, s->start, s->size);
     for (;;) {
-        double h = itm_step_spread(d, itm_step_limit(d, wish), h_min), error = 0.0;
+        double h = itm_step_spread(d, itm_step_limit(d, wish), h_min, d->options.step), error = 0.0;
         ItmStatus status = try_step(m, d, h, &error);
         bool is_last_try = h <= h_min * (1.0 + 1e-9);
         if (status != ITM_OK && is_last_try) {

@@ -118,13 +118,15 @@ double itm_step_limit(const ItmData* d, double h_max)
     return fmin(h_max, d->stop_time - *d->time);
 }
 
-double itm_step_spread(const ItmData* d, double h, double h_min)
+double itm_step_spread(const ItmData* d, double h, double h_min, double h_max)
 {
-    double rest = d->stop_time - *d->time;
-    if (rest - h >= h_min || h >= rest) {
+    // times are sums of steps: a rest that misses a step by rounding is one
+    double rest = d->stop_time - *d->time, rounding = 1e-9 * h;
+    if (rest - h >= h_min - rounding || h >= rest) {
         return fmin(h, rest);
     }
-    return rest >= 2.0 * h_min ? 0.5 * rest : rest;
+    bool is_one = rest < 2.0 * h_min - rounding && rest <= h_max + rounding;
+    return is_one ? rest : 0.5 * rest;
 }
 
 void itm_step_pass_time(ItmData* d, double h)

@@ -60,7 +60,7 @@ static double find_fall(double p0, double p1, double p2, double from, double to)
 static double bisect(const double* p, int degree, double a, double b)
 {
     double f_a = evaluate(p, degree, a);
-    for (int i = 0; i < 200 && b - a > 1e-15 * fabs(b); i++) {
+    for (int i = 0; i < 200 && b - a > 1e-15 * (fabs(a) + fabs(b)); i++) {
         double x = 0.5 * (a + b), f = evaluate(p, degree, x);
         if ((f > 0.0) == (f_a > 0.0)) {
             a = x;
@@ -258,21 +258,52 @@ static double find_end(const ItmStepSearch* s, double x)
     return end;
 }
 
-// The objective as a quartic: p - lambda_B . b_B
-static void compute_objective(const ItmStepSearch* s, double q[5])
+// Coefficients of p(x + origin), in place.
+static void shift(double* p, int degree, double origin)
+{
+    for (int i = 0; i < degree; i++) {
+        for (int k = degree - 1; k >= i; k--) {
+            p[k] += origin * p[k + 1];
+        }
+    }
+}
+
+// The objective p - lambda_B . b_B as a quartic in x - origin, which has less to cancel than one in x.
+static void compute_quartic(const ItmStepSearch* s, double q[5], double origin)
 {
     memcpy(q, s->p, 5 * sizeof *q);
+    shift(q, 4, origin);
     for (int i = 0; i < s->nbasis; i++) {
+        double l[3] = {s->l[0][i], s->l[1][i], s->l[2][i]};
+        double c[3] = {s->c[0][s->basis[i]], s->c[1][s->basis[i]], s->c[2][s->basis[i]]};
+        shift(l, 2, origin);
+        shift(c, 2, origin);
         for (int k = 0; k < 3; k++) {
-            for (int l = 0; l < 3; l++) {
-                q[k + l] -= s->l[k][i] * s->c[l][s->basis[i]];
+            for (int m = 0; m < 3; m++) {
+                q[k + m] -= l[k] * c[m];
             }
         }
     }
 }
 
-static void offer(ItmStepSearch* s, double x, double value)
+// The objective p + b_B' N_BB^-1 b_B as a sum of squares: exact where it is small.
+static double compute_objective(ItmStepSearch* s, double x)
 {
+    double sum = evaluate(s->p, 4, x);
+    for (int i = 0; i < s->nbasis; i++) {
+        int j = s->basis[i];
+        s->z[i] = s->c[0][j] + x * (s->c[1][j] + x * s->c[2][j]);
+    }
+    solve_lower(s, s->z);
+    for (int i = 0; i < s->nbasis; i++) {
+        sum += s->z[i] * s->z[i];
+    }
+    return sum;
+}
+
+static void offer(ItmStepSearch* s, double x)
+{
+    double value = compute_objective(s, x);
     // the search goes from small x to large: a later one must be better than a tie
     bool is_first = isinf(s->objective);
     double tie = is_first ? 0.0 : ITM_SEARCH_TIE * fmax(fabs(value), fabs(s->objective));
@@ -286,13 +317,13 @@ static void offer(ItmStepSearch* s, double x, double value)
 static void offer_piece(ItmStepSearch* s, double a, double b)
 {
     double q[5], at[3];
-    compute_objective(s, q);
-    offer(s, a, evaluate(q, 4, a));
-    int n = find_stationary(q, a, b, at);
+    compute_quartic(s, q, a);
+    offer(s, a);
+    int n = find_stationary(q, 0.0, b - a, at);
     for (int i = 0; i < n; i++) {
-        offer(s, at[i], evaluate(q, 4, at[i]));
+        offer(s, a + at[i]);
     }
-    offer(s, b, evaluate(q, 4, b));
+    offer(s, b);
 }
 
 ItmStatus itm_search_run(ItmStepSearch* s, ItmError* error)

@@ -20,7 +20,7 @@ ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d);
 // The largest step that does not pass d->stop_time, at most h_max.
 double itm_step_limit(const ItmData* d, double h_max);
 // The step that leaves no rest before d->stop_time that is shorter than h_min: h itself, or half of what remains, or all of it.
-double itm_step_spread(const ItmData* d, double h, double h_min);
+double itm_step_spread(const ItmData* d, double h, double h_min, double h_max);
 // Time goes on by h, and to d->stop_time exactly if that is where h leads.
 void itm_step_pass_time(ItmData* d, double h);
 

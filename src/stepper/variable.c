@@ -283,7 +283,7 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
     if (status != ITM_OK) {
         return status;
     }
-    d->h = h = itm_step_spread(d, h, h_min);
+    d->h = h = itm_step_spread(d, h, h_min, d->options.step);
     itm_ledger_advance(d, h);
     if (d->bounded != NULL && depends_on_step(m)) {
         status = itm_euler_collect_bounded(m, d, t, h);
