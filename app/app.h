@@ -15,12 +15,22 @@ enum {
 
 // ---------------------------------------------------------------------------- arguments
 
+typedef struct AppOption AppOption;
+
+// An option that a command reads itself, as given.
+typedef struct AppWord {
+    const AppOption* option;
+    const char* value;
+} AppWord;
+
 // What a command line says.
 typedef struct AppArguments {
     const char* model;       // the model file
     const char* output;      // -o, or NULL
     char** overrides;        // --set, --until and --every as "key.path=value", in the order given (noverride)
     int noverride;
+    AppWord* words;          // options of kind APP_OPTION_WORD, in the order given (nword)
+    int nword;
     bool is_quiet;           // -q
     bool wants_help;         // --help
 } AppArguments;
@@ -28,18 +38,19 @@ typedef struct AppArguments {
 typedef enum AppOptionKind {
     APP_OPTION_OVERRIDE,
     APP_OPTION_OUTPUT,
+    APP_OPTION_WORD,
     APP_OPTION_QUIET,
     APP_OPTION_HELP,
 } AppOptionKind;
 
-typedef struct AppOption {
+struct AppOption {
     AppOptionKind kind;
     const char* name;   // "--output"
     char letter;        // 'o', or 0
     const char* value;  // "FILE" in the help, or NULL: a switch
     const char* key;    // override: the option is short for --set KEY=value; NULL: it is --set itself
     const char* help;
-} AppOption;
+};
 
 typedef struct AppCommand {
     const char* name;
@@ -53,6 +64,7 @@ typedef struct AppCommand {
 
 extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
+extern const AppCommand app_sweep_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
@@ -77,17 +89,31 @@ void app_print_error(const ItmError* error);
 // Seconds of wall time since some fixed moment.
 double app_wall_time(void);
 
+// ---------------------------------------------------------------------------- signals
+
+// From now on the first SIGINT, SIGTERM or SIGHUP is only noted, for the command to end properly; the second one
+// ends the process. What nohup or a shell told us to ignore stays ignored.
+void app_signals_catch(void);
+// Back to the system's handling of them, as a new process has it.
+void app_signals_release(void);
+// Hold them back, or let them through.
+void app_signals_block(bool is_blocked);
+// The signal that came, or 0.
+int app_signals_get(void);
+
 // ---------------------------------------------------------------------------- progress
 
-// A line on the terminal that shows how far a run is; does nothing where stderr is no terminal.
+// A line on the terminal that shows how far a run, or a number of them, is; does nothing where stderr is no terminal.
 typedef struct AppProgress {
     bool is_shown;
     double start, drawn;  // wall time of the start and of the last drawing, s
-    double duration;      // simulated time in all, s
+    double duration;      // simulated time in all, s; or the number of runs
 } AppProgress;
 
 AppProgress app_progress_begin(double duration, bool is_quiet);
 void app_progress_update(AppProgress* progress, double time);
+// The same for a number of runs: so many done, so many at work.
+void app_progress_update_runs(AppProgress* progress, int ndone, int nbusy);
 void app_progress_end(AppProgress* progress);
 
 #endif

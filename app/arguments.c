@@ -2,7 +2,7 @@
 // "--name value" are the same.
 #include "app.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +97,9 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
     case APP_OPTION_OUTPUT:
         a->output = value;
         break;
+    case APP_OPTION_WORD:
+        a->words[a->nword++] = (AppWord){option, value};
+        break;
     case APP_OPTION_QUIET:
         a->is_quiet = true;
         break;
@@ -143,8 +146,9 @@ static int parse_word(AppArguments* a, const AppCommand* command, int left, char
 
 bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, char** argv)
 {
-    *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides)};
-    bool has_options = true, is_right = a->overrides != NULL;
+    *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides),
+                        .words = calloc((size_t)argc + 1, sizeof *a->words)};
+    bool has_options = true, is_right = a->overrides != NULL && a->words != NULL;
     for (int i = 0; i < argc && is_right;) {
         if (has_options && strcmp(argv[i], "--") == 0) {
             has_options = false;
@@ -171,5 +175,6 @@ void app_arguments_free(AppArguments* a)
         free(a->overrides[i]);
     }
     free(a->overrides);
+    free(a->words);
     *a = (AppArguments){0};
 }

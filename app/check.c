@@ -1,6 +1,7 @@
 // interim check: what a model is, without running it.
 #include "app.h"
 
+#include "circuits.h"
 #include "contacts.h"
 #include "multibody/model.h"
 #include "scales.h"
@@ -122,8 +123,10 @@ static void print_numbers(const ItmModelInfo* info)
 static void print_run(const ItmModelFile* file)
 {
     const ItmRunSettings* run = &file->run;
-    printf("run          %.9g s in steps of %.9g s (%s)", run->duration, run->step.step,
-           itm_stepper_name(run->step.stepper));
+    printf("run          %.9g s in steps of %.9g s", run->duration, run->step.step);
+    if (file->model != NULL) {
+        printf(" (%s)", itm_stepper_name(run->step.stepper));
+    }
     if (run->output_interval > 0.0) {
         printf(", a row every %.9g s", run->output_interval);
     }
@@ -132,36 +135,46 @@ static void print_run(const ItmModelFile* file)
 
 // ---------------------------------------------------------------------------- command
 
+static void print_mechanism(const ItmModelFile* file)
+{
+    const ItmModel* m = file->model;
+    ItmModelInfo info = itm_model_get_info(m);
+    int width = name_width(m);
+    print_bodies(m, width);
+    print_joints(m, width);
+    print_freedom(m, &info);
+    print_numbers(&info);
+    app_contacts_print(file);
+}
+
 static int check(const AppArguments* arguments)
 {
     ItmModelFile* file = app_load(arguments);
     if (file == NULL) {
         return APP_BAD_INPUT;
     }
-    const ItmModel* m = file->model;
-    ItmModelInfo info = itm_model_get_info(m);
-    int width = name_width(m);
     printf("%s\n", file->title[0] != '\0' ? file->title : arguments->model);
-    print_bodies(m, width);
-    print_joints(m, width);
-    print_freedom(m, &info);
-    print_numbers(&info);
-    app_contacts_print(file);
-    print_run(file);
-    if (app_contacts_warn(file) + app_scales_warn(file) == 0) {
-        printf("no warnings\n");
+    if (file->model != NULL) {
+        print_mechanism(file);
+    }
+    int nwarning = app_circuits_check(file);
+    if (nwarning >= 0) {
+        print_run(file);
+        nwarning += file->model != NULL ? app_contacts_warn(file) + app_scales_warn(file) : 0;
+        printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }
     itm_file_destroy(file);
-    return APP_FINISHED;
+    return nwarning >= 0 ? APP_FINISHED : APP_BAD_INPUT;
 }
 
 const AppCommand app_check_command = {
     .name = "check",
     .synopsis = "MODEL.yaml [OPTION]...",
-    .help = "say what a model is: bodies, joints, freedoms, rows, scales",
+    .help = "say what a model is: bodies, joints, freedoms, rows, circuits, scales",
     .details = "Reads, compiles and assembles a model without running it, and prints its bodies and joints, its\n"
                "freedoms and constraint rows, redundant rows by name, its shapes and the contacts of the start, and what is\n"
-               "badly scaled or overlaps.",
+               "badly scaled or overlaps; of hydraulic circuits their size, the fastest rate with the steps it allows, and\n"
+               "how far from rest they start.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = check,

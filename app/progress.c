@@ -27,15 +27,11 @@ static void format_seconds(char* text, size_t size, double seconds)
     }
 }
 
-static void draw(const AppProgress* p, double time, double now)
+// The bar, and what follows it where there is room for both.
+static void draw(double share, const char* numbers)
 {
-    double share = p->duration > 0.0 ? time / p->duration : 1.0;
-    double spent = now - p->start;
-    char left[32], numbers[128], bar[256];
-    format_seconds(left, sizeof left, share > 0.0 ? spent / share - spent : 0.0);
-    int used = snprintf(numbers, sizeof numbers, " %3.0f %%  %.4g of %.4g s  %.3g x real time  %s left",
-                        100.0 * share, time, p->duration, spent > 0.0 ? time / spent : 0.0, left);
-    int room = terminal_width() - used - 3;
+    char bar[256];
+    int room = terminal_width() - (int)strlen(numbers) - 3;
     room = room > 40 ? 40 : room;
     if (room < 4) {
         fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, numbers + 1);
@@ -49,6 +45,25 @@ static void draw(const AppProgress* p, double time, double now)
     fprintf(stderr, "\r\033[K[%s]%s", bar, numbers);
 }
 
+// "0:07 left", from the share that is done.
+static void format_left(char* text, size_t size, double share, double spent)
+{
+    char time[32];
+    format_seconds(time, sizeof time, share > 0.0 ? spent / share - spent : 0.0);
+    snprintf(text, size, "%s left", time);
+}
+
+// Whether it is time to draw again; notes that it was.
+static bool is_due(AppProgress* p)
+{
+    double now = p->is_shown ? app_wall_time() : 0.0;
+    if (!p->is_shown || now - p->drawn < DRAW_PERIOD) {
+        return false;
+    }
+    p->drawn = now;
+    return true;
+}
+
 AppProgress app_progress_begin(double duration, bool is_quiet)
 {
     double now = app_wall_time();
@@ -60,14 +75,29 @@ AppProgress app_progress_begin(double duration, bool is_quiet)
 
 void app_progress_update(AppProgress* p, double time)
 {
-    if (!p->is_shown) {
+    if (!is_due(p)) {
         return;
     }
-    double now = app_wall_time();
-    if (now - p->drawn >= DRAW_PERIOD) {
-        p->drawn = now;
-        draw(p, time, now);
+    double share = p->duration > 0.0 ? time / p->duration : 1.0;
+    double spent = p->drawn - p->start;
+    char left[48], numbers[160];
+    format_left(left, sizeof left, share, spent);
+    snprintf(numbers, sizeof numbers, " %3.0f %%  %.4g of %.4g s  %.3g x real time  %s", 100.0 * share, time,
+             p->duration, time / spent, left);
+    draw(share, numbers);
+}
+
+void app_progress_update_runs(AppProgress* p, int ndone, int nbusy)
+{
+    if (!is_due(p)) {
+        return;
     }
+    double share = p->duration > 0.0 ? ndone / p->duration : 1.0;
+    char left[48], numbers[160];
+    format_left(left, sizeof left, share, p->drawn - p->start);
+    snprintf(numbers, sizeof numbers, " %d of %.0f runs, %d at work%s%s", ndone, p->duration, nbusy,
+             ndone > 0 ? ", " : "", ndone > 0 ? left : "");
+    draw(share, numbers);
 }
 
 void app_progress_end(AppProgress* p)

@@ -1,19 +1,19 @@
 // interim run: load, step, write results, say how it went.
 #include "app.h"
 
-#include "summary.h"
+#include "system.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
-    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of the step"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
@@ -21,68 +21,65 @@ static const AppOption OPTIONS[] = {
 // One run from start to end.
 typedef struct Run {
     ItmModelFile* file;
-    ItmData* data;
+    AppSystem system;
     ItmResults* results;  // NULL without -o
-    double* values;       // outputs of the present state   (itm_output_get_count)
+    double* values;       // outputs of the present state   (noutput)
+    int noutput;
+    int balance;          // the output that is the energy balance, or ITM_NONE
     long nstep;           // to make in all, where the step is fixed
     long every;           // steps between two rows
     bool is_variable;     // the stepper chooses its steps; rows then stand at its times, or every output_interval
     long nrow_due;        // rows of output_interval so far
-    AppRunSummary summary;
     ItmVerdict verdict;
     ItmError error;       // why it broke down
     bool is_recorded;     // the present state stands in the last row
     bool has_write_error; // the results, not the simulation, failed
 } Run;
 
-// ---------------------------------------------------------------------------- signals
-
-static volatile sig_atomic_t stop_signal = 0;
-
-static void note_signal(int number)
-{
-    stop_signal = number;
-}
-
-// The first signal ends the run properly, the second one at once. What nohup or a shell told us to ignore stays
-// ignored.
-static void catch_signals(void)
-{
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    struct sigaction before;
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < 3; i++) {
-        if (sigaction(SIGNALS[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            sigaction(SIGNALS[i], &action, NULL);
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------- set-up
+
+// Open the results, and find what of the outputs the run itself looks at.
+static ItmStatus open_results(Run* r, const char* path)
+{
+    const AppSystem* s = &r->system;
+    r->noutput = s->kind->count_outputs(s);
+    r->balance = ITM_NONE;
+    r->values = calloc((size_t)r->noutput + 1, sizeof *r->values);
+    ItmOutputInfo* columns = calloc((size_t)r->noutput + 1, sizeof *columns);
+    ItmStatus status = r->values != NULL && columns != NULL ? ITM_OK : ITM_ERR_MEMORY;
+    for (int i = 0; i < r->noutput && status == ITM_OK; i++) {
+        columns[i] = s->kind->get_output_info(s, i);
+        r->balance = strcmp(columns[i].name, "energy.balance") == 0 ? i : r->balance;
+    }
+    if (status == ITM_OK && path != NULL) {
+        status = itm_results_create_columns(&r->results, path, columns, r->noutput, s->name, r->file->title,
+                                            &r->error);
+    }
+    free(columns);
+    return status;
+}
 
 // Variable steps end at the next row, or at the end of the run.
 static void set_stop(Run* r)
 {
     double interval = r->file->run.output_interval, duration = r->file->run.duration;
-    itm_data_set_stop_time(r->data, interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration);
+    if (r->is_variable) {
+        double stop = interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration;
+        itm_data_set_stop_time(r->system.data, stop);
+    }
 }
 
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
-    if (r->file == NULL) {
+    if (r->file == NULL || !app_system_choose(&r->system, r->file)) {
         return false;
     }
     const ItmRunSettings* run = &r->file->run;
-    const ItmModel* m = r->file->model;
-    ItmStatus status = itm_data_create(&r->data, m, &run->step, &r->error);
-    if (status == ITM_OK && arguments->output != NULL) {
-        status = itm_results_create(&r->results, arguments->output, m, r->file->name,
-                                    r->file->title, &r->error);
-    }
-    r->values = calloc((size_t)itm_output_get_count(m) + 1, sizeof *r->values);
-    if (status != ITM_OK || r->values == NULL) {
+    ItmStatus status = r->system.kind->create(&r->system, &r->error);
+    status = status == ITM_OK ? open_results(r, arguments->output) : status;
+    if (status != ITM_OK) {
+        r->error.status = status;
         app_print_error(&r->error);
         return false;
     }
@@ -90,17 +87,18 @@ static bool set_up(Run* r, const AppArguments* arguments)
     r->nstep = (long)ceil(run->duration / run->step.step * (1.0 - 1e-12));
     r->every = run->output_interval > 0.0 ? lround(run->output_interval / run->step.step) : 1;
     r->every = r->every > 0 ? r->every : 1;
-    r->is_variable = run->step.stepper == ITM_STEPPER_VARIABLE || run->step.stepper == ITM_STEPPER_ADAPTIVE;
-    if (r->is_variable) {
-        set_stop(r);
-    }
+    bool is_variable = run->step.stepper == ITM_STEPPER_VARIABLE || run->step.stepper == ITM_STEPPER_ADAPTIVE;
+    r->is_variable = r->file->model != NULL && is_variable;
+    set_stop(r);
     return true;
 }
 
 static void tear_down(Run* r)
 {
     free(r->values);
-    itm_data_destroy(r->data);
+    if (r->system.kind != NULL) {
+        r->system.kind->destroy(&r->system);
+    }
     itm_file_destroy(r->file);
 }
 
@@ -109,10 +107,9 @@ static void tear_down(Run* r)
 // Name of the first output that is not a number, or NULL.
 static const char* find_not_finite(const Run* r)
 {
-    int count = itm_output_get_count(r->file->model);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < r->noutput; i++) {
         if (!isfinite(r->values[i])) {
-            return itm_output_get_info(r->file->model, i).name;
+            return r->system.kind->get_output_info(&r->system, i).name;
         }
     }
     return NULL;
@@ -130,9 +127,10 @@ static bool break_down(Run* r, ItmStatus status)
 // Compute the outputs and write them; false ends the run.
 static bool record(Run* r)
 {
-    ItmStatus status = itm_output_compute(r->file->model, r->data, r->values);
+    AppSystem* s = &r->system;
+    ItmStatus status = s->kind->compute_outputs(s, r->values);
     if (status != ITM_OK) {
-        r->error = *itm_data_get_error(r->data);
+        r->error = *s->kind->get_error(s);
         return break_down(r, status);
     }
     const char* name = find_not_finite(r);
@@ -140,11 +138,13 @@ static bool record(Run* r)
         snprintf(r->error.message, sizeof r->error.message, "output '%s' is not finite", name);
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
-    app_summary_note_outputs(&r->summary, r->file->model, r->values);
+    if (r->balance != ITM_NONE) {
+        app_summary_note_balance(&s->summary, r->values[r->balance]);
+    }
+    s->summary.nrow++;
     r->is_recorded = true;
-    r->summary.nrow++;
-    if (r->results != NULL && itm_results_append(r->results, itm_data_get_time(r->data), r->values,
-                                                 &r->error) != ITM_OK) {
+    if (r->results != NULL &&
+        itm_results_append(r->results, s->kind->get_time(s), r->values, &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
@@ -158,7 +158,7 @@ static bool is_row_due(Run* r, long step)
     if (!r->is_variable) {
         return (step + 1) % r->every == 0;
     }
-    if (interval > 0.0 && itm_data_get_time(r->data) < (double)(r->nrow_due + 1) * interval) {
+    if (interval > 0.0 && r->system.kind->get_time(&r->system) < (double)(r->nrow_due + 1) * interval) {
         return false;
     }
     r->nrow_due++;
@@ -168,19 +168,18 @@ static bool is_row_due(Run* r, long step)
 
 static bool is_at_end(const Run* r, long step)
 {
-    return r->is_variable ? itm_data_get_time(r->data) >= r->file->run.duration : step >= r->nstep;
+    return r->is_variable ? r->system.kind->get_time(&r->system) >= r->file->run.duration : step >= r->nstep;
 }
 
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
-    ItmStatus status = itm_step(r->file->model, r->data);
+    ItmStatus status = r->system.kind->step(&r->system);
     if (status != ITM_OK) {
-        r->error = *itm_data_get_error(r->data);
+        r->error = *r->system.kind->get_error(&r->system);
         return break_down(r, status);
     }
     r->is_recorded = false;
-    app_summary_note_step(&r->summary, r->data);
     return !is_row_due(r, step) || record(r);
 }
 
@@ -199,10 +198,10 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
     bool is_going = record(r);
-    while (is_going && !is_at_end(r, step) && stop_signal == 0) {
+    while (is_going && !is_at_end(r, step) && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
-        app_progress_update(progress, itm_data_get_time(r->data));
+        app_progress_update(progress, r->system.kind->get_time(&r->system));
     }
     if (is_going && !is_at_end(r, step)) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
@@ -217,12 +216,12 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 // Close the results and say what went wrong; the exit status.
 static int finish(Run* r)
 {
-    double time = itm_data_get_time(r->data);
+    double time = r->system.kind->get_time(&r->system);
     char reason[900] = "";
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, (int)stop_signal);
+        snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, app_signals_get());
     }
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
@@ -234,9 +233,18 @@ static int finish(Run* r)
         fprintf(stderr, "interim: %s\n", reason);
     }
     if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        return 128 + (int)stop_signal;
+        return 128 + app_signals_get();
     }
     return r->verdict == ITM_VERDICT_BROKE_DOWN ? APP_BROKE_DOWN : APP_FINISHED;
+}
+
+static void print_summary(const Run* r, const char* output)
+{
+    const AppSystem* s = &r->system;
+    double time = s->kind->get_time(s);
+    app_summary_print_head(r->file->title, r->verdict, time);
+    s->kind->print_summary(s);
+    app_summary_print_tail(&s->summary, time, output, r->noutput);
 }
 
 static int run(const AppArguments* arguments)
@@ -246,15 +254,15 @@ static int run(const AppArguments* arguments)
         tear_down(&r);
         return APP_BAD_INPUT;
     }
-    catch_signals();
+    app_signals_catch();
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);
-    r.summary.wall_time = app_wall_time() - progress.start;
+    r.system.summary.wall_time = app_wall_time() - progress.start;
 
     int status = finish(&r);
     if (!arguments->is_quiet && !r.has_write_error) {
-        app_summary_print(&r.summary, r.file, r.data, r.verdict, arguments->output);
+        print_summary(&r, arguments->output);
     }
     tear_down(&r);
     return status;

@@ -1,6 +1,6 @@
 #include "scales.h"
 
-#include "multibody/model.h"
+#include "multibody/mass.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,11 +68,8 @@ static int warn_freedom(const ItmModelInfo* info)
 // n' I^-1 n, with the Cholesky factor of the inertia
 static double turning_mobility(const ItmBody* body, ItmVec3 n)
 {
-    const double* L = body->inertia_L;
-    double x = n.x / L[0];
-    double y = (n.y - L[1] * x) / L[2];
-    double z = (n.z - L[3] * x - L[4] * y) / L[5];
-    return x * x + y * y + z * z;
+    ItmVec3 y = itm_body_solve_lower(body, n);
+    return itm_vec_dot(y, y);
 }
 
 // Mobility of one body for a direction of a frame fixed in it; none for the ground.

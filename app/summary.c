@@ -15,13 +15,10 @@ void app_summary_note_step(AppRunSummary* s, const ItmData* data)
     s->penetration = fmax(s->penetration, info.penetration);
 }
 
-void app_summary_note_outputs(AppRunSummary* s, const ItmModel* m, const double* values)
+void app_summary_note_balance(AppRunSummary* s, double balance)
 {
-    int balance = itm_output_find(m, "energy.balance");
-    s->has_energy = balance != ITM_NONE;
-    if (s->has_energy && fabs(values[balance]) > s->energy_error) {
-        s->energy_error = fabs(values[balance]);
-    }
+    s->has_energy = true;
+    s->energy_error = fmax(s->energy_error, fabs(balance));
 }
 
 static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
@@ -82,26 +79,31 @@ static void print_loose_joints(const ItmModel* m, const ItmData* data)
     }
 }
 
-void app_summary_print(const AppRunSummary* s, const ItmModelFile* file, const ItmData* data,
-                       ItmVerdict verdict, const char* output)
+void app_summary_print_head(const char* title, ItmVerdict verdict, double time)
 {
     static const char* const ENDS[] = {
         [ITM_VERDICT_RUNNING] = "running", [ITM_VERDICT_FINISHED] = "finished",
         [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down"};
+    printf("%s: %s at %.9g s\n", title[0] != '\0' ? title : "run", ENDS[verdict], time);
+}
+
+void app_summary_print_mechanism(const AppRunSummary* s, const ItmModelFile* file, const ItmData* data)
+{
     ItmStepInfo info = itm_data_get_step_info(data);
-    double time = itm_data_get_time(data);
-    printf("%s: %s at %.9g s\n", file->title[0] != '\0' ? file->title : "run", ENDS[verdict], time);
     print_steps(file, &info);
     print_bounds(s, &info);
     print_loose_joints(file->model, data);
+    printf("  largest gap  %.2g m or rad\n", s->gap);
+}
+
+void app_summary_print_tail(const AppRunSummary* s, double time, const char* output, int noutput)
+{
     printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
            s->wall_time > 0.0 ? time / s->wall_time : 0.0);
     if (s->has_energy) {
         printf("  energy       balanced to %.2g J\n", s->energy_error);
     }
-    printf("  largest gap  %.2g m or rad\n", s->gap);
     if (output != NULL) {
-        printf("  results      %s, %ld rows of %d columns\n", output, s->nrow,
-               1 + itm_output_get_count(file->model));
+        printf("  results      %s, %ld rows of %d columns\n", output, s->nrow, 1 + noutput);
     }
 }

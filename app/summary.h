@@ -18,11 +18,14 @@ typedef struct AppRunSummary {
     double penetration;      // deepest of a step, m
 } AppRunSummary;
 
-// After a step, and after the outputs of a row were computed.
+// After a step of a mechanism.
 void app_summary_note_step(AppRunSummary* summary, const ItmData* data);
-void app_summary_note_outputs(AppRunSummary* summary, const ItmModel* m, const double* values);
+// The energy balance of a row, J.
+void app_summary_note_balance(AppRunSummary* summary, double balance);
 
-void app_summary_print(const AppRunSummary* summary, const ItmModelFile* file, const ItmData* data,
-                       ItmVerdict verdict, const char* output);
+// Title and verdict; what a mechanism has to tell; wall time, energy and results.
+void app_summary_print_head(const char* title, ItmVerdict verdict, double time);
+void app_summary_print_mechanism(const AppRunSummary* summary, const ItmModelFile* file, const ItmData* data);
+void app_summary_print_tail(const AppRunSummary* summary, double time, const char* output, int noutput);
 
 #endif

@@ -10,7 +10,8 @@
 
 typedef struct Read {
     ItmModelFile file;
-    ItmBuilder* builder;
+    ItmFileParts parts;
+    ItmBuilder* builder;  // of the mechanism; belongs to parts
     ItmDocument doc;
     ItmError error;
     ItmStatus status;
@@ -19,16 +20,16 @@ typedef struct Read {
 static inline Read read_length(const char* text, size_t length, const char* override)
 {
     Read r = {0};
-    r.status = itm_file_read(&r.file, &r.builder, &r.doc, text, length, "model.yaml", &override,
+    r.status = itm_file_read(&r.file, &r.parts, &r.doc, text, length, "model.yaml", &override,
                              override != NULL, &r.error);
+    r.builder = r.parts.builder;
     return r;
 }
 
 static inline void done(Read* r)
 {
-    free(r->file.title);
-    free(r->file.name);
-    itm_builder_destroy(r->builder);
+    itm_file_clear(&r->file);
+    itm_file_parts_clear(&r->parts);
     itm_document_free(&r->doc);
 }
 
@@ -59,7 +60,6 @@ static inline void expect_error(Read* r, const char* text, const char* file, int
                  r->error.file, r->error.line, r->error.column, r->error.message, text);
     }
     assert_int_equal(r->status, r->error.status);
-    assert_null(r->builder);
     done(r);
 }
 

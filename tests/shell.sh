@@ -35,3 +35,31 @@ finish() {
     [ "$cases_failed" -eq 0 ]
     exit $?
 }
+
+# ---------------------------------------------------------------------------- a command and its output
+
+# expect STATUS COMMAND...: run it, output in out.txt and err.txt
+expect() {
+    want=$1; shift
+    got=0
+    "$@" >out.txt 2>err.txt || got=$?
+    [ "$got" -eq "$want" ] || { cat out.txt err.txt; fail "status $got, not $want: $*"; }
+}
+
+err_has() {
+    grep -qF -- "$1" err.txt || { cat err.txt; fail "stderr does not say: $1"; }
+}
+
+out_has() {
+    grep -qF -- "$1" out.txt || { cat out.txt; fail "stdout does not say: $1"; }
+}
+
+rows() {
+    echo $(($(wc -l <"$1") - 1))
+}
+
+# Every line of a CSV file has as many fields as the first, and ends.
+is_whole() {
+    awk -F, 'NR == 1 {n = NF} NF != n {exit 1}' "$1" || fail "$1 has a broken row"
+    [ "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" = '\n' ] || fail "$1 ends within a row"
+}

@@ -351,7 +351,7 @@ static void circuits_are_checked(void** state)
     orifice.name = "into";
     CHECK_OK(itm_circuit_add_volume(b, &volume, &orifice.port_b, &error), &error);
     CHECK_OK(itm_circuit_add_orifice(b, &orifice, NULL, &error), &error);
-    expect_no_circuit(b, "pressure", "below the 100000 Pa of tank 'tank'");
+    expect_no_circuit(b, "volume.pressure", "below the 100000 Pa of tank 'tank'");
     itm_circuit_builder_destroy(b);
 
     // a port without volume of its own, and a chamber that is empty at the start
@@ -363,7 +363,7 @@ static void circuits_are_checked(void** state)
     CHECK_OK(itm_circuit_add_volume(b, &volume, &cylinder.port_1, &error), &error);
     cylinder.start_extension = 0.0;
     CHECK_OK(itm_circuit_add_cylinder(b, &cylinder, NULL, &error), &error);
-    expect_no_circuit(b, "volume", "must be positive");
+    expect_no_circuit(b, "volume.volume", "must be positive");
     itm_circuit_builder_destroy(b);
 
     // a source that follows a signal of 1 Pa
@@ -376,7 +376,7 @@ static void circuits_are_checked(void** state)
     orifice = good_orifice();
     CHECK_OK(itm_circuit_add_pressure_source(b, &source, &orifice.port_a, &error), &error);
     CHECK_OK(itm_circuit_add_orifice(b, &orifice, NULL, &error), &error);
-    expect_no_circuit(b, "pressure", "source 'source' starts at 1 Pa");
+    expect_no_circuit(b, "source.pressure", "source 'source' starts at 1 Pa");
     itm_circuit_builder_destroy(b);
 
     // the prescribed motion begins outside the stroke
@@ -385,13 +385,15 @@ static void circuits_are_checked(void** state)
     cylinder = good_cylinder();
     cylinder.motion = 0;
     CHECK_OK(itm_circuit_add_cylinder(b, &cylinder, NULL, &error), &error);
-    expect_no_circuit(b, "motion", "outside its stroke");
+    expect_no_circuit(b, "cyl.motion", "outside its stroke");
     itm_circuit_builder_destroy(b);
 
     b = make_builder();
     join_all(b);
     CHECK_OK(itm_circuit_add_alias(b, "cyl1.p3", "nothing.pressure", &error), &error);
     expect_refused(itm_circuit_add_alias(b, "cyl1.p3", "a.pressure", &error), &error, "name", "taken");
+    expect_refused(itm_circuit_add_alias(b, "cyl1.p 4", "a.pressure", &error), &error, "name", "white space");
+    expect_refused(itm_circuit_add_alias(b, "cyl1..p", "a.pressure", &error), &error, "name", "a name is needed");
     expect_no_circuit(b, "alias", "no output 'nothing.pressure'");
     itm_circuit_builder_destroy(b);
     b = make_builder();

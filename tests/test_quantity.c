@@ -1,8 +1,8 @@
 #include "check.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 #include "io/quantity.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 static double unit(const char* name, ItmDimension expected)
 {

@@ -1,9 +1,10 @@
-// Model files: YAML in, a compiled model and run settings out.  docs/reference/model-file.md
+// Model files: YAML in, compiled subsystems and run settings out.  docs/reference/model-file.md
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_FILE_H
 #define INTERIM_FILE_H
 
 #include "interim/data.h"
+#include "interim/hydraulics.h"
 
 ITM_EXTERN_C_BEGIN
 
@@ -13,11 +14,40 @@ typedef struct ItmRunSettings {
     ItmStepOptions step;
 } ItmRunSettings;
 
-// What a model file describes. The strings and the model belong to it.
+// Where something stands, for messages.
+typedef struct ItmFilePlace {
+    char* file;        // or the override ("--set ...")
+    int line, column;  // 1-based
+} ItmFilePlace;
+
+// A hydraulic circuit: a subsystem of type `hydraulics`.
+typedef struct ItmFileCircuit {
+    char* name;                   // prefix of its result names
+    ItmCircuit* circuit;
+    ItmHydraulicOptions options;
+    double step;                  // of its integrator, s; 0: the step of the run
+    bool is_static;               // itm_file_create_hydraulics looks for a state of rest
+    bool* is_free;                // inputs that it may change for that        (ninput)
+    double* force;                // force of each cylinder there, N; NAN: any (ncylinder)
+    ItmFilePlace start;           // where the file says so; line 0: nowhere
+} ItmFileCircuit;
+
+// A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
+typedef struct ItmFileConnection {
+    char* from;          // "control.kappa1": subsystem and output
+    char* to;            // "hydraulics.valve1": subsystem and input
+    ItmFilePlace place;
+} ItmFileConnection;
+
+// What a model file describes: a mechanism, further subsystems, or both. Everything here belongs to it.
 typedef struct ItmModelFile {
     char* title;         // never NULL
-    char* name;          // prefix of all result names ("arm"), or "" for none
-    ItmModel* model;
+    char* name;          // prefix of all result names of the mechanism ("arm"), or "" for none
+    ItmModel* model;     // the mechanism, NULL: none
+    ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)
+    int ncircuit;
+    ItmFileConnection* connections;  //                           (nconnection)
+    int nconnection;
     ItmRunSettings run;
 } ItmModelFile;
 
@@ -31,6 +61,12 @@ ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const cha
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
 ITM_API void itm_file_destroy(ItmModelFile* file);
+
+// A running instance of a circuit at its start: with the options of the file and, where the file wants a static start,
+// pressures and free inputs solved for. rest: how far from rest it starts; may be NULL. ITM_ERR_DIVERGED: there is
+// no state of rest near the values of the file, error has the place.
+ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicRest* rest,
+                                             ItmError* error);
 
 ITM_EXTERN_C_END
 

@@ -178,7 +178,7 @@ typedef struct ItmCylinderDef {
     double area_1, area_2;  // m^2, > 0; or 0: from the diameters
     double bore, rod;       // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
     double stroke;          // m, > 0
-    double start_length;    // s at the start, m
+    double start_length;    // s at the start, m; NAN: that of the motion
     double start_extension; // l_1 there, in [0, stroke]; NAN: half the stroke     [contact-rim, eq. 50]
     double dead_volume_1, dead_volume_2;  // m^3, >= 0
     double wall_modulus;    // of the cylinder, Pa, > 0; INFINITY: rigid
@@ -216,7 +216,8 @@ ITM_API ItmStatus itm_circuit_add_valve(ItmCircuitBuilder* b, const ItmValveDef*
 ITM_API ItmStatus itm_circuit_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
                                               ItmError* error);
 ITM_API ItmStatus itm_circuit_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error);
-// A second name for an output: "cyl1.p3" for "line1.pressure". Checked when the circuit is built.
+// A second name for an output: "cyl1.p3" for "line1.pressure"; between its dots the rules for names hold. Whether there is such an
+// output is checked when the circuit is built.
 ITM_API ItmStatus itm_circuit_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error);
 
 // Id of a signal, fluid or node that was added, ITM_NONE if there is none of that name.
@@ -225,7 +226,8 @@ ITM_API int itm_circuit_builder_find_fluid(const ItmCircuitBuilder* b, const cha
 ITM_API int itm_circuit_builder_find_node(const ItmCircuitBuilder* b, const char* name);
 
 // Compile. ITM_ERR_INPUT: a node that nothing joins, without volume, or whose start pressure is below tank or vapour
-// pressure; a cylinder outside its stroke; an alias of nothing. The builder is not changed.
+// pressure; a cylinder outside its stroke; an alias of nothing. error->field names element and member ("line1.pressure").
+// The builder is not changed.
 ITM_API ItmStatus itm_circuit_build(ItmCircuit** circuit, const ItmCircuitBuilder* b, ItmError* error);
 ITM_API void itm_circuit_destroy(ItmCircuit* c);
 

@@ -25,7 +25,10 @@ typedef enum ItmVerdict {
 // The HDF5 library serves one thread at a time: with .h5, do not use two results from two threads at once.
 ITM_API ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m,
                                      const char* prefix, const char* title, ItmError* error);
-// Append one row. values (itm_output_get_count(m)). ITM_ERR_IO (disk full): whole rows written so far stay readable
+// The same for any list of outputs, without time: of a circuit, of several subsystems.   columns (ncolumn)
+ITM_API ItmStatus itm_results_create_columns(ItmResults** results, const char* path, const ItmOutputInfo* columns,
+                                             int ncolumn, const char* prefix, const char* title, ItmError* error);
+// Append one row. values (one a column, without time). ITM_ERR_IO (disk full): whole rows written so far stay readable
 // in the part file.
 ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const double* values,
                                      ItmError* error);

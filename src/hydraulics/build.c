@@ -2,9 +2,12 @@
 #include "hydraulics/builder.h"
 #include "hydraulics/data.h"
 
+#include "base/check.h"
 #include "base/error.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,7 +195,7 @@ static void compile_resistances(Compile* k)
             branch->opening = ITM_OPENING_POSITIVE;
             branch->control = c->ncontrol;
             c->controls[c->ncontrol++] =
-                (ItmControl){.drive = add_drive(k, name, def->opening, def->signal), .x_adr = ITM_NONE, .hi = 1.0};
+                (ItmSpool){.drive = add_drive(k, name, def->opening, def->signal), .x_adr = ITM_NONE, .hi = 1.0};
         }
     }
     for (int i = 0; i < b->laminars.count; i++) {
@@ -212,7 +215,7 @@ static void compile_resistances(Compile* k)
 }
 
 // Limits and spool dynamics of a valve; its states stand at the command.
-static void compile_spool(Compile* k, ItmControl* control, const ItmValveDef* def, const char* name)
+static void compile_spool(Compile* k, ItmSpool* control, const ItmValveDef* def, const char* name)
 {
     ItmCircuit* c = k->c;
     bool is_symmetric = def->kind == ITM_VALVE_SYMMETRIC;
@@ -252,7 +255,7 @@ static void compile_valves(Compile* k)
                 branch->opening = n < 2 ? ITM_OPENING_COMPLEMENT : ITM_OPENING_POSITIVE;
             }
         }
-        ItmControl* control = &c->controls[c->ncontrol++];
+        ItmSpool* control = &c->controls[c->ncontrol++];
         control->drive = add_drive(k, view->name, def->command, def->signal);
         compile_spool(k, control, def, view->name);
     }
@@ -308,13 +311,15 @@ static void compile_cylinders(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->cylinders.count; i++) {
         const ItmCylinderDef* def = &k->b->cylinders.items[i];
+        double length = isnan(def->start_length) ? itm_signal_compute(&c->signals[def->motion], 0.0).x
+                                                 : def->start_length;
         ItmCylinder* cylinder = &c->cylinders[c->ncyl++];
         *cylinder = (ItmCylinder){
             .name = itm_circuit_format(c, "%s", def->name),
             .node_1 = c->node_index[def->port_1], .node_2 = c->node_index[def->port_2],
             .area_1 = def->area_1, .area_2 = def->area_2,
-            .s_0 = def->start_length - def->start_extension, .stroke = def->stroke,
-            .start_length = def->start_length, .wall = 1.0 / def->wall_modulus,
+            .s_0 = length - def->start_extension, .stroke = def->stroke,
+            .start_length = length, .wall = 1.0 / def->wall_modulus,
             .viscous = def->viscous, .coulomb = def->coulomb, .inv_speed = 1.0 / def->coulomb_speed,
             .damper_length = def->damper_length, .damper_stiffness = def->damper_stiffness,
             .damper_damping = def->damper_damping, .motion = def->motion,
@@ -363,6 +368,18 @@ static ItmStatus compile_signals(Compile* k)
 
 // ---------------------------------------------------------------------------- checks
 
+// The field of the error is "element.member".
+static ItmStatus refuse(Compile* k, const char* element, const char* member, const char* format, ...)
+{
+    char field[2 * ITM_LONGEST_NAME], message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    snprintf(field, sizeof field, "%.*s.%s", ITM_LONGEST_NAME, element, member);
+    return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", field, "%s", message);
+}
+
 // A volume that nothing joins would keep its pressure for ever: surely a mistake.
 static ItmStatus check_connections(Compile* k)
 {
@@ -409,8 +426,8 @@ static ItmStatus check_volumes(Compile* k)
             wall += chamber * cylinder->wall;
         }
         if (!(volume > 0)) {
-            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "volume",
-                                 "volume '%s' holds %g m^3 at the start; it must be positive", c->node_name[i], volume);
+            return refuse(k, c->node_name[i], "volume", "volume '%s' holds %g m^3 at the start; it must be positive", c->node_name[i],
+                          volume);
         }
         const ItmOil* oil = &c->oil[i];
         double kappa = (oil->a + oil->b * oil->vapour) / (1.0 + oil->vapour * (oil->c + oil->e * oil->vapour));
@@ -427,9 +444,9 @@ static ItmStatus check_sources(Compile* k)
         const ItmDrive* drive = &c->drives[c->source_drive[i]];
         double p = drive->base + (drive->signal != ITM_NONE ? itm_signal_compute(&c->signals[drive->signal], 0.0).x : 0.0);
         if (!(p >= c->source_vapour[i])) {
-            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "pressure",
-                                 "source '%s' starts at %g Pa, below the vapour pressure of its fluid, %g Pa", drive->name,
-                                 p, c->source_vapour[i]);
+            return refuse(k, drive->name, "pressure",
+                          "source '%s' starts at %g Pa, below the vapour pressure of its fluid, %g Pa", drive->name, p,
+                          c->source_vapour[i]);
         }
     }
     return ITM_OK;
@@ -446,9 +463,9 @@ static ItmStatus check_motions(Compile* k)
         }
         double s = itm_signal_compute(&c->signals[cylinder->motion], 0.0).x;
         if (!(s >= cylinder->s_0 && s <= cylinder->s_0 + cylinder->stroke)) {
-            return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "motion",
-                                 "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]",
-                                 cylinder->name, s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
+            return refuse(k, cylinder->name, "motion",
+                          "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]", cylinder->name,
+                          s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
         }
     }
     return ITM_OK;
@@ -464,9 +481,8 @@ static ItmStatus check_tanks(Compile* k)
             const ItmNodeDef* node = &b->nodes.items[i];
             double pressure = node->volume.pressure;
             if (!node->is_source && node->volume.fluid == tank->fluid && pressure < tank->pressure) {
-                return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", "pressure",
-                                     "'%s' starts at %g Pa, below the %g Pa of tank '%s'", node->name, pressure,
-                                     tank->pressure, b->nodes.items[t].name);
+                return refuse(k, node->name, "pressure", "'%s' starts at %g Pa, below the %g Pa of tank '%s'",
+                              node->name, pressure, tank->pressure, b->nodes.items[t].name);
             }
         }
     }
@@ -532,7 +548,7 @@ static bool has_names(const ItmCircuit* c)
 static void set_spool_starts(ItmCircuit* c)
 {
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         const ItmDrive* drive = &c->drives[control->drive];
         double command = drive->base;
         if (drive->signal != ITM_NONE) {

@@ -203,6 +203,10 @@ ItmStatus itm_circuit_add_alias(ItmCircuitBuilder* b, const char* alias, const c
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");
     }
+    ItmStatus checked = itm_circuit_check_alias(alias, error);
+    if (checked != ITM_OK) {
+        return checked;
+    }
     int* id = NULL;
     size_t length = strlen(output) + 1;
     char* copy = malloc(length);

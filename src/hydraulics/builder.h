@@ -47,6 +47,7 @@ struct ItmCircuitBuilder {
 
 // Whether a definition may be added; the adding functions call them.
 ItmStatus itm_circuit_check_name(const char* name, const char* kind, ItmError* error);
+ItmStatus itm_circuit_check_alias(const char* alias, ItmError* error);
 ItmStatus itm_fluid_def_check(const ItmFluidDef* def, ItmError* error);
 ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error);
 ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error);

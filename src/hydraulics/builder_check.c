@@ -27,6 +27,20 @@ ItmStatus itm_circuit_check_name(const char* name, const char* kind, ItmError* e
     return start(kind, name, error).status;
 }
 
+// Names with dots between them, as the outputs have: "cyl1.p3".
+ItmStatus itm_circuit_check_alias(const char* alias, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (const char* piece = alias; status == ITM_OK && piece != NULL;) {
+        size_t length = strcspn(piece, ".");
+        char name[ITM_LONGEST_NAME + 2];
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), piece);
+        status = itm_check_start("itm_circuit_add", "alias", name, error).status;
+        piece = piece[length] == '.' ? piece + length + 1 : NULL;
+    }
+    return status;
+}
+
 // Wall moduli: infinite means rigid.
 static void positive_or_infinite(ItmCheck* k, const char* field, double value)
 {
@@ -297,7 +311,9 @@ ItmStatus itm_cylinder_def_complete(const ItmCircuitBuilder* b, ItmCylinderDef* 
     joinable(&k, b, "port_2", def->port_1, def->port_2);
     complete_areas(&k, def);
     itm_check_positive(&k, "stroke", def->stroke);
-    itm_check_finite(&k, "start_length", def->start_length);
+    if (!isnan(def->start_length) || def->motion == ITM_NONE) {
+        itm_check_finite(&k, "start_length", def->start_length);
+    }
     def->start_extension = isnan(def->start_extension) ? 0.5 * def->stroke : def->start_extension;
     if (!(def->start_extension >= 0 && def->start_extension <= def->stroke)) {
         itm_check_refuse(&k, "start_extension", "extended by %g m, the piston is outside its stroke of %g m",

@@ -34,7 +34,7 @@ typedef struct ItmBranch {
 } ItmBranch;
 
 // Spool of a valve or opening of a variable orifice.
-typedef struct ItmControl {
+typedef struct ItmSpool {
     int drive;           // its command
     int order;           // of the dynamics: 0, 1, 2
     int x_adr;           // first state, where order > 0
@@ -42,7 +42,7 @@ typedef struct ItmControl {
     double dead_band;
     double rate;         // order 1: 1/tau; order 2: natural frequency                       1/s
     double damping;      // order 2: 2 zeta omega                                            1/s
-} ItmControl;
+} ItmSpool;
 
 // Given quantity: base + signal + input. Of source k (pressure), flow source or control.
 typedef struct ItmDrive {
@@ -117,7 +117,7 @@ struct ItmCircuit {
     int*     lu_diag;            // diagonal entry of each volume                    (nvol)
 
     ItmBranch* branches;         //                                                  (nbranch)
-    ItmControl* controls;        //                                                  (ncontrol)
+    ItmSpool* controls;        //                                                  (ncontrol)
     ItmDrive* drives;            //                                                  (ndrive)
     ItmFlowBranch* flows;        //                                                  (nflow)
     ItmAccumulator* accumulators;//                                                  (nacc)

@@ -86,7 +86,7 @@ ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double 
 // dF/ds of the end dampers.
 double itm_cylinder_compute_stiffness(const ItmCylinder* cylinder, double s);
 // Command of a control, within its limits.
-double itm_control_get_command(const ItmControl* control, const double* drive);
+double itm_spool_get_command(const ItmSpool* control, const double* drive);
 
 // ---------------------------------------------------------------------------- integrators
 

@@ -76,7 +76,7 @@ static void compute_branches(const ItmCircuit* c, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- controls
 
-double itm_control_get_command(const ItmControl* control, const double* drive)
+double itm_spool_get_command(const ItmSpool* control, const double* drive)
 {
     return within(drive[control->drive], control->lo, control->hi);
 }
@@ -85,7 +85,7 @@ double itm_control_get_command(const ItmControl* control, const double* drive)
 static void compute_controls(const ItmCircuit* c, ItmHydraulics* d, const double* x)
 {
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         double raw = control->order == 0 ? d->drive[control->drive] : x[control->x_adr];
         raw = within(raw, control->lo, control->hi);
         double open = fabs(raw) - control->dead_band;
@@ -97,12 +97,12 @@ static void compute_controls(const ItmCircuit* c, ItmHydraulics* d, const double
 static void compute_spools(const ItmCircuit* c, const ItmHydraulics* d, double* x_dot, const double* x)
 {
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         int adr = control->x_adr;
         if (control->order == 0) {
             continue;
         }
-        double error = itm_control_get_command(control, d->drive) - x[adr];
+        double error = itm_spool_get_command(control, d->drive) - x[adr];
         if (control->order == 1) {
             x_dot[adr] = control->rate * error;
         } else {
@@ -247,7 +247,7 @@ void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const doubl
         d->capacity_p[i] = x[i] >= c->oil[i].vapour ? d->capacity_p[i] : 0.0;
     }
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         double raw = control->order == 0 ? d->drive[control->drive] : x[control->x_adr];
         bool moves = raw > control->lo && raw < control->hi && fabs(raw) >= control->dead_band;
         d->u_raw[i] = moves ? 1.0 : 0.0;
@@ -287,7 +287,7 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
         J_row[i] -= d->flow[i] * d->capacity_p[i] / (d->capacity[i] * d->capacity[i]);
     }
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         size_t adr = (size_t)control->x_adr;
         if (control->order == 1) {
             J[adr * n + adr] = -control->rate;

@@ -71,8 +71,8 @@ static void emit_valves(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
 {
     for (int i = 0; i < c->nvalve; i++) {
         const ItmValveView* view = &c->valves[i];
-        const ItmControl* control = &c->controls[view->control];
-        double command = d != NULL ? itm_control_get_command(control, d->drive) : 0.0;
+        const ItmSpool* control = &c->controls[view->control];
+        double command = d != NULL ? itm_spool_get_command(control, d->drive) : 0.0;
         double spool = control->order > 0 ? VALUE(x, control->x_adr) : command;
         emit(sink, view->name, "command", "1", "command within its limits", command);
         emit(sink, view->name, "spool", "1", "position of the spool, in the unit of the command", spool);

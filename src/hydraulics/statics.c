@@ -48,9 +48,9 @@ static void compute_at_rest(const ItmCircuit* c, ItmHydraulics* d)
     memcpy(d->s_stage, d->s, sizeof(double) * (size_t)c->ncyl);
     memset(d->w_stage, 0, sizeof(double) * (size_t)c->ncyl);
     for (int i = 0; i < c->ncontrol; i++) {
-        const ItmControl* control = &c->controls[i];
+        const ItmSpool* control = &c->controls[i];
         if (control->order > 0) {
-            d->x[control->x_adr] = itm_control_get_command(control, d->drive);
+            d->x[control->x_adr] = itm_spool_get_command(control, d->drive);
         }
         if (control->order == 2) {
             d->x[control->x_adr + 1] = 0.0;

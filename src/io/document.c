@@ -1,6 +1,6 @@
 #include "io/document.h"
 
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>

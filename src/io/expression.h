@@ -12,18 +12,8 @@
 #ifndef ITM_IO_EXPRESSION_H
 #define ITM_IO_EXPRESSION_H
 
+#include "base/scan.h"
 #include "io/quantity.h"
-
-#define ITM_EXPRESSION_MAX_LENGTH 4096
-#define ITM_EXPRESSION_MAX_DEPTH 100 // parentheses, powers and parameters inside one another
-
-// Why an expression has no value. is_elsewhere: the fault is in a parameter that the text refers to,
-// and its scope has reported it.
-typedef struct ItmExpressionError {
-    char message[512];
-    size_t offset; // byte of the text at fault
-    bool is_elsewhere;
-} ItmExpressionError;
 
 // Where names come from.
 typedef struct ItmScope {
@@ -39,5 +29,9 @@ typedef struct ItmScope {
 // expressions, 0 outside.
 bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length,
                             const ItmScope* scope, int depth, ItmExpressionError* error);
+
+// For readers of other expressions: go past the unit at scan->at, if there is one, and give its factor to SI. The scope
+// says which words are parameters; it may be NULL.
+double itm_expression_scan_unit(ItmScan* scan, const ItmScope* scope);
 
 #endif

@@ -30,17 +30,20 @@ static void read_title(ItmReader* r, const ItmNode* node, char** title)
 
 static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
 {
-    enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, RUN, NKEY };
-    static const char* const KEYS[NKEY] = {"interim", "title",     "parameters",
-                                           "signals", "multibody", "run"};
+    enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, SUBSYSTEMS, RUN, NKEY };
+    static const char* const KEYS[NKEY] = {"interim",   "title",      "parameters", "signals",
+                                           "multibody", "subsystems", "run"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, root, "a model file", KEYS, NKEY, v);
-    itm_reader_require(r, root, v[MULTIBODY], "a model file", "multibody");
+    if (v[MULTIBODY] == NULL && v[SUBSYSTEMS] == NULL) {
+        itm_reader_fail(r, root, "a model file needs 'multibody' or 'subsystems'");
+    }
     itm_read_parameters(r, v[PARAMETERS]);
     read_version(r, v[VERSION]);
     read_title(r, v[TITLE], &file->title);
     itm_read_signals(r, v[SIGNALS]);
     itm_read_multibody(r, v[MULTIBODY], &file->name);
+    itm_read_subsystems(r, v[SUBSYSTEMS]);
     itm_read_run(r, v[RUN], &file->run);
     if (r->status == ITM_OK && file->name == NULL) {
         file->name = calloc(1, 1);
@@ -60,29 +63,32 @@ static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t lengt
     return status;
 }
 
-ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* doc,
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc,
                         const char* text, size_t length, const char* name,
                         const char* const* overrides, int noverride, ItmError* error)
 {
-    *builder = NULL;
     ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
     if (status != ITM_OK) {
         return status;
     }
-    ItmReader r = {.doc = doc, .error = error, .path = name};
-    r.status = itm_builder_create(&r.builder, NULL, error);
-    if (r.status == ITM_OK) {
-        read_root(&r, doc->root, file);
-    }
+    ItmReader r = {.doc = doc, .error = error, .path = name, .file = file, .parts = parts};
+    read_root(&r, doc->root, file);
+    parts->builder = r.builder;
     free(r.parameters);
-    free(r.signal_units);
+    free(r.signals);
     itm_names_free(&r.parameter_names);
-    if (r.status != ITM_OK) {
-        itm_builder_destroy(r.builder);
-        return r.status;
+    itm_names_free(&r.signal_names);
+    return r.status;
+}
+
+void itm_file_parts_clear(ItmFileParts* parts)
+{
+    itm_builder_destroy(parts->builder);
+    for (int i = 0; i < parts->ncircuit; i++) {
+        itm_circuit_builder_destroy(parts->circuits[i].builder);
     }
-    *builder = r.builder;
-    return ITM_OK;
+    free(parts->circuits);
+    *parts = (ItmFileParts){0};
 }
 
 // ---------------------------------------------------------------------------- the model
@@ -118,6 +124,22 @@ static void locate_element(const ItmDocument* doc, ItmError* error)
     }
 }
 
+static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc,
+                           ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    if (parts->builder != NULL) {
+        status = itm_model_build(&file->model, parts->builder, error);
+        if (status != ITM_OK) {
+            locate_element(doc, error);
+        }
+    }
+    for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
+        status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
+    }
+    return status;
+}
+
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                          const char* const* overrides, int noverride, ItmError* error)
 {
@@ -132,16 +154,11 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
     ItmDocument doc = {0};
-    ItmBuilder* builder = NULL;
-    ItmStatus status = itm_file_read(read, &builder, &doc, text != NULL ? text : "", length, name,
+    ItmFileParts parts = {0};
+    ItmStatus status = itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name,
                                      overrides, noverride, error);
-    if (status == ITM_OK) {
-        status = itm_model_build(&read->model, builder, error);
-        if (status != ITM_OK) {
-            locate_element(&doc, error);
-        }
-    }
-    itm_builder_destroy(builder);
+    status = status == ITM_OK ? build_all(read, &parts, &doc, error) : status;
+    itm_file_parts_clear(&parts);
     itm_document_free(&doc);
     if (status != ITM_OK) {
         itm_file_destroy(read);
@@ -208,13 +225,33 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     return status;
 }
 
-void itm_file_destroy(ItmModelFile* file)
+void itm_file_clear(ItmModelFile* file)
 {
-    if (file == NULL) {
-        return;
-    }
     free(file->title);
     free(file->name);
     itm_model_destroy(file->model);
-    free(file);
+    for (int i = 0; i < file->ncircuit; i++) {
+        ItmFileCircuit* circuit = &file->circuits[i];
+        free(circuit->name);
+        itm_circuit_destroy(circuit->circuit);
+        free(circuit->is_free);
+        free(circuit->force);
+        free(circuit->start.file);
+    }
+    free(file->circuits);
+    for (int i = 0; i < file->nconnection; i++) {
+        free(file->connections[i].from);
+        free(file->connections[i].to);
+        free(file->connections[i].place.file);
+    }
+    free(file->connections);
+    *file = (ItmModelFile){0};
+}
+
+void itm_file_destroy(ItmModelFile* file)
+{
+    if (file != NULL) {
+        itm_file_clear(file);
+        free(file);
+    }
 }

@@ -1,15 +1,34 @@
-// Reading a model file in two halves: text to definitions, definitions to model.
+// Reading a model file in two halves: text to definitions, definitions to compiled subsystems.
 #ifndef ITM_IO_FILE_H
 #define ITM_IO_FILE_H
 
 #include "interim/file.h"
 #include "io/document.h"
 
-// The first half: fill title, name and run of `file`, and a builder. doc keeps the tree for
-// messages of the second half; free it afterwards, also on failure. `name` must live as long as
-// doc.
-ItmStatus itm_file_read(ItmModelFile* file, ItmBuilder** builder, ItmDocument* doc,
+// What a circuit of the file is compiled from.
+typedef struct ItmCircuitPart {
+    ItmCircuitBuilder* builder;
+    const ItmItem* item; // name and definition in the document
+} ItmCircuitPart;
+
+// What the subsystems of a file are compiled from.
+typedef struct ItmFileParts {
+    ItmBuilder* builder;      // of the mechanism, NULL: the file has none
+    ItmCircuitPart* circuits; // as in ItmModelFile
+    int ncircuit;
+} ItmFileParts;
+
+// The first half: fill all of `file` but what is compiled, and the parts. doc keeps the tree for messages
+// of the second half; free everything afterwards, also on failure. `name` must live as long as doc.
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc,
                         const char* text, size_t length, const char* name,
                         const char* const* overrides, int noverride, ItmError* error);
+// Free what a file and its parts hold, not the structs themselves.
+void itm_file_clear(ItmModelFile* file);
+void itm_file_parts_clear(ItmFileParts* parts);
+
+// The second half of a circuit: compile it and resolve what its outputs and static start refer to.
+ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part,
+                                 ItmDocument* doc, ItmError* error);
 
 #endif

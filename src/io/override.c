@@ -3,8 +3,8 @@
 #include "io/document.h"
 
 #include "base/error.h"
-#include "io/nearest.h"
-#include "io/utf8.h"
+#include "base/nearest.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

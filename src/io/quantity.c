@@ -1,6 +1,6 @@
 #include "io/quantity.h"
 
-#include "io/nearest.h"
+#include "base/nearest.h"
 
 #include <math.h>
 #include <stdio.h>

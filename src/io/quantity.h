@@ -26,6 +26,14 @@ typedef struct ItmDimension {
 #define ITM_DIM_STIFFNESS     ((ItmDimension){{0, 1, -2}})
 #define ITM_DIM_DAMPING       ((ItmDimension){{0, 1, -1}})
 #define ITM_DIM_TORQUE_DAMPING ((ItmDimension){{2, 1, -1}})
+#define ITM_DIM_AREA          ((ItmDimension){{2}})
+#define ITM_DIM_VOLUME        ((ItmDimension){{3}})
+#define ITM_DIM_FLOW          ((ItmDimension){{3, 0, -1}})
+#define ITM_DIM_PRESSURE      ((ItmDimension){{-1, 1, -2}})
+#define ITM_DIM_COMPRESSION   ((ItmDimension){{1, -1, 2}})     // 1/Pa
+#define ITM_DIM_COMPRESSION_2 ((ItmDimension){{2, -2, 4}})     // 1/Pa^2
+#define ITM_DIM_CONDUCTANCE   ((ItmDimension){{4, -1, 1}})     // m^3/(s Pa)
+#define ITM_DIM_ORIFICE       ((ItmDimension){{3.5, -0.5, 0}}) // m^3/(s sqrt(Pa))
 // clang-format on
 
 // A value in SI units. A bare number had no unit anywhere and fits wherever a unit is expected; `30

@@ -216,14 +216,9 @@ static void read_one(ItmReader* r, const ItmItem* item)
                                         "joint-spring", "bushing", "actuator"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
         read_force, read_torque, read_spring, read_joint_spring, read_bushing, read_actuator};
-    if (!itm_reader_is_collection(r, item->value, "a force")) {
-        return;
-    }
-    const ItmNode* type_node = itm_node_find(item->value, "type");
-    itm_reader_require(r, item->key, type_node, "a force", "type");
     int type =
-        itm_reader_get_word(r, type_node, "a type of force", TYPES, ITM_COUNT(TYPES), ITM_NONE);
-    if (r->status == ITM_OK && type >= 0) {
+        itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
+    if (type != ITM_NONE) {
         READERS[type](r, item);
     }
 }

@@ -39,16 +39,14 @@ static void read_world(ItmReader* r, const ItmNode** v)
     }
 }
 
-// The prefix of all results follows the rules for names.
 static void read_name(ItmReader* r, const ItmNode* node, char** name)
 {
     const char* text = itm_reader_get_text(r, node, "a name");
     if (text == NULL) {
         return;
     }
-    if (itm_name_check(ITM_ELEMENT_BODY, text, NULL) != ITM_OK) {
-        itm_reader_fail(r, node,
-                        "a name has 1 to 64 bytes without white space or any of . , / = \"");
+    itm_reader_check_name(r, node);
+    if (r->status != ITM_OK) {
         return;
     }
     *name = strdup(text);
@@ -57,9 +55,36 @@ static void read_name(ItmReader* r, const ItmNode* node, char** name)
     }
 }
 
+static int find_signal(const void* builder, const char* name)
+{
+    return itm_builder_find(builder, ITM_ELEMENT_SIGNAL, name, strlen(name));
+}
+
+static ItmStatus add_signal(void* builder, const ItmSignalDef* def, int* id, ItmError* error)
+{
+    return itm_builder_add_signal(builder, def, id, error);
+}
+
+// The mechanism gets all signals of the file, used or not; the file's own checks have passed them.
+static void take_signals(ItmReader* r)
+{
+    r->taker = (ItmSignalTaker){r->builder, find_signal, add_signal};
+    for (int i = 0; i < r->nsignal && r->status == ITM_OK; i++) {
+        r->status = itm_builder_add_signal(r->builder, &r->signals[i].def, NULL, r->error);
+    }
+}
+
 void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
 {
     const ItmNode* v[NKEY];
+    if (r->status != ITM_OK || node == NULL) {
+        return;
+    }
+    r->status = itm_builder_create(&r->builder, NULL, r->error);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    take_signals(r);
     itm_reader_get_map(r, node, "multibody", KEYS, NKEY, v);
     read_name(r, v[NAME], name);
     read_world(r, v);

@@ -47,18 +47,39 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
     }
 }
 
-// Only steppers that choose their steps have a smallest one.
+// A circuit makes whole steps within a step of the run.
+static void check_circuits(ItmReader* r, double step)
+{
+    for (int i = 0; i < r->file->ncircuit && r->status == ITM_OK; i++) {
+        double ratio = step / r->file->circuits[i].step;
+        const ItmNode* node = itm_node_find(r->parts->circuits[i].item->value, "step");
+        if (node != NULL && (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio)) {
+            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of this one (%g s)",
+                            step, r->file->circuits[i].step);
+        }
+    }
+}
+
+// Without a mechanism the step of the run is that of the first circuit that has one.
+static double get_default_step(const ItmReader* r, double absent)
+{
+    for (int i = 0; i < r->file->ncircuit && r->builder == NULL; i++) {
+        if (r->file->circuits[i].step > 0) {
+            return r->file->circuits[i].step;
+        }
+    }
+    return absent;
+}
+
+// Only steppers that choose their steps use a smallest one; the others leave it, so that `stepper` alone can be changed.
 static void read_min_step(ItmReader* r, const ItmNode* node, ItmStepOptions* o, bool is_variable)
 {
     o->min_step = get_positive(r, node, ITM_DIM_TIME, o->min_step, "min_step");
-    if (r->status == ITM_OK && node != NULL && !is_variable) {
-        itm_reader_fail(r, node, "stepper '%s' has a fixed step: min_step is for 'variable' and 'adaptive'",
-                        itm_stepper_name(o->stepper));
-    }
-    if (r->status == ITM_OK && o->min_step > o->step) {
+    if (r->status == ITM_OK && is_variable && o->min_step > o->step) {
         itm_reader_fail(r, node, "min_step (%g s) must not be larger than step (%g s), the largest step",
                         o->min_step, o->step);
     }
+    o->min_step = is_variable ? o->min_step : 0.0;
 }
 
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
@@ -66,9 +87,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     enum {
         DURATION,
         STEP,
-        MIN_STEP,
         OUTPUT,
         STEPPER,
+        MIN_STEP,
         TOLERANCE,
         GAP_TOLERANCE,
         MAX_ITERATIONS,
@@ -78,16 +99,23 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "duration",  "step",          "min_step",       "output",  "stepper",
+        "duration",  "step",          "output",         "stepper", "min_step",
         "tolerance", "gap_tolerance", "max_iterations", "penalty", "frequency",
         "damping_ratio"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
     itm_reader_get_map(r, node, "run", KEYS, NKEY, v);
+    for (int i = STEPPER; i < NKEY; i++) {
+        if (v[i] != NULL && r->builder == NULL) {
+            itm_reader_fail(r, v[i], "'%s' is for mechanisms, and the file has none; a circuit has an "
+                            "'integrator' of its own", KEYS[i]);
+        }
+    }
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
-    o->step = get_positive(r, v[STEP], ITM_DIM_TIME, o->step, "step");
+    o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
+    check_circuits(r, o->step);
     bool is_variable = o->stepper == ITM_STEPPER_VARIABLE || o->stepper == ITM_STEPPER_ADAPTIVE;
     read_min_step(r, v[MIN_STEP], o, is_variable);
     double tolerance = o->stepper == ITM_STEPPER_ADAPTIVE ? ADAPTIVE_TOLERANCE : o->tolerance;

@@ -2,8 +2,8 @@
 #include "io/reader.h"
 
 #include "base/error.h"
+#include "multibody/signal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---------------------------------------------------------------------------- values with one unit
@@ -146,10 +146,12 @@ static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
 
 // ---------------------------------------------------------------------------- signals
 
-// Exactly one kind stands in a signal's mapping. Returns its node for complaints about the whole.
-static const ItmNode* read_definition(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
-                                      ItmSignalUnit* unit)
+// Exactly one kind stands in a signal's mapping.
+const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
+                               ItmSignalUnit* unit)
 {
+    *def = itm_default_signal_def();
+    *unit = (ItmSignalUnit){.is_bare = true};
     if (node->kind != ITM_NODE_MAP) {
         def->value = get_value(r, node, unit);
         return node;
@@ -171,45 +173,25 @@ static const ItmNode* read_definition(ItmReader* r, const ItmNode* node, ItmSign
     return node;
 }
 
-static void keep_unit(ItmReader* r, int id, ItmSignalUnit unit)
+static void add_signal(ItmReader* r, const ItmItem* item)
 {
-    if (id >= r->signal_capacity) {
-        int capacity = 2 * id + 16;
-        ItmSignalUnit* moved = realloc(r->signal_units, (size_t)capacity * sizeof *moved);
-        if (moved == NULL) {
-            r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
-            return;
-        }
-        r->signal_units = moved;
-        r->signal_capacity = capacity;
-    }
-    r->signal_units[id] = unit;
-}
-
-static int add_signal(ItmReader* r, const char* name, const ItmNode* name_node, const ItmNode* node)
-{
-    ItmSignalDef def = itm_default_signal_def();
-    ItmSignalUnit unit = {.is_bare = true};
-    def.name = name;
-    const ItmNode* whole = read_definition(r, node, &def, &unit);
+    const ItmNode* key = item->key;
+    ItmFileSignal* signal = &r->signals[r->nsignal];
+    const ItmNode* whole = itm_read_signal(r, item->value, &signal->def, &signal->unit);
+    signal->def.name = key->text;
     if (r->status != ITM_OK) {
-        return ITM_NONE;
+        return;
     }
-    int id = ITM_NONE;
-    ItmStatus status = itm_builder_add_signal(r->builder, &def, &id, r->error);
-    const ItmBlame blames[] = {{"name", name_node}};
-    itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
+    const ItmBlame blames[] = {{"name", key}};
+    itm_reader_take(r, itm_name_check(ITM_ELEMENT_SIGNAL, key->text, r->error), key, NULL, 0);
     if (r->status == ITM_OK) {
-        keep_unit(r, id, unit);
+        ItmStatus status = itm_signal_def_check(&signal->def, r->error);
+        itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
     }
-    return r->status == ITM_OK ? id : ITM_NONE;
-}
-
-int itm_read_own_signal(ItmReader* r, const ItmNode* node, const char* owner)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%.57s:signal", owner);
-    return add_signal(r, name, node, node);
+    if (r->status == ITM_OK &&
+        itm_names_add(&r->signal_names, key->text, key->length, r->nsignal++) == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
 }
 
 void itm_read_signals(ItmReader* r, const ItmNode* node)
@@ -217,8 +199,13 @@ void itm_read_signals(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "signals")) {
         return;
     }
+    r->signals = calloc((size_t)node->count + 1, sizeof *r->signals);
+    if (r->signals == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        return;
+    }
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
          item = item->next) {
-        add_signal(r, item->key->text, item->key, item->value);
+        add_signal(r, item);
     }
 }

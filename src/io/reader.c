@@ -2,8 +2,7 @@
 
 #include "base/error.h"
 #include "io/expression.h"
-#include "io/nearest.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 #include "math/vec.h"
 
 #include <stdarg.h>
@@ -116,11 +115,7 @@ static void suggest_parameter(const ItmReader* r, const char* name, size_t lengt
                               ItmExpressionError* error)
 {
     ItmNearest nearest = itm_nearest_start(name, length);
-    for (size_t i = 0; i < r->parameter_names.nslot; i++) {
-        if (r->parameter_names.slots[i].name != NULL) {
-            itm_nearest_offer(&nearest, r->parameter_names.slots[i].name);
-        }
-    }
+    itm_reader_offer_names(&nearest, &r->parameter_names);
     int shown = (int)itm_utf8_cut(name, length, 64);
     snprintf(error->message, sizeof error->message, "there is no parameter '%.*s'%s%.64s%s", shown,
              name, nearest.best != NULL ? "; nearest: '" : "",
@@ -298,6 +293,14 @@ const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* w
     return is_scalar(r, node, what) ? node->text : NULL;
 }
 
+void itm_reader_check_name(ItmReader* r, const ItmNode* node)
+{
+    if (r->status == ITM_OK && itm_name_check(ITM_ELEMENT_BODY, node->text, NULL) != ITM_OK) {
+        itm_reader_fail(r, node,
+                        "a name has 1 to 64 bytes without white space or any of . , / = \"");
+    }
+}
+
 int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
                         const char* const* words, int nword, int absent)
 {
@@ -317,6 +320,17 @@ int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
     itm_reader_fail(r, node, "%s is not %s%s", itm_node_describe(node, found, sizeof found), what,
                     hint);
     return ITM_NONE;
+}
+
+int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, const char* kind,
+                        const char* const* types, int ntype)
+{
+    if (!itm_reader_is_collection(r, item->value, what)) {
+        return ITM_NONE;
+    }
+    const ItmNode* type = itm_node_find(item->value, "type");
+    itm_reader_require(r, item->key, type, what, "type");
+    return itm_reader_get_word(r, type, kind, types, ntype, ITM_NONE);
 }
 
 bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent)

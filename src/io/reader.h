@@ -8,6 +8,8 @@
 
 #include "interim/file.h"
 #include "io/document.h"
+#include "io/file.h"
+#include "base/nearest.h"
 #include "io/quantity.h"
 #include "multibody/builder.h"
 
@@ -23,6 +25,19 @@ typedef struct ItmSignalUnit {
     bool is_bare;
 } ItmSignalUnit;
 
+// A signal of the file's section `signals`: any subsystem may use it.
+typedef struct ItmFileSignal {
+    ItmSignalDef def; // its name and points belong to the document
+    ItmSignalUnit unit;
+} ItmFileSignal;
+
+// Where the signals go that a subsystem uses: its builder.
+typedef struct ItmSignalTaker {
+    void* builder;
+    int (*find)(const void* builder, const char* name); // id, or ITM_NONE
+    ItmStatus (*add)(void* builder, const ItmSignalDef* def, int* id, ItmError* error);
+} ItmSignalTaker;
+
 #define ITM_MOST_GROUPS 32
 
 typedef struct ItmReader {
@@ -32,9 +47,13 @@ typedef struct ItmReader {
     ItmParameter* parameters; // (nparameter)
     int nparameter;
     ItmNames parameter_names; // name to index
-    ItmBuilder* builder;
-    ItmSignalUnit* signal_units; // by signal id (signal_capacity)
-    int signal_capacity;
+    ItmFileSignal* signals; // (nsignal)
+    int nsignal;
+    ItmNames signal_names; // name to index
+    ItmSignalTaker taker;  // of the subsystem that is being read
+    ItmBuilder* builder;   // of the mechanism, or NULL
+    ItmModelFile* file;    // what is filled
+    ItmFileParts* parts;   // what it is compiled from
     const char* path;                    // of the model file; meshes are looked for beside it
     const char* groups[ITM_MOST_GROUPS]; // of shapes, bit by bit; the first is "default"
     int ngroup;
@@ -60,6 +79,11 @@ typedef struct ItmBlame {
 void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames,
                      int nblame);
 
+// "there is no KIND 'word'; nearest: 'ward'"
+void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind,
+                             const ItmNearest* nearest);
+void itm_reader_offer_names(ItmNearest* nearest, const ItmNames* names);
+
 // ---------------------------------------------------------------------------- values
 
 // Every getter takes NULL for a key that is absent and then gives the default.
@@ -77,9 +101,14 @@ ItmQuat itm_reader_get_orientation(ItmReader* r, const ItmNode* node);
 // Index of the word in words, ITM_NONE after a complaint. what: "a type of joint".
 int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
                         const char* const* words, int nword, int absent);
+// Index of the type of a named thing, ITM_NONE after a complaint. what: "a force"; kind: "a type of force".
+int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, const char* kind,
+                        const char* const* types, int ntype);
 bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent);
 // Text of a scalar, or NULL after a complaint or without node.
 const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* what);
+// Complain unless a text is fit for the name of a mechanism or subsystem, the prefix of its results.
+void itm_reader_check_name(ItmReader* r, const ItmNode* node);
 
 // The values of a mapping by key: values[i] is that of keys[i], or NULL. Unknown keys are refused.
 // what: "a body".
@@ -110,12 +139,22 @@ ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, in
                                            bool is_map);
 // The name of a direction alone, "tx" ... "rz".
 ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node);
+// Whether a scalar is a single word that is no parameter: it was meant as a name.
+bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node);
+// Index of the signal of the file that a scalar names, or ITM_NONE.
+int itm_reader_find_signal(const ItmReader* r, const ItmNode* node);
 // A signal by name, or one of its own: a value, or a mapping as under `signals`. Its unit must fit.
-// owner names it.
+// owner names it. The id is that of r->taker.
 int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
                           ItmDimension dimension);
-// The unit of a signal.
-ItmSignalUnit itm_reader_get_signal_unit(const ItmReader* r, int signal);
+
+// Whether a scalar names an output of another subsystem: "control.kappa1".
+bool itm_reader_is_connection(const ItmNode* node);
+// Keep such a connection; it goes to an input of a subsystem.
+void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
+                               const char* input);
+// The place of a node, in memory of its own.
+ItmFilePlace itm_reader_get_place(ItmReader* r, const ItmNode* node);
 
 // A point on a body: in its frame, or (world) given in the start pose.
 ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body,
@@ -132,9 +171,13 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
 
 void itm_read_parameters(ItmReader* r, const ItmNode* node);
 void itm_read_signals(ItmReader* r, const ItmNode* node);
-// A signal that stands where it is used: a value, or a mapping as under `signals`. Its id.
-int itm_read_own_signal(ItmReader* r, const ItmNode* node, const char* owner);
+// A definition as under `signals`. Returns the node that complaints about the whole go to.
+const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
+                               ItmSignalUnit* unit);
 void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name);
+// `subsystems`, and a function a type of them; item: name and definition.
+void itm_read_subsystems(ItmReader* r, const ItmNode* node);
+void itm_read_circuit(ItmReader* r, const ItmItem* item);
 void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);

@@ -1,7 +1,6 @@
 // References from one part of a file to another: bodies, directions of joints, signals, places.
 #include "io/reader.h"
 
-#include "io/nearest.h"
 #include "math/vec.h"
 
 #include <stdio.h>
@@ -9,12 +8,29 @@
 
 // ---------------------------------------------------------------------------- names
 
-static void offer_names(ItmNearest* nearest, const ItmReader* r, ItmElement element)
+void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind,
+                             const ItmNearest* nearest)
 {
-    bool is_shared = element != ITM_ELEMENT_SIGNAL && element != ITM_ELEMENT_MATERIAL;
-    const ItmNames* names = is_shared                       ? &r->builder->names
-                            : element == ITM_ELEMENT_SIGNAL ? &r->builder->signal_names
-                                                            : &r->builder->material_names;
+    char found[64];
+    const char* best = nearest->best;
+    itm_reader_fail(r, node, "there is no %s %s%s%s%s", kind,
+                    itm_node_describe(node, found, sizeof found), best != NULL ? "; nearest: '" : "",
+                    best != NULL ? best : "", best != NULL ? "'" : "");
+}
+
+void itm_reader_offer_names(ItmNearest* nearest, const ItmNames* names)
+{
+    for (size_t i = 0; i < names->nslot; i++) {
+        if (names->slots[i].name != NULL) {
+            itm_nearest_offer(nearest, names->slots[i].name);
+        }
+    }
+}
+
+static void offer_elements(ItmNearest* nearest, const ItmReader* r, ItmElement element)
+{
+    bool is_shared = element != ITM_ELEMENT_MATERIAL;
+    const ItmNames* names = is_shared ? &r->builder->names : &r->builder->material_names;
     for (size_t i = 0; i < names->nslot; i++) {
         const ItmNameEntry* entry = &names->slots[i];
         if (entry->name != NULL &&
@@ -27,15 +43,11 @@ static void offer_names(ItmNearest* nearest, const ItmReader* r, ItmElement elem
 static void fail_unknown(ItmReader* r, const ItmNode* node, ItmElement element, size_t length)
 {
     ItmNearest nearest = itm_nearest_start(node->text, length);
-    offer_names(&nearest, r, element);
+    offer_elements(&nearest, r, element);
     if (element == ITM_ELEMENT_BODY) {
         itm_nearest_offer(&nearest, "ground");
     }
-    char found[64];
-    itm_reader_fail(r, node, "there is no %s %s%s%s%s", itm_element_name(element),
-                    itm_node_describe(node, found, sizeof found),
-                    nearest.best != NULL ? "; nearest: '" : "",
-                    nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+    itm_reader_fail_unknown(r, node, itm_element_name(element), &nearest);
 }
 
 // ---------------------------------------------------------------------------- bodies
@@ -178,14 +190,13 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
 
 // ---------------------------------------------------------------------------- signals
 
-ItmSignalUnit itm_reader_get_signal_unit(const ItmReader* r, int signal)
+int itm_reader_find_signal(const ItmReader* r, const ItmNode* node)
 {
-    return signal >= 0 && signal < r->builder->signals.count ? r->signal_units[signal]
-                                                             : (ItmSignalUnit){.is_bare = true};
+    return node->kind == ITM_NODE_SCALAR ? itm_names_find(&r->signal_names, node->text, node->length)
+                                         : ITM_NONE;
 }
 
-// A single word that is no parameter was meant as the name of a signal.
-static bool is_unknown_name(const ItmReader* r, const ItmNode* node)
+bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node)
 {
     static const char* const WORD =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
@@ -195,32 +206,47 @@ static bool is_unknown_name(const ItmReader* r, const ItmNode* node)
            itm_names_find(&r->parameter_names, node->text, node->length) == ITM_NONE;
 }
 
+// Hand a signal to the subsystem that uses it; one of the file, which others may use too, only once.
+static int take_signal(ItmReader* r, const ItmNode* node, const ItmSignalDef* def, bool is_own)
+{
+    const ItmSignalTaker* taker = &r->taker;
+    int id = is_own ? ITM_NONE : taker->find(taker->builder, def->name);
+    if (id == ITM_NONE && r->status == ITM_OK) {
+        itm_reader_take(r, taker->add(taker->builder, def, &id, r->error), node, NULL, 0);
+    }
+    return r->status == ITM_OK ? id : ITM_NONE;
+}
+
 int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
                           ItmDimension dimension)
 {
     if (r->status != ITM_OK || node == NULL) {
         return ITM_NONE;
     }
-    int signal = ITM_NONE;
-    if (node->kind == ITM_NODE_SCALAR) {
-        signal = itm_builder_find(r->builder, ITM_ELEMENT_SIGNAL, node->text, node->length);
-    }
-    if (signal == ITM_NONE && is_unknown_name(r, node)) {
-        fail_unknown(r, node, ITM_ELEMENT_SIGNAL, node->length);
+    int index = itm_reader_find_signal(r, node);
+    if (index == ITM_NONE && itm_reader_is_unknown_name(r, node)) {
+        ItmNearest nearest = itm_nearest_start(node->text, node->length);
+        itm_reader_offer_names(&nearest, &r->signal_names);
+        itm_reader_fail_unknown(r, node, "signal", &nearest);
         return ITM_NONE;
     }
-    if (signal == ITM_NONE) {
-        signal = itm_read_own_signal(r, node, owner);
+    char name[80];
+    ItmFileSignal own;
+    const ItmFileSignal* signal = index != ITM_NONE ? &r->signals[index] : &own;
+    const ItmNode* whole = node;
+    if (index == ITM_NONE) {
+        snprintf(name, sizeof name, "%.57s:signal", owner);
+        whole = itm_read_signal(r, node, &own.def, &own.unit);
+        own.def.name = name;
     }
-    ItmSignalUnit unit = itm_reader_get_signal_unit(r, signal);
+    ItmSignalUnit unit = signal->unit;
     if (r->status == ITM_OK && !unit.is_bare && !itm_dimension_equal(unit.dimension, dimension)) {
         char want[64], got[64];
         itm_reader_fail(r, node, "wrong unit: expected %s, but the signal '%s' is in %s",
-                        itm_dimension_format(dimension, want, sizeof want),
-                        r->builder->signals.items[signal].name,
+                        itm_dimension_format(dimension, want, sizeof want), signal->def.name,
                         itm_dimension_format(unit.dimension, got, sizeof got));
     }
-    return signal;
+    return take_signal(r, whole, &signal->def, index == ITM_NONE);
 }
 
 // ---------------------------------------------------------------------------- places

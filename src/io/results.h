@@ -42,11 +42,6 @@ typedef struct ItmResultsWriter {
 extern const ItmResultsWriter itm_results_csv;
 extern const ItmResultsWriter itm_results_hdf5;
 
-// itm_results_create for any list of columns (without time), which need not come from a model.
-ItmStatus itm_results_create_columns(ItmResults** results, const char* path,
-                                     const ItmOutputInfo* columns, int ncolumn, const char* prefix,
-                                     const char* title, ItmError* error);
-
 // "running", "finished", "interrupted", "broke-down"
 const char* itm_results_verdict_name(ItmVerdict verdict);
 // The verdict of a name, ITM_VERDICT_RUNNING for an unknown one.

@@ -79,6 +79,45 @@ void itm_table_destroy(ItmTable* table)
     free(table);
 }
 
+// Names, units and what the file says of the run, without values.
+static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, int ncolumn)
+{
+    bool is_copied = itm_table_set_string(&to->title, from->title, strlen(from->title)) &&
+                     itm_table_set_string(&to->reason, from->reason, strlen(from->reason));
+    for (int i = 0; i < ncolumn && is_copied; i++) {
+        const char *name = from->names[columns[i]], *unit = from->units[columns[i]];
+        const char* description = from->descriptions[columns[i]];
+        is_copied = itm_table_add_column(to, name, strlen(name)) &&
+                    itm_table_set_string(&to->units[i], unit, strlen(unit)) &&
+                    itm_table_set_string(&to->descriptions[i], description, strlen(description));
+    }
+    to->is_described = from->is_described;
+    to->verdict = from->verdict;
+    return is_copied;
+}
+
+ItmTable* itm_table_select(const ItmTable* table, const int* columns, int ncolumn)
+{
+    ItmTable* selected = calloc(1, sizeof *selected);
+    if (selected == NULL || !copy_head(selected, table, columns, ncolumn)) {
+        itm_table_destroy(selected);
+        return NULL;
+    }
+    selected->values = calloc((size_t)table->nrow * (size_t)ncolumn + 1, sizeof *selected->values);
+    if (selected->values == NULL) {
+        itm_table_destroy(selected);
+        return NULL;
+    }
+    selected->nrow = table->nrow;
+    double* to = selected->values;
+    for (long row = 0; row < table->nrow; row++) {
+        for (int i = 0; i < ncolumn; i++) {
+            *to++ = itm_table_get(table, row, columns[i]);
+        }
+    }
+    return selected;
+}
+
 static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
 {
     if (!itm_table_set_string(&table->title, "", 0) || !itm_table_set_string(&table->reason, "", 0)) {

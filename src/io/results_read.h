@@ -25,6 +25,8 @@ void itm_table_destroy(ItmTable* table);
 // Column by name, ITM_NONE if there is none.
 int itm_table_find(const ItmTable* table, const char* name);
 double itm_table_get(const ItmTable* table, long row, int column);
+// A table of some of the columns, in the order given; NULL without memory.
+ItmTable* itm_table_select(const ItmTable* table, const int* columns, int ncolumn);
 
 // ---------------------------------------------------------------------------- for the formats
 

@@ -243,6 +243,7 @@ static void fill_info(ItmModel* m, const ItmData* d)
     for (int i = 0; i < m->nrow; i++) {
         m->is_row_redundant[i] = d->factor.inv_diag[i] == 0.0;
     }
+    itm_rows_keep_pivots(m, d);
 }
 
 // Bring the final model into the assembled start, and keep what follows from it.

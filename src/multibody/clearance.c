@@ -4,7 +4,6 @@
 #include "multibody/bounded.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
-#include "multibody/measure.h"
 
 #include <string.h>
 
@@ -231,8 +230,28 @@ bool itm_clearance_build(ItmModel* m, const ItmBuilder* b)
 
 // ---------------------------------------------------------------------------- gaps
 
+// The two frames of a joint in the world.
+typedef struct {
+    int body_a, body_b;
+    ItmMat3 R_a, R_b;
+    ItmVec3 p_a, p_b;
+} View;
+
+static View look(const ItmData* d, const ItmJoint* joint)
+{
+    int a = joint->body_a, b = joint->body_b;
+    return (View){
+        .body_a = a,
+        .body_b = b,
+        .R_a = itm_mat_mul(&d->R[a], &joint->a.R),
+        .R_b = itm_mat_mul(&d->R[b], &joint->b.R),
+        .p_a = itm_vec_add(d->x[a], itm_mat_mul_vec(&d->R[a], joint->a.p)),
+        .p_b = itm_vec_add(d->x[b], itm_mat_mul_vec(&d->R[b], joint->b.p)),
+    };
+}
+
 // Velocity of a point fixed in body b, seen from body a, for the twists of a velocity.
-static ItmVec3 relative_velocity(const ItmData* d, const ItmJointView* view, const ItmSpatial* twist, ItmVec3 point)
+static ItmVec3 relative_velocity(const ItmData* d, const View* view, const ItmSpatial* twist, ItmVec3 point)
 {
     ItmVec3 s_a = itm_vec_sub(point, d->x[view->body_a]), s_b = itm_vec_sub(point, d->x[view->body_b]);
     return itm_vec_sub(itm_twist_shift(twist[view->body_b], s_b).lin, itm_twist_shift(twist[view->body_a], s_a).lin);
@@ -240,16 +259,17 @@ static ItmVec3 relative_velocity(const ItmData* d, const ItmJointView* view, con
 
 // Half of what the turning of both bodies does to the rate of a gap, per time: what a step h that ends with A v+ loses of the
 // gap is h^2 times that. Zero where the gaps of the paper are wanted, which are linear in the step.
-static double half_bias(const ItmData* d, const ItmJointView* view, const ItmLoosePoint* point)
+static double half_bias(const ItmData* d, const View* view, const ItmLoosePoint* point)
 {
     if (d->bounded->feeds_gaps_back) {
         return 0.0;
     }
     ItmVec3 s_a = itm_vec_sub(point->point, d->x[view->body_a]), s_b = itm_vec_sub(point->point, d->x[view->body_b]);
     ItmVec3 u = relative_velocity(d, view, d->twist, point->point);
-    ItmVec3 a = itm_vec_sub(itm_point_acceleration(view->bias_b, view->w_b, s_b),
-                            itm_point_acceleration(view->bias_a, view->w_a, s_a));
-    a = itm_vec_axpy(-2.0, itm_vec_cross(view->w_a, u), a);
+    ItmVec3 w_a = d->twist[view->body_a].ang, w_b = d->twist[view->body_b].ang;
+    ItmVec3 a = itm_vec_sub(itm_point_acceleration(d->accel_bias[view->body_b], w_b, s_b),
+                            itm_point_acceleration(d->accel_bias[view->body_a], w_a, s_a));
+    a = itm_vec_axpy(-2.0, itm_vec_cross(w_a, u), a);
     return 0.5 * itm_vec_dot(point->normal, a);
 }
 
@@ -303,7 +323,7 @@ static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_
 }
 
 // A centre (end of the hub, or centre of the socket) that stays within c of the axis, or of the centre where axis is zero.
-static void measure_radial(const ItmModel* m, ItmData* d, const ItmJointView* view, const ItmLoose* loose, ItmVec3 axis,
+static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmLoose* loose, ItmVec3 axis,
                            ItmLoosePoint* out, double h)
 {
     bool is_literal = d->bounded->feeds_gaps_back;
@@ -335,7 +355,7 @@ static void measure_radial(const ItmModel* m, ItmData* d, const ItmJointView* vi
 }
 
 // A point in front of a plane that is fixed in body a; `normal` points to the point.
-static void measure_plane(const ItmData* d, const ItmJointView* view, ItmLoosePoint* out, ItmVec3 normal, ItmVec3 along,
+static void measure_plane(const ItmData* d, const View* view, ItmLoosePoint* out, ItmVec3 normal, ItmVec3 along,
                           double distance)
 {
     out->normal = normal;
@@ -348,7 +368,7 @@ static void measure_plane(const ItmData* d, const ItmJointView* view, ItmLoosePo
 }
 
 // Corner i of the section on the face at z, against the plane of edge k                                  [clearance, eq. 38]
-static void measure_corner(const ItmData* d, const ItmJointView* view, const ItmLoose* loose, ItmLoosePoint* out, int i, int k,
+static void measure_corner(const ItmData* d, const View* view, const ItmLoose* loose, ItmLoosePoint* out, int i, int k,
                            double z)
 {
     ItmVec3 in_b = itm_vec(loose->corner[2 * i], loose->corner[2 * i + 1], z);
@@ -363,8 +383,7 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
     const ItmLoose* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
     ItmLoosePoint* points = d->loose_points + loose->first_point;
-    ItmJointView view;
-    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    View view = look(d, joint);
     if (loose->type == ITM_JOINT_SPHERICAL) {
         points[0].point = view.p_b;
         measure_radial(m, d, &view, loose, itm_vec(0, 0, 0), &points[0], h);
@@ -550,6 +569,12 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
 }
 
 // ---------------------------------------------------------------------------- looking
+
+ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int loose)
+{
+    View view = look(d, &m->joints[m->loose[loose].joint]);
+    return itm_mat_t_mul_vec(&view.R_a, itm_vec_sub(view.p_b, view.p_a));
+}
 
 // The block of a loose joint in the last step, or NULL.
 static const ItmBoundBlock* find_block(const ItmBounded* b, int loose)

@@ -43,6 +43,8 @@ void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h);
 // Count what the step h did, from the impulses of its rows.
 void itm_clearance_tally(const ItmModel* m, ItmData* d, double h);
 
+// Centre of the hub seen from the pin, axes of frame a, m.
+ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int loose);
 // Impulse of the last step on body b of a loose joint, moment about the origin of its frame b.
 ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int loose);
 // Normal impulse of a gap in the last step, and its state as in ItmContactState.

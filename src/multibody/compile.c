@@ -30,15 +30,17 @@ static int index_of(const ItmModel* m, int body)
     return body == ITM_GROUND ? ITM_NONE : m->body_index[body];
 }
 
-// Lower Cholesky factor, packed by rows.
-static void factor_inertia(double L[6], const ItmSym3* J)
+// Inverse K of the lower Cholesky factor L of J, packed by rows: L K = I, column by column.
+static void factor_inertia(double K[6], const ItmSym3* J)
 {
-    L[0] = sqrt(J->xx);
-    L[1] = J->xy / L[0];
-    L[2] = sqrt(J->yy - L[1] * L[1]);
-    L[3] = J->xz / L[0];
-    L[4] = (J->yz - L[3] * L[1]) / L[2];
-    L[5] = sqrt(J->zz - L[3] * L[3] - L[4] * L[4]);
+    double xx = sqrt(J->xx), yx = J->xy / xx, yy = sqrt(J->yy - yx * yx);
+    double zx = J->xz / xx, zy = (J->yz - zx * yx) / yy, zz = sqrt(J->zz - zx * zx - zy * zy);
+    K[0] = 1.0 / xx;
+    K[1] = -yx * K[0] / yy;
+    K[2] = 1.0 / yy;
+    K[3] = -(zx * K[0] + zy * K[1]) / zz;
+    K[4] = -zy * K[2] / zz;
+    K[5] = 1.0 / zz;
 }
 
 // Rodrigues: a Rot(e, q) b' = (n n' + cos (I - n n') + sin n~) C with n = a e and C = a b'
@@ -124,12 +126,13 @@ static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
         *body = (ItmBody){
             .name = itm_model_take_string(m, def->name),
             .mass = def->mass,
-            .sqrt_mass = sqrt(def->mass),
+            .inv_mass = 1.0 / def->mass,
+            .inv_sqrt_mass = 1.0 / sqrt(def->mass),
             .inertia = def->inertia,
             .com = def->com,
             .joint = ITM_NONE,
         };
-        factor_inertia(body->inertia_L, &def->inertia);
+        factor_inertia(body->inv_inertia_L, &def->inertia);
         if (tree->joint[id] == ITM_NONE) {
             make_free(body);
         } else {

@@ -23,7 +23,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         int count;
     } parts[] = {
         {&d->steps, 1},       {&d->q, m->nq},          {&d->v, m->nv},
-        {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->angle, m->nangle},
+        {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
         {&d->step_hint, 1}, {&d->time, 1}, {&d->step_size, 1}, {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
@@ -84,6 +84,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->row_Y = ITM_TAKE(arena, double, m->nY);
     d->row_omega = ITM_TAKE(arena, double, nrow);
     d->row_gamma = ITM_TAKE(arena, double, nrow);
+    d->row_guess = ITM_TAKE(arena, double, nrow);
     d->row_before = ITM_TAKE(arena, double, nrow);
     d->row_x = ITM_TAKE(arena, double, nrow);
     d->factor.L = ITM_TAKE(arena, double, m->pattern.nvalue);
@@ -233,6 +234,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
         }
     }
     memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
+    memset(d->row_drift, 0, sizeof(double) * (size_t)m->nrow);
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
     itm_kinematics_integrate(m, d->q, q, d->x1, 0.0);

@@ -44,7 +44,7 @@ typedef enum ItmPositionState {
     ITM_POSITION_STALE,    // nothing
     ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
     ITM_POSITION_LOOKED,   // and the twists to v
-    ITM_POSITION_FACTORED, // x, R, r, S, J and the factors of M and H of the Euler step belong to q
+    ITM_POSITION_FACTORED, // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
@@ -65,6 +65,7 @@ struct ItmData {
     double*  v;             // velocities                                            (nv)
     double*  a;             // accelerations at the end of the last step (ALI3P)     (nv)
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
+    double*  row_drift;     // gaps that a step of c = 1/2 leaves, as found last time (nrow) m, rad
     double*  angle;         // unwrapped angles                                      (nangle) rad
     double*  input;         // actuator forces from outside                          (nactuator) N
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
@@ -109,6 +110,7 @@ struct ItmData {
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
     double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
+    double*  row_guess;     // part of row_drift that this step reckons with         (nrow)   m, rad
     double*  row_before;    // A v at the start of the step                          (nrow)   m/s
     double*  row_x;         // right sides and solutions                             (nrow)
 

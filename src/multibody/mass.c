@@ -162,26 +162,6 @@ static inline void solve_upper(const double* L, double* y, int n)
     }
 }
 
-// y <- L^-1 y with the packed factor of an inertia tensor
-static inline ItmVec3 solve_lower_inertia(const double* L, ItmVec3 y)
-{
-    double x = y.x / L[0];
-    double z1 = (y.y - L[1] * x) / L[2];
-    return itm_vec(x, z1, (y.z - L[3] * x - L[4] * z1) / L[5]);
-}
-
-static inline ItmVec3 solve_upper_inertia(const double* L, ItmVec3 y)
-{
-    double z = y.z / L[5];
-    double z1 = (y.y - L[4] * z) / L[2];
-    return itm_vec((y.x - L[1] * z1 - L[3] * z) / L[0], z1, z);
-}
-
-ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 torque)
-{
-    return solve_upper_inertia(body->inertia_L, solve_lower_inertia(body->inertia_L, torque));
-}
-
 // v' of a body that is alone: r'' = f / m, omega'' = J^-1 R' torque
 static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, const double* tau, int i,
                             ItmSpatial wrench)
@@ -193,12 +173,11 @@ static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, co
         force = itm_vec_add(force, itm_vec(t[0], t[1], t[2]));
         torque = itm_vec_add(torque, itm_vec(t[3], t[4], t[5]));
     }
-    double inv_mass = 1.0 / body->mass;
     ItmVec3 w = itm_body_solve_inertia(body, torque);
     double* out = x + body->v_adr;
-    out[0] = force.x * inv_mass;
-    out[1] = force.y * inv_mass;
-    out[2] = force.z * inv_mass;
+    out[0] = force.x * body->inv_mass;
+    out[1] = force.y * body->inv_mass;
+    out[2] = force.z * body->inv_mass;
     out[3] = w.x;
     out[4] = w.y;
     out[5] = w.z;
@@ -265,9 +244,9 @@ void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x)
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         if (body->is_root_leaf) {
-            double s = 1.0 / body->sqrt_mass;
+            double s = body->inv_sqrt_mass;
             const double* y = d->mass_y + body->v_adr;
-            ItmVec3 w = solve_upper_inertia(body->inertia_L, itm_vec(y[3], y[4], y[5]));
+            ItmVec3 w = itm_body_solve_upper(body, itm_vec(y[3], y[4], y[5]));
             double out[6] = {s * y[0], s * y[1], s * y[2], w.x, w.y, w.z};
             memcpy(x + body->v_adr, out, sizeof out);
         }
@@ -280,8 +259,8 @@ void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x)
 // Y of a free body alone: (force / sqrt m, L_J^-1 R' torque)
 static inline void half_solve_root_leaf(const ItmBody* body, const ItmMat3* R, double* y, ItmSpatial p)
 {
-    double s = 1.0 / body->sqrt_mass;
-    ItmVec3 w = solve_lower_inertia(body->inertia_L, itm_mat_t_mul_vec(R, p.ang));
+    double s = body->inv_sqrt_mass;
+    ItmVec3 w = itm_body_solve_lower(body, itm_mat_t_mul_vec(R, p.ang));
     y[0] = s * p.lin.x;
     y[1] = s * p.lin.y;
     y[2] = s * p.lin.z;

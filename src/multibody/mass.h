@@ -5,8 +5,23 @@
 
 #include "multibody/data.h"
 
-// J^-1 torque of one body, body axes.
-ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 torque);
+// L^-1 y, L^-T y and J^-1 y with the factor J = L L' of the inertia of one body, body axes.
+static inline ItmVec3 itm_body_solve_lower(const ItmBody* body, ItmVec3 y)
+{
+    const double* K = body->inv_inertia_L;
+    return itm_vec(K[0] * y.x, K[1] * y.x + K[2] * y.y, K[3] * y.x + K[4] * y.y + K[5] * y.z);
+}
+
+static inline ItmVec3 itm_body_solve_upper(const ItmBody* body, ItmVec3 y)
+{
+    const double* K = body->inv_inertia_L;
+    return itm_vec(K[0] * y.x + K[1] * y.y + K[3] * y.z, K[2] * y.y + K[4] * y.z, K[5] * y.z);
+}
+
+static inline ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 y)
+{
+    return itm_body_solve_upper(body, itm_body_solve_lower(body, y));
+}
 
 // Articulated inertias, gains and factors of the present configuration (after the position stage).
 void itm_mass_factor(const ItmModel* m, ItmData* d);

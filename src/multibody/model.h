@@ -30,8 +30,8 @@ typedef struct ItmBody {
     const char* name;
     double  mass;          // kg
     ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
-    double  inertia_L[6];  // lower Cholesky factor of the inertia, packed by rows
-    double  sqrt_mass;
+    double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
+    double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
     ItmVec3 com;           // centre of mass in the user's body frame                         m
 
     int  parent;           // body, or ITM_NONE: the world
@@ -251,6 +251,7 @@ struct ItmModel {
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
     bool*       is_row_redundant; // in the start configuration             (nrow)
+    double*     pivot_raise;  // itm_rows_factor_step                       (nrow)
     ItmBlocks   pattern;      // of H
     ItmBlockPair* pairs;
     int         npair;

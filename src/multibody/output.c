@@ -177,8 +177,6 @@ static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
     const ItmLoose* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
     const double* tally = d->loose_tally + index * ITM_TALLY_COUNT;
-    ItmJointView view;
-    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
     itm_clearance_measure(m, d, index, 0.0);
     int nradial = loose->type == ITM_JOINT_REVOLUTE ? 2 : loose->npoint, nclosed = 0;
     double least_radial = INFINITY, least = INFINITY;
@@ -191,7 +189,7 @@ static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
         least_radial = k < nradial ? fmin(least_radial, gap) : least_radial;
     }
     emit_vec(sink, joint->name, "orbit", "m", "centre of the hub seen from the pin, axes of frame a",
-             itm_mat_t_mul_vec(&view.R_a, itm_vec_sub(view.p_b, view.p_a)));
+             itm_clearance_get_orbit(m, d, index));
     emit(sink, joint->name, "eccentricity", "", "1", "share of the clearance that is used up: 0 centred, 1 touching",
          1.0 - least_radial / loose->radial);
     emit(sink, joint->name, "penetration", "", "m", "deepest penetration of a contact point", fmax(0.0, -least));

@@ -1,16 +1,70 @@
 #include "multibody/rows.h"
 
+#include "base/inline.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
 
 #include <string.h>
 
+// What is wanted of the rows. Constants where the functions below are called, so that each caller has its own short code.
+enum { GAP = 1, MOTION = 2, JACOBIAN = 4 };
+
+// ---------------------------------------------------------------------------- filling
+
+// Position of a body in the list of those a block touches, or ITM_NONE for the world.
+ITM_INLINE int find_body(const ItmRowBlock* block, int body)
+{
+    for (int k = 0; k < block->nbody; k++) {
+        if (block->body[k] == body) {
+            return k;
+        }
+    }
+    return ITM_NONE;
+}
+
+static void add_covector(ItmSpatial* cov, const ItmRowBlock* block, int body, double s, ItmSpatial c)
+{
+    int k = find_body(block, body);
+    if (k != ITM_NONE) {
+        cov[k] = itm_spatial_axpy(s, c, cov[k]);
+    }
+}
+
+// A block of joint rows being filled.
+typedef struct {
+    ItmData* d;
+    const ItmRowBlock* block;
+    int a, b;  // where its Jacobian has the two bodies, or ITM_NONE
+} Filling;
+
+// Row i of the block is x.
+ITM_INLINE void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
+{
+    int row = f->block->row + i;
+    if (wanted & GAP) {
+        f->d->row_gap[row] = x.value;
+    }
+    if (wanted & MOTION) {
+        f->d->row_rate[row] = x.rate;
+        f->d->row_bias[row] = x.bias;
+    }
+    if (wanted & JACOBIAN) {
+        ItmSpatial* cov = f->d->row_cov + f->block->cov_adr + i * f->block->nbody;
+        if (f->a != ITM_NONE) {
+            cov[f->a] = x.cov_a;
+        }
+        if (f->b != ITM_NONE) {
+            cov[f->b] = x.cov_b;
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- locked directions of a joint
 
 // Rotation of frame b against frame a, all three locked: Phi = 2 eps of the relative quaternion (eta, eps).
 //   Phi' = eta w + eps x w,  w = w_b - w_a in axes of b
-static void measure_locked_rotations(ItmMeasured out[3], const ItmJointView* view)
+ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJointView* view, unsigned wanted)
 {
     ItmMat3 R_rel = itm_mat_t_mul(&view->R_a, &view->R_b);
     ItmQuat p = itm_quat_from_mat(&R_rel);
@@ -32,144 +86,71 @@ static void measure_locked_rotations(ItmMeasured out[3], const ItmJointView* vie
     for (int k = 0; k < 3; k++) {
         ItmVec3 e = itm_mat_column(&identity, k);
         ItmVec3 n = itm_mat_mul_vec(&view->R_b, itm_vec_axpy(eta, e, itm_vec_cross(e, eps)));
-        out[k] = (ItmMeasured){
-            .value = 2.0 * itm_vec_get(eps, k),
-            .rate = itm_vec_get(rate, k),
-            .bias = itm_vec_get(bias, k),
-            .cov_a = {itm_vec_neg(n), {0, 0, 0}},
-            .cov_b = {n, {0, 0, 0}},
-        };
+        put(f, first + k,
+            (ItmMeasured){
+                .value = 2.0 * itm_vec_get(eps, k),
+                .rate = itm_vec_get(rate, k),
+                .bias = itm_vec_get(bias, k),
+                .cov_a = {itm_vec_neg(n), {0, 0, 0}},
+                .cov_b = {n, {0, 0, 0}},
+            },
+            wanted);
     }
 }
 
 // x . y with the sign that makes its rate +w about the locked axis when the frames agree.
-static ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
+ITM_INLINE ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
 {
     return itm_joint_measure_dot(view, itm_vec_scale(sign, x), y);
 }
 
-// Locked rotations, in the order rx ry rz. Returns their number.
-static int measure_rotation_locks(ItmMeasured out[3], const ItmJointView* view, unsigned free)
+// Locked rotations, in the order rx ry rz, from row `first` of the block on.
+ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointView* view, unsigned free,
+                                      unsigned wanted)
 {
-    int axes[3];
-    switch (itm_joint_get_free_rotations(free, axes)) {
-    case 0:
-        measure_locked_rotations(out, view);
-        return 3;
-    case 1: {
+    int axes[3], nfree = itm_joint_get_free_rotations(free, axes);
+    if (nfree == 0) {
+        put_locked_rotations(f, first, view, wanted);
+    } else if (nfree == 1) {
         // free about k; (k, i, j) cyclic: about i: -e_j . e_k, about j: e_i . e_k
         int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
         ItmVec3 e_k = itm_mat_column(&view->R_b, k);
-        ItmMeasured about_i = measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0);
-        ItmMeasured about_j = measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0);
-        out[0] = i < j ? about_i : about_j;
-        out[1] = i < j ? about_j : about_i;
-        return 2;
-    }
-    case 2:
+        put(f, first + (i > j), measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
+        put(f, first + (i < j), measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
+    } else if (nfree == 2) {
         // the two axes stay perpendicular
-        out[0] = itm_joint_measure_dot(view, itm_mat_column(&view->R_a, axes[0]),
-                                       itm_mat_column(&view->R_b, axes[1]));
-        return 1;
-    default:
-        return 0;
+        put(f, first,
+            itm_joint_measure_dot(view, itm_mat_column(&view->R_a, axes[0]), itm_mat_column(&view->R_b, axes[1])),
+            wanted);
     }
 }
 
-// All locked directions of a joint, translations first. Returns their number.
-static int measure_locks(ItmMeasured out[6], const ItmData* d, const ItmJoint* joint)
+// The rows of a joint: its locked directions, translations first.
+ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
 {
-    ItmJointView view;
-    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    const ItmJoint* joint = &m->joints[block->index];
+    Filling f = {d, block, find_body(block, joint->body_a), find_body(block, joint->body_b)};
+    ItmJointView view = {0};
+    itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    if (wanted & MOTION) {
+        itm_joint_view_move(&view, d, joint->body_a, joint->body_b);
+    }
     int n = 0;
     for (int k = 0; k < 3; k++) {
         if (!(joint->free & (1u << k))) {
-            out[n++] = itm_joint_measure_translation(&view, k);
+            put(&f, n++, itm_joint_measure_translation(&view, k), wanted);
         }
     }
-    return n + measure_rotation_locks(out + n, &view, joint->free);
+    put_rotation_locks(&f, n, &view, joint->free, wanted);
 }
 
-// The values of measure_locks alone, from the position stage: what closing gaps asks for again and again.
-static void measure_lock_gaps(double* out, const ItmData* d, const ItmJoint* joint)
-{
-    const ItmMat3 *R_body_a = &d->R[joint->body_a], *R_body_b = &d->R[joint->body_b];
-    ItmMat3 R_a = itm_mat_mul(R_body_a, &joint->a.R);
-    ItmVec3 p_a = itm_vec_add(d->x[joint->body_a], itm_mat_mul_vec(R_body_a, joint->a.p));
-    ItmVec3 p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(R_body_b, joint->b.p));
-    ItmVec3 delta = itm_vec_sub(p_b, p_a);
-    int n = 0, axes[3];
-    for (int k = 0; k < 3; k++) {
-        if (!(joint->free & (1u << k))) {
-            out[n++] = itm_vec_dot(itm_mat_column(&R_a, k), delta);
-        }
-    }
-    int nfree = itm_joint_get_free_rotations(joint->free, axes);
-    if (nfree == 0) {
-        ItmMat3 R_b = itm_mat_mul(R_body_b, &joint->b.R), R_rel = itm_mat_t_mul(&R_a, &R_b);
-        ItmQuat p = itm_quat_from_mat(&R_rel);
-        double s = p.w < 0 ? -2.0 : 2.0;
-        out[n] = s * p.x;
-        out[n + 1] = s * p.y;
-        out[n + 2] = s * p.z;
-    } else if (nfree == 1) {
-        int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
-        ItmVec3 e_k = itm_mat_mul_vec(R_body_b, itm_mat_column(&joint->b.R, k));
-        out[n + (i > j)] = -itm_vec_dot(itm_mat_column(&R_a, j), e_k);
-        out[n + (i < j)] = itm_vec_dot(itm_mat_column(&R_a, i), e_k);
-    } else if (nfree == 2) {
-        ItmVec3 e_j = itm_mat_mul_vec(R_body_b, itm_mat_column(&joint->b.R, axes[1]));
-        out[n] = itm_vec_dot(itm_mat_column(&R_a, axes[0]), e_j);
-    }
-}
-
-// ---------------------------------------------------------------------------- filling
-
-// Position of a body in the list of those a block touches, or ITM_NONE for the world.
-static int find_body(const ItmRowBlock* block, int body)
-{
-    for (int k = 0; k < block->nbody; k++) {
-        if (block->body[k] == body) {
-            return k;
-        }
-    }
-    return ITM_NONE;
-}
-
-static void add_covector(ItmSpatial* cov, const ItmRowBlock* block, int body, double s, ItmSpatial c)
-{
-    int k = find_body(block, body);
-    if (k != ITM_NONE) {
-        cov[k] = itm_spatial_axpy(s, c, cov[k]);
-    }
-}
-
-static void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block)
-{
-    const ItmJoint* joint = &m->joints[block->index];
-    ItmMeasured locks[6];
-    int n = measure_locks(locks, d, joint);
-    int a = find_body(block, joint->body_a), b = find_body(block, joint->body_b);
-    for (int i = 0; i < n; i++) {
-        int row = block->row + i;
-        d->row_gap[row] = locks[i].value;
-        d->row_rate[row] = locks[i].rate;
-        d->row_bias[row] = locks[i].bias;
-        ItmSpatial* cov = d->row_cov + block->cov_adr + i * block->nbody;
-        if (a != ITM_NONE) {
-            cov[a] = locks[i].cov_a;
-        }
-        if (b != ITM_NONE) {
-            cov[b] = locks[i].cov_b;
-        }
-    }
-}
+// ---------------------------------------------------------------------------- rows of measures
 
 // sum of coef * measure - offset - signal(t)
-static void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t)
+ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t, unsigned wanted)
 {
     ItmSpatial* cov = d->row_cov + block->cov_adr;
-    for (int k = 0; k < block->nbody; k++) {
+    for (int k = 0; (wanted & JACOBIAN) && k < block->nbody; k++) {
         cov[k] = itm_spatial_zero();
     }
     double gap = -block->offset, rate = -block->offset_rate, bias = 0.0;
@@ -180,29 +161,48 @@ static void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock*
         gap += c * x.value;
         rate += c * x.rate;
         bias += c * x.bias;
-        add_covector(cov, block, measure->body_a, c, x.cov_a);
-        add_covector(cov, block, measure->body_b, c, x.cov_b);
+        if (wanted & JACOBIAN) {
+            add_covector(cov, block, measure->body_a, c, x.cov_a);
+            add_covector(cov, block, measure->body_b, c, x.cov_b);
+        }
     }
-    if (block->signal != ITM_NONE) {
+    if ((wanted & MOTION) && block->signal != ITM_NONE) {
         ItmSignalValue s = itm_signal_compute(&m->signals[block->signal], t);
         gap -= s.x;
         rate -= block->is_velocity ? s.x : s.x_dot;
     }
-    d->row_gap[block->row] = block->is_velocity ? 0.0 : gap;
-    d->row_rate[block->row] = rate;
-    d->row_bias[block->row] = bias;
+    if (wanted & MOTION) {
+        d->row_gap[block->row] = block->is_velocity ? 0.0 : gap;
+        d->row_rate[block->row] = rate;
+        d->row_bias[block->row] = bias;
+    }
 }
 
-void itm_rows_compute(const ItmModel* m, ItmData* d, double t)
+ITM_INLINE void fill(const ItmModel* m, ItmData* d, double t, unsigned wanted)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->kind == ITM_BLOCK_JOINT) {
-            fill_joint_block(m, d, block);
+            fill_joint_block(m, d, block, wanted);
         } else {
-            fill_measure_block(m, d, block, t);
+            fill_measure_block(m, d, block, t, wanted);
         }
     }
+}
+
+void itm_rows_compute(const ItmModel* m, ItmData* d, double t)
+{
+    fill(m, d, t, GAP | MOTION | JACOBIAN);
+}
+
+void itm_rows_compute_jacobian(const ItmModel* m, ItmData* d)
+{
+    fill(m, d, 0.0, JACOBIAN);
+}
+
+void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t)
+{
+    fill(m, d, t, GAP | MOTION);
 }
 
 static double measure_block_gap(const ItmModel* m, const ItmData* d, const double* q,
@@ -225,7 +225,7 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->kind == ITM_BLOCK_JOINT) {
-            measure_lock_gaps(d->row_gap + block->row, d, &m->joints[block->index]);
+            fill_joint_block(m, d, block, GAP);
         } else {
             d->row_gap[block->row] = measure_block_gap(m, d, q, block, t);
         }
@@ -324,18 +324,19 @@ static double free_mobility(const ItmModel* m, const ItmData* d, const ItmRowBlo
 }
 
 // Scales of the rows of a diagonal block, and compliance on its diagonal.
-static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative)
+static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative, const double* raise)
 {
     const ItmRowBlock* block = &m->blocks[pair->first];
     for (int i = 0; i < block->nrow; i++) {
         double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
         double scale = fmax(*H_ii, free_mobility(m, d, block, i));
-        d->factor.scale[block->row + i] = scale;
+        d->factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
         *H_ii += relative * scale + d->row_omega[block->row + i];
     }
 }
 
-void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
+// raise: by how much the pivots that count as dependent are larger than ITM_REDUNDANCY_TOLERANCE (nrow), or NULL
+static void factor(const ItmModel* m, ItmData* d, double relative, const double* raise)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
@@ -346,10 +347,30 @@ void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
         const ItmBlockPair* pair = &m->pairs[p];
         multiply_pair(m, d, pair);
         if (pair->first == pair->second) {
-            finish_diagonal(m, d, pair, relative);
+            finish_diagonal(m, d, pair, relative, raise);
         }
     }
     d->info.nredundant = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);
+}
+
+void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
+{
+    factor(m, d, relative, NULL);
+}
+
+void itm_rows_factor_step(const ItmModel* m, ItmData* d)
+{
+    factor(m, d, 0.0, m->pivot_raise);
+}
+
+void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nrow; i++) {
+        // pivot / scale at the start, 0 for a row that is redundant there
+        double inv = d->factor.inv_diag[i];
+        double share = inv > 0.0 ? fmin(1.0, 1.0 / (inv * inv * d->factor.scale[i])) : 0.0;
+        m->pivot_raise[i] = fmax(1.0, share * ITM_SINGULAR_SHARE / ITM_REDUNDANCY_TOLERANCE);
+    }
 }
 
 // ---------------------------------------------------------------------------- products

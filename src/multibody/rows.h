@@ -8,11 +8,20 @@
 // a mechanism that merely passes near a singular position gives the square of its angle from it.
 #define ITM_REDUNDANCY_TOLERANCE 1e-12
 
+// A time step leaves out rows whose pivot has fallen below this fraction of what it was in the start configuration: there
+// the mechanism is within 3e-3 rad of a singular position, and a linearised row would ask for velocities of order step / angle.
+// Inertia carries the mechanism through, the gap of the row is closed with the others. Against the start and not against the
+// free bodies, because a light body between heavy ones has small pivots always.
+#define ITM_SINGULAR_SHARE 1e-5
+
 // Compliance [1/kg] so large that a row takes no part in a solve.
 #define ITM_OMEGA_IDLE 1e30
 
 // Gap, rate, bias and Jacobian of all rows at time t, after the velocity stage.
 void itm_rows_compute(const ItmModel* m, ItmData* d, double t);
+// Its two halves: the Jacobian after the position stage; gap, rate and bias after the velocity stage.
+void itm_rows_compute_jacobian(const ItmModel* m, ItmData* d);
+void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t);
 // The gaps only, in the configuration of the position stage (coordinates q); Jacobians stay as they are.
 // Returns the largest.
 double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t);
@@ -22,6 +31,10 @@ void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int or
 // H = A M^-1 A' + diag(d->row_omega), factored; `relative` times the mobility that its bodies would have if they were
 // free is added to every diagonal entry. After itm_mass_factor.
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative);
+// The same for a time step: rows that are nearly dependent in this position are left out (ITM_SINGULAR_SHARE).
+void itm_rows_factor_step(const ItmModel* m, ItmData* d);
+// Keep the pivots of the factor of the start configuration in the model, which that compares with.
+void itm_rows_keep_pivots(ItmModel* m, const ItmData* d);
 
 // out = A v for any velocities (or accelerations) v. out (nrow)
 void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);

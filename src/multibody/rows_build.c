@@ -476,7 +476,8 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
     m->row_block = itm_model_take(m, (size_t)m->nrow, sizeof(int));
     m->row_names = itm_model_take(m, (size_t)m->nrow, sizeof(char*));
     m->is_row_redundant = itm_model_take(m, (size_t)m->nrow, sizeof(bool));
-    if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || !build_paths(m)) {
+    m->pivot_raise = itm_model_take(m, (size_t)m->nrow, sizeof(double));
+    if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || m->pivot_raise == NULL || !build_paths(m)) {
         return ITM_ERR_MEMORY;
     }
     measure_depth(m);

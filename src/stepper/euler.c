@@ -57,12 +57,14 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
     // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards want the
-    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3
+    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
+    // the gap of the last step is reckoned with
     itm_rows_compute_reference(m, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
         double c = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
-        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - d->row_gamma[i] * d->row_gap[i] / h;
+        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - (d->row_gamma[i] * d->row_gap[i] + d->row_drift[i]) / h;
+        d->row_guess[i] = d->row_drift[i];
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
@@ -74,23 +76,24 @@ void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
     itm_mass_factor(m, d);
     if (m->nrow > 0) {
         set_compliance(m, d, h);
-        itm_rows_factor(m, d, 0.0);
+        itm_rows_factor_step(m, d);
     }
 }
 
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 {
     d->info.gap = itm_gaps_close(m, d, t);
+    memset(d->row_guess, 0, sizeof(double) * (size_t)m->nrow);
     d->info.residual = d->info.gap;
     d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
 
-    itm_kinematics_compute_velocities(m, d, d->v);
-    itm_rows_compute(m, d, t);
+    itm_rows_compute_jacobian(m, d);
     itm_euler_factor(m, d, h);
+    itm_rows_multiply(m, d, d->row_x, d->v);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        d->row_x[i] = is_compliant ? 0.0 : -d->row_rate[i];
+        d->row_x[i] = is_compliant ? 0.0 : d->row_ref[i] - d->row_x[i];
     }
     itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
     itm_rows_apply(m, d, d->v, d->row_x);
@@ -108,10 +111,13 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
 {
     ItmVec3 next = w;
-    for (int i = 0; i < 6; i++) {
-        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next));
+    double change = INFINITY, small = 1e-32 * itm_vec_dot(w, w);
+    for (int i = 0; i < 6 && change > small; i++) {
+        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next)), last = next;
         ItmVec3 torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, mean), mean);
         next = itm_vec_axpy(h, itm_body_solve_inertia(body, torque), w);
+        ItmVec3 difference = itm_vec_sub(next, last);
+        change = itm_vec_dot(difference, difference);
     }
     double before = itm_vec_dot(w, itm_sym_mul_vec(&body->inertia, w));
     double after = itm_vec_dot(next, itm_sym_mul_vec(&body->inertia, next));
@@ -157,7 +163,10 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     itm_dynamics_compute_right_side(m, d, t);
     keep_gyroscopic_energy(m, d, h);
     if (m->nrow > 0) {
-        itm_rows_compute(m, d, t);
+        if (d->position_state != ITM_POSITION_FACTORED) {
+            itm_rows_compute_jacobian(m, d);
+        }
+        itm_rows_compute_motion(m, d, t);
         itm_rows_add_damper_power(m, d);
     }
     return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;

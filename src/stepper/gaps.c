@@ -31,12 +31,12 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
     return look(m, d, q, t);
 }
 
-// Factors of M and H at q.
+// Gaps, and factors of M and H, at q.
 static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
 {
-    itm_kinematics_compute_positions(m, d, q);
+    look(m, d, q, t);
     itm_mass_factor(m, d);
-    itm_rows_compute(m, d, t);
+    itm_rows_compute_jacobian(m, d);
     itm_rows_factor(m, d, DAMPING);
 }
 
@@ -55,6 +55,10 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
 {
     size_t size = sizeof(double) * (size_t)m->nq;
     double gap = look(m, d, d->q, t);
+    for (int row = 0; row < m->nrow; row++) {
+        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
+        d->row_drift[row] = is_rigid ? d->row_guess[row] + d->row_gap[row] : 0.0;
+    }
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);
         double gap_next = take_step(m, d, d->q, t);

@@ -109,8 +109,22 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
     return status;
 }
 
+// Velocities that driven rows shall have: where the velocity is driven, that of the end of the step; where the position is, the
+// mean one, so that the step ends in it.
+static void compute_driven(const ItmModel* m, ItmData* d, double t, double h)
+{
+    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (block->signal != ITM_NONE && !block->is_velocity) {
+            const ItmSignal* signal = &m->signals[block->signal];
+            d->row_ref[block->row] = (itm_signal_compute(signal, t + h).x - itm_signal_compute(signal, t).x) / h;
+        }
+    }
+}
+
 // Bilateral rows: b(x) = C a + (C v - signal') x + Phi x^2, mu = H^-1 b, and what they add to the objective, b' H^-1 b. The
-// velocities of motions are those of the end of the largest step.
+// velocities of motions are those of the largest step.
 static void set_bilateral(const ItmModel* m, ItmData* d, double t, double h)
 {
     ItmVariable* s = d->variable;
@@ -122,7 +136,7 @@ static void set_bilateral(const ItmModel* m, ItmData* d, double t, double h)
     for (int i = 0; i < m->nrow; i++) {
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, s->b[0], s->a);
     for (int i = 0; i < m->nrow; i++) {
         s->b[1][i] = d->row_before[i] - d->row_ref[i];
@@ -216,10 +230,10 @@ static ItmStatus search(const ItmModel* m, ItmData* d, double t, double h_min, d
 
 // ---------------------------------------------------------------------------- step
 
-// v += M^-1 C' h lambda with C v+ + Phi / h = signal'(t + h); impulses into d->lambda.
+// v += M^-1 C' h lambda with C v+ + Phi / h = signal'; impulses into d->lambda.
 static void solve_bilateral(const ItmModel* m, ItmData* d, double* v, double t, double h)
 {
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, d->lambda, v);
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] = d->row_ref[i] - d->lambda[i] - d->row_gap[i] / h;

@@ -4,32 +4,6 @@
 source=$1 interim=$2
 model=$source/examples/pendulum.yaml
 
-# expect STATUS COMMAND...: run it, output in out.txt and err.txt
-expect() {
-    want=$1; shift
-    got=0
-    "$@" >out.txt 2>err.txt || got=$?
-    [ "$got" -eq "$want" ] || { cat out.txt err.txt; fail "status $got, not $want: $*"; }
-}
-
-err_has() {
-    grep -qF -- "$1" err.txt || { cat err.txt; fail "stderr does not say: $1"; }
-}
-
-out_has() {
-    grep -qF -- "$1" out.txt || { cat out.txt; fail "stdout does not say: $1"; }
-}
-
-rows() {
-    echo $(($(wc -l <"$1") - 1))
-}
-
-# Every line of a CSV file has as many fields as the first, and ends.
-is_whole() {
-    awk -F, 'NR == 1 {n = NF} NF != n {exit 1}' "$1" || fail "$1 has a broken row"
-    [ "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" = '\n' ] || fail "$1 ends within a row"
-}
-
 # ---------------------------------------------------------------------------- usage
 
 help_and_version_go_to_stdout() {
@@ -40,7 +14,7 @@ help_and_version_go_to_stdout() {
         out_has "usage: interim"
         [ ! -s err.txt ]
     done
-    for command in run check; do
+    for command in run check sweep; do
         expect 0 "$interim" help "$command"
         out_has "usage: interim $command"
         expect 0 "$interim" "$command" --help

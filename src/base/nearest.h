@@ -1,6 +1,6 @@
 // The valid word nearest to what somebody typed.
-#ifndef ITM_IO_NEAREST_H
-#define ITM_IO_NEAREST_H
+#ifndef ITM_BASE_NEAREST_H
+#define ITM_BASE_NEAREST_H
 
 #include <stddef.h>
 

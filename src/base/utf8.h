@@ -1,6 +1,6 @@
 // The little that a reader must know about UTF-8.
-#ifndef ITM_IO_UTF8_H
-#define ITM_IO_UTF8_H
+#ifndef ITM_BASE_UTF8_H
+#define ITM_BASE_UTF8_H
 
 #include <stddef.h>
 

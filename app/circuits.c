@@ -1,0 +1,122 @@
+#include "circuits.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define EULER_LIMIT 2.0   // |lambda| h on the negative real axis, where forward Euler and Heun stop being stable
+#define RK4_LIMIT 2.785   // and RK4
+
+// ---------------------------------------------------------------------------- numbers
+
+static void print_size(const ItmFileCircuit* circuit)
+{
+    ItmCircuitInfo info = itm_circuit_get_info(circuit->circuit);
+    printf("\n%s (hydraulics)\n", circuit->name);
+    printf("  nodes        %d: %d volumes, %d sources; volumes exchange oil in %d %s\n", info.nnode, info.nvolume,
+           info.nsource, info.nisland, info.nisland == 1 ? "group" : "groups");
+    printf("  elements     %d valves, %d cylinders, %d accumulators; %d resistances in all\n", info.nvalve,
+           info.ncylinder, info.naccumulator, info.nbranch);
+    printf("  states       %d; %.0f kB for a running instance\n", info.nstate, ceil((double)info.data_bytes / 1024.0));
+    printf("  inputs      ");
+    for (int i = 0; i < info.ninput; i++) {
+        printf(" %s", itm_circuit_get_input_name(circuit->circuit, i));
+    }
+    printf("\n");
+}
+
+// What limits the step of an integrator, or INFINITY.
+static double stable_step(ItmHydraulicIntegrator integrator, double rate)
+{
+    switch (integrator) {
+    case ITM_HYDRAULIC_EULER:
+    case ITM_HYDRAULIC_HEUN:
+        return EULER_LIMIT / rate;
+    case ITM_HYDRAULIC_RK4:
+        return RK4_LIMIT / rate;
+    default:
+        return INFINITY;
+    }
+}
+
+// The fastest rate of the start and what it asks of the step; returns the number of warnings.
+static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, ItmHydraulics* d)
+{
+    double rate = itm_hydraulics_compute_fastest_rate(circuit->circuit, d);
+    double step = circuit->step > 0.0 ? circuit->step : file->run.step.step;
+    ItmHydraulicIntegrator integrator = circuit->options.integrator;
+    printf("  fastest rate %.4g 1/s at the start: euler and heun up to %.3g s, rk4 up to %.3g s\n", rate,
+           EULER_LIMIT / rate, RK4_LIMIT / rate);
+    printf("  integrator   %s in steps of %.9g s\n", itm_hydraulic_integrator_name(integrator), step);
+    if (step <= stable_step(integrator, rate)) {
+        return 0;
+    }
+    printf("warning: circuit '%s': %s is not stable in steps of %.3g s; up to %.3g s is safe, or take trapezoidal\n",
+           circuit->name, itm_hydraulic_integrator_name(integrator), step, stable_step(integrator, rate));
+    return 1;
+}
+
+// ---------------------------------------------------------------------------- start
+
+// What the static start found for the inputs that were free.
+static void print_found(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicRest* rest)
+{
+    printf("  static start found in %d iterations", rest->iterations);
+    for (int i = 0; i < itm_circuit_get_info(circuit->circuit).ninput; i++) {
+        if (circuit->is_free[i]) {
+            printf("; %s %+.6g", itm_circuit_get_input_name(circuit->circuit, i), itm_hydraulics_get_input(d, i));
+        }
+    }
+    printf("\n");
+}
+
+static void print_start(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicRest* rest)
+{
+    const ItmCircuit* c = circuit->circuit;
+    if (circuit->is_static) {
+        print_found(circuit, d, rest);
+    }
+    const char* node = itm_circuit_get_node_name(c, rest->flow_node);
+    if (node != NULL) {
+        printf("  rest         net flow up to %.3g m^3/s, into '%s'", rest->flow, node);
+    }
+    const char* cylinder = itm_circuit_get_cylinder_name(c, rest->force_cylinder);
+    if (cylinder != NULL) {
+        printf("; force off by up to %.3g N, of '%s'", rest->force, cylinder);
+    }
+    printf("%s", node != NULL || cylinder != NULL ? "\n" : "");
+    for (int i = 0; i < itm_circuit_get_info(c).ncylinder; i++) {
+        printf("  cylinder     %s pushes with %.6g N at the start\n", itm_circuit_get_cylinder_name(c, i),
+               itm_hydraulics_get_force(c, d, i).total);
+    }
+}
+
+// ---------------------------------------------------------------------------- all
+
+static int check_circuit(const ItmModelFile* file, const ItmFileCircuit* circuit)
+{
+    ItmHydraulics* d = NULL;
+    ItmError error = {0};
+    ItmHydraulicRest rest;
+    print_size(circuit);
+    if (itm_file_create_hydraulics(&d, circuit, &rest, &error) != ITM_OK) {
+        app_print_error(&error);
+        return -1;
+    }
+    print_start(circuit, d, &rest);
+    int nwarning = print_rates(file, circuit, d);
+    itm_hydraulics_destroy(d);
+    return nwarning;
+}
+
+int app_circuits_check(const ItmModelFile* file)
+{
+    int nwarning = 0;
+    for (int i = 0; i < file->ncircuit; i++) {
+        int count = check_circuit(file, &file->circuits[i]);
+        if (count < 0) {
+            return -1;
+        }
+        nwarning += count;
+    }
+    return nwarning;
+}

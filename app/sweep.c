@@ -1,0 +1,308 @@
+#include "sweep.h"
+
+#include "base/list.h"
+#include "io/expression.h"
+#include "io/results.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const AppOption OPTIONS[] = {
+    {APP_OPTION_WORD, "--over", 'v', "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; may be repeated"},
+    {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL, "change a value of the model in all runs; may be repeated"},
+    {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results that are compared"},
+    {APP_OPTION_WORD, "--signals", 'i', "NAME,...", NULL, "signals to tell of, as in rod.position.x or 'rod.*'"},
+    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL, "compare with a run that has this value; or results FILE"},
+    {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "runs at a time; as many as there are processors"},
+    {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after so much wall time, as in 60s"},
+    {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "write the table to FILE.csv too"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no table on the terminal"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+};
+
+static bool complain(const char* what, const char* text)
+{
+    fprintf(stderr, "interim sweep: %s '%s' (see: interim help sweep)\n", what, text);
+    return false;
+}
+
+bool app_sweep_complain_memory(void)
+{
+    fprintf(stderr, "interim sweep: out of memory\n");
+    return false;
+}
+
+// ---------------------------------------------------------------------------- arguments
+
+bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length)
+{
+    char* copy = strndup(text, length);
+    if (copy == NULL || !ITM_LIST_APPEND(*texts, copy)) {
+        free(copy);
+        return app_sweep_complain_memory();
+    }
+    return true;
+}
+
+static void free_texts(SweepTexts* texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        free(texts->items[i]);
+    }
+    free(texts->items);
+    *texts = (SweepTexts){0};
+}
+
+static bool add_patterns(Sweep* s, const char* text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        if (length > 0 && !app_sweep_add_text(&s->patterns, text, length)) {
+            return false;
+        }
+        text += length + (text[length] == ',');
+    }
+    return s->patterns.count > 0 || complain("--signals wants names, not", text);
+}
+
+static bool set_reference(Sweep* s, const char* text)
+{
+    if (itm_results_format(text) != 0 && access(text, F_OK) == 0) {
+        s->reference_file = text;
+        return true;
+    }
+    if (strchr(text, '=') == NULL) {
+        return complain("--reference wants KEY=VALUE or a results file that is there, not", text);
+    }
+    return app_sweep_add_text(&s->reference, text, strlen(text));
+}
+
+static bool set_jobs(Sweep* s, const char* text)
+{
+    char* end = NULL;
+    long count = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || count < 1 || count > 1024) {
+        return complain("--jobs wants a number from 1 to 1024, not", text);
+    }
+    s->nworker = (int)count;
+    return true;
+}
+
+static bool set_timeout(Sweep* s, const char* text)
+{
+    ItmQuantity quantity;
+    ItmExpressionError error;
+    if (!itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error) ||
+        !itm_quantity_fits(quantity, ITM_DIM_TIME) || !(quantity.value > 0.0)) {
+        return complain("--timeout wants a time, as in 60s, not", text);
+    }
+    s->timeout = quantity.value;
+    return true;
+}
+
+static bool apply_word(Sweep* s, const AppWord* word)
+{
+    switch (word->option->letter) {
+    case 'v':
+        return app_sweep_axes_add(&s->axes, word->value);
+    case 'i':
+        return add_patterns(s, word->value);
+    case 'r':
+        return set_reference(s, word->value);
+    case 'j':
+        return set_jobs(s, word->value);
+    case 't':
+        return set_timeout(s, word->value);
+    default:
+        s->keep = word->value;
+        return true;
+    }
+}
+
+static bool check_arguments(const Sweep* s)
+{
+    const char* output = s->arguments->output;
+    bool has_reference = s->reference.count > 0 || s->reference_file != NULL;
+    if (s->axes.count == 0) {
+        fprintf(stderr, "interim sweep: over what? --over KEY=VALUE,VALUE,... (see: interim help sweep)\n");
+        return false;
+    }
+    if (s->ncombination > SWEEP_MOST_RUNS) {
+        fprintf(stderr, "interim sweep: more than %d combinations; take fewer values\n", SWEEP_MOST_RUNS);
+        return false;
+    }
+    if (s->reference.count > 0 && s->reference_file != NULL) {
+        return complain("the reference is a file or a run, not both:", s->reference_file);
+    }
+    if (has_reference && s->patterns.count == 0) {
+        fprintf(stderr, "interim sweep: compare which signals with the reference? --signals NAME,...\n");
+        return false;
+    }
+    if (output != NULL && itm_results_format(output) != 'c') {
+        return complain("the table is a file ending in .csv, not", output);
+    }
+    return true;
+}
+
+static bool read_arguments(Sweep* s)
+{
+    long nprocessor = sysconf(_SC_NPROCESSORS_ONLN);
+    s->nworker = nprocessor > 0 && nprocessor < 1024 ? (int)nprocessor : 1;
+    s->timeout = INFINITY;
+    for (int i = 0; i < s->arguments->nword; i++) {
+        if (!apply_word(s, &s->arguments->words[i])) {
+            return false;
+        }
+    }
+    s->ncombination = app_sweep_axes_count(&s->axes);
+    return check_arguments(s);
+}
+
+// ---------------------------------------------------------------------------- sweep
+
+static bool set_up(Sweep* s)
+{
+    if (!read_arguments(s) || !app_sweep_make_directory(s)) {
+        return false;
+    }
+    app_signals_catch();
+    bool is_set_up = app_sweep_probe(s) && app_sweep_make_jobs(s) && app_sweep_make_table(s);
+    if (is_set_up) {
+        app_sweep_write_table(s);  // a table that cannot be written is no surprise at the end
+    }
+    return is_set_up && !s->has_failed;
+}
+
+static void tear_down(Sweep* s)
+{
+    for (int i = 0; s->jobs != NULL && i < s->nreference + s->ncombination; i++) {
+        app_sweep_job_free(&s->jobs[i]);
+    }
+    for (int i = 0; i < s->table.nrow; i++) {
+        free(s->table.rows[i].signals);
+        free(s->table.rows[i].spurious);
+    }
+    if (s->keep == NULL && s->directory != NULL) {
+        rmdir(s->directory);
+    }
+    free(s->table.rows);
+    free(s->jobs);
+    free(s->directory);
+    itm_table_destroy(s->reference_table);
+    free_texts(&s->reference);
+    free_texts(&s->patterns);
+    free_texts(&s->signals);
+    free_texts(&s->spurious);
+    app_sweep_axes_free(&s->axes);
+}
+
+static void count_verdicts(const Sweep* s, int counts[SWEEP_VERDICT_COUNT])
+{
+    for (int i = 0; i < s->ncombination; i++) {
+        counts[s->jobs[s->nreference + i].verdict]++;
+    }
+}
+
+static void print_summary(const Sweep* s, const int counts[SWEEP_VERDICT_COUNT], double wall_time)
+{
+    double cpu_time = 0.0;
+    for (int i = 0; i < s->nreference + s->ncombination; i++) {
+        cpu_time += s->jobs[i].cpu_time;
+    }
+    int nrun = s->ncombination - counts[SWEEP_WAITING];
+    printf("%d run%s", nrun, nrun == 1 ? "" : "s");
+    for (int i = 1; i < SWEEP_VERDICT_COUNT; i++) {
+        if (counts[i] > 0) {
+            printf("%s %d %s", i == SWEEP_FINISHED || counts[SWEEP_FINISHED] == 0 ? ":" : ",", counts[i],
+                   app_sweep_verdict_name((SweepVerdict)i));
+        }
+    }
+    printf("; %.3g s of CPU time in %.3g s%s%s\n", cpu_time, wall_time, s->arguments->output != NULL ? ", table in " : "",
+           s->arguments->output != NULL ? s->arguments->output : "");
+}
+
+// References and runs that are no results: to stderr.
+static void print_troubles(const Sweep* s)
+{
+    for (int i = 0; i < s->nreference + s->ncombination; i++) {
+        const SweepJob* job = &s->jobs[i];
+        bool is_reference = i < s->nreference;
+        if (job->verdict >= SWEEP_CRASHED || (is_reference && job->verdict > SWEEP_FINISHED)) {
+            fprintf(stderr, "interim: %s %d: %s%s%s\n", is_reference ? "reference" : "run",
+                    1 + (is_reference ? i : i - s->nreference), app_sweep_verdict_name(job->verdict),
+                    job->message[0] != '\0' ? ": " : "", job->message);
+        }
+    }
+}
+
+// The exit status: a run that broke down, timed out or crashed is a result, one that could not be run is not.
+static int finish(Sweep* s, double wall_time)
+{
+    int counts[SWEEP_VERDICT_COUNT] = {0};
+    count_verdicts(s, counts);
+    if (!s->has_failed) {
+        app_sweep_write_table(s);
+    }
+    if (!s->arguments->is_quiet) {
+        app_sweep_table_print(&s->table);
+        print_summary(s, counts, wall_time);
+    }
+    print_troubles(s);
+    bool has_failed = s->has_failed || counts[SWEEP_FAILED] > 0;
+    for (int i = 0; i < s->nreference; i++) {
+        has_failed = has_failed || s->jobs[i].verdict == SWEEP_FAILED;
+    }
+    return has_failed ? APP_BAD_INPUT : APP_FINISHED;
+}
+
+static int sweep(const AppArguments* arguments)
+{
+    Sweep s = {.arguments = arguments};
+    int status = APP_BAD_INPUT;
+    if (set_up(&s)) {
+        AppProgress progress = app_progress_begin(s.nreference + s.ncombination, arguments->is_quiet);
+        SweepPool pool = {.model = arguments->model,
+                          .jobs = s.jobs,
+                          .njob = s.nreference + s.ncombination,
+                          .nworker = s.nworker,
+                          .timeout = s.timeout,
+                          .progress = &progress,
+                          .done = app_sweep_take_job,
+                          .context = &s};
+        app_sweep_pool_run(&pool);
+        app_progress_end(&progress);
+        status = finish(&s, app_wall_time() - progress.start);
+    }
+    if (app_signals_get() != 0) {
+        fprintf(stderr, "interim: interrupted by signal %d; the table has what was done\n", app_signals_get());
+        status = 128 + app_signals_get();
+    }
+    tear_down(&s);
+    return status;
+}
+
+const AppCommand app_sweep_command = {
+    .name = "sweep",
+    .synopsis = "MODEL.yaml --over KEY=VALUES [OPTION]...",
+    .help = "run a model with every combination of some values, and compare",
+    .details =
+        "Runs the model once for every combination of the values given with --over, several runs at a time,\n"
+        "each in its own process, and prints one row a run: how it ended and when, what the chosen signals did,\n"
+        "how far they are from a reference, what it cost.\n"
+        "\n"
+        "  interim sweep pendulum.yaml --every 16ms --over run.step=1ms:16ms:5log --signals hinge.angle \\\n"
+        "      --reference run.step=0.1ms -o steps.csv\n"
+        "\n"
+        "The reference of a run is the same combination with the --reference values in place of its own; runs that\n"
+        "differ only in those share it. A run that breaks down or takes too long is a result like any other.\n"
+        "Exit status: 0 all runs ran; 1 wrong usage or a model that cannot be run; 128 + the signal's number if\n"
+        "interrupted, with what was done so far in the table.",
+    .options = OPTIONS,
+    .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
+    .run = sweep,
+};

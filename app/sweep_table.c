@@ -1,0 +1,244 @@
+#include "sweep.h"
+
+#include "io/expression.h"
+#include "io/results.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---------------------------------------------------------------------------- columns
+
+// A table is a walk over its cells: the same one counts, measures and prints, so that heads and cells agree.
+typedef struct Sink Sink;
+struct Sink {
+    void (*cell)(Sink* sink, const char* group, const char* name, const char* text);
+    FILE* out;
+    int column;     // of the next cell
+    int* widths;    // terminal: of each column  (ncolumn)
+    int ncolumn;
+    bool is_head;   // the names, not the values, are wanted
+};
+
+static void emit_number(Sink* sink, const char* group, const char* name, const char* format, double value)
+{
+    char text[40] = "";
+    if (!isnan(value)) {
+        snprintf(text, sizeof text, format, value);
+    }
+    sink->cell(sink, group, name, text);
+}
+
+static void emit_signals(Sink* sink, const SweepTable* t, const SweepRow* row, const char* format)
+{
+    for (int i = 0; i < t->nsignal; i++) {
+        const char* name = t->signals[i];
+        if (t->has_reference) {
+            emit_number(sink, name, "rms", format, row->signals[i].rms);
+            emit_number(sink, name, "max", format, row->signals[i].maximum);
+        }
+        emit_number(sink, name, "final", format, row->signals[i].last);
+        emit_number(sink, name, "peak", format, row->signals[i].peak);
+    }
+    for (int i = 0; i < t->nspurious; i++) {
+        emit_number(sink, t->spurious[i], "final", format, row->spurious[i]);
+    }
+}
+
+static void emit_cost(Sink* sink, const SweepJob* job, const char* format)
+{
+    bool has_time = job->wall_time > 0.0 && !isnan(job->end_time);
+    emit_number(sink, "", "cpu_time", format, job->cpu_time);
+    emit_number(sink, "", "real_time_factor", format, has_time ? job->end_time / job->wall_time : NAN);
+}
+
+// ---------------------------------------------------------------------------- terminal
+
+// The part of a key that tells it from the others: "run.step" is "step" unless another ends so.
+static const char* short_key(const SweepAxes* axes, int axis)
+{
+    const char* key = axes->items[axis].key;
+    const char* dot = strrchr(key, '.');
+    for (int i = 0; i < axes->count && dot != NULL; i++) {
+        size_t length = strlen(axes->items[i].key), tail = strlen(dot);
+        if (i != axis && length >= tail && strcmp(axes->items[i].key + length - tail, dot) == 0) {
+            return key;
+        }
+    }
+    return dot != NULL ? dot + 1 : key;
+}
+
+static void emit_row(Sink* sink, const SweepTable* t, int combination)
+{
+    const SweepRow* row = &t->rows[combination];
+    sink->column = 0;
+    for (int i = 0; i < t->axes->count; i++) {
+        sink->cell(sink, "", short_key(t->axes, i), app_sweep_axes_get(t->axes, combination, i));
+    }
+    sink->cell(sink, "", "verdict", app_sweep_verdict_name(row->job->verdict));
+    emit_number(sink, "", "end_time", "%.5g", row->job->end_time);
+    emit_signals(sink, t, row, "%.4g");
+    emit_cost(sink, row->job, "%.3g");
+}
+
+static void measure_cell(Sink* sink, const char* group, const char* name, const char* text)
+{
+    (void)group;
+    int width = (int)(strlen(text) > strlen(name) ? strlen(text) : strlen(name));
+    int* column = &sink->widths[sink->column++];
+    *column = width > *column ? width : *column;
+}
+
+static void print_cell(Sink* sink, const char* group, const char* name, const char* text)
+{
+    (void)group;
+    bool is_last = sink->column + 1 == sink->ncolumn;
+    printf("%s%-*s%s", sink->column > 0 ? "  " : "", is_last ? 0 : sink->widths[sink->column],
+           sink->is_head ? name : text, is_last ? "\n" : "");
+    sink->column++;
+}
+
+// A signal's name stands once, above the first of its columns; room comes from the columns up to the next name.
+static void print_groups(Sink* sink, const SweepTable* t)
+{
+    int column = t->axes->count + 2, per_signal = t->has_reference ? 4 : 2;
+    int at = 0, wanted = 0;
+    for (int i = 0; i < column; i++) {
+        wanted += sink->widths[i] + 2;
+    }
+    for (int i = 0; i < t->nsignal + t->nspurious; i++) {
+        at += printf("%*s%s", wanted - at > 1 || at == 0 ? wanted - at : 1, "",
+                     i < t->nsignal ? t->signals[i] : t->spurious[i - t->nsignal]);
+        for (int j = 0; j < (i < t->nsignal ? per_signal : 1); j++) {
+            wanted += sink->widths[column++] + 2;
+        }
+    }
+    printf(t->nsignal + t->nspurious > 0 ? "\n" : "");
+}
+
+static void print_rows(Sink* sink, const SweepTable* t)
+{
+    print_groups(sink, t);
+    sink->cell = print_cell;
+    sink->is_head = true;
+    emit_row(sink, t, 0);
+    sink->is_head = false;
+    for (int i = 0; i < t->nrow; i++) {
+        if (t->rows[i].job->verdict != SWEEP_WAITING) {
+            emit_row(sink, t, i);
+        }
+    }
+}
+
+void app_sweep_table_print(const SweepTable* t)
+{
+    int ncolumn = t->axes->count + 4 + (t->has_reference ? 4 : 2) * t->nsignal + t->nspurious;
+    Sink sink = {.cell = measure_cell,
+                 .widths = calloc((size_t)ncolumn, sizeof *sink.widths),
+                 .ncolumn = ncolumn};
+    if (sink.widths == NULL) {
+        fprintf(stderr, "interim: no memory to print the table\n");
+        return;
+    }
+    for (int i = 0; i < t->nrow; i++) {
+        emit_row(&sink, t, i);
+    }
+    print_rows(&sink, t);
+    free(sink.widths);
+}
+
+// ---------------------------------------------------------------------------- CSV
+
+static void write_text(FILE* out, const char* text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    putc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"') {
+            putc('"', out);
+        }
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void write_cell(Sink* sink, const char* group, const char* name, const char* text)
+{
+    char head[256];
+    if (sink->column++ > 0) {
+        putc(',', sink->out);
+    }
+    snprintf(head, sizeof head, "%s%s%s", group, group[0] != '\0' ? "." : "", name);
+    write_text(sink->out, sink->is_head ? head : text);
+}
+
+// A swept value: in SI units where it is a quantity, otherwise as it was written.
+static void emit_value(Sink* sink, const char* key, const char* text)
+{
+    ItmQuantity quantity;
+    ItmExpressionError error;
+    char number[40];
+    if (itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error)) {
+        snprintf(number, sizeof number, "%.12g", quantity.value);
+        text = number;
+    }
+    sink->cell(sink, "", key, text);
+}
+
+static void write_row(Sink* sink, const SweepTable* t, int combination)
+{
+    const SweepRow* row = &t->rows[combination];
+    sink->column = 0;
+    for (int i = 0; i < t->axes->count; i++) {
+        emit_value(sink, t->axes->items[i].key, app_sweep_axes_get(t->axes, combination, i));
+    }
+    sink->cell(sink, "", "verdict", app_sweep_verdict_name(row->job->verdict));
+    emit_number(sink, "", "end_time", "%.12g", row->job->end_time);
+    emit_signals(sink, t, row, "%.12g");
+    emit_number(sink, "", "wall_time", "%.6g", row->job->wall_time);
+    emit_cost(sink, row->job, "%.6g");
+    sink->cell(sink, "", "message", row->job->message);
+    putc('\n', sink->out);
+}
+
+static void write_rows(const SweepTable* t, FILE* out)
+{
+    Sink sink = {.cell = write_cell, .out = out, .is_head = true};
+    write_row(&sink, t, 0);
+    sink.is_head = false;
+    for (int i = 0; i < t->nrow; i++) {
+        if (t->rows[i].job->verdict != SWEEP_WAITING) {
+            write_row(&sink, t, i);
+        }
+    }
+}
+
+bool app_sweep_table_write(const SweepTable* t, const char* path)
+{
+    ItmError error = {0};
+    char* part = itm_results_replace_ending(path, ".part.csv");
+    FILE* out = part != NULL ? fopen(part, "w") : NULL;
+    ItmStatus status = out == NULL ? itm_results_fail_io(&error, __func__, "write", path, errno) : ITM_OK;
+    if (out != NULL) {
+        write_rows(t, out);
+        bool is_written = ferror(out) == 0;
+        if (fclose(out) != 0 || !is_written) {
+            status = itm_results_fail_io(&error, __func__, "write", part, errno);
+            unlink(part);
+        }
+    }
+    if (status == ITM_OK) {
+        status = itm_results_rename(part, path, &error);
+    }
+    if (status != ITM_OK) {
+        app_print_error(&error);
+    }
+    free(part);
+    return status == ITM_OK;
+}
