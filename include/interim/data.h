@@ -119,7 +119,8 @@ ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmD
 // What a loose joint has been through since the start; npoint 0: the joint is ideal.
 typedef struct ItmLooseInfo {
     int npoint;            // contact points
-    long impacts;          // contact points that closed faster than the contact option restitution_speed
+    long impacts;          // contact points that closed after a flight of three steps or more, faster than the contact option
+                           // restitution_speed
     double free_time;      // without any contact                      s
     double impulse;        // sum of the normal impulses               N s
     double peak_force;     // largest normal force of a step           N

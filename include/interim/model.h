@@ -131,8 +131,9 @@ typedef struct ItmJointDef {
     double start_rate[ITM_DIRECTION_COUNT];  // m/s or rad/s; used where has_start
     double stiffness, damping;           // of the locked directions, N/m and N s/m (N m/rad ...);
                                          // both 0: rigid. Compliant joints are always rows.
-    ItmClearance clearance;              // loose joints are bounded rows, whatever the coordinates. They start
-                                         // concentric, unless the poses of both bodies are given
+    ItmClearance clearance;              // loose joints are bounded rows, whatever the coordinates. They start in the
+                                         // middle and moving as if ideal, unless poses or velocities that are given of
+                                         // their bodies say otherwise
 } ItmJointDef;
 
 // Joint frames at the body origins, rigid, coordinates as the world has them.

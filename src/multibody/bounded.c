@@ -45,6 +45,9 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
     }
     b->hash = ITM_TAKE(arena, int, b->hash_size);
     b->x_push = ITM_TAKE(arena, double, b->row_capacity);
+    b->settle_lo = ITM_TAKE(arena, double, b->row_capacity);
+    b->settle_up = ITM_TAKE(arena, double, b->row_capacity);
+    b->x_settled = ITM_TAKE(arena, double, b->row_capacity);
 }
 
 static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
@@ -249,6 +252,7 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
 ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
 {
     int index = b->nrow++;
+    b->x_settled[index] = 0.0;
     ItmBoundRow* row = &b->rows[index];
     *row = (ItmBoundRow){.block = (int)(block - b->blocks)};
     const ItmRowBlock* path = &block->path;

@@ -138,11 +138,42 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
 
 // ---------------------------------------------------------------------------- compilation
 
+// What is given of a body at the start: false for a pose that follows from the joints.
+static bool get_given_pose(const ItmBuilder* b, int body, ItmPose* pose)
+{
+    *pose = body == ITM_GROUND ? itm_pose_identity() : b->bodies.items[body].pose;
+    return body == ITM_GROUND || b->bodies.items[body].has_pose;
+}
+
+static bool is_given_velocity(const ItmBuilder* b, int body)
+{
+    const ItmBodyDef* def = body == ITM_GROUND ? NULL : &b->bodies.items[body];
+    return def != NULL && itm_vec_norm(def->velocity) + itm_vec_norm(def->angular_velocity) > 0.0;
+}
+
+#define OFF_CENTRE 1e-6 // of the clearance: what is closer is meant to be in the middle
+
 bool itm_clearance_is_centred(const ItmBuilder* b, const ItmJointDef* def)
 {
-    bool has_a = def->body_a == ITM_GROUND || b->bodies.items[def->body_a].has_pose;
-    bool has_b = def->body_b == ITM_GROUND || b->bodies.items[def->body_b].has_pose;
-    return !(has_a && has_b);
+    ItmPose pose_a, pose_b;
+    bool has_a = get_given_pose(b, def->body_a, &pose_a), has_b = get_given_pose(b, def->body_b, &pose_b);
+    if (is_given_velocity(b, def->body_a) || is_given_velocity(b, def->body_b)) {
+        return false;
+    }
+    if (!has_a || !has_b) {
+        return true;
+    }
+    ItmPose rel = itm_pose_mul(itm_pose_inverse(itm_pose_mul(pose_a, def->frame_a)), itm_pose_mul(pose_b, def->frame_b));
+    unsigned free = itm_joint_def_get_free(def);
+    double off = hypot(rel.p.x, rel.p.y);
+    off = free & 1u << ITM_TZ ? off : hypot(off, rel.p.z);
+    // the ends of the hub are off by its tilt
+    ItmVec3 tilt = itm_quat_rotate(rel.q, itm_vec(0, 0, 0.5 * def->clearance.length));
+    off += hypot(tilt.x, tilt.y);
+    if (def->type == ITM_JOINT_PRISMATIC) {
+        off += 2.0 * fabs(rel.q.z) * size_of(corners_of(&def->clearance), def->clearance.nsection);
+    }
+    return off <= OFF_CENTRE * def->clearance.radial;
 }
 
 // Corners counter-clockwise; planes of the guide beside the edges.
@@ -433,7 +464,7 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
                 return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, name,
                                      "joint '%s': its %s starts outside its bearing: at point %d it is %.6g m off, the %s "
                                      "clearance is %.6g m; move the bodies together, or leave out the pose of one of them to "
-                                     "start concentric",
+                                     "start in the middle",
                                      name, what, k + 1, play - gap, is_stop ? "axial" : "radial", play);
             }
         }
@@ -446,6 +477,12 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
 static uint64_t make_key(ItmBoundKind kind, int loose, int point, int part)
 {
     return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)loose << 16) | (uint64_t)(unsigned)(4 * point + part);
+}
+
+// The contact point of a row.
+static int point_of(const ItmBoundRow* row)
+{
+    return (int)((row->key & 0xffff) / 4);
 }
 
 // A row along a direction at a point (force) or about it (torque).
@@ -538,28 +575,45 @@ static bool is_of_loose(const ItmBoundRow* row)
            row->kind == ITM_BOUND_CLEARANCE_TORSION;
 }
 
+void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
+{
+    if (is_of_loose(row)) {
+        int account = row->kind == ITM_BOUND_CLEARANCE ? ITM_TALLY_IMPACT : ITM_TALLY_FRICTION;
+        d->loose_tally[row->owner * ITM_TALLY_COUNT + account] -= work;
+    }
+}
+
+#define FLIGHT 2.5 // steps: a contact point that opened for less only trembles
+
+// Count a contact point that pushed in the step h; true if it hit.
+static bool is_impact(const ItmModel* m, const ItmData* d, const ItmBoundRow* row, double h)
+{
+    double open = d->loose_open[m->loose[row->owner].first_point + point_of(row)];
+    return open > FLIGHT * h && row->rate < -m->contact_options.restitution_speed;
+}
+
 void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
 {
     const ItmBounded* b = d->bounded;
-    double least_speed = m->contact_options.restitution_speed;
     for (int i = 0; i < m->nloose; i++) {
         d->loose_tally[i * ITM_TALLY_COUNT + ITM_TALLY_FREE_TIME] += h;
+    }
+    for (int i = 0; i < m->nloose_point; i++) {
+        d->loose_open[i] += h;
     }
     for (int k = 0; k < b->nblock; k++) {
         const ItmBoundBlock* block = &b->blocks[k];
         if (!is_of_loose(&b->rows[block->first])) {
             continue;
         }
-        double* tally = d->loose_tally + b->rows[block->first].owner * ITM_TALLY_COUNT;
-        double normal = 0.0;
+        int loose = b->rows[block->first].owner;
+        double *tally = d->loose_tally + loose * ITM_TALLY_COUNT, normal = 0.0;
         for (int i = block->first; i < block->first + block->nrow; i++) {
             const ItmBoundRow* row = &b->rows[i];
-            bool is_normal = row->kind == ITM_BOUND_CLEARANCE;
-            tally[is_normal ? ITM_TALLY_IMPACT : ITM_TALLY_FRICTION] -= 0.5 * b->x[i] * (row->rate + b->v_after[i]);
-            if (is_normal && b->x[i] > 0.0) {
+            if (row->kind == ITM_BOUND_CLEARANCE && b->x[i] > 0.0) {
                 normal += b->x[i];
-                // the memory is still that of the step before
-                tally[ITM_TALLY_IMPACTS] += row->rate < -least_speed && itm_bounded_recall(b, row->key) <= 0.0;
+                tally[ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
+                d->loose_open[m->loose[loose].first_point + point_of(row)] = 0.0;
             }
         }
         tally[ITM_TALLY_IMPULSE] += normal;

@@ -5,8 +5,8 @@
 #define ITM_MULTIBODY_CLEARANCE_H
 
 #include "base/check.h"
+#include "multibody/bounded.h"
 #include "multibody/builder.h"
-#include "multibody/data.h"
 
 // A gap in the present state, world axes.
 typedef struct ItmLoosePoint {
@@ -25,7 +25,8 @@ static inline bool itm_clearance_is_loose(const ItmJointDef* def)
     return def->clearance.radial > 0.0;
 }
 
-// Whether a loose joint starts concentric: at least one of its bodies has no pose of its own.
+// Whether a loose joint starts in the middle of its play and moves as if it were ideal: neither poses nor velocities that are
+// given of its bodies say otherwise.
 bool itm_clearance_is_centred(const ItmBuilder* b, const ItmJointDef* def);
 
 // What is wrong with the play of a joint, into c.
@@ -40,7 +41,9 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int loose, double h);
 // The rows of all loose joints for a step h. After the velocity stage and the forces.
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h);
-// Count what the step h did, from the impulses of its rows.
+// Energy that the impulse of a row gave, if it is one of a loose joint.
+void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work);
+// Count what else the step h did, from the impulses of its rows.
 void itm_clearance_tally(const ItmModel* m, ItmData* d, double h);
 
 // Centre of the hub seen from the pin, axes of frame a, m.

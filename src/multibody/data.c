@@ -26,7 +26,9 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
-        {&d->step_hint, 1}, {&d->time, 1}, {&d->step_size, 1}, {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
+        {&d->step_hint, 1}, {&d->v_raw, m->nloose > 0 ? m->nv : 0},
+        {&d->time, 1}, {&d->step_size, 1}, {&d->loose_open, m->nloose_point},
+        {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;

@@ -30,7 +30,7 @@ typedef enum ItmLedger {
 
 // What is counted of a loose joint since the start.
 typedef enum ItmTally {
-    ITM_TALLY_IMPACTS,    // gaps that closed faster than the contact option restitution_speed
+    ITM_TALLY_IMPACTS,    // gaps that closed after a flight, faster than the contact option restitution_speed
     ITM_TALLY_FREE_TIME,  // without any contact                           s
     ITM_TALLY_IMPULSE,    // sum of the normal impulses                    N s
     ITM_TALLY_IMPACT,     // energy taken in normal direction              J
@@ -73,8 +73,10 @@ struct ItmData {
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
+    double*  v_raw;         // velocities before the joints were projected, where there are loose ones (nv or 0)
     double*  time;          // steppers of variable step: time so far                (1) s
     double*  step_size;     // and their last step                                   (1) s
+    double*  loose_open;    // time since a contact point of a loose joint last pushed (nloose_point) s
     double*  loose_tally;   // what loose joints have been through                   (nloose * ITM_TALLY_COUNT)
 
     // position stage: itm_kinematics_compute_positions

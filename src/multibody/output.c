@@ -194,7 +194,7 @@ static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
          1.0 - least_radial / loose->radial);
     emit(sink, joint->name, "penetration", "", "m", "deepest penetration of a contact point", fmax(0.0, -least));
     emit(sink, joint->name, "contacts", "", "1", "contact points that pushed in the last step", nclosed);
-    emit(sink, joint->name, "impacts", "", "1", "contact points that closed so far, with a speed that counts",
+    emit(sink, joint->name, "impacts", "", "1", "contact points that hit so far, after a flight",
          tally[ITM_TALLY_IMPACTS]);
     emit(sink, joint->name, "free_time", "", "s", "time without contact so far", tally[ITM_TALLY_FREE_TIME]);
     emit(sink, joint->name, "impulse", "", "N s", "sum of normal impulses so far", tally[ITM_TALLY_IMPULSE]);

@@ -251,6 +251,9 @@ static int number_couplings(ItmBounded* b, int head)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
             ItmMlcpContact coupling = b->couplings[b->blocks[k].first_coupling + c];
+            if (b->rows[coupling.normal].up == 0.0) {
+                continue; // a row that takes no part
+            }
             coupling.normal = b->local[coupling.normal];
             for (int t = 0; t < 2; t++) {
                 coupling.tangent[t] = coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->local[coupling.tangent[t]];
@@ -555,20 +558,50 @@ static void apply_impulses(const ItmModel* m, ItmData* d, double* v, const doubl
     }
 }
 
-// Work of the impulses with the mean of the row velocities before and after the step.
-static void book_work(ItmData* d)
+// Work of bilateral impulses that answer bounded ones, with the mean of their row velocities `before` and those of v. Joints do
+// work in a step because their rows turn; what they answer to an impact belongs to it. Of motions only if is_driven: the step
+// books theirs with all their impulses.
+static void book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
+                        bool is_driven)
 {
-    const ItmBounded* b = d->bounded;
-    for (int i = 0; i < b->nrow; i++) {
-        const ItmBoundRow* row = &b->rows[i];
-        double work = 0.5 * b->x[i] * (row->rate + b->v_after[i]);
-        if (row->kind == ITM_BOUND_MOTOR) {
-            d->ledger[ITM_LEDGER_MOTION] += work;
-        } else if (itm_bound_row_is_unilateral(row)) {
-            d->ledger[ITM_LEDGER_IMPACT] -= work;
-        } else {
-            d->ledger[ITM_LEDGER_FRICTION] -= work;
+    itm_rows_multiply(m, d, d->row_x, v);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        bool is_motion = block->kind == ITM_BLOCK_MOTION;
+        if (itm_block_is_compliant(block) || (is_motion && !is_driven)) {
+            continue;
         }
+        double work = 0.0;
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            work += 0.5 * answer[i] * (before[i] + d->row_x[i]);
+        }
+        d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
+    }
+}
+
+// The impulses act on v, and what the bilateral rows answer; the latter is booked here where loose joints want their energies
+// to second order, unless the stepper does it.
+static void apply_and_book(const ItmModel* m, ItmData* d, double* v)
+{
+    double* answer = d->row_scratch;
+    memset(answer, 0, sizeof(double) * (size_t)m->nrow);
+    apply_impulses(m, d, v, d->bounded->x, answer);
+    if (m->nloose > 0 && m->nrow > 0 && !d->bounded->feeds_gaps_back) {
+        book_answer(m, d, answer, d->row_before, v, false);
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] += answer[i];
+    }
+}
+
+// Work of a row's impulse, into its account and that of its loose joint.
+static void book_work(ItmData* d, const ItmBoundRow* row, double work)
+{
+    if (row->kind == ITM_BOUND_MOTOR) {
+        d->ledger[ITM_LEDGER_MOTION] += work;
+    } else {
+        d->ledger[itm_bound_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
+        itm_clearance_book_work(d, row, work);
     }
 }
 
@@ -611,6 +644,97 @@ bool itm_bounded_assemble(const ItmModel* m, ItmData* d)
     return true;
 }
 
+// Whether a gap takes part in settling: rigid, of a loose joint, closed in the last step.
+static bool is_settling(const ItmBounded* b, const ItmBoundRow* row)
+{
+    return row->kind == ITM_BOUND_CLEARANCE && is_rigid(row) && itm_bounded_recall(b, row->key) > 0.0;
+}
+
+bool itm_bounded_is_settling(const ItmModel* m, const ItmData* d)
+{
+    const ItmBounded* b = d->bounded;
+    bool is_any = false;
+    for (int i = 0; m->nloose > 0 && !b->is_overfull && i < b->nrow && !is_any; i++) {
+        is_any = is_settling(b, &b->rows[i]);
+    }
+    return is_any;
+}
+
+// Settling gaps and their friction keep their bounds, all other rows get none but zero.
+static void select_settling(ItmBounded* b)
+{
+    bool is_part = false;
+    for (int i = 0; i < b->nrow; i++) {
+        ItmBoundRow* row = &b->rows[i];
+        bool is_friction = row->kind == ITM_BOUND_CLEARANCE_TANGENT || row->kind == ITM_BOUND_CLEARANCE_TORSION;
+        is_part = is_friction ? is_part : is_settling(b, row);
+        b->settle_lo[i] = row->lo;
+        b->settle_up[i] = row->up;
+        row->lo = is_part ? row->lo : 0.0;
+        row->up = is_part ? row->up : 0.0;
+    }
+}
+
+static void restore_bounds(ItmBounded* b)
+{
+    for (int i = 0; i < b->nrow; i++) {
+        b->rows[i].lo = b->settle_lo[i];
+        b->rows[i].up = b->settle_up[i];
+    }
+}
+
+// 0 <= x _|_ A v >= 0 over the selected gaps, and their friction.
+static ItmStatus solve_settling(const ItmModel* m, ItmData* d, const double* v)
+{
+    ItmBounded* b = d->bounded;
+    for (int i = 0; i < b->nrow; i++) {
+        b->rows[i].offset = b->rows[i].omega = 0.0;
+    }
+    itm_bounded_multiply(m, d, b->v_after, v);
+    recall(b);
+    find_islands(m, b);
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
+        int head = b->head[b->islands[i]], n = number_rows(b, head);
+        for (int k = 0; k < b->nrow && n > b->island_capacity; k++) {
+            b->x[k] = 0.0; // the solve of the step says that there are too many
+        }
+        if (n <= b->island_capacity) {
+            assemble_island(m, d, head, n);
+            status = solve_velocities(m, d, head, n, v, 0.0);
+        }
+    }
+    return status;
+}
+
+ItmStatus itm_bounded_settle(const ItmModel* m, ItmData* d, double* v)
+{
+    ItmBounded* b = d->bounded;
+    select_settling(b);
+    half_solve_blocks(m, d);
+    ItmStatus status = solve_settling(m, d, v);
+    restore_bounds(b);
+    if (status != ITM_OK) {
+        return status;
+    }
+    // work with the velocities before the joints were projected, because both belong to the same end of a step
+    double* before = b->sweep_change;
+    itm_bounded_multiply(m, d, before, d->v_raw);
+    for (int i = 0; i < b->nrow; i++) {
+        b->x_settled[i] = b->x[i];
+        book_work(d, &b->rows[i], 0.5 * b->x[i] * (before[i] + b->v_after[i]));
+        b->rows[i].rate = b->v_after[i];
+    }
+    double *answer = d->row_scratch, *raw = d->row_scratch + m->nrow;
+    memset(answer, 0, sizeof(double) * (size_t)m->nrow);
+    apply_impulses(m, d, v, b->x, answer);
+    if (m->nrow > 0) {
+        itm_rows_multiply(m, d, raw, d->v_raw);
+        book_answer(m, d, answer, raw, v, true);
+    }
+    return ITM_OK;
+}
+
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
 {
     ItmBounded* b = d->bounded;
@@ -638,7 +762,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     if (status != ITM_OK) {
         return status;
     }
-    apply_impulses(m, d, v, b->x, d->lambda);
+    apply_and_book(m, d, v);
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
@@ -647,8 +771,15 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     if (has_push) {
         apply_impulses(m, d, push, b->x_push, NULL);
     }
-    book_work(d);
-    itm_clearance_tally(m, d, h);
+    // with the mean of the row velocities before and after the step
+    for (int i = 0; i < b->nrow; i++) {
+        book_work(d, &b->rows[i], 0.5 * b->x[i] * (b->rows[i].rate + b->v_after[i]));
+    }
     remember(b);
+    // what was settled belongs to the forces of the step
+    for (int i = 0; m->nloose > 0 && i < b->nrow; i++) {
+        b->x[i] += b->x_settled[i];
+    }
+    itm_clearance_tally(m, d, h);
     return ITM_OK;
 }

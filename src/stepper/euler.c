@@ -80,6 +80,23 @@ void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
     }
 }
 
+// Work of the impulses lambda of prescribed motions while their rows move with their signals, d->row_ref.
+static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
+{
+    for (int i = 0; i < m->nmotion; i++) {
+        int block = m->motions[i].block, row = block != ITM_NONE ? m->blocks[block].row : ITM_NONE;
+        d->ledger[ITM_LEDGER_MOTION] += row != ITM_NONE ? lambda[row] * d->row_ref[row] : 0.0;
+    }
+}
+
+// The velocities before those of the joints are projected, for settling loose joints in the next step.
+static void keep_raw(const ItmModel* m, ItmData* d)
+{
+    if (m->nloose > 0) {
+        memcpy(d->v_raw, d->v, sizeof(double) * (size_t)m->nv);
+    }
+}
+
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 {
     d->info.gap = itm_gaps_close(m, d, t);
@@ -88,6 +105,7 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
 
+    keep_raw(m, d);
     itm_rows_compute_jacobian(m, d);
     itm_euler_factor(m, d, h);
     itm_rows_multiply(m, d, d->row_x, d->v);
@@ -172,6 +190,28 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;
 }
 
+// Contact in loose joints as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the
+// joints and of closed gaps are projected, the second half in the step that follows.
+static ItmStatus settle(const ItmModel* m, ItmData* d, const double* a, double t, double half)
+{
+    for (int i = 0; i < m->nv; i++) {
+        d->v[i] += half * a[i];
+    }
+    if (m->nrow > 0) {
+        double* lambda = d->row_x;
+        itm_rows_compute_reference(m, d->row_ref, t, 1);
+        itm_rows_multiply(m, d, lambda, d->v);
+        for (int i = 0; i < m->nrow; i++) {
+            bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+            lambda[i] = is_compliant ? 0.0 : d->row_ref[i] - lambda[i];
+        }
+        itm_blocks_solve(&m->pattern, &d->factor, lambda);
+        itm_rows_apply(m, d, d->v, lambda);
+        book_driven(m, d, lambda);
+    }
+    return itm_bounded_settle(m, d, d->v);
+}
+
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->h, t = itm_data_get_time(d);
@@ -187,8 +227,16 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         itm_euler_factor(m, d, h);
     }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
+    double left = h;
+    if (d->bounded != NULL && itm_bounded_is_settling(m, d)) {
+        left = 0.5 * h;
+        status = settle(m, d, v_next, t, left);
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
     for (int i = 0; i < m->nv; i++) {
-        v_next[i] = d->v[i] + h * v_next[i];
+        v_next[i] = d->v[i] + left * v_next[i];
     }
     if (m->nrow > 0) {
         solve_rows(m, d, v_next, t, h);
@@ -209,7 +257,10 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, t + h, h);
-    } else if (m->nangle > 0) {
+    } else {
+        keep_raw(m, d);
+    }
+    if (m->nrow == 0 && m->nangle > 0) {
         itm_kinematics_compute_positions(m, d, d->q);
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
