@@ -89,7 +89,7 @@ ITM_API const ItmError* itm_data_get_error(const ItmData* d);
 
 // Time is steps * step, exactly one rounding, where the step is fixed.
 ITM_API double itm_data_get_time(const ItmData* d);
-// Length of the last step; before the first, the option `step`.
+// Length of the last step (adaptive: of the second of its two halves); before the first, the option `step`.
 ITM_API double itm_data_get_step_size(const ItmData* d);
 // Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_data_assemble does.
 ITM_API const double* itm_data_get_q(const ItmData* d);

@@ -253,8 +253,7 @@ bool itm_clearance_build(ItmModel* m, const ItmBuilder* b)
         }
         m->joints[j].loose = m->nloose++;
         m->nloose_point += loose->npoint;
-        // with friction: two tangents, and at the stops of a revolute joint a turn
-        m->nloose_row += loose->npoint * (play->friction > 0.0 ? 4 : 1);
+        m->nloose_row += loose->npoint * (play->friction > 0.0 ? 3 : 1);
     }
     return true;
 }
@@ -443,6 +442,18 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
     }
 }
 
+// Whether contact point k is a stop at the end of the pin.
+static bool is_stop(const ItmLoose* loose, int k)
+{
+    return loose->type == ITM_JOINT_REVOLUTE && k >= 2;
+}
+
+// Rows that a contact point takes.
+static int count_rows(const ItmLoose* loose, int k)
+{
+    return loose->friction == 0.0 ? 1 : is_stop(loose, k) ? 2 : 3;
+}
+
 // ---------------------------------------------------------------------------- start
 
 #define FITS 1e-9 // of the clearance and length: a hub that is that far outside is let in
@@ -454,8 +465,7 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
         itm_clearance_measure(m, d, i, 0.0);
         for (int k = 0; k < loose->npoint; k++) {
             double gap = d->loose_points[loose->first_point + k].gap;
-            bool is_stop = loose->type == ITM_JOINT_REVOLUTE && k >= 2;
-            double play = is_stop ? loose->axial : loose->radial;
+            double play = is_stop(loose, k) ? loose->axial : loose->radial;
             if (gap < -FITS * (play + 2.0 * loose->half_length)) {
                 const char* name = m->joints[loose->joint].name;
                 const char* what = loose->type == ITM_JOINT_PRISMATIC   ? "slider"
@@ -465,7 +475,7 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
                                      "joint '%s': its %s starts outside its bearing: at point %d it is %.6g m off, the %s "
                                      "clearance is %.6g m; move the bodies together, or leave out the pose of one of them to "
                                      "start in the middle",
-                                     name, what, k + 1, play - gap, is_stop ? "axial" : "radial", play);
+                                     name, what, k + 1, play - gap, is_stop(loose, k) ? "axial" : "radial", play);
             }
         }
     }
@@ -522,30 +532,31 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
     if (loose->friction == 0.0) {
         return;
     }
-    ItmMlcpContact coupling = {.normal = normal,
-                               .tangent = {b->nrow, b->nrow + 1},
-                               .mu = loose->friction,
-                               .law = m->contact_options.law,
-                               .ndirection = m->contact_options.ndirection};
-    for (int t = 0; t < 2; t++) {
-        add_row(d, block, joint, ITM_BOUND_CLEARANCE_TANGENT, index, k, 1 + t, point->tangent[t], point->contact, false);
+    ItmMlcpContact coupling = {.normal = normal, .tangent = {b->nrow, ITM_NONE}, .mu = loose->friction};
+    if (is_stop(loose, k)) {
+        // a collar at the radius of the pin that turns: its friction is a torque, without a force across
+        coupling.mu *= loose->radius;
+        coupling.law = ITM_FRICTION_BOX;
+        add_row(d, block, joint, ITM_BOUND_CLEARANCE_TORSION, index, k, 1, point->normal, point->point, true);
+    } else {
+        coupling.tangent[1] = b->nrow + 1;
+        coupling.law = m->contact_options.law;
+        coupling.ndirection = m->contact_options.ndirection;
+        for (int t = 0; t < 2; t++) {
+            add_row(d, block, joint, ITM_BOUND_CLEARANCE_TANGENT, index, k, 1 + t, point->tangent[t], point->contact, false);
+        }
     }
     itm_bounded_add_friction(m, b, coupling);
-    if (loose->type == ITM_JOINT_REVOLUTE && k >= 2) {
-        // a stop is a collar at the radius of the pin, which the centre alone would not feel turn
-        coupling = (ItmMlcpContact){.normal = normal,
-                                    .tangent = {b->nrow, ITM_NONE},
-                                    .mu = loose->friction * loose->radius,
-                                    .law = ITM_FRICTION_BOX};
-        add_row(d, block, joint, ITM_BOUND_CLEARANCE_TORSION, index, k, 3, point->normal, point->point, true);
-        itm_bounded_add_friction(m, b, coupling);
-    }
 }
 
-// Whether a step could close the gap: twice its present way, because the forces are not known yet, and as much as the play.
-static bool is_in_reach(const ItmLoose* loose, const ItmLoosePoint* point, double h)
+// Whether a step h could close the gap: twice its present way, because the forces are not known yet, twice what weight does, and a
+// quarter of the play. The stepper that minimises over h wants them all.
+static bool is_in_reach(const ItmModel* m, const ItmData* d, const ItmLoose* loose, int k, double h)
 {
-    return point->gap <= 2.0 * h * fabs(point->rate) + loose->radial;
+    const ItmLoosePoint* point = &d->loose_points[loose->first_point + k];
+    double play = is_stop(loose, k) ? loose->axial : loose->radial;
+    double reach = 2.0 * h * (fabs(point->rate) + h * itm_vec_norm(m->gravity)) + 0.25 * play;
+    return d->bounded->feeds_gaps_back || point->gap <= reach;
 }
 
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
@@ -556,11 +567,11 @@ void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
         itm_clearance_measure(m, d, i, h);
         int nrow = 0;
         for (int k = 0; k < loose->npoint; k++) {
-            nrow += is_in_reach(loose, &d->loose_points[loose->first_point + k], h) ? (loose->friction > 0.0 ? 4 : 1) : 0;
+            nrow += is_in_reach(m, d, loose, k, h) ? count_rows(loose, k) : 0;
         }
         ItmBoundBlock* block = nrow > 0 ? itm_bounded_add_block(m, d->bounded, joint->body_a, joint->body_b, nrow) : NULL;
         for (int k = 0; block != NULL && k < loose->npoint; k++) {
-            if (is_in_reach(loose, &d->loose_points[loose->first_point + k], h)) {
+            if (is_in_reach(m, d, loose, k, h)) {
                 add_point(m, d, block, i, k);
             }
         }

@@ -133,7 +133,7 @@ ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d)
             d->info.residual = error;
             *d->step_hint = fmin(d->options.step, fmax(h_min, factor * fmax(h, error <= tolerance && h < wish ? wish : h)));
             *d->time = time;
-            itm_step_pass_time(d, h);
+            itm_step_pass_time(d, h, 0.5 * h);
             return ITM_OK;
         }
         d->info.rejected++;

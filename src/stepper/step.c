@@ -129,10 +129,10 @@ double itm_step_spread(const ItmData* d, double h, double h_min, double h_max)
     return is_one ? rest : 0.5 * rest;
 }
 
-void itm_step_pass_time(ItmData* d, double h)
+void itm_step_pass_time(ItmData* d, double advance, double h)
 {
-    bool is_end = *d->time + h >= d->stop_time || d->stop_time - (*d->time + h) < 1e-9 * h;
-    *d->time = is_end ? d->stop_time : *d->time + h;
+    bool is_end = *d->time + advance >= d->stop_time || d->stop_time - (*d->time + advance) < 1e-9 * advance;
+    *d->time = is_end ? d->stop_time : *d->time + advance;
     *d->step_size = h;
     d->info.largest_step = fmax(d->info.largest_step, h);
     d->info.smallest_step = d->info.smallest_step > 0.0 ? fmin(d->info.smallest_step, h) : h;

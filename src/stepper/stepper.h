@@ -21,8 +21,8 @@ ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d);
 double itm_step_limit(const ItmData* d, double h_max);
 // The step that leaves no rest before d->stop_time that is shorter than h_min: h itself, or half of what remains, or all of it.
 double itm_step_spread(const ItmData* d, double h, double h_min, double h_max);
-// Time goes on by h, and to d->stop_time exactly if that is where h leads.
-void itm_step_pass_time(ItmData* d, double h);
+// Time advances, and to d->stop_time exactly if that is where it leads; the last step that was made for it had length h.
+void itm_step_pass_time(ItmData* d, double advance, double h);
 
 // The parts of the Euler step that a co-simulation shares, because its interface model must be exactly this step's.
 // Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.

@@ -317,6 +317,6 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
     }
     memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
     finish_rows(m, d, t + h);
-    itm_step_pass_time(d, h);
+    itm_step_pass_time(d, h, h);
     return ITM_OK;
 }
