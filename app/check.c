@@ -2,7 +2,9 @@
 #include "app.h"
 
 #include "circuits.h"
+#include "controls.h"
 #include "contacts.h"
+#include "coupling.h"
 #include "multibody/model.h"
 #include "scales.h"
 
@@ -158,6 +160,9 @@ static int check(const AppArguments* arguments)
         print_mechanism(file);
     }
     int nwarning = app_circuits_check(file);
+    app_controls_print(file);
+    int ncoupling = nwarning >= 0 ? app_coupling_check(file) : -1;
+    nwarning = ncoupling >= 0 ? nwarning + ncoupling : -1;
     if (nwarning >= 0) {
         print_run(file);
         nwarning += file->model != NULL ? app_contacts_warn(file) + app_scales_warn(file) : 0;
@@ -174,7 +179,8 @@ const AppCommand app_check_command = {
     .details = "Reads, compiles and assembles a model without running it, and prints its bodies and joints, its\n"
                "freedoms and constraint rows, redundant rows by name, its shapes and the contacts of the start, and what is\n"
                "badly scaled or overlaps; of hydraulic circuits their size, the fastest rate with the steps it allows, and\n"
-               "how far from rest they start.",
+               "how far from rest they start; of controls their blocks and what they read of other subsystems; of coupled systems\n"
+               "the spectral radius of the macro step for every coupling, and the largest stable macro step.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = check,

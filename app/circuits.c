@@ -12,9 +12,9 @@ static void print_size(const ItmFileCircuit* circuit)
 {
     ItmCircuitInfo info = itm_circuit_get_info(circuit->circuit);
     printf("\n%s (hydraulics)\n", circuit->name);
-    printf("  nodes        %d: %d volumes, %d sources; volumes exchange oil in %d %s\n", info.nnode, info.nvolume,
-           info.nsource, info.nisland, info.nisland == 1 ? "group" : "groups");
-    printf("  elements     %d valves, %d cylinders, %d accumulators; %d resistances in all\n", info.nvalve,
+    printf("  nodes        %d: volumes %d, sources %d; groups of volumes that exchange oil %d\n", info.nnode, info.nvolume,
+           info.nsource, info.nisland);
+    printf("  elements     valves %d, cylinders %d, accumulators %d; single resistances %d\n", info.nvalve,
            info.ncylinder, info.naccumulator, info.nbranch);
     printf("  states       %d; %.0f kB for a running instance\n", info.nstate, ceil((double)info.data_bytes / 1024.0));
     printf("  inputs      ");
@@ -44,8 +44,12 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
     double rate = itm_hydraulics_compute_fastest_rate(circuit->circuit, d);
     double step = circuit->step > 0.0 ? circuit->step : file->run.step.step;
     ItmHydraulicIntegrator integrator = circuit->options.integrator;
-    printf("  fastest rate %.4g 1/s at the start: euler and heun up to %.3g s, rk4 up to %.3g s\n", rate,
-           EULER_LIMIT / rate, RK4_LIMIT / rate);
+    if (rate > 0.0) {
+        printf("  fastest rate %.4g 1/s at the start: euler and heun up to %.3g s, rk4 up to %.3g s\n", rate,
+               EULER_LIMIT / rate, RK4_LIMIT / rate);
+    } else {
+        printf("  fastest rate 0 1/s at the start: nothing is open\n");
+    }
     printf("  integrator   %s in steps of %.9g s\n", itm_hydraulic_integrator_name(integrator), step);
     if (step <= stable_step(integrator, rate)) {
         return 0;
@@ -102,7 +106,9 @@ static int check_circuit(const ItmModelFile* file, const ItmFileCircuit* circuit
         app_print_error(&error);
         return -1;
     }
-    print_start(circuit, d, &rest);
+    if (file->cosim.nbond == 0) {  // otherwise the mechanism has a say in where it rests
+        print_start(circuit, d, &rest);
+    }
     int nwarning = print_rates(file, circuit, d);
     itm_hydraulics_destroy(d);
     return nwarning;

@@ -21,14 +21,15 @@ static const AppOption OPTIONS[] = {
 // One run from start to end.
 typedef struct Run {
     ItmModelFile* file;
-    AppSystem system;
+    ItmCosim* cosim;
+    AppRunSummary summary;
     ItmResults* results;  // NULL without -o
     double* values;       // outputs of the present state   (noutput)
     int noutput;
     int balance;          // the output that is the energy balance, or ITM_NONE
     long nstep;           // to make in all, where the step is fixed
     long every;           // steps between two rows
-    bool is_variable;     // the stepper chooses its steps; rows then stand at its times, or every output_interval
+    bool is_variable;     // a mechanism alone chooses its steps; rows stand at its times, or every output_interval
     long nrow_due;        // rows of output_interval so far
     ItmVerdict verdict;
     ItmError error;       // why it broke down
@@ -38,22 +39,28 @@ typedef struct Run {
 
 // ---------------------------------------------------------------------------- set-up
 
+static bool ends_with(const char* text, const char* ending)
+{
+    size_t n = strlen(text), k = strlen(ending);
+    return n >= k && strcmp(text + n - k, ending) == 0;
+}
+
 // Open the results, and find what of the outputs the run itself looks at.
 static ItmStatus open_results(Run* r, const char* path)
 {
-    const AppSystem* s = &r->system;
-    r->noutput = s->kind->count_outputs(s);
+    r->noutput = itm_cosim_get_output_count(r->cosim);
     r->balance = ITM_NONE;
     r->values = calloc((size_t)r->noutput + 1, sizeof *r->values);
     ItmOutputInfo* columns = calloc((size_t)r->noutput + 1, sizeof *columns);
     ItmStatus status = r->values != NULL && columns != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int i = 0; i < r->noutput && status == ITM_OK; i++) {
-        columns[i] = s->kind->get_output_info(s, i);
-        r->balance = strcmp(columns[i].name, "energy.balance") == 0 ? i : r->balance;
+        columns[i] = itm_cosim_get_output_info(r->cosim, i);
+        // of the whole, which comes after those of its parts
+        r->balance = ends_with(columns[i].name, "energy.balance") ? i : r->balance;
     }
     if (status == ITM_OK && path != NULL) {
-        status = itm_results_create_columns(&r->results, path, columns, r->noutput, s->name, r->file->title,
-                                            &r->error);
+        status =
+            itm_results_create_columns(&r->results, path, columns, r->noutput, "", r->file->title, &r->error);
     }
     free(columns);
     return status;
@@ -65,18 +72,23 @@ static void set_stop(Run* r)
     double interval = r->file->run.output_interval, duration = r->file->run.duration;
     if (r->is_variable) {
         double stop = interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration;
-        itm_data_set_stop_time(r->system.data, stop);
+        itm_data_set_stop_time(itm_cosim_get_data(r->cosim, 0), stop);
     }
+}
+
+static double get_time(const Run* r)
+{
+    return r->is_variable ? itm_data_get_time(itm_cosim_get_data(r->cosim, 0)) : itm_cosim_get_time(r->cosim);
 }
 
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
-    if (r->file == NULL || !app_system_choose(&r->system, r->file)) {
+    if (r->file == NULL) {
         return false;
     }
     const ItmRunSettings* run = &r->file->run;
-    ItmStatus status = r->system.kind->create(&r->system, &r->error);
+    ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
     status = status == ITM_OK ? open_results(r, arguments->output) : status;
     if (status != ITM_OK) {
         r->error.status = status;
@@ -84,11 +96,14 @@ static bool set_up(Run* r, const AppArguments* arguments)
         return false;
     }
     // a duration that is a multiple of the step but for rounding gives exactly that many steps
-    r->nstep = (long)ceil(run->duration / run->step.step * (1.0 - 1e-12));
-    r->every = run->output_interval > 0.0 ? lround(run->output_interval / run->step.step) : 1;
+    double step = itm_cosim_get_step(r->cosim);
+    double interval = run->output_interval > 0.0 ? run->output_interval : r->file->cosim.options.macro_step;
+    r->nstep = (long)ceil(run->duration / step * (1.0 - 1e-12));
+    r->every = lround(interval / step);
     r->every = r->every > 0 ? r->every : 1;
     bool is_variable = run->step.stepper == ITM_STEPPER_VARIABLE || run->step.stepper == ITM_STEPPER_ADAPTIVE;
-    r->is_variable = r->file->model != NULL && is_variable;
+    bool is_alone = itm_cosim_get_mechanism_count(r->cosim) == 1 && itm_cosim_get_subsystem_count(r->cosim) == 0;
+    r->is_variable = is_variable && is_alone;
     set_stop(r);
     return true;
 }
@@ -96,9 +111,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
 static void tear_down(Run* r)
 {
     free(r->values);
-    if (r->system.kind != NULL) {
-        r->system.kind->destroy(&r->system);
-    }
+    itm_cosim_destroy(r->cosim);
     itm_file_destroy(r->file);
 }
 
@@ -109,7 +122,7 @@ static const char* find_not_finite(const Run* r)
 {
     for (int i = 0; i < r->noutput; i++) {
         if (!isfinite(r->values[i])) {
-            return r->system.kind->get_output_info(&r->system, i).name;
+            return itm_cosim_get_output_info(r->cosim, i).name;
         }
     }
     return NULL;
@@ -127,10 +140,9 @@ static bool break_down(Run* r, ItmStatus status)
 // Compute the outputs and write them; false ends the run.
 static bool record(Run* r)
 {
-    AppSystem* s = &r->system;
-    ItmStatus status = s->kind->compute_outputs(s, r->values);
+    ItmStatus status = itm_cosim_compute_outputs(r->cosim, r->values);
     if (status != ITM_OK) {
-        r->error = *s->kind->get_error(s);
+        r->error = *itm_cosim_get_error(r->cosim);
         return break_down(r, status);
     }
     const char* name = find_not_finite(r);
@@ -139,12 +151,12 @@ static bool record(Run* r)
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
     if (r->balance != ITM_NONE) {
-        app_summary_note_balance(&s->summary, r->values[r->balance]);
+        app_summary_note_balance(&r->summary, r->values[r->balance]);
     }
-    s->summary.nrow++;
+    r->summary.nrow++;
     r->is_recorded = true;
     if (r->results != NULL &&
-        itm_results_append(r->results, s->kind->get_time(s), r->values, &r->error) != ITM_OK) {
+        itm_results_append(r->results, get_time(r), r->values, &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
@@ -158,7 +170,7 @@ static bool is_row_due(Run* r, long step)
     if (!r->is_variable) {
         return (step + 1) % r->every == 0;
     }
-    if (interval > 0.0 && r->system.kind->get_time(&r->system) < (double)(r->nrow_due + 1) * interval) {
+    if (interval > 0.0 && get_time(r) < (double)(r->nrow_due + 1) * interval) {
         return false;
     }
     r->nrow_due++;
@@ -168,18 +180,20 @@ static bool is_row_due(Run* r, long step)
 
 static bool is_at_end(const Run* r, long step)
 {
-    return r->is_variable ? r->system.kind->get_time(&r->system) >= r->file->run.duration : step >= r->nstep;
+    return r->is_variable ? get_time(r) >= r->file->run.duration : step >= r->nstep;
 }
 
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
-    ItmStatus status = r->system.kind->step(&r->system);
+    ItmData* data = r->is_variable ? itm_cosim_get_data(r->cosim, 0) : NULL;
+    ItmStatus status = data != NULL ? itm_step(r->file->model, data) : itm_cosim_step(r->cosim);
     if (status != ITM_OK) {
-        r->error = *r->system.kind->get_error(&r->system);
+        r->error = data != NULL ? *itm_data_get_error(data) : *itm_cosim_get_error(r->cosim);
         return break_down(r, status);
     }
     r->is_recorded = false;
+    app_system_note_step(&r->summary, r->cosim);
     return !is_row_due(r, step) || record(r);
 }
 
@@ -201,7 +215,7 @@ static void step_to_the_end(Run* r, AppProgress* progress)
     while (is_going && !is_at_end(r, step) && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
-        app_progress_update(progress, r->system.kind->get_time(&r->system));
+        app_progress_update(progress, get_time(r));
     }
     if (is_going && !is_at_end(r, step)) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
@@ -216,7 +230,7 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 // Close the results and say what went wrong; the exit status.
 static int finish(Run* r)
 {
-    double time = r->system.kind->get_time(&r->system);
+    double time = get_time(r);
     char reason[900] = "";
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
@@ -240,11 +254,10 @@ static int finish(Run* r)
 
 static void print_summary(const Run* r, const char* output)
 {
-    const AppSystem* s = &r->system;
-    double time = s->kind->get_time(s);
+    double time = get_time(r);
     app_summary_print_head(r->file->title, r->verdict, time);
-    s->kind->print_summary(s);
-    app_summary_print_tail(&s->summary, time, output, r->noutput);
+    app_system_print_summary(&r->summary, r->file, r->cosim);
+    app_summary_print_tail(&r->summary, time, output, r->noutput);
 }
 
 static int run(const AppArguments* arguments)
@@ -258,7 +271,7 @@ static int run(const AppArguments* arguments)
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);
-    r.system.summary.wall_time = app_wall_time() - progress.start;
+    r.summary.wall_time = app_wall_time() - progress.start;
 
     int status = finish(&r);
     if (!arguments->is_quiet && !r.has_write_error) {

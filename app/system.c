@@ -1,150 +1,75 @@
 #include "system.h"
 
-#include <math.h>
 #include <stdio.h>
 
-// ---------------------------------------------------------------------------- mechanism
-
-static ItmStatus mechanism_create(AppSystem* s, ItmError* error)
+void app_system_note_step(AppRunSummary* summary, ItmCosim* cosim)
 {
-    return itm_data_create(&s->data, s->file->model, &s->file->run.step, error);
-}
-
-static void mechanism_destroy(AppSystem* s)
-{
-    itm_data_destroy(s->data);
-}
-
-static int mechanism_count_outputs(const AppSystem* s)
-{
-    return itm_output_get_count(s->file->model);
-}
-
-static ItmOutputInfo mechanism_get_output_info(const AppSystem* s, int output)
-{
-    return itm_output_get_info(s->file->model, output);
-}
-
-static ItmStatus mechanism_compute_outputs(AppSystem* s, double* values)
-{
-    return itm_output_compute(s->file->model, s->data, values);
-}
-
-static ItmStatus mechanism_step(AppSystem* s)
-{
-    ItmStatus status = itm_step(s->file->model, s->data);
-    if (status == ITM_OK) {
-        app_summary_note_step(&s->summary, s->data);
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        app_summary_note_step(summary, itm_cosim_get_data(cosim, i));
     }
-    return status;
 }
 
-static double mechanism_get_time(const AppSystem* s)
+// ---------------------------------------------------------------------------- circuits
+
+static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
 {
-    return itm_data_get_time(s->data);
-}
-
-static const ItmError* mechanism_get_error(const AppSystem* s)
-{
-    return itm_data_get_error(s->data);
-}
-
-static void mechanism_print_summary(const AppSystem* s)
-{
-    app_summary_print_mechanism(&s->summary, s->file, s->data);
-}
-
-static const AppSystemKind MECHANISM = {
-    mechanism_create,          mechanism_destroy,  mechanism_count_outputs, mechanism_get_output_info,
-    mechanism_compute_outputs, mechanism_step,     mechanism_get_time,      mechanism_get_error,
-    mechanism_print_summary};
-
-// ---------------------------------------------------------------------------- circuit
-
-static double circuit_step_length(const AppSystem* s)
-{
-    return s->file->run.step.step / (double)s->substeps;
-}
-
-static ItmStatus circuit_create(AppSystem* s, ItmError* error)
-{
-    const ItmFileCircuit* circuit = &s->file->circuits[0];
-    s->substeps = circuit->step > 0.0 ? lround(s->file->run.step.step / circuit->step) : 1;
-    return itm_file_create_hydraulics(&s->hydraulics, circuit, NULL, error);
-}
-
-static void circuit_destroy(AppSystem* s)
-{
-    itm_hydraulics_destroy(s->hydraulics);
-}
-
-static int circuit_count_outputs(const AppSystem* s)
-{
-    return itm_circuit_get_output_count(s->file->circuits[0].circuit);
-}
-
-static ItmOutputInfo circuit_get_output_info(const AppSystem* s, int output)
-{
-    return itm_circuit_get_output_info(s->file->circuits[0].circuit, output);
-}
-
-static ItmStatus circuit_compute_outputs(AppSystem* s, double* values)
-{
-    itm_hydraulics_compute_outputs(s->file->circuits[0].circuit, s->hydraulics, values);
-    return ITM_OK;
-}
-
-static ItmStatus circuit_step(AppSystem* s)
-{
-    ItmStatus status = ITM_OK;
-    for (long i = 0; i < s->substeps && status == ITM_OK; i++) {
-        status = itm_hydraulics_step(s->file->circuits[0].circuit, s->hydraulics, circuit_step_length(s));
-    }
-    return status;
-}
-
-static double circuit_get_time(const AppSystem* s)
-{
-    return itm_hydraulics_get_time(s->hydraulics);
-}
-
-static const ItmError* circuit_get_error(const AppSystem* s)
-{
-    return itm_hydraulics_get_error(s->hydraulics);
-}
-
-static void circuit_print_summary(const AppSystem* s)
-{
-    const ItmFileCircuit* circuit = &s->file->circuits[0];
-    ItmHydraulicInfo info = itm_hydraulics_get_info(s->hydraulics);
-    printf("  steps        %ld of %.9g s (%s), %ld iterations\n", info.steps, circuit_step_length(s),
+    ItmHydraulicInfo info = itm_hydraulics_get_info(d);
+    double time = itm_hydraulics_get_time(d);
+    printf("  %-12s %ld steps of %.9g s (%s), %ld iterations\n", circuit->name, info.steps,
+           info.steps > 0 ? time / (double)info.steps : 0.0,
            itm_hydraulic_integrator_name(circuit->options.integrator), info.total_iterations);
     if (info.splits > 0) {
         printf("  split        %ld parts of steps, because Newton failed there\n", info.splits);
     }
     if (info.cavitations > 0) {
-        printf("  cavitation   %ld times; last: %s\n", info.cavitations,
-               itm_hydraulics_get_event(circuit->circuit, s->hydraulics));
+        printf("  cavitation   %ld times; last: %s\n", info.cavitations, itm_hydraulics_get_event(circuit->circuit, d));
     }
 }
 
-static const AppSystemKind CIRCUIT = {
-    circuit_create,          circuit_destroy, circuit_count_outputs, circuit_get_output_info,
-    circuit_compute_outputs, circuit_step,    circuit_get_time,      circuit_get_error,
-    circuit_print_summary};
+// ---------------------------------------------------------------------------- coupling
 
-// ---------------------------------------------------------------------------- choice
-
-bool app_system_choose(AppSystem* s, const ItmModelFile* file)
+static void print_bonds(ItmCosim* cosim)
 {
-    int nsystem = (file->model != NULL) + file->ncircuit;
-    if (nsystem != 1 || file->nconnection > 0) {
-        fprintf(stderr, "interim: the file has %d subsystems and %d connections; this version runs one subsystem alone\n",
-                nsystem, file->nconnection);
-        return false;
+    for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
+        ItmBondState bond = itm_cosim_get_bond(cosim, i);
+        printf("  bond         %s: %.4g J went through, the coupling has added %.3g J\n", itm_cosim_get_bond_name(cosim, i),
+               bond.throughput, bond.spurious_energy);
     }
-    s->file = file;
-    s->kind = file->model != NULL ? &MECHANISM : &CIRCUIT;
-    s->name = file->model != NULL ? file->name : file->circuits[0].name;
-    return true;
+    const char* warning = itm_cosim_get_warning(cosim);
+    if (warning[0] != '\0') {
+        printf("warning: %s\n", warning);
+    }
+}
+
+static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
+{
+    const ItmFileCosim* c = &file->cosim;
+    if (itm_cosim_get_bond_count(cosim) == 0) {
+        return;
+    }
+    const ItmBondOptions* bond = &c->bonds[0].options;
+    printf("  coupling     %s, %s, a meeting every %.9g s\n",
+           c->options.is_monolithic ? "monolithic" : itm_coupling_name(bond->coupling),
+           bond->coupling == ITM_COUPLING_RIM ? itm_exchange_name(bond->exchange) : "hold", itm_cosim_get_step(cosim));
+    ItmCosimCost cost = itm_cosim_get_cost(cosim);
+    double sum = cost.mechanism + cost.rim + cost.subsystems;
+    if (sum > 0.0) {
+        printf("  cost         mechanism %.0f %%, interface model %.0f %%, subsystems %.0f %%\n",
+               100.0 * cost.mechanism / sum, 100.0 * cost.rim / sum, 100.0 * cost.subsystems / sum);
+    }
+    print_bonds(cosim);
+}
+
+void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)
+{
+    if (file->model != NULL) {
+        app_summary_print_mechanism(summary, file, itm_cosim_get_data(cosim, 0));
+    }
+    for (int i = 0; i < file->ncircuit; i++) {
+        print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i));
+    }
+    for (int i = 0; i < file->ncontrol; i++) {
+        printf("  %-12s a sample every %.9g s\n", file->controls[i].name, file->controls[i].step);
+    }
+    print_coupling(file, cosim);
 }

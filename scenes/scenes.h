@@ -84,6 +84,15 @@ ItmStatus itm_crane_build(ItmModel** model, ItmCoordinates coordinates, int nact
 // "cyl1" as above. Freedom 1, inertia about the foot (200/3 + 250 + 20/3 + 5 + 100) kg m^2, whatever the angle.
 ItmStatus itm_parallel_crane_build(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
 
+// Two links "link1", "link2" on hinges "O", "Q" with actuators "cyl1", "cyl2"; a ball at the tip, a "block" on the floor with
+// friction, a wall behind it.                                                                [contact-rim, section 5.2]
+typedef struct ItmManipulatorScene {
+    ItmCoordinates coordinates;
+    double friction;    // of block and floor
+} ItmManipulatorScene;
+ItmManipulatorScene itm_default_manipulator_scene(void);
+ItmStatus itm_manipulator_build(ItmModel** model, const ItmManipulatorScene* def, ItmError* error);
+
 // ---------------------------------------------------------------------------- hydraulic circuits
 
 // Circuit of the cranes, per actuator N = 1, 2: volumes "pistonN", "rodN" (held), "lineN", "throttleN", "valveN", "cylN",

@@ -54,6 +54,11 @@ out_has() {
     grep -qF -- "$1" out.txt || { cat out.txt; fail "stdout does not say: $1"; }
 }
 
+# first_line_has FILE TEXT: a column of a CSV file
+first_line_has() {
+    head -n 1 "$1" | grep -qF -- "$2" || fail "$1 has no column $2"
+}
+
 rows() {
     echo $(($(wc -l <"$1") - 1))
 }

@@ -20,7 +20,7 @@ static void check_file(const char* name, int* ngood, int* nbad)
     ItmStatus status = itm_file_load(&file, path, NULL, 0, &error);
     if (status == ITM_OK) {
         assert_false(starts_with(name, "bad-"));
-        assert_non_null(file->model);
+        assert_true(file->model != NULL || file->ncircuit > 0 || file->ncontrol > 0);
         *ngood += starts_with(name, "good-");
         itm_file_destroy(file);
         return;

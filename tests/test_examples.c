@@ -289,6 +289,98 @@ static void fingers_hold_a_box_if_they_are_strong_enough(void** state)
     done(&r);
 }
 
+// ---------------------------------------------------------------------------- hydraulic circuits alone
+
+typedef struct CircuitRun {
+    ItmModelFile* file;
+    const ItmCircuit* circuit;
+    ItmHydraulics* data;
+    double* outputs;
+} CircuitRun;
+
+static CircuitRun start_circuit(const char* name)
+{
+    CircuitRun r = {0};
+    ItmError error = {0};
+    char path[1024];
+    snprintf(path, sizeof path, "%s/examples/%s.yaml", ITM_SOURCE_DIR, name);
+    CHECK_OK(itm_file_load(&r.file, path, NULL, 0, &error), &error);
+    assert_null(r.file->model);
+    assert_int_equal(r.file->ncircuit, 1);
+    r.circuit = r.file->circuits[0].circuit;
+    CHECK_OK(itm_file_create_hydraulics(&r.data, &r.file->circuits[0], NULL, &error), &error);
+    r.outputs = calloc((size_t)itm_circuit_get_output_count(r.circuit), sizeof *r.outputs);
+    return r;
+}
+
+static void run_circuit_until(CircuitRun* r, double time)
+{
+    double h = r->file->run.step.step;
+    long nstep = lround((time - itm_hydraulics_get_time(r->data)) / h);
+    for (long i = 0; i < nstep; i++) {
+        CHECK_OK(itm_hydraulics_step(r->circuit, r->data, h), itm_hydraulics_get_error(r->data));
+    }
+    itm_hydraulics_compute_outputs(r->circuit, r->data, r->outputs);
+}
+
+static double get_circuit(const CircuitRun* r, const char* name)
+{
+    int output = itm_circuit_find_output(r->circuit, name);
+    if (output == ITM_NONE) {
+        fail_msg("no output %s", name);
+    }
+    return r->outputs[output];
+}
+
+static void done_circuit(CircuitRun* r)
+{
+    free(r->outputs);
+    itm_hydraulics_destroy(r->data);
+    itm_file_destroy(r->file);
+}
+
+// At a steady speed what the piston takes flows through valve and throttle: every drop is (flow / coefficient)^2.
+static void cylinder_takes_what_the_valve_lets_through(void** state)
+{
+    (void)state;
+    CircuitRun r = start_circuit("hydraulic-cylinder");
+    double A1 = PI / 4 * 0.08 * 0.08, A2 = A1 - PI / 4 * 0.035 * 0.035, w = 0.1;
+    run_circuit_until(&r, 0.4);
+    CHECK_NEAR(get_circuit(&r, "cyl1.force"), 8800, 1e-6);
+    CHECK_NEAR(get_circuit(&r, "cyl1.p2"), 2e6, 1e-3);
+    run_circuit_until(&r, 2.0);
+    double valve = 40e-3 / 60 / sqrt(35e5), throttle = 0.8 * PI / 4 * 0.006 * 0.006 * sqrt(2.0 / 850);
+    double p3 = 7.6e6 - pow(A1 * w / valve, 2), p2 = 1e5 + pow(A2 * w / valve, 2);
+    double p1 = p3 - pow(A1 * w / throttle, 2);
+    // the approach, exp(-t rate), is over; Newton stops at 1e-10 of the pressures
+    CHECK_NEAR(get_circuit(&r, "cyl1.p3"), p3, 1e-2);
+    CHECK_NEAR(get_circuit(&r, "cyl1.p1"), p1, 1e-2);
+    CHECK_NEAR(get_circuit(&r, "cyl1.p2"), p2, 1e-2);
+    CHECK_NEAR(get_circuit(&r, "cyl1.force"), p1 * A1 - p2 * A2 - 1e4 * w - 200, 1e-3);
+    run_circuit_until(&r, 4.5);
+    CHECK_NEAR(get_circuit(&r, "cyl1.damper_force"), -2e6 * 5e-3, 1e-6);
+    CHECK_NEAR(get_circuit(&r, "energy.balance"), 0, 1e-6);
+    done_circuit(&r);
+}
+
+// What the pump delivered is in the accumulator, but for what oil under pressure gives way.
+static void accumulator_fills_with_what_the_pump_delivers(void** state)
+{
+    (void)state;
+    CircuitRun r = start_circuit("hydraulic-accumulator");
+    run_circuit_until(&r, 1.99);
+    double squeezed = (0.1e-3 * (get_circuit(&r, "pipe.pressure") - 60e5) +
+                       0.5e-3 * (get_circuit(&r, "system.pressure") - 60e5)) / 1.5e9;
+    double gas = 1e-3 - 12e-3 / 60 * 1.99 + squeezed;
+    CHECK_NEAR(get_circuit(&r, "bladder.gas_volume"), gas, 1e-9); // order h^2; observed 3e-11
+    CHECK_NEAR(get_circuit(&r, "system.pressure"), 60e5 * pow(1e-3 / gas, 1.2), 20);
+    run_circuit_until(&r, 8.0);
+    // full: the relief valve takes all of it
+    CHECK_NEAR(get_circuit(&r, "relief.flow"), 12e-3 / 60, 1e-9);
+    assert_true(get_circuit(&r, "pipe.pressure") > 150e5 && get_circuit(&r, "pipe.pressure") < 160e5);
+    done_circuit(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +399,8 @@ int main(void)
         cmocka_unit_test(legs_of_a_table_share_weight_and_push),
         cmocka_unit_test(stop_carries_what_the_motor_has_left),
         cmocka_unit_test(fingers_hold_a_box_if_they_are_strong_enough),
+        cmocka_unit_test(cylinder_takes_what_the_valve_lets_through),
+        cmocka_unit_test(accumulator_fills_with_what_the_pump_delivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

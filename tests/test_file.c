@@ -397,7 +397,7 @@ static void unknown_keys_get_the_nearest_one(void** state)
            "'mulitbody' is not a key of a model file; nearest: 'multibody'");
     refuse("multibody: {bodys: {}}\n", 1, 13, "nearest: 'bodies'");
     refuse("multibody:\n  bodies:\n    a:\n      mas: 1\n", 4, 7, "nearest: 'mass'");
-    refuse("xyzzy: 1\n", 1, 1, "expected interim, title, parameters, signals, multibody, subsystems or run");
+    refuse("xyzzy: 1\n", 1, 1, "expected interim, title, parameters, signals, multibody, subsystems, cosim or run");
     refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], axes: [0, 0, 1]}}\n",
                       1, 55, "nearest: 'axis'");
     refuse_after_head("  motions: {j: {torque: 1}}\n", 1, 17, "not a key of a motion");

@@ -1,5 +1,5 @@
 // A hinged boom lifted by a hydraulic cylinder, at communication steps of 20 ms: described twice (mechanism, circuit),
-// coupled by one pair, and run. The circuit's own time constants are below a millisecond.
+// coupled by one bond, and run. The circuit's own time constants are below a millisecond.
 // SPDX-License-Identifier: Apache-2.0
 #include <interim/interim.h>
 
@@ -126,11 +126,18 @@ int main(void)
     ItmError error;
     ItmModel* model = build_boom();
     ItmCircuit* circuit = build_circuit();
+    ItmCosimBuilder* b = NULL;
     ItmCosim* cosim = NULL;
-    ItmCosimPair pair = {itm_model_find_actuator(model, "lift"), itm_circuit_find_cylinder(circuit, "lift")};
+    int mechanism = ITM_NONE, hydraulics = ITM_NONE;
+    ItmBondOptions bond = itm_default_bond_options();  // try bond.exchange = ITM_EXCHANGE_HOLD
     ItmCosimOptions options = itm_default_cosim_options();
-    options.macro_step = 20e-3;  // try options.exchange = ITM_EXCHANGE_HOLD
-    TRY(itm_cosim_create(&cosim, model, NULL, circuit, &pair, 1, &options, &error));
+    options.macro_step = 20e-3;
+    TRY(itm_cosim_builder_create(&b, &error));
+    TRY(itm_cosim_add_mechanism(b, "boom", model, NULL, &mechanism, &error));
+    TRY(itm_cosim_add_circuit(b, "hydraulics", circuit, NULL, 0.1e-3, &hydraulics, &error));
+    TRY(itm_cosim_add_bond(b, mechanism, "lift", hydraulics, "lift", &bond, &error));
+    TRY(itm_cosim_build(&cosim, b, &options, &error));
+    itm_cosim_builder_destroy(b);
 
     printf("   t [s]  length [m]  rate [m/s]  force [N]\n");
     for (int k = 1; k <= 150; k++) {
@@ -139,7 +146,7 @@ int main(void)
             return EXIT_FAILURE;
         }
         if (k % 25 == 0) {
-            ItmInterfaceState at = itm_cosim_get_interface(cosim, 0);
+            ItmBondState at = itm_cosim_get_bond(cosim, 0);
             printf("%8.2f  %10.6f  %10.6f  %9.1f\n", itm_cosim_get_time(cosim), at.length, at.rate, at.force);
         }
     }

@@ -1,95 +1,250 @@
-// Co-simulation of a mechanism with a hydraulic circuit: they meet every macro step H, the circuit takes micro steps h in
-// between, and nothing is iterated or stepped twice.
+// Co-simulation: mechanisms, hydraulic circuits, controllers and foreign simulators that meet every macro step H; nothing is
+// iterated and nothing is stepped twice.
 //
-// The mechanism's line actuators are the interfaces: lengths and rates go to the cylinders, their forces come back. In
-// between the circuit sees a reduced interface model of the mechanism (coupling rim), or predicted rates (zoh, linear).
+// A **mechanism** is a model of bodies with contact. A **subsystem** is anything else: it takes micro steps h between two
+// communication points and is known by a table of functions. They are joined by
+//   bonds   a line actuator of a mechanism is a power port of a subsystem (a cylinder): length and rate go one way, force
+//           comes back. In between, the subsystem sees a reduced interface model (RIM) of the mechanism or predicted rates;
+//   wires   an output of any part is an input of another: commands, measurements.
+// A builder collects parts and joints, itm_cosim_build makes the running ItmCosim, which owns the running instances.
 // docs/theory-cosim.md says what is solved, and what sets H.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_COSIM_H
 #define INTERIM_COSIM_H
 
 #include "interim/base.h"
+#include "interim/control.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 
 ITM_EXTERN_C_BEGIN
 
-typedef struct ItmCosim ItmCosim;
+typedef struct ItmCosimBuilder ItmCosimBuilder;  // definitions so far
+typedef struct ItmCosim ItmCosim;                // a running system
 
-// What stands in for the mechanism between two communication points.
+// ---------------------------------------------------------------------------- choices
+
+// What stands in for a mechanism between two communication points.
 typedef enum ItmCoupling {
-    ITM_COUPLING_ZOH,     // its rates of the last point, held
-    ITM_COUPLING_LINEAR,  // its rates extrapolated from the last two points
-    ITM_COUPLING_RIM,     // its reduced interface model
+    ITM_COUPLING_ZOH,         // its rates of the last point, held
+    ITM_COUPLING_LINEAR,      // its rates extrapolated from the last two points
+    ITM_COUPLING_QUADRATIC,   // and from the last three
+    ITM_COUPLING_RIM,         // its reduced interface model
+    ITM_COUPLING_MONOLITHIC,  // the whole mechanism: all parts meet every micro step. For the whole system only
     ITM_COUPLING_COUNT
 } ItmCoupling;
 
-// What the mechanism is given for its macro step.
+// What a mechanism is given for its macro step.
 typedef enum ItmExchange {
     ITM_EXCHANGE_IMPULSE,  // impulse and first moment of the interface forces over this step; with coupling rim
-    ITM_EXCHANGE_HOLD,     // the force of the last micro step of the step before, held (papers); always with zoh, linear
+    ITM_EXCHANGE_HOLD,     // the force of the last micro step, held (papers); always with predicted rates
     ITM_EXCHANGE_COUNT
 } ItmExchange;
 
-typedef struct ItmCosimOptions {
-    double macro_step;               // H, s; a multiple of the micro step
-    double micro_step;               // h, s
+// What a held force is.
+typedef enum ItmBondVariables {
+    ITM_VARIABLES_VELOCITY_FORCE,     // the whole force of the port
+    ITM_VARIABLES_VELOCITY_PRESSURE,  // its pressure part; friction and dampers follow the mechanism's own rate   [cranes]
+    ITM_VARIABLES_COUNT
+} ItmBondVariables;
+
+// Who goes first with held forces.
+typedef enum ItmScheme {
+    ITM_SCHEME_JACOBI,        // both start with what is known at the communication point
+    ITM_SCHEME_GAUSS_SEIDEL,  // subsystems first; mechanisms take the force that has just come out
+    ITM_SCHEME_COUNT
+} ItmScheme;
+
+typedef struct ItmBondOptions {
     ItmCoupling coupling;
-    ItmExchange exchange;            // taken for coupling rim; zoh and linear always hold
-    ItmHydraulicOptions hydraulics;  // integrator of the micro steps; euler: the interface model takes semi-implicit Euler
-                                     // steps, otherwise Heun's (order 2)
+    ItmExchange exchange;
+    ItmBondVariables variables;
+} ItmBondOptions;
+
+typedef struct ItmCosimOptions {
+    double macro_step;       // H, s; a multiple of every micro step
+    ItmScheme scheme;
+    int nthread;             // 1: none of its own. The results do not depend on it
+    bool is_monolithic;      // the twin: all parts meet every smallest micro step, with RIM and impulse exchange
+    double spurious_limit;   // share of a bond's throughput above which its spurious energy is worth a warning
 } ItmCosimOptions;
 
-// 10 ms and 0.1 ms, rim, impulse, hydraulics by RK4 with ledger.
+// 10 ms, Jacobi, one thread, 1 %.
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
-// "zoh", "linear", "rim"; "impulse", "hold"
+// rim, impulse, velocity-force
+ITM_API ItmBondOptions itm_default_bond_options(void);
+// "zoh", "linear", "quadratic", "rim", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
+// "gauss-seidel"; NULL for a number that is none
 ITM_API const char* itm_coupling_name(ItmCoupling coupling);
 ITM_API const char* itm_exchange_name(ItmExchange exchange);
+ITM_API const char* itm_bond_variables_name(ItmBondVariables variables);
+ITM_API const char* itm_scheme_name(ItmScheme scheme);
 
-// A line actuator of the model that is a cylinder of the circuit.
-typedef struct ItmCosimPair {
-    int actuator, cylinder;
-} ItmCosimPair;
+// ---------------------------------------------------------------------------- parts
 
-// Model and circuit must outlive the result. step (NULL: defaults): stepper and tolerances of the mechanism, its step is
-// replaced by the macro step. options NULL: the defaults. pairs (npair, at least 1); cylinders without a pair stand still or
-// follow their motion signal.
-// ITM_ERR_INPUT: error->field names the option or pair at fault: H no multiple of h, an actuator or cylinder that does not
-// exist, is paired twice or follows a signal, a length outside the cylinder's stroke.
-// ITM_ERR_UNSUPPORTED: coupling rim with contacts, joint limits, dry friction or motors with a force limit, or with a stepper
-// other than semi-implicit Euler.
-ITM_API ItmStatus itm_cosim_create(ItmCosim** cosim, const ItmModel* m, const ItmStepOptions* step, const ItmCircuit* c,
-                                   const ItmCosimPair* pairs, int npair, const ItmCosimOptions* options,
-                                   ItmError* error);
+// A subsystem as a table of functions, shaped like FMI 3.0 co-simulation. Everything is fixed but what the functions do;
+// names and tables must live as long as the system. Functions of different subsystems may be called from different threads
+// at once; those of one never are.
+typedef struct ItmSubsystem {
+    void* self;                        // handed to every function
+    int nport;                         // power ports: length and rate in, force (push > 0) out
+    const char* const* port_names;     // (nport)
+    int ninput;
+    const char* const* input_names;    // (ninput)
+    int noutput;
+    const ItmOutputInfo* outputs;      // (noutput)
+    bool is_sampled;                   // outputs follow the inputs at the beginning of a step (a controller); otherwise they
+                                       // are those at its end, and do not follow inputs at once
+    bool is_second_order;              // uses w_end: its interface model goes by Heun's rule
+
+    // Lengths (m) and rates (m/s) of the ports from now on; w_end: rates at the end of the next step, linear in between, or
+    // NULL: constant rates.
+    void (*set_motion)(void* self, const double* s, const double* w, const double* w_end);
+    // Forces of the ports (N) at the present state and motion.
+    void (*get_forces)(void* self, double* force);
+    // Part of the force of a port that follows s and w at once and depends on no state: friction, dampers. May be called
+    // while another thread steps the subsystem. NULL: there is none, velocity-pressure is refused.
+    double (*get_passive_force)(void* self, int port, double s, double w);
+    // What the lengths of a port may be; NULL: anything.
+    void (*get_stroke)(void* self, int port, double* least, double* most);
+    void (*set_inputs)(void* self, const double* u);
+    void (*get_outputs)(void* self, double* y);
+    // From t to t + h. h = 0: compute outputs only. On failure: why, with the signal that went first in error->field.
+    ItmStatus (*do_step)(void* self, double t, double h, ItmError* error);
+    void (*reset)(void* self);
+    size_t (*get_state_size)(void* self);
+    void (*save)(void* self, void* bytes);
+    void (*restore)(void* self, const void* bytes);
+    void (*destroy)(void* self);       // NULL: nothing to do
+} ItmSubsystem;
+
+ITM_API ItmStatus itm_cosim_builder_create(ItmCosimBuilder** builder, ItmError* error);
+ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
+
+// Parts; names are unique. Models and circuits must outlive the system. id (may be NULL): mechanisms and subsystems are
+// numbered apart, in the order they come.
+// Step options of a mechanism (NULL: defaults) with a step of their own: H is a multiple of it; with coupling rim the mechanism
+// takes one step H.
+ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
+                                          const ItmStepOptions* step, int* id, ItmError* error);
+// Options NULL: RK4 with ledger.
+ITM_API ItmStatus itm_cosim_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
+                                        const ItmHydraulicOptions* options, double step, int* id, ItmError* error);
+// A control samples every `step`; 0: the macro step. Its inputs are wires of their own names, see itm_cosim_add_wire.
+ITM_API ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
+                                        ItmError* error);
+// Takes over `subsystem`, whose destroy is called at the end, also where this fails. Step 0: the macro step.
+ITM_API ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
+                                          double step, int* id, ItmError* error);
+
+// A bond between an actuator ("cyl1") of a mechanism and a port of a subsystem. options NULL: the defaults. It is called
+// after the actuator; with several mechanisms "mechanism-actuator".
+ITM_API ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
+                                     const char* port, const ItmBondOptions* options, ItmError* error);
+// A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1" or to an actuator "arm.motor" that
+// has no bond. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
+// followed at the micro rate.
+ITM_API ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
+
+// Make the running system, at its start; subsystems given by a table move from the builder into it. ITM_ERR_INPUT: error->field names the part, bond, wire or option at fault: H no
+// multiple of h, unknown names, two bonds for one port, two wires for one input, an algebraic loop of wires, a length outside a
+// stroke, circuits of different steps at one interface model. ITM_ERR_UNSUPPORTED: what a coupling cannot do.
+ITM_API ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOptions* options,
+                                  ItmError* error);
 ITM_API void itm_cosim_destroy(ItmCosim* cosim);
-// Both parts back to their starts, time 0.
-ITM_API void itm_cosim_reset(ItmCosim* cosim);
 
-// One macro step. On failure everything is as it was before; itm_cosim_get_error says why, its field names the signal that
-// went first: ITM_ERR_NOT_FINITE or ITM_ERR_DIVERGED (a piston left its stroke).
+// ---------------------------------------------------------------------------- static start
+
+// A circuit that is to start at rest.
+typedef struct ItmCosimStart {
+    int subsystem;
+    const bool* is_free;  // inputs that may change (ninput), or NULL: none
+    const double* force;  // of cylinders without a bond (ncylinder), NAN: any; or NULL
+} ItmCosimStart;
+
+// How far from rest a system is.
+typedef struct ItmCosimRest {
+    double acceleration;   // of the body that has become fastest after one step, m/s^2
+    int mechanism, body;   // which, or ITM_NONE
+    double flow;           // largest net flow into a volume of a circuit, m^3/s
+    bool is_broken;        // the step failed
+} ItmCosimRest;
+
+// Find the forces that hold all mechanisms where they are (contacts included), and for the circuits in `starts` (nstart)
+// pressures and free inputs that give these forces without flow. The state of rest becomes the start, to which
+// itm_cosim_reset goes back. rest may be NULL. ITM_ERR_DIVERGED: there is none; the system is at its start as before.
+ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimRest* rest);
+// By a trial step, which is taken back.
+ITM_API ItmCosimRest itm_cosim_check_static(ItmCosim* cosim);
+
+// ---------------------------------------------------------------------------- running
+
+// All parts back to their starts, time 0.
+ITM_API ItmStatus itm_cosim_reset(ItmCosim* cosim);
+// One macro step (monolithic: one micro step). On failure everything is as it was before; itm_cosim_get_error says why, its
+// field names the signal that went first: ITM_ERR_NOT_FINITE or ITM_ERR_DIVERGED.
 ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
 ITM_API const ItmError* itm_cosim_get_error(const ItmCosim* cosim);
 
-// Time is macro steps * H, exactly one rounding.
+// Time is steps * step, exactly one rounding. The step is H, or the smallest micro step if monolithic.
 ITM_API double itm_cosim_get_time(const ItmCosim* cosim);
-// The running parts, to look at or to set inputs of. They must not be stepped on their own.
-ITM_API ItmData* itm_cosim_get_data(ItmCosim* cosim);
-ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim);
+ITM_API double itm_cosim_get_step(const ItmCosim* cosim);
 
-// An interface at the present communication point.
-typedef struct ItmInterfaceState {
-    double length;   // m
-    double rate;     // m/s
-    double force;    // of the cylinder, push > 0, at the end of the last micro step, N
-    double impulse;  // over the last macro step, N s
-} ItmInterfaceState;
-ITM_API ItmInterfaceState itm_cosim_get_interface(ItmCosim* cosim, int pair);
+// The running parts, to look at or to set inputs of. They must not be stepped on their own. NULL: no such part.
+ITM_API int itm_cosim_get_mechanism_count(const ItmCosim* cosim);
+ITM_API int itm_cosim_get_subsystem_count(const ItmCosim* cosim);
+ITM_API const char* itm_cosim_get_mechanism_name(const ItmCosim* cosim, int mechanism);
+ITM_API const char* itm_cosim_get_subsystem_name(const ItmCosim* cosim, int subsystem);
+ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism);
+ITM_API ItmData* itm_cosim_get_data(ItmCosim* cosim, int mechanism);
+ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);  // NULL: not a circuit
+// Input of a subsystem until a wire or another call changes it.
+ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
-// The whole coupled state as bytes: restored, the simulation continues bit for bit, in another instance of the same model,
-// circuit and options too.
+// A bond at the present communication point.
+typedef struct ItmBondState {
+    double length;           // m
+    double rate;             // m/s
+    double force;            // of the port, push > 0, at the end of the last micro step, N
+    double impulse;          // over the last macro step, N s
+    double residual_power;   // force that the mechanism had times its rate, less force times rate of the port    [cranes, eq. 21]
+    double residual_energy;  // its integral by the trapezoidal rule                                    [cranes, eqs. 22, 24]
+    double spurious_energy;  // work that the mechanism got less the work that the port gave, so far, J
+    double throughput;       // energy that went through, either way, so far, J
+} ItmBondState;
+ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
+ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
+ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
+// A sentence about the bond whose spurious energy passes the limit by most, empty if there is none.
+ITM_API const char* itm_cosim_get_warning(ItmCosim* cosim);
+
+// Where the time went, s of processor time since the start or reset.
+typedef struct ItmCosimCost {
+    double mechanism;   // evaluation, contacts, step
+    double rim;         // making interface models
+    double subsystems;  // micro steps with interface models or predicted rates
+} ItmCosimCost;
+ITM_API ItmCosimCost itm_cosim_get_cost(const ItmCosim* cosim);
+
+// The whole coupled state as bytes: restored, the simulation continues bit for bit, in another instance of the same system.
 ITM_API size_t itm_cosim_get_state_size(const ItmCosim* cosim);
-ITM_API ItmStatus itm_cosim_save(const ItmCosim* cosim, void* bytes, size_t size);
+ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
+
+// Spectral radius of the macro step, linearised where the system is now (two steps later, when predictions have their past): above
+// 1 a small disturbance grows. Local: other positions, speeds and contacts may have another one; states of controls and foreign
+// subsystems are left alone. Nothing changes. ITM_ERR_UNSUPPORTED: too many states; otherwise a trial step failed.
+ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, double* radius);
+
+// ---------------------------------------------------------------------------- outputs
+
+// Everything a run records: outputs of the parts as part.element.quantity (of a mechanism with an empty name without the
+// first), bond.name.quantity, rim.mechanism.quantity, energy.account of the whole.
+ITM_API int itm_cosim_get_output_count(const ItmCosim* cosim);
+ITM_API ItmOutputInfo itm_cosim_get_output_info(const ItmCosim* cosim, int output);
+ITM_API int itm_cosim_find_output(const ItmCosim* cosim, const char* name);
+// values (count). Does not change the state.
+ITM_API ItmStatus itm_cosim_compute_outputs(ItmCosim* cosim, double* values);
 
 ITM_EXTERN_C_END
 

@@ -3,6 +3,8 @@
 #ifndef INTERIM_FILE_H
 #define INTERIM_FILE_H
 
+#include "interim/control.h"
+#include "interim/cosim.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 
@@ -32,12 +34,35 @@ typedef struct ItmFileCircuit {
     ItmFilePlace start;           // where the file says so; line 0: nowhere
 } ItmFileCircuit;
 
+// A control: a subsystem of type `control`.
+typedef struct ItmFileControl {
+    char* name;           // prefix of its result names
+    ItmControl* control;  // its inputs have the full names of the outputs they take, and are connections too
+    double step;          // between two samples, s
+} ItmFileControl;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
     char* from;          // "control.kappa1": subsystem and output
-    char* to;            // "hydraulics.valve1": subsystem and input
+    char* to;            // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
     ItmFilePlace place;
 } ItmFileConnection;
+
+// An actuator of the mechanism that is a port of a subsystem: `bonds` of the section cosim.
+typedef struct ItmFileBond {
+    char* actuator;      // "arm.cyl1"
+    char* port;          // "hydraulics.cyl1"
+    ItmBondOptions options;
+    ItmFilePlace place;
+} ItmFileBond;
+
+// The section cosim.
+typedef struct ItmFileCosim {
+    ItmCosimOptions options;  // its macro step is that of the run where the file has no such section
+    ItmFileBond* bonds;       // in the order of the file  (nbond)
+    int nbond;
+    ItmFilePlace place;       // of the section; line 0: there is none
+} ItmFileCosim;
 
 // What a model file describes: a mechanism, further subsystems, or both. Everything here belongs to it.
 typedef struct ItmModelFile {
@@ -46,8 +71,11 @@ typedef struct ItmModelFile {
     ItmModel* model;     // the mechanism, NULL: none
     ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)
     int ncircuit;
+    ItmFileControl* controls;        // in the order of the file  (ncontrol)
+    int ncontrol;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
+    ItmFileCosim cosim;
     ItmRunSettings run;
 } ItmModelFile;
 
@@ -67,6 +95,12 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 // no state of rest near the values of the file, error has the place.
 ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicRest* rest,
                                              ItmError* error);
+
+// The whole as a running system at its start: parts, bonds, connections, static start. A mechanism or a circuit alone is a
+// system too, of one part. The file must outlive it. rest (may be NULL): how far from rest it starts, where a circuit wants a
+// static start.
+ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimRest* rest,
+                                        ItmError* error);
 
 ITM_EXTERN_C_END
 

@@ -10,6 +10,7 @@
 #include "interim/contact.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
+#include "interim/control.h"
 #include "interim/cosim.h"
 #include "interim/file.h"
 #include "interim/results.h"

@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -62,4 +63,14 @@ void itm_nearest_offer(ItmNearest* n, const char* word)
         n->distance = distance;
         n->best = word;
     }
+}
+
+const char* itm_nearest_format(const ItmNearest* n, char* buffer, size_t size)
+{
+    if (n->best != NULL) {
+        snprintf(buffer, size, "; nearest: '%s'", n->best);
+    } else {
+        buffer[0] = '\0';
+    }
+    return buffer;
 }

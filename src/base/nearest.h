@@ -13,6 +13,8 @@ typedef struct ItmNearest {
 
 ItmNearest itm_nearest_start(const char* typed, size_t length);
 void itm_nearest_offer(ItmNearest* n, const char* word);
+// "; nearest: 'word'", or nothing if none is near. In the caller's buffer.
+const char* itm_nearest_format(const ItmNearest* n, char* buffer, size_t size);
 // Edits (insert, delete, replace, swap neighbours) that turn a into b, capital letters taken as
 // small ones; more than `limit` is reported as limit + 1.
 size_t itm_nearest_distance(const char* a, size_t na, const char* b, size_t nb, size_t limit);

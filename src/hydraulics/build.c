@@ -349,19 +349,12 @@ static ItmStatus compile_signals(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->signals.count; i++) {
         ItmSignalDef def = k->b->signals.items[i];
-        size_t n = (size_t)def.npoint;
-        double* table = itm_circuit_take(c, 4 * n, sizeof *table);
+        double* table = itm_circuit_take(c, 4 * (size_t)def.npoint, sizeof *table);
         if (table == NULL) {
             return out_of_memory(k->error);
         }
-        if (n > 0) {
-            memcpy(table, def.times, n * sizeof *table);
-            memcpy(table + n, def.values, n * sizeof *table);
-        }
-        def.times = table;
-        def.values = table + n;
         def.name = "";
-        itm_signal_init(&c->signals[c->nsignal++], &def, table + 2 * n, table + 3 * n);
+        itm_signal_compile(&c->signals[c->nsignal++], &def, table);
     }
     return ITM_OK;
 }

@@ -74,8 +74,7 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
         return;
     }
     for (int i = 0; i < b->signals.count; i++) {
-        free((void*)b->signals.items[i].times);
-        free((void*)b->signals.items[i].values);
+        itm_signal_def_free(&b->signals.items[i]);
     }
     for (int i = 0; i < b->aliases.count; i++) {
         free((void*)b->aliases.items[i].output);
@@ -100,33 +99,17 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
 
 // ---------------------------------------------------------------------------- signals, fluids, nodes
 
-// A copy of n reals; for n = 0 too it is not NULL.
-static double* copy_reals(const double* values, int n)
-{
-    double* copy = malloc(((size_t)n + 1) * sizeof *copy);
-    if (copy != NULL && n > 0) {
-        memcpy(copy, values, (size_t)n * sizeof *copy);
-    }
-    return copy;
-}
-
 ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_circuit_check_name(def->name, "signal", error));
     REQUIRE(itm_signal_def_check(def, error));
-    bool has_points = def->kind == ITM_SIGNAL_TABLE || def->kind == ITM_SIGNAL_PIECEWISE;
-    ItmSignalDef copy = *def;
-    copy.npoint = has_points ? def->npoint : 0;
-    double* times = copy_reals(def->times, copy.npoint);
-    double* values = copy_reals(def->values, copy.npoint);
-    copy.times = times;
-    copy.values = values;
-    ItmStatus status = times != NULL && values != NULL
-                           ? ADD(b->signals, b->signal_names, copy, b->signals.count - 1)
-                           : out_of_memory(error);
+    ItmSignalDef copy;
+    if (!itm_signal_def_copy(&copy, def)) {
+        return out_of_memory(error);
+    }
+    ItmStatus status = ADD(b->signals, b->signal_names, copy, b->signals.count - 1);
     if (status != ITM_OK) {
-        free(times);
-        free(values);
+        itm_signal_def_free(&copy);
     }
     return status;
 }

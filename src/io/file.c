@@ -30,9 +30,9 @@ static void read_title(ItmReader* r, const ItmNode* node, char** title)
 
 static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
 {
-    enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, SUBSYSTEMS, RUN, NKEY };
+    enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, SUBSYSTEMS, COSIM, RUN, NKEY };
     static const char* const KEYS[NKEY] = {"interim",   "title",      "parameters", "signals",
-                                           "multibody", "subsystems", "run"};
+                                           "multibody", "subsystems", "cosim", "run"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, root, "a model file", KEYS, NKEY, v);
     if (v[MULTIBODY] == NULL && v[SUBSYSTEMS] == NULL) {
@@ -44,6 +44,7 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
     itm_read_signals(r, v[SIGNALS]);
     itm_read_multibody(r, v[MULTIBODY], &file->name);
     itm_read_subsystems(r, v[SUBSYSTEMS]);
+    itm_read_cosim(r, v[COSIM]);
     itm_read_run(r, v[RUN], &file->run);
     if (r->status == ITM_OK && file->name == NULL) {
         file->name = calloc(1, 1);
@@ -137,7 +138,7 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
     }
-    return status;
+    return status == ITM_OK ? itm_file_check_connections(file, error) : status;
 }
 
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
@@ -239,12 +240,24 @@ void itm_file_clear(ItmModelFile* file)
         free(circuit->start.file);
     }
     free(file->circuits);
+    for (int i = 0; i < file->ncontrol; i++) {
+        free(file->controls[i].name);
+        itm_control_destroy(file->controls[i].control);
+    }
+    free(file->controls);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);
         free(file->connections[i].place.file);
     }
     free(file->connections);
+    for (int i = 0; i < file->cosim.nbond; i++) {
+        free(file->cosim.bonds[i].actuator);
+        free(file->cosim.bonds[i].port);
+        free(file->cosim.bonds[i].place.file);
+    }
+    free(file->cosim.bonds);
+    free(file->cosim.place.file);
     *file = (ItmModelFile){0};
 }
 

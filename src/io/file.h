@@ -31,4 +31,7 @@ void itm_file_parts_clear(ItmFileParts* parts);
 ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part,
                                  ItmDocument* doc, ItmError* error);
 
+// Whether everything that connections come from is there, once all subsystems are compiled.
+ItmStatus itm_file_check_connections(const ItmModelFile* file, ItmError* error);
+
 #endif

@@ -1,14 +1,13 @@
 #include "io/mesh.h"
 
 #include "base/error.h"
+#include "io/bytes.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void itm_mesh_free(ItmMesh* mesh)
 {
@@ -109,27 +108,6 @@ static ItmStatus fail_file(ItmError* error, const char* path, const char* why)
     return ITM_ERR_IO;
 }
 
-// The whole stream, or NULL without memory or beyond the limit.
-static char* read_stream(FILE* stream, size_t* length)
-{
-    size_t capacity = 1 << 16;
-    char* bytes = malloc(capacity);
-    *length = 0;
-    while (bytes != NULL) {
-        *length += fread(bytes + *length, 1, capacity - *length, stream);
-        if (*length < capacity) {
-            return bytes;
-        }
-        char* grown = capacity < ITM_MESH_MAX_BYTES ? realloc(bytes, 2 * capacity) : NULL;
-        if (grown == NULL) {
-            free(bytes);
-        }
-        bytes = grown;
-        capacity *= 2;
-    }
-    return NULL;
-}
-
 static bool ends_in_obj(const char* path)
 {
     size_t n = strlen(path);
@@ -151,20 +129,11 @@ ItmStatus itm_mesh_read(ItmMesh* mesh, const char* path, double scale, ItmError*
     if (!(scale > 0 && scale < 1e100)) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "scale", "scale must be positive, got %g", scale);
     }
-    errno = 0;
-    // a device or a pipe may never end, or not even open
-    struct stat about;
-    FILE* stream = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
-    if (stream == NULL) {
-        return fail_file(error, path, errno != 0 ? strerror(errno) : "it is not a file");
-    }
     size_t length;
-    char* bytes = read_stream(stream, &length);
-    bool has_failed = ferror(stream) != 0;
-    fclose(stream);
-    if (bytes == NULL || has_failed) {
-        free(bytes);
-        return fail_file(error, path, has_failed ? "reading failed" : "it is too large");
+    const char* why;
+    char* bytes = itm_bytes_read(path, ITM_MESH_MAX_BYTES, &length, &why);
+    if (bytes == NULL) {
+        return fail_file(error, path, why);
     }
     ItmStatus status = ends_in_obj(path) ? itm_mesh_parse_obj(mesh, bytes, length, path, error)
                                          : itm_mesh_parse_stl(mesh, bytes, length, path, error);

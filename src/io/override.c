@@ -10,11 +10,13 @@
 #include <string.h>
 
 // Maps from names that the user chose. An override changes members of these; it cannot add one,
-// because a misspelt parameter would be a new one that nobody reads.
+// because a misspelt parameter would be a new one that nobody reads. * stands for any one key.
 static const char* const COLLECTIONS[] = {
-    "parameters",          "signals",           "multibody.bodies", "multibody.joints",
-    "multibody.couplings", "multibody.motions", "multibody.forces", "multibody.materials",
-    "multibody.shapes",
+    "parameters",          "signals",              "multibody.bodies",   "multibody.joints",
+    "multibody.couplings", "multibody.motions",    "multibody.forces",   "multibody.materials",
+    "multibody.shapes",    "subsystems",           "subsystems.*.fluids", "subsystems.*.nodes",
+    "subsystems.*.elements", "subsystems.*.outputs", "subsystems.*.blocks", "cosim.bonds",
+    "cosim.wires",
 };
 
 typedef struct Override {
@@ -121,10 +123,27 @@ static ItmItem* find_item(const ItmNode* node, const char* piece, size_t length)
     return NULL;
 }
 
+// Whether a path fits a pattern, key by key.
+static bool fits(const char* path, size_t length, const char* pattern)
+{
+    const char* end = path + length;
+    while (*pattern != '\0' && path < end) {
+        if (*pattern == '*') {
+            while (path < end && *path != '.') {
+                path++;
+            }
+            pattern++;
+        } else if (*pattern++ != *path++) {
+            return false;
+        }
+    }
+    return *pattern == '\0' && path == end;
+}
+
 static bool is_collection(const char* path, size_t length)
 {
     for (size_t i = 0; i < sizeof COLLECTIONS / sizeof *COLLECTIONS; i++) {
-        if (strlen(COLLECTIONS[i]) == length && memcmp(COLLECTIONS[i], path, length) == 0) {
+        if (fits(path, length, COLLECTIONS[i])) {
             return true;
         }
     }

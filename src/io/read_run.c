@@ -47,10 +47,10 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
     }
 }
 
-// A circuit makes whole steps within a step of the run.
+// A circuit makes whole steps within a step of the run; with a section cosim that has been checked against H.
 static void check_circuits(ItmReader* r, double step)
 {
-    for (int i = 0; i < r->file->ncircuit && r->status == ITM_OK; i++) {
+    for (int i = 0; i < r->file->ncircuit && r->status == ITM_OK && r->file->cosim.place.line == 0; i++) {
         double ratio = step / r->file->circuits[i].step;
         const ItmNode* node = itm_node_find(r->parts->circuits[i].item->value, "step");
         if (node != NULL && (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio)) {
@@ -60,15 +60,31 @@ static void check_circuits(ItmReader* r, double step)
     }
 }
 
-// Without a mechanism the step of the run is that of the first circuit that has one.
+// And so does a control that runs alone.
+static void check_controls(ItmReader* r, const ItmNode* node, double step)
+{
+    bool is_alone = r->builder == NULL && r->file->ncircuit == 0;
+    for (int i = 0; i < r->file->ncontrol && is_alone && node != NULL; i++) {
+        double ratio = step / r->file->controls[i].step;
+        if (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio) {
+            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of that of the control '%s' (%g s)", step,
+                            r->file->controls[i].name, r->file->controls[i].step);
+        }
+    }
+}
+
+// With a section cosim the step is H; without a mechanism that of the first circuit that has one, or of the first control.
 static double get_default_step(const ItmReader* r, double absent)
 {
+    if (r->file->cosim.place.line > 0) {
+        return r->file->cosim.options.macro_step;
+    }
     for (int i = 0; i < r->file->ncircuit && r->builder == NULL; i++) {
         if (r->file->circuits[i].step > 0) {
             return r->file->circuits[i].step;
         }
     }
-    return absent;
+    return r->builder == NULL && r->file->ncircuit == 0 && r->file->ncontrol > 0 ? r->file->controls[0].step : absent;
 }
 
 // Only steppers that choose their steps use a smallest one; the others leave it, so that `stepper` alone can be changed.
@@ -116,6 +132,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
     check_circuits(r, o->step);
+    check_controls(r, v[STEP], o->step);
     bool is_variable = o->stepper == ITM_STEPPER_VARIABLE || o->stepper == ITM_STEPPER_ADAPTIVE;
     read_min_step(r, v[MIN_STEP], o, is_variable);
     double tolerance = o->stepper == ITM_STEPPER_ADAPTIVE ? ADAPTIVE_TOLERANCE : o->tolerance;
@@ -128,8 +145,10 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->damping_ratio =
         get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
-    if (!is_variable) {
-        check_interval(r, v[OUTPUT], run->output_interval, o->step);
+    ItmFileCosim* cosim = &r->file->cosim;
+    cosim->options.macro_step = cosim->place.line > 0 ? cosim->options.macro_step : o->step;
+    if (!is_variable || cosim->place.line > 0) {
+        check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
     }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
         itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],

@@ -113,19 +113,6 @@ static void read_triangles(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
 
 // ---------------------------------------------------------------------------- mesh files
 
-// A path of the file system: as it stands, or beside the model file.
-static char* make_path(ItmReader* r, const char* name)
-{
-    const char* slash = strrchr(r->path, '/');
-    size_t length = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - r->path) + 1;
-    char* path = take_array(r, (int)(length + strlen(name)), 1);
-    if (path != NULL) {
-        memcpy(path, r->path, length);
-        strcpy(path + length, name);
-    }
-    return path;
-}
-
 static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* scale_node,
                            ItmMesh* mesh)
 {
@@ -134,7 +121,7 @@ static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* sca
     if (r->status == ITM_OK && !(scale > 0)) {
         itm_reader_fail(r, scale_node, "scale must be positive, got %g", scale);
     }
-    char* path = name != NULL && r->status == ITM_OK ? make_path(r, name) : NULL;
+    char* path = name != NULL && r->status == ITM_OK ? itm_reader_make_path(r, name) : NULL;
     if (path == NULL) {
         return;
     }

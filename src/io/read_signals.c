@@ -156,13 +156,13 @@ const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* 
         def->value = get_value(r, node, unit);
         return node;
     }
-    static const char* const KEYS[] = {"ramp", "sine", "table", "piecewise"};
+    static const char* const KEYS[] = {"ramp", "sine", "table", "piecewise", "csv"};
     static void (*const READERS[])(ItmReader*, const ItmNode*, ItmSignalDef*, ItmSignalUnit*) = {
-        read_ramp, read_sine, read_table, read_piecewise};
+        read_ramp, read_sine, read_table, read_piecewise, itm_read_recording};
     const ItmNode* v[ITM_COUNT(KEYS)];
     itm_reader_get_map(r, node, "a signal", KEYS, ITM_COUNT(KEYS), v);
     if (node->count != 1) {
-        itm_reader_fail(r, node, "a signal is a number, or one of ramp, sine, table or piecewise");
+        itm_reader_fail(r, node, "a signal is a number, or one of ramp, sine, table, piecewise or csv");
     }
     for (int i = 0; i < ITM_COUNT(KEYS) && r->status == ITM_OK; i++) {
         if (v[i] != NULL) {

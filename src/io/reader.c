@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- complaints
@@ -95,6 +96,12 @@ static bool compute_parameter(void* context, const char* name, size_t length, in
 static bool has_parameter(void* context, const char* name, size_t length)
 {
     return itm_names_find(&((ItmReader*)context)->parameter_names, name, length) != ITM_NONE;
+}
+
+double itm_reader_scan_unit(ItmScan* scan, const void* context)
+{
+    const ItmScope scope = {.context = (void*)context, .find = compute_parameter, .has = has_parameter};
+    return itm_expression_scan_unit(scan, &scope);
 }
 
 // Value of a scalar as an expression; complaints go to the place inside it.
@@ -299,6 +306,20 @@ void itm_reader_check_name(ItmReader* r, const ItmNode* node)
         itm_reader_fail(r, node,
                         "a name has 1 to 64 bytes without white space or any of . , / = \"");
     }
+}
+
+char* itm_reader_make_path(ItmReader* r, const char* name)
+{
+    const char* slash = strrchr(r->path, '/');
+    size_t length = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - r->path) + 1;
+    char* path = malloc(length + strlen(name) + 1);
+    if (path == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        return NULL;
+    }
+    memcpy(path, r->path, length);
+    strcpy(path + length, name);
+    return path;
 }
 
 int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,

@@ -7,9 +7,10 @@
 #define ITM_IO_READER_H
 
 #include "interim/file.h"
+#include "base/nearest.h"
+#include "base/scan.h"
 #include "io/document.h"
 #include "io/file.h"
-#include "base/nearest.h"
 #include "io/quantity.h"
 #include "multibody/builder.h"
 
@@ -107,6 +108,8 @@ int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, con
 bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent);
 // Text of a scalar, or NULL after a complaint or without node.
 const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* what);
+// A path of the file system: as it stands, or beside the model file. The caller frees it; NULL after a complaint.
+char* itm_reader_make_path(ItmReader* r, const char* name);
 // Complain unless a text is fit for the name of a mechanism or subsystem, the prefix of its results.
 void itm_reader_check_name(ItmReader* r, const ItmNode* node);
 
@@ -119,6 +122,10 @@ void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, 
                         const char* key);
 // Whether the node is a mapping of named things (absent: false); complains otherwise.
 bool itm_reader_is_collection(ItmReader* r, const ItmNode* node, const char* what);
+
+// The factor to SI of the unit at scan->at, which is passed; 1 if there is none. For expressions that are no values; context:
+// the reader, which knows the parameters.
+double itm_reader_scan_unit(ItmScan* scan, const void* context);
 
 // ---------------------------------------------------------------------------- references
 
@@ -153,6 +160,8 @@ bool itm_reader_is_connection(const ItmNode* node);
 // Keep such a connection; it goes to an input of a subsystem.
 void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
                                const char* input);
+// Complain unless all of them come from a subsystem or the mechanism.
+void itm_reader_check_connections(ItmReader* r, const ItmNode* subsystems);
 // The place of a node, in memory of its own.
 ItmFilePlace itm_reader_get_place(ItmReader* r, const ItmNode* node);
 
@@ -174,10 +183,13 @@ void itm_read_signals(ItmReader* r, const ItmNode* node);
 // A definition as under `signals`. Returns the node that complaints about the whole go to.
 const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
                                ItmSignalUnit* unit);
+// A signal recorded in a CSV file.
+void itm_read_recording(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit);
 void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name);
 // `subsystems`, and a function a type of them; item: name and definition.
 void itm_read_subsystems(ItmReader* r, const ItmNode* node);
 void itm_read_circuit(ItmReader* r, const ItmItem* item);
+void itm_read_control(ItmReader* r, const ItmItem* item);
 void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);
@@ -207,6 +219,7 @@ void itm_read_clearance(ItmReader* r, const ItmNode* node, ItmJointDef* def,
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);
+void itm_read_cosim(ItmReader* r, const ItmNode* node);
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run);
 
 #define ITM_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))

@@ -11,11 +11,9 @@
 void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind,
                              const ItmNearest* nearest)
 {
-    char found[64];
-    const char* best = nearest->best;
-    itm_reader_fail(r, node, "there is no %s %s%s%s%s", kind,
-                    itm_node_describe(node, found, sizeof found), best != NULL ? "; nearest: '" : "",
-                    best != NULL ? best : "", best != NULL ? "'" : "");
+    char found[64], hint[128];
+    itm_reader_fail(r, node, "there is no %s %s%s", kind, itm_node_describe(node, found, sizeof found),
+                    itm_nearest_format(nearest, hint, sizeof hint));
 }
 
 void itm_reader_offer_names(ItmNearest* nearest, const ItmNames* names)

@@ -32,6 +32,9 @@ ItmTable* itm_table_select(const ItmTable* table, const int* columns, int ncolum
 
 // Fill an empty table; what was allocated on failure is freed by the caller through itm_table_destroy.
 ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error);
+// The same from memory, without a .json file: `length` bytes and a zero byte behind them, which are changed. path stands for
+// the file in messages.
+ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error);
 ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* error);
 
 // Add a column with empty unit and description; the name is copied. False without memory.

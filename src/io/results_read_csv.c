@@ -13,10 +13,12 @@
 
 #include <libfyaml.h>
 
+#define MOST_COLUMNS 100000
+
 typedef struct Reader {
     const char* path;
-    char* text;       // the whole file, ended by a zero byte
-    char* at;         // what comes next
+    char* at;         // what comes next, in the whole file with a zero byte behind it
+    char* end;        // that byte
     size_t capacity;  // rows in table->values
     int line;
 } Reader;
@@ -32,15 +34,15 @@ static ItmStatus fail(const Reader* r, int column, ItmError* error, const char* 
     return status;
 }
 
-static ItmStatus fail_memory(const Reader* r, ItmError* error)
+static ItmStatus fail_memory(const char* path, ItmError* error)
 {
-    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", r->path);
+    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
 }
 
 // ---------------------------------------------------------------------------- file
 
 // The whole of a file with a zero byte after it; NULL with errno on failure.
-static char* slurp(const char* path)
+static char* slurp(const char* path, size_t* size)
 {
     FILE* in = fopen(path, "r");
     char* text = NULL;
@@ -62,6 +64,7 @@ static char* slurp(const char* path)
         length += count;
     } while (length + 1 == capacity);
     text[length] = '\0';
+    *size = length;
     int code = ferror(in) != 0 ? errno : 0;
     fclose(in);
     if (code != 0) {
@@ -123,8 +126,11 @@ static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
         if (length == 0) {
             return fail(r, table->ncolumn + 1, error, "expected a name in the header line");
         }
+        if (table->ncolumn == MOST_COLUMNS) {
+            return fail(r, table->ncolumn + 1, error, "there are too many columns");
+        }
         if (!itm_table_add_column(table, name, length)) {
-            return fail_memory(r, error);
+            return fail_memory(r->path, error);
         }
     } while (take_separator(r));
     r->line++;
@@ -149,18 +155,22 @@ static bool reserve_row(Reader* r, ItmTable* table)
 static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
 {
     if (!reserve_row(r, table)) {
-        return fail_memory(r, error);
+        return fail_memory(r->path, error);
     }
     double* row = table->values + (size_t)table->nrow * (size_t)table->ncolumn;
     for (int i = 0; i < table->ncolumn; i++) {
+        r->at += strspn(r->at, " \t");
         char* end = r->at;
-        if (strchr(" \t\r\n", *r->at) == NULL) {
+        if (strchr("\r\n", *r->at) == NULL) {
             row[i] = strtod(r->at, &end);
         }
         if (end == r->at) {
             return fail(r, i + 1, error, "expected a number");
         }
-        r->at = end;
+        r->at = end + strspn(end, " \t");
+        if (strchr(",\r\n", *r->at) == NULL) {
+            return fail(r, i + 1, error, "expected a comma or the end of the line behind a number");
+        }
         bool has_more = take_separator(r);
         if (has_more != (i + 1 < table->ncolumn)) {
             return fail(r, i + 1, error, "this row has not as many fields as the header line");
@@ -173,11 +183,15 @@ static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
 
 static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
 {
+    if (strncmp(r->at, "\xef\xbb\xbf", 3) == 0) {  // byte order mark
+        r->at += 3;
+    }
     ItmStatus status = read_header(r, table, error);
-    while (status == ITM_OK && *r->at != '\0') {
+    while (status == ITM_OK && r->at[strspn(r->at, "\r\n")] != '\0') {
         status = read_row(r, table, error);
     }
-    return status;
+    r->at += strspn(r->at, "\r\n");
+    return status == ITM_OK && r->at < r->end ? fail(r, 1, error, "there is a zero byte") : status;
 }
 
 // ---------------------------------------------------------------------------- side file
@@ -219,11 +233,11 @@ static bool describe(ItmTable* table, struct fy_node* root)
 }
 
 // The side file is a help, not a must: without it, or with one we cannot parse, the table stays undescribed.
-static ItmStatus read_side(const Reader* r, ItmTable* table, ItmError* error)
+static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* error)
 {
-    char* path = itm_results_replace_ending(r->path, ".json");
+    char* path = itm_results_replace_ending(csv_path, ".json");
     if (path == NULL) {
-        return fail_memory(r, error);
+        return fail_memory(csv_path, error);
     }
     struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
     struct fy_document* document =
@@ -234,18 +248,14 @@ static ItmStatus read_side(const Reader* r, ItmTable* table, ItmError* error)
         is_copied = describe(table, fy_document_root(document));
         fy_document_destroy(document);
     }
-    return is_copied ? ITM_OK : fail_memory(r, error);
+    return is_copied ? ITM_OK : fail_memory(csv_path, error);
 }
 
 // ---------------------------------------------------------------------------- reader
 
-ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error)
+ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error)
 {
-    Reader r = {.path = path, .line = 1};
-    r.text = r.at = slurp(path);
-    if (r.text == NULL) {
-        return itm_results_fail_io(error, __func__, "read", path, errno);
-    }
+    Reader r = {.path = path, .at = text, .end = text + length, .line = 1};
     locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c_locale);
     ItmStatus status = read_table(&r, table, error);
@@ -253,6 +263,17 @@ ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* erro
     if (c_locale != (locale_t)0) {
         freelocale(c_locale);
     }
-    free(r.text);
-    return status == ITM_OK ? read_side(&r, table, error) : status;
+    return status;
+}
+
+ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error)
+{
+    size_t length = 0;
+    char* text = slurp(path, &length);
+    if (text == NULL) {
+        return itm_results_fail_io(error, __func__, "read", path, errno);
+    }
+    ItmStatus status = itm_table_parse_csv(table, text, length, path, error);
+    free(text);
+    return status == ITM_OK ? read_side(path, table, error) : status;
 }

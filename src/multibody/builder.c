@@ -99,8 +99,7 @@ void itm_builder_destroy(ItmBuilder* b)
         return;
     }
     for (int i = 0; i < b->signals.count; i++) {
-        free((void*)b->signals.items[i].times);
-        free((void*)b->signals.items[i].values);
+        itm_signal_def_free(&b->signals.items[i]);
     }
     free(b->signals.items);
     free(b->bodies.items);
@@ -170,16 +169,6 @@ static ItmPose normalized(ItmPose pose)
     return pose;
 }
 
-// A copy of n reals; for n = 0 too it is not NULL.
-static double* copy_reals(const double* values, int n)
-{
-    double* copy = malloc(((size_t)n + 1) * sizeof *copy);
-    if (copy != NULL && n > 0) {
-        memcpy(copy, values, (size_t)n * sizeof *copy);
-    }
-    return copy;
-}
-
 // A copy of an array, or NULL for an empty one. *ok turns false without memory.
 static void* copy_array(const void* items, int count, size_t size, bool* ok)
 {
@@ -198,19 +187,13 @@ ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id
 {
     REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
     REQUIRE(itm_signal_def_check(def, error));
-    bool has_points = def->kind == ITM_SIGNAL_TABLE || def->kind == ITM_SIGNAL_PIECEWISE;
-    int npoint = has_points ? def->npoint : 0;
-    double* times = copy_reals(def->times, npoint);
-    double* values = copy_reals(def->values, npoint);
-    ItmSignalDef copy = *def;
-    copy.times = times;
-    copy.values = values;
-    copy.npoint = npoint;
-    ItmStatus status = times != NULL && values != NULL ? ADD(b->signals, ITM_ELEMENT_SIGNAL, copy)
-                                                       : out_of_memory(error);
+    ItmSignalDef copy;
+    if (!itm_signal_def_copy(&copy, def)) {
+        return out_of_memory(error);
+    }
+    ItmStatus status = ADD(b->signals, ITM_ELEMENT_SIGNAL, copy);
     if (status != ITM_OK) {
-        free(times);
-        free(values);
+        itm_signal_def_free(&copy);
     }
     return status;
 }

@@ -310,19 +310,12 @@ static bool compile_signals(ItmModel* m, const ItmBuilder* b)
     }
     for (int i = 0; i < m->nsignal; i++) {
         ItmSignalDef def = b->signals.items[i];
-        size_t n = (size_t)(def.npoint > 0 ? def.npoint : 0);
-        double* memory = itm_model_take(m, 4 * n + 1, sizeof(double));
+        double* memory = itm_model_take(m, 4 * (size_t)def.npoint + 1, sizeof(double));
         def.name = itm_model_take_string(m, def.name);
         if (memory == NULL || def.name == NULL) {
             return false;
         }
-        if (n > 0) {
-            memcpy(memory, def.times, n * sizeof(double));
-            memcpy(memory + n, def.values, n * sizeof(double));
-            def.times = memory;
-            def.values = memory + n;
-        }
-        itm_signal_init(&m->signals[i], &def, memory + 2 * n, memory + 3 * n);
+        itm_signal_compile(&m->signals[i], &def, memory);
     }
     return true;
 }

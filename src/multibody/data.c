@@ -77,6 +77,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     d->tau = ITM_TAKE(arena, double, nv);
     d->push_force = ITM_TAKE(arena, double, m->npush);
+    d->push_measured = ITM_TAKE(arena, ItmMeasured, m->npush);
 
     d->row_gap = ITM_TAKE(arena, double, nrow);
     d->row_rate = ITM_TAKE(arena, double, nrow);

@@ -100,6 +100,7 @@ struct ItmData {
     ItmSpatial* wrench;     // on a body at x                                        (nbody)
     double*  tau;           // on coordinates directly                               (nv)
     double*  push_force;    // of each push                                          (npush)
+    struct ItmMeasured* push_measured; // what each push acts along                  (npush)
     double   power[ITM_LEDGER_COUNT];  // that goes into each account                         W
 
     // row stage: itm_rows_compute, itm_rows_factor

@@ -33,6 +33,7 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
     const ItmPush* push = &m->pushes[index];
     const ItmMeasure* measure = &m->measures[push->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
+    d->push_measured[index] = x;
 
     double outside = push->signal != ITM_NONE ? signal_at(m, push->signal, t) : 0.0;
     outside += push->input != ITM_NONE ? d->input[push->input] : 0.0;

@@ -183,12 +183,29 @@ static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, co
     out[5] = w.z;
 }
 
-// Up the tree: y = L^-1 rhs, wrenches handed on to the parents.
+// Half of that: (force / sqrt m, L_J^-1 torque)
+static void half_solve_leaf(const ItmBody* body, const ItmData* d, double* y, const double* tau, int i, ItmSpatial wrench)
+{
+    ItmVec3 w = itm_body_solve_lower(body, itm_vec_add(itm_mat_t_mul_vec(&d->R[i], wrench.ang), itm_vec(tau[3], tau[4], tau[5])));
+    double s = body->inv_sqrt_mass;
+    y[0] = s * (wrench.lin.x + tau[0]);
+    y[1] = s * (wrench.lin.y + tau[1]);
+    y[2] = s * (wrench.lin.z + tau[2]);
+    y[3] = w.x;
+    y[4] = w.y;
+    y[5] = w.z;
+}
+
+// Up the tree: y = L^-1 rhs, wrenches handed on to the parents. Bodies that are alone are solved into x, or (NULL) half.
 static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
 {
     double* y = d->mass_y;
     for (int i = m->nbody - 1; i >= 0; i--) {
         const ItmBody* body = &m->bodies[i];
+        if (body->is_root_leaf && x == NULL) {
+            half_solve_leaf(body, d, y + body->v_adr, tau + body->v_adr, i, wrench[i]);
+            continue;
+        }
         if (body->is_root_leaf) {
             solve_root_leaf(body, d, x, tau, i, wrench[i]);
             continue;
@@ -237,6 +254,11 @@ void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau,
 {
     sweep_up(m, d, x, tau, wrench);
     sweep_down(m, d, x);
+}
+
+void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmSpatial* wrench)
+{
+    sweep_up(m, d, NULL, tau, wrench);
 }
 
 void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x)

@@ -30,6 +30,9 @@ void itm_mass_factor(const ItmModel* m, ItmData* d);
 // is overwritten.
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
 
+// Half of it, y = L^-1 (tau + sum of the wrenches), into d->mass_y. tau (nv)
+void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmSpatial* wrench);
+
 // The other half: x = L^-T y, y (nv) given in d->mass_y.
 void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);
 

@@ -4,6 +4,8 @@
 #include "math/vec.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 ItmSignalDef itm_default_signal_def(void)
 {
@@ -98,6 +100,39 @@ ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error)
     return refuse(def, error, "kind", "unknown kind of signal");
 }
 
+// ---------------------------------------------------------------------------- copying
+
+// A copy of n reals; for n = 0 too it is not NULL.
+static double* copy_reals(const double* values, int n)
+{
+    double* copy = malloc(((size_t)n + 1) * sizeof *copy);
+    if (copy != NULL && n > 0) {
+        memcpy(copy, values, (size_t)n * sizeof *copy);
+    }
+    return copy;
+}
+
+bool itm_signal_def_copy(ItmSignalDef* copy, const ItmSignalDef* def)
+{
+    bool has_points = def->kind == ITM_SIGNAL_TABLE || def->kind == ITM_SIGNAL_PIECEWISE;
+    *copy = *def;
+    copy->npoint = has_points ? def->npoint : 0;
+    copy->times = copy_reals(def->times, copy->npoint);
+    copy->values = copy_reals(def->values, copy->npoint);
+    if (copy->times == NULL || copy->values == NULL) {
+        itm_signal_def_free(copy);
+        return false;
+    }
+    return true;
+}
+
+void itm_signal_def_free(ItmSignalDef* copy)
+{
+    free((void*)copy->times);
+    free((void*)copy->values);
+    copy->times = copy->values = NULL;
+}
+
 // ---------------------------------------------------------------------------- compiling
 
 // Second derivatives m of the natural cubic spline through (t, x), from continuity of the rate:
@@ -128,6 +163,19 @@ void itm_signal_init(ItmSignal* signal, const ItmSignalDef* def, double* second,
         compute_spline(second, scratch, def->times, def->values, def->npoint);
         signal->second = second;
     }
+}
+
+void itm_signal_compile(ItmSignal* signal, const ItmSignalDef* def, double* memory)
+{
+    ItmSignalDef placed = *def;
+    size_t n = (size_t)def->npoint;
+    if (n > 0) {
+        memcpy(memory, def->times, n * sizeof *memory);
+        memcpy(memory + n, def->values, n * sizeof *memory);
+        placed.times = memory;
+        placed.values = memory + n;
+    }
+    itm_signal_init(signal, &placed, memory + 2 * n, memory + 3 * n);
 }
 
 // ---------------------------------------------------------------------------- evaluating

@@ -13,9 +13,15 @@ typedef struct ItmSignalValue {
     double x, x_dot, x_ddot;
 } ItmSignalValue;
 
+// A copy of a definition with tables of its own, for builders; itm_signal_def_free gives them back. False without memory.
+bool itm_signal_def_copy(ItmSignalDef* copy, const ItmSignalDef* def);
+void itm_signal_def_free(ItmSignalDef* copy);
+
 // Compile a definition that itm_signal_def_check accepted. second: memory for npoint reals, used by
 // cubic tables only; scratch: npoint reals.
 void itm_signal_init(ItmSignal* signal, const ItmSignalDef* def, double* second, double* scratch);
+// The same with a copy of the table: memory for 4 npoint reals, which lives as long as the signal.
+void itm_signal_compile(ItmSignal* signal, const ItmSignalDef* def, double* memory);
 ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t);
 // The first time after t at which the signal or one of its derivatives jumps (the ends of a ramp,
 // the points of a table), or INFINITY: adaptive integrators stop there.

@@ -1,8 +1,12 @@
+// The interface part of a RIM: which lines it sees, their mobility and free motion, bilateral rows eliminated.
 #include "rim/rim.h"
 
+#include "base/clock.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "rim/ride.h"
+#include "stepper/stepper.h"
 
 #include <string.h>
 
@@ -17,16 +21,19 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->actuator = ITM_TAKE(arena, int, n);
     rim->blocks = ITM_TAKE(arena, ItmRowBlock, n);
     rim->path = ITM_TAKE(arena, int, 4 * n * m->depth);
-    rim->measured = ITM_TAKE(arena, ItmMeasured, n);
-    rim->s = ITM_TAKE(arena, double, n);
-    rim->w = ITM_TAKE(arena, double, n);
+    rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
+    rim->q_start = ITM_TAKE(arena, double, m->nq);
     rim->W = ITM_TAKE(arena, double, n * n);
-    rim->a0 = ITM_TAKE(arena, double, n);
-    rim->v_dot = ITM_TAKE(arena, double, nv);
+    rim->y_free = ITM_TAKE(arena, double, nv);
     rim->lambda = ITM_TAKE(arena, double, nrow);
-    rim->X = ITM_TAKE(arena, double, n * nv);
     rim->mu = ITM_TAKE(arena, double, n * nrow);
     rim->Y = ITM_TAKE(arena, double, n * nv);
+    rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
+    double** interfaces[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
+    for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
+        *interfaces[i] = ITM_TAKE(arena, double, n);
+    }
+    itm_ride_lay_out(rim, arena, m);
 }
 
 // Bodies of a line and their ancestors, children first, each once.
@@ -68,6 +75,9 @@ void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
     for (int i = 0; i < rim->n; i++) {
         rim->actuator[i] = actuators[i];
         trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, line_of(m, actuators[i]));
+        for (int k = 0; k < rim->blocks[i].npath; k++) {
+            rim->is_touched[m->component[rim->blocks[i].path[k]]] = true;
+        }
     }
 }
 
@@ -80,43 +90,77 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
     }
 }
 
+// ---------------------------------------------------------------------------- half solved vectors
+
+static double dot(const double* x, const double* y, int n)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++) {
+        sum += x[k] * y[k];
+    }
+    return sum;
+}
+
+// out = Y_b y
+static void gather_rows(const ItmModel* m, const ItmData* d, double* restrict out, const double* restrict y)
+{
+    memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->row_Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            for (int i = 0; i < block->nrow; i++) {
+                out[block->row + i] += dot(Y + i * block->ny, y + body->v_adr, body->nv);
+            }
+            Y += body->nv;
+        }
+    }
+}
+
+// y += sign Y_b' x
+static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y, const double* restrict x, double sign)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->row_Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            for (int i = 0; i < block->nrow; i++) {
+                double factor = sign * x[block->row + i];
+                for (int l = 0; l < body->nv; l++) {
+                    y[body->v_adr + l] += Y[i * block->ny + l] * factor;
+                }
+            }
+            Y += body->nv;
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- free motion
 
-// The rows' answer to the free motion: forces lambda and v_dot += M^-1 A' lambda, from
+// The rows' answer to the free motion: forces lambda and y_free += Y_b' lambda, from
 //   A (v + h v_dot) + (h - shift) A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
 // as the mechanism's own step has it. A is that of the evaluation, which is ahead by `shift`: A v has that part of the bias
 // already, and the gap Phi at the start is what is seen there less shift w.
-static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift)
+static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    double* b = rim->lambda;
-    itm_rows_compute_reference(m, d->row_ref, t, 1);
-    memcpy(d->row_before, d->row_ref, sizeof(double) * (size_t)m->nrow);
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
-    for (int k = 0; k < m->nv; k++) {
-        d->x1[k] = d->v[k] + h * rim->v_dot[k];
-    }
-    itm_rows_multiply(m, d, b, d->x1);
+    double *b = rim->lambda, h = rim->H, shift = rim->shift;
+    // A v = w + signal' of the evaluation
+    itm_rows_compute_reference(m, d->row_before, rim->t + shift, 1);
+    itm_rows_compute_reference(m, d->row_ref, rim->t + h, 1);
+    gather_rows(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
         double gap = d->row_gap[i] - shift * d->row_rate[i];
-        b[i] = d->row_ref[i] - b[i] - (h - shift) * d->row_bias[i] - d->row_gamma[i] * gap / h;
+        b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - (h - shift) * d->row_bias[i] -
+               d->row_gamma[i] * gap / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     for (int i = 0; i < m->nrow; i++) {
         b[i] /= h;
     }
-    itm_rows_apply(m, d, rim->v_dot, b);
-}
-
-// a0 = A_i v_dot + A_i' v
-static void compute_free_accelerations(const ItmModel* m, ItmData* d, ItmRim* rim)
-{
-    itm_kinematics_compute_twists(m, d, d->accel, rim->v_dot);
-    for (int i = 0; i < rim->n; i++) {
-        const ItmMeasure* line = line_of(m, rim->actuator[i]);
-        const ItmMeasured* x = &rim->measured[i];
-        rim->a0[i] = itm_spatial_dot(x->cov_a, d->accel[line->body_a]) +
-                     itm_spatial_dot(x->cov_b, d->accel[line->body_b]) + x->bias;
-    }
+    spread_rows(m, d, rim->y_free, b, 1.0);
+    itm_rows_compute_reference(m, d->row_before, rim->t, 1);
 }
 
 // ---------------------------------------------------------------------------- mobility
@@ -125,103 +169,115 @@ static void compute_free_accelerations(const ItmModel* m, ItmData* d, ItmRim* ri
 static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
+    const ItmMeasured* x = &d->push_measured[m->actuator_push[rim->actuator[i]]];
     const ItmMeasure* line = line_of(m, rim->actuator[i]);
     ItmSpatial cov[2];
     int nbody = 0;
     if (line->body_a != ITM_NONE) {
-        cov[nbody++] = rim->measured[i].cov_a;
+        cov[nbody++] = x->cov_a;
     }
     if (line->body_b != ITM_NONE) {
-        cov[nbody++] = rim->measured[i].cov_b;
+        cov[nbody++] = x->cov_b;
     }
     double* along = d->x1;
     itm_mass_half_solve(m, d, along, block, cov);
-    memset(y, 0, sizeof(double) * (size_t)m->nv);
+    for (int k = 0; k < m->nv; k++) {
+        y[k] = 0.0;
+    }
     for (int j = 0; j < block->npath; j++) {
         const ItmBody* body = &m->bodies[block->path[j]];
-        memcpy(y + body->v_adr, along, sizeof(double) * (size_t)body->nv);
-        along += body->nv;
-    }
-}
-
-// out_i = Y_c y over the path of each block of rows (is_transposed: y -= Y_c' out)
-static void multiply_rows(const ItmModel* m, const ItmData* d, double* out, double* y, bool is_transposed)
-{
-    for (int k = 0; k < m->nblock; k++) {
-        const ItmRowBlock* block = &m->blocks[k];
-        for (int i = 0; i < block->nrow; i++) {
-            const double* Y = d->row_Y + block->y_adr + i * block->ny;
-            double *x = &out[block->row + i], sum = 0.0;
-            for (int j = 0; j < block->npath; j++) {
-                const ItmBody* body = &m->bodies[block->path[j]];
-                for (int l = body->v_adr; l < body->v_adr + body->nv; l++, Y++) {
-                    if (is_transposed) {
-                        y[l] -= *Y * *x;
-                    } else {
-                        sum += *Y * y[l];
-                    }
-                }
-            }
-            *x = is_transposed ? *x : sum;
+        for (int k = 0; k < body->nv; k++) {
+            y[body->v_adr + k] = *along++;
         }
     }
 }
 
-// y~, mu and X of interface i
-static void respond_to_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
+// y~, mu and a0 = A_i v_dot + A_i' v of interface i
+static void reduce_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
     half_solve_interface(m, d, rim, i, y);
+    rim->a0[i] = dot(y, rim->y_free, m->nv) + d->push_measured[m->actuator_push[rim->actuator[i]]].bias;
     if (m->nrow > 0) {
-        multiply_rows(m, d, mu, y, false);
+        gather_rows(m, d, mu, y);
         itm_blocks_solve(&m->pattern, &d->factor, mu);
-        multiply_rows(m, d, mu, y, true);
+        spread_rows(m, d, y, mu, -1.0);
     }
-    memcpy(d->mass_y, y, sizeof(double) * (size_t)m->nv);
-    itm_mass_solve_upper(m, d, rim->X + i * m->nv);
 }
 
 // W_ij = y~_i . y~_j + mu_i' Omega mu_j
 static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, int j)
 {
-    const double *y = rim->Y + i * rim->nv, *z = rim->Y + j * rim->nv;
     const double *mu = rim->mu + i * rim->nrow, *nu = rim->mu + j * rim->nrow;
-    double sum = 0.0;
-    for (int k = 0; k < rim->nv; k++) {
-        sum += y[k] * z[k];
-    }
+    double sum = dot(rim->Y + i * rim->nv, rim->Y + j * rim->nv, rim->nv);
     for (int k = 0; k < rim->nrow; k++) {
         sum += d->row_omega[k] * mu[k] * nu[k];
     }
     return sum;
 }
 
-void itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift)
+// W, a0 and the free motion of the mechanism, M and H factored.
+static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    // v_dot = M^-1 (f - c), with the rows' answer
-    itm_mass_solve(m, d, rim->v_dot, d->tau, d->wrench);
+    itm_mass_solve_lower(m, d, d->tau, d->wrench);
+    memcpy(rim->y_free, d->mass_y, sizeof(double) * (size_t)m->nv);
     if (m->nrow > 0) {
-        answer_rows(m, d, rim, t, h, shift);
+        answer_rows(m, d, rim);
     }
     for (int i = 0; i < rim->n; i++) {
-        rim->measured[i] = itm_measure_compute(m, d, line_of(m, rim->actuator[i]));
-    }
-    compute_free_accelerations(m, d, rim);
-    for (int i = 0; i < rim->n; i++) {
-        respond_to_interface(m, d, rim, i);
+        reduce_interface(m, d, rim, i);
         for (int j = 0; j <= i; j++) {
             rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
         }
     }
 }
 
-void itm_rim_respond(const ItmRim* rim, double* v, double h, const double* p)
+// ---------------------------------------------------------------------------- all of it
+
+ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                          ItmRimContact contact)
 {
-    for (int k = 0; k < rim->nv; k++) {
-        double sum = v[k] + h * rim->v_dot[k];
-        for (int i = 0; i < rim->n; i++) {
-            sum += rim->X[i * rim->nv + k] * p[i];
+    rim->model = m;
+    rim->data = d;
+    rim->t = t;
+    rim->H = H;
+    rim->shift = shift;
+    rim->neliminated = 0;
+    rim->ride.nc = 0;
+    for (int i = 0; i < rim->n; i++) {
+        d->input[rim->actuator[i]] = 0.0;
+    }
+    memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
+    if (shift > 0.0) {
+        itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
+        d->position_state = ITM_POSITION_STALE;
+    }
+    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H);
+    if (status != ITM_OK) {
+        return status;
+    }
+    if (d->position_state != ITM_POSITION_FACTORED) {
+        itm_euler_factor(m, d, H);
+        d->position_state = ITM_POSITION_FACTORED;
+    }
+    double start = itm_clock();
+    reduce_interfaces(m, d, rim);
+    status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    rim->cost += itm_clock() - start;
+    return status;
+}
+
+void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p)
+{
+    for (int k = 0; k < m->nv; k++) {
+        double sum = h * rim->y_free[k];
+        for (int i = 0; p != NULL && i < rim->n; i++) {
+            sum += rim->Y[i * m->nv + k] * p[i];
         }
-        v[k] = sum;
+        d->mass_y[k] = sum;
+    }
+    itm_mass_solve_upper(m, d, d->x4);
+    for (int k = 0; k < m->nv; k++) {
+        v[k] += d->x4[k];
     }
 }

@@ -1,41 +1,152 @@
 // Reduced interface model (RIM): a mechanism as its actuators see it, in admittance form       [contact-rim, section 4]
 //
-//   w+ = w + h a0 + W h lambda,   W = A_i M^-1 A_i' - H_ic (H_cc + Omega)^-1 H_ci,   H = A M^-1 A'
+//   w+ = w + h (a0 + W lambda) + H_ic x,   W = A_i M^-1 A_i' - H_ib (H_bb + Omega)^-1 H_bi,   H = A M^-1 A'
 //
-// Interface rows are the line measures of chosen actuators, w = A_i v = s'; the bilateral rows c (joints that are not tree
-// coordinates, couplings, motions) are eliminated. W is the inverse of the papers' effective mass [contact-rim, eq. 32] and
-// is never inverted: it is singular where the mechanism cannot move along an interface, and there the RIM still holds.
-// One RIM serves all partners of a mechanism.
+// Interface rows are the line measures of chosen actuators, w = A_i v = s'. The bilateral rows b (joints that are not tree
+// coordinates, couplings, motions) are eliminated. The bounded rows c (contacts, joint limits, dry friction, motors) either
+// ride in the RIM, with impulses x found by their own MLCP in every micro step, or those that were active in the mechanism's
+// last solve are eliminated too (the papers' smooth RIM).
+// W is the inverse of the papers' effective mass [contact-rim, eq. 32] and is never inverted: it is singular where the mechanism
+// cannot move along an interface, and there the RIM still holds. One RIM serves all partners of a mechanism.
 //
-// With y = L^-1 A_i', M = L L', the rows' answer mu = (H_cc + Omega)^-1 H_ci and what is left, y~ = y - Y_c' mu,
-//   W = y~' y~ + mu' Omega mu,   X = M^-1 (A_i' - A_c' mu) = L^-T y~
-// which is a Gram matrix: positive semi-definite to the last digit, where the difference above loses its sign.
+// With y = L^-1 A_i', M = L L', the rows' answer mu = (H_bb + Omega)^-1 H_bi and what is left, y~ = y - Y_b' mu,
+//   W = y~' y~ + mu' Omega mu,   X = M^-1 (A_i' - A_b' mu) = L^-T y~,   H_ci = Y_c y~,   A_i v_dot = y . L' v_dot
+// so that everything is half solved and dot products, and the other half of the solve is left to the take-over. W is a Gram matrix: positive semi-definite to the last digit, where the difference above loses its sign.
+//
+// A macro step H: itm_rim_measure, itm_rim_extract, itm_rim_begin, micro steps (itm_rim_predict, itm_rim_advance), and
+// itm_rim_take_over. In between the data object belongs to the RIM and must not be stepped or looked at.
 #ifndef ITM_RIM_RIM_H
 #define ITM_RIM_RIM_H
 
+#include "multibody/bounded.h"
 #include "multibody/data.h"
 #include "multibody/measure.h"
 
+// What becomes of the bounded rows.
+typedef enum ItmRimContact {
+    ITM_RIM_RIDE,       // kept beside the interface rows, solved in every micro step
+    ITM_RIM_ELIMINATE,  // active rows of the mechanism's last solve eliminated, tight ones push as they did [contact-rim, eq. 36]
+} ItmRimContact;
+
+// What a riding row does in a micro step.
+typedef enum ItmRideMode {
+    ITM_RIDE_TIGHT,   // at a bound: open contact, slipping joint friction, motor at its limit
+    ITM_RIDE_ACTIVE,  // holds its rate: closed or sticking contact, sticking joint friction, motor that follows
+    ITM_RIDE_SLIP,    // tangent of a contact: impulse = ratio * normal impulse; ratio 0 where the contact is open
+} ItmRideMode;
+
 // clang-format off
+// A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
+typedef struct ItmRideRow {
+    int    row;              // in the table of bounded rows
+    bool   is_unilateral, is_rigid;
+    double lo, up;           // bounds of the force                                           N
+    double restitution, stiffness, damping;
+    double reference;        // signal'                                                       m/s
+    int    normal;           // riding row whose impulse bounds it, or ITM_NONE
+} ItmRideRow;
+
+// Bounded rows beside the interface rows.
+typedef struct ItmRide {
+    int     capacity, coupling_capacity;
+    int     nc;              // riding rows, 0: none
+    int     ncoupling;
+    int     head;            // first block of their chain in the table, or ITM_NONE
+    ItmRideRow*     rows;    //                                                         (capacity)
+    ItmMlcpContact* couplings; // in riding row numbers                                 (coupling_capacity)
+    double* H;               // H_cc + Omega of the micro step, row-major               (nc x nc)   1/kg
+    double* Hci;             //                                                         (nc x n)    1/kg
+    double* ac;              // free acceleration of the rows                           (nc)        m/s^2
+    double* omega;           // compliance on the diagonal of H                         (nc)        1/kg
+    double* gap_drift;       // rate at which penetration is undone                     (nc)        m/s
+    double* s_drift;         // what that does to the lengths                           (n)         m/s
+    double  energy_rate;     // half the square of v_dot of single bodies, in the norm of M         J/s^2
+
+    // running
+    double* wc;              // rates                                                   (nc)        m/s
+    double* gap;             //                                                         (nc)        m
+    double* x;               // impulses of the last micro step                         (nc)        N s
+    double* Q0;              // impulse over the macro step                             (nc)        N s
+    double* Q1;              // its moment, (1/H) int (H - tau) dx                      (nc)        N s
+    signed char* mode;       // ItmRideMode                                             (nc)
+    signed char* side;       // tight: -1 lower bound, +1 upper                         (nc)
+    double* ratio;           // slip: impulse over normal impulse                       (nc)
+    double  work[3];         // of the impulses: impact, friction, motors                           J
+
+    // a trial with the present modes: S x = ..., S = H over the active rows with slip tied to normals
+    bool    is_factored;
+    int     nactive;
+    int*    active;          // active rows                                             (nactive)
+    double* S;               // LU factors                                              (nactive^2)
+    int*    pivot;           //                                                         (nactive)
+    double* rhs;             //                                                         (nactive)
+    double* a;               // acceleration without impulses                           (nc)
+    double* b;               // rates without impulses, with offsets                    (nc)
+    double* w;               // b + H x                                                 (nc)
+    double* x_try;           //                                                         (nc)
+    double* y;               // what the impulses do to positions: h y is the moment over the micro step (nc) N s
+    bool    is_plain;        // y = x / 2 (Heun's rule) or x (Euler's)
+    bool*   is_bouncing;     // restitution acts in this micro step                     (nc)
+
+    // steady: modes hold, active rows rest; forces f = f0 + f1 lambda, everything linear in lambda
+    bool    is_steady;
+    double* f;               // f0, f1 by rows                                          (nc x (1 + n))  N
+    double* a_steady;        // accelerations of rows, likewise                         (nc x (1 + n))  m/s^2
+    double* W_steady;        // and of the lengths                                      (n x (1 + n))   m/s^2
+    int*    held;            // active rows with bounds, to be checked                  (nheld)
+    int     nheld;
+    int*    stuck;           // couplings whose tangents stick, to be checked           (nstuck)
+    int     nstuck;
+    int*    sliding;         // couplings with a tangent that slips, to be checked      (nsliding)
+    int     nsliding;
+    int*    watched;         // rows whose rate is to be checked                        (nwatched)
+    int     nwatched;
+    double  since, since_moment;    // steady time, and its moment, not yet booked in Q0 and Q1     s
+    double* P_since, *P1_since;     // interface impulses and moments likewise          (n)         N s
+
+    // MLCP of a micro step
+    double* lo, *up;         //                                                         (nc)        N s
+    double* x_bounce, *v_bounce;    //                                                  (nc)
+    signed char* state;      //                                                         (nc)
+    long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
+} ItmRide;
+
 typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
+    const ItmModel* model;
+    ItmData* data;          // whose step this is, from extract to take-over
     int*    actuator;       // of each interface                                        (n)
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents: room for 4 depth a block              (4 n depth)
-    ItmMeasured* measured;  // where the model was evaluated                            (n)
+    bool*   is_touched;     // components that an interface acts on                     (nbody)
 
-    // at the start of the step: itm_rim_measure
+    // itm_rim_measure: at the start of the step; micro steps carry them on
     double* s;              // lengths                                                  (n)         m
     double* w;              // rates                                                    (n)         m/s
 
     // itm_rim_extract
+    double  t, H, shift;    // start and length of the macro step, how far ahead it was evaluated   s
+    double* q_start;        // coordinates at the start                                 (nq)
     double* W;              // mobility, row-major                                      (n x n)     1/kg
     double* a0;             // free acceleration of the lengths                         (n)         m/s^2
-    double* v_dot;          // free accelerations of the mechanism, rows' answer included (nv)
+    double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' answer (nv)
     double* lambda;         // row forces of that                                       (nrow)      N
-    double* X;              // velocities for a unit impulse at an interface            (n x nv)
-    double* mu;             // row impulses that this takes off                         (n x nrow)
+    double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)
     double* Y;              // y~                                                       (n x nv)
+    int     neliminated;
+    int*    eliminated;     // bounded rows in the table that were eliminated as active (neliminated)
+    bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
+
+    // micro steps
+    bool    use_heun;
+    double  h, tau;         // present micro step; time since the start of the macro step           s
+    double  theta;          // (1/H^2) int (H - tau) dtau so far
+    double* P0;             // impulse int lambda dt                                    (n)         N s
+    double* P1;             // its moment, (1/H) int (H - tau) lambda dt                (n)         N s
+    double* work;           // of the interface forces                                  (n)         J
+    double* w_next;         //                                                          (n)         m/s
+    ItmRide ride;
+    double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
 // clang-format on
 
@@ -47,12 +158,42 @@ void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators);
 // Lengths and rates of the interfaces in the present state. After the velocity stage.
 void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 
-// The RIM for a step of length h from time t, from an evaluation (itm_euler_evaluate, itm_euler_factor) in the configuration
-// q (+) shift v with the velocities v of time t; the interface forces are left out of it (d->input 0 there).
-// d->wrench is overwritten.
-void itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double h, double shift);
+// The RIM for a step H from the present state at time t, by one evaluation in the configuration q (+) shift v; the interface
+// forces (d->input of its actuators) are left out of it and must be set again by the caller. shift > 0: d->q stays there until
+// itm_rim_take_over. shift 0: the factors are left for the mechanism's own step.
+// ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error.
+ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                          ItmRimContact contact);
 
-// v += h v_dot + X p for interface impulses p (n)
-void itm_rim_respond(const ItmRim* rim, double* v, double h, const double* p);
+// Start of K micro steps of H / K each. use_heun: lengths by the mean of the rates at both ends, otherwise by the last one
+// (semi-implicit Euler).
+void itm_rim_begin(ItmRim* rim, int K, bool use_heun);
+// Rates w_end (n) at the end of a micro step h under forces lambda (n); nothing moves.
+ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end);
+// One micro step under forces lambda (n), with Heun's rule the mean of those at its two ends.
+ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda);
+
+// The mechanism's step from what the RIM gathered: velocities by impulses, positions by moments, then joints that are rows are
+// closed; works booked, contacts and step info filled, time advanced. After the last micro step.
+ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim);
+
+// v += h v_dot + X p for interface impulses p (n; NULL: none). M of the extraction is still factored.
+void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p);
+
+// ---------------------------------------------------------------------------- looking
+
+// Eigenvalues of a mobility, and its inverse where it has one.
+typedef struct ItmRimSpectrum {
+    int rank;             // eigenvalues above 1e-12 of the largest
+    double condition;     // largest over smallest; INFINITY where the rank is less than n
+} ItmRimSpectrum;
+
+// Of rim->W. value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
+// scratch (n (n + 1)). False: LAPACK found no eigenvalues (W is not finite).
+bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
+                              double* scratch);
+
+// Name of a bounded row of the table of d, "sphere block normal", "stop limit". Returns text.
+const char* itm_rim_name_row(const ItmModel* m, const ItmData* d, int row, char* text, size_t size);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define SLOP 1e-9       // m, rad: gaps and penetrations below this are rounding and count as contact
+#define SLOP ITM_BOUNDED_SLOP
 #define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
@@ -112,8 +112,7 @@ static void find_islands(const ItmModel* m, ItmBounded* b)
 
 // ---------------------------------------------------------------------------- one island, densely
 
-// Number the rows of an island. Returns how many.
-static int number_rows(ItmBounded* b, int head)
+int itm_bounded_number_rows(ItmBounded* b, int head)
 {
     int n = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -222,7 +221,7 @@ static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
     }
 }
 
-static void assemble_island(const ItmModel* m, ItmData* d, int head, int n)
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
     memset(b->H, 0, sizeof(double) * (size_t)n * (size_t)n);
@@ -244,8 +243,7 @@ static void assemble_island(const ItmModel* m, ItmData* d, int head, int n)
     }
 }
 
-// Friction couplings of an island in its own row numbers. Returns how many.
-static int number_couplings(ItmBounded* b, int head)
+int itm_bounded_number_couplings(ItmBounded* b, int head)
 {
     int count = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -284,7 +282,7 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .lo = b->island_lo,
         .up = b->island_up,
         .is_symmetric = true,
-        .ncontact = number_couplings(b, head),
+        .ncontact = itm_bounded_number_couplings(b, head),
         .contacts = b->island_couplings,
     };
     ItmMlcpOptions options = itm_default_mlcp_options();
@@ -400,7 +398,7 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
     return status;
 }
 
-static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = solve_mlcp(m, d, head, n);
@@ -418,7 +416,7 @@ static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n
 
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
 //   0 <= Phi + H' x  _|_  x >= 0 over the normal rows. H is overwritten by its normal part.
-static ItmStatus solve_push(ItmData* d, int n)
+ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
     double deepest = 0.0;
@@ -516,10 +514,10 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 
 // ---------------------------------------------------------------------------- an island
 
-static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
-    int n = number_rows(b, head);
+    int n = itm_bounded_number_rows(b, head);
     if (sweep_island(m, d, head, n)) {
         return ITM_OK;
     }
@@ -528,15 +526,14 @@ static ItmStatus solve_island(const ItmModel* m, ItmData* d, int head, const dou
                              "an island of %d bounded rows is larger than the %d there is room for", n,
                              b->island_capacity);
     }
-    assemble_island(m, d, head, n);
-    ItmStatus status = solve_velocities(m, d, head, n, v_free, h);
-    return status == ITM_OK ? solve_push(d, n) : status;
+    itm_bounded_assemble(m, d, head, n);
+    ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, v_free, h);
+    return status == ITM_OK ? itm_bounded_solve_push(d, n) : status;
 }
 
 // ---------------------------------------------------------------------------- all of them
 
-// v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
-static void apply_impulses(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda)
+void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda)
 {
     double* change = d->x2;
     memset(change, 0, sizeof(double) * (size_t)m->nv);
@@ -558,11 +555,30 @@ static void apply_impulses(const ItmModel* m, ItmData* d, double* v, const doubl
     }
 }
 
-// Work of bilateral impulses that answer bounded ones, with the mean of their row velocities `before` and those of v. Joints do
-// work in a step because their rows turn; what they answer to an impact belongs to it. Of motions only if is_driven: the step
-// books theirs with all their impulses.
-static void book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
-                        bool is_driven)
+void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work)
+{
+    if (row->kind == ITM_BOUND_MOTOR) {
+        d->ledger[ITM_LEDGER_MOTION] += work;
+    } else {
+        d->ledger[itm_bound_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
+        itm_clearance_book_work(d, row, work);
+    }
+}
+
+// With the mean of the row velocities before and after the step. Rows that rode in an interface model are booked there.
+static void book_works(ItmData* d)
+{
+    const ItmBounded* b = d->bounded;
+    for (int i = 0; i < b->nrow; i++) {
+        const ItmBoundRow* row = &b->rows[i];
+        if (!b->blocks[row->block].rides) {
+            itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
+        }
+    }
+}
+
+void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
+                             bool is_driven)
 {
     itm_rows_multiply(m, d, d->row_x, v);
     for (int k = 0; k < m->nblock; k++) {
@@ -581,27 +597,16 @@ static void book_answer(const ItmModel* m, ItmData* d, const double* answer, con
 
 // The impulses act on v, and what the bilateral rows answer; the latter is booked here where loose joints want their energies
 // to second order, unless the stepper does it.
-static void apply_and_book(const ItmModel* m, ItmData* d, double* v)
+static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
 {
     double* answer = d->row_scratch;
     memset(answer, 0, sizeof(double) * (size_t)m->nrow);
-    apply_impulses(m, d, v, d->bounded->x, answer);
+    itm_bounded_respond(m, d, v, d->bounded->x, answer);
     if (m->nloose > 0 && m->nrow > 0 && !d->bounded->feeds_gaps_back) {
-        book_answer(m, d, answer, d->row_before, v, false);
+        itm_bounded_book_answer(m, d, answer, d->row_before, v, false);
     }
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += answer[i];
-    }
-}
-
-// Work of a row's impulse, into its account and that of its loose joint.
-static void book_work(ItmData* d, const ItmBoundRow* row, double work)
-{
-    if (row->kind == ITM_BOUND_MOTOR) {
-        d->ledger[ITM_LEDGER_MOTION] += work;
-    } else {
-        d->ledger[itm_bound_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
-        itm_clearance_book_work(d, row, work);
     }
 }
 
@@ -618,127 +623,9 @@ static void start_report(ItmData* d)
     }
 }
 
-// Y = L^-1 A' of all blocks, unless it is there.
-static void half_solve_blocks(const ItmModel* m, ItmData* d)
+ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
-        const ItmRowBlock* path = &b->blocks[k].path;
-        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
-    }
-    b->has_Y = true;
-}
-
-bool itm_bounded_assemble(const ItmModel* m, ItmData* d)
-{
-    ItmBounded* b = d->bounded;
-    if (b->is_overfull || b->nrow > b->island_capacity) {
-        return false;
-    }
-    half_solve_blocks(m, d);
-    for (int k = 0; k < b->nblock; k++) {
-        b->blocks[k].next = k + 1 < b->nblock ? k + 1 : ITM_NONE;
-    }
-    int n = number_rows(b, b->nblock > 0 ? 0 : ITM_NONE);
-    assemble_island(m, d, b->nblock > 0 ? 0 : ITM_NONE, n);
-    return true;
-}
-
-// Whether a gap takes part in settling: rigid, of a loose joint, closed in the last step.
-static bool is_settling(const ItmBounded* b, const ItmBoundRow* row)
-{
-    return row->kind == ITM_BOUND_CLEARANCE && is_rigid(row) && itm_bounded_recall(b, row->key) > 0.0;
-}
-
-bool itm_bounded_is_settling(const ItmModel* m, const ItmData* d)
-{
-    const ItmBounded* b = d->bounded;
-    bool is_any = false;
-    for (int i = 0; m->nloose > 0 && !b->is_overfull && i < b->nrow && !is_any; i++) {
-        is_any = is_settling(b, &b->rows[i]);
-    }
-    return is_any;
-}
-
-// Settling gaps and their friction keep their bounds, all other rows get none but zero.
-static void select_settling(ItmBounded* b)
-{
-    bool is_part = false;
-    for (int i = 0; i < b->nrow; i++) {
-        ItmBoundRow* row = &b->rows[i];
-        bool is_friction = row->kind == ITM_BOUND_CLEARANCE_TANGENT || row->kind == ITM_BOUND_CLEARANCE_TORSION;
-        is_part = is_friction ? is_part : is_settling(b, row);
-        b->settle_lo[i] = row->lo;
-        b->settle_up[i] = row->up;
-        row->lo = is_part ? row->lo : 0.0;
-        row->up = is_part ? row->up : 0.0;
-    }
-}
-
-static void restore_bounds(ItmBounded* b)
-{
-    for (int i = 0; i < b->nrow; i++) {
-        b->rows[i].lo = b->settle_lo[i];
-        b->rows[i].up = b->settle_up[i];
-    }
-}
-
-// 0 <= x _|_ A v >= 0 over the selected gaps, and their friction.
-static ItmStatus solve_settling(const ItmModel* m, ItmData* d, const double* v)
-{
-    ItmBounded* b = d->bounded;
-    for (int i = 0; i < b->nrow; i++) {
-        b->rows[i].offset = b->rows[i].omega = 0.0;
-    }
-    itm_bounded_multiply(m, d, b->v_after, v);
-    recall(b);
-    find_islands(m, b);
-    ItmStatus status = ITM_OK;
-    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        int head = b->head[b->islands[i]], n = number_rows(b, head);
-        for (int k = 0; k < b->nrow && n > b->island_capacity; k++) {
-            b->x[k] = 0.0; // the solve of the step says that there are too many
-        }
-        if (n <= b->island_capacity) {
-            assemble_island(m, d, head, n);
-            status = solve_velocities(m, d, head, n, v, 0.0);
-        }
-    }
-    return status;
-}
-
-ItmStatus itm_bounded_settle(const ItmModel* m, ItmData* d, double* v)
-{
-    ItmBounded* b = d->bounded;
-    select_settling(b);
-    half_solve_blocks(m, d);
-    ItmStatus status = solve_settling(m, d, v);
-    restore_bounds(b);
-    if (status != ITM_OK) {
-        return status;
-    }
-    // work with the velocities before the joints were projected, because both belong to the same end of a step
-    double* before = b->sweep_change;
-    itm_bounded_multiply(m, d, before, d->v_raw);
-    for (int i = 0; i < b->nrow; i++) {
-        b->x_settled[i] = b->x[i];
-        book_work(d, &b->rows[i], 0.5 * b->x[i] * (before[i] + b->v_after[i]));
-        b->rows[i].rate = b->v_after[i];
-    }
-    double *answer = d->row_scratch, *raw = d->row_scratch + m->nrow;
-    memset(answer, 0, sizeof(double) * (size_t)m->nrow);
-    apply_impulses(m, d, v, b->x, answer);
-    if (m->nrow > 0) {
-        itm_rows_multiply(m, d, raw, d->v_raw);
-        book_answer(m, d, answer, raw, v, true);
-    }
-    return ITM_OK;
-}
-
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
-{
-    ItmBounded* b = d->bounded;
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
     start_report(d);
     if (b->is_overfull) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
@@ -746,40 +633,64 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
                              "max_contacts",
                              m->ncontact_max);
     }
-    half_solve_blocks(m, d);
-    itm_bounded_multiply(m, d, b->v_after, v);
-    for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, b, &b->rows[i], b->v_after[i], h, true);
-        b->x_push[i] = 0.0;
+    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
+    b->has_Y = true;
+    memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
     recall(b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
-    ItmStatus status = ITM_OK;
-    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        status = solve_island(m, d, b->head[b->islands[i]], v, h);
+    return ITM_OK;
+}
+
+void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h)
+{
+    ItmBounded* b = d->bounded;
+    itm_bounded_multiply(m, d, b->v_after, v);
+    for (int i = 0; i < b->nrow; i++) {
+        set_offset(m, b, &b->rows[i], b->v_after[i], h, true);
     }
-    if (status != ITM_OK) {
-        return status;
+}
+
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
+{
+    ItmBounded* b = d->bounded;
+    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    if (b->nrow > 0) {
+        respond_and_book(m, d, v);
     }
-    apply_and_book(m, d, v);
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
         has_push = has_push || b->x_push[i] != 0.0;
     }
     if (has_push) {
-        apply_impulses(m, d, push, b->x_push, NULL);
+        itm_bounded_respond(m, d, push, b->x_push, NULL);
     }
-    // with the mean of the row velocities before and after the step
-    for (int i = 0; i < b->nrow; i++) {
-        book_work(d, &b->rows[i], 0.5 * b->x[i] * (b->rows[i].rate + b->v_after[i]));
-    }
+    book_works(d);
     remember(b);
     // what was settled belongs to the forces of the step
     for (int i = 0; m->nloose > 0 && i < b->nrow; i++) {
         b->x[i] += b->x_settled[i];
     }
-    itm_clearance_tally(m, d, h);
-    return ITM_OK;
+    itm_clearance_tally(m, d, d->h);
+}
+
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+{
+    ItmBounded* b = d->bounded;
+    ItmStatus status = itm_bounded_begin(m, d);
+    if (status != ITM_OK) {
+        return status;
+    }
+    itm_bounded_set_offsets(m, d, v, h);
+    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
+        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]], v, h);
+    }
+    if (status == ITM_OK) {
+        itm_bounded_finish(m, d, v, push);
+    }
+    return status;
 }

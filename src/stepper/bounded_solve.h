@@ -10,15 +10,38 @@
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h);
 
-// Whether gaps of loose joints were closed in the last step and still have rows.
-bool itm_bounded_is_settling(const ItmModel* m, const ItmData* d);
-// Take from the velocities v, H factored, what closes such gaps, as the projection at the end of a step does for joints; with
-// friction. A hub that slides in its bearing gets half of its impulse here and half from the solve, the same at both ends of a
-// step, and keeps its energy to second order.
-ItmStatus itm_bounded_settle(const ItmModel* m, ItmData* d, double* v);
+// ---------------------------------------------------------------------------- its parts, which interface models share
 
-// H' of all bounded rows as one island into bounded->H (nrow x nrow), in the order of the rows, without compliance. H factored.
-// False: there are more rows than fit.
-bool itm_bounded_assemble(const ItmModel* m, ItmData* d);
+#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps and penetrations below this are rounding and count as contact
+
+// Half solved rows, impulses and states of the last step (b->x, b->state), islands. M and H are factored.
+// ITM_ERR_CAPACITY: the table is too large.
+ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d);
+// b->v_after = A v, and what is added to it in a step h.
+void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h);
+// Number the rows of a chain of blocks (b->local, b->global). Returns how many, which may be more than there is room for.
+int itm_bounded_number_rows(ItmBounded* b, int head);
+// Its H', bilateral rows eliminated, into b->H (n x n), and the other numbers of its MLCP.
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
+// Friction couplings of a chain in its own row numbers, into b->island_couplings. Returns how many.
+int itm_bounded_number_couplings(ItmBounded* b, int head);
+// Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h);
+// The same for an island that is assembled, without undoing penetrations.
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h);
+// Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.
+ItmStatus itm_bounded_solve_push(ItmData* d, int n);
+// v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
+void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
+// All impulses b->x are there: v becomes v+, push as in itm_bounded_solve; energies, report, memory.
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push);
+
+// Work of a row's impulse, into its account and that of its loose joint.
+void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work);
+// Work of bilateral impulses that answer bounded ones, with the mean of their row velocities `before` and those of v. Joints do
+// work in a step because their rows turn; what they answer to an impact belongs to it. Of motions only if is_driven: the step
+// books theirs with all their impulses.
+void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
+                             bool is_driven);
 
 #endif

@@ -9,6 +9,7 @@
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
 #include "stepper/bounded_solve.h"
+#include "stepper/settle.h"
 #include "stepper/stepper.h"
 
 #include "contact/contact.h"
@@ -209,7 +210,7 @@ static ItmStatus settle(const ItmModel* m, ItmData* d, const double* a, double t
         itm_rows_apply(m, d, d->v, lambda);
         book_driven(m, d, lambda);
     }
-    return itm_bounded_settle(m, d, d->v);
+    return itm_settle_run(m, d, d->v);
 }
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
@@ -228,7 +229,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
     double left = h;
-    if (d->bounded != NULL && itm_bounded_is_settling(m, d)) {
+    if (d->bounded != NULL && itm_settle_is_needed(m, d)) {
         left = 0.5 * h;
         status = settle(m, d, v_next, t, left);
         if (status != ITM_OK) {

@@ -1,5 +1,7 @@
 #include "stepper/step_search.h"
 
+#include "interim/base.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -235,27 +237,137 @@ static void compute_piece(ItmStepSearch* s)
     }
 }
 
-// Where the piece that holds at `x` ends, at most x_hi.
-static double find_end(const ItmStepSearch* s, double x)
+// What ends a piece: a row of the basis whose force, or a row outside whose slack falls below zero.
+typedef struct {
+    double x;
+    int leaving;   // position in the basis, or ITM_NONE
+    int entering;  // row, or ITM_NONE
+} Event;
+
+static bool is_basic(const ItmStepSearch* s, int row)
 {
-    double end = s->x_hi, force = 0.0;
     for (int i = 0; i < s->nbasis; i++) {
-        force = fmax(force, fabs(s->l[0][i] + x * (s->l[1][i] + x * s->l[2][i])));
-    }
-    for (int i = 0; i < s->nbasis; i++) {
-        end = find_fall(s->l[0][i] + NEGATIVE * force, s->l[1][i], s->l[2][i], x, end);
-    }
-    for (int j = 0, i = 0; j < s->n; j++) {
-        bool is_basic = false;
-        for (i = 0; i < s->nbasis && !is_basic; i++) {
-            is_basic = s->basis[i] == j;
-        }
-        if (!is_basic) {
-            double scale = fabs(s->c[0][j]) + x * (fabs(s->c[1][j]) + x * fabs(s->c[2][j])) + n_at(s, j, j) * force;
-            end = find_fall(s->s[0][j] + NEGATIVE * scale, s->s[1][j], s->s[2][j], x, end);
+        if (s->basis[i] == row) {
+            return true;
         }
     }
-    return end;
+    return false;
+}
+
+static double force_at(const ItmStepSearch* s, int position, double x)
+{
+    return s->l[0][position] + x * (s->l[1][position] + x * s->l[2][position]);
+}
+
+static double slack_at(const ItmStepSearch* s, int row, double x)
+{
+    return s->s[0][row] + x * (s->s[1][row] + x * s->s[2][row]);
+}
+
+// Largest force, and what rounding may leave of it and of a slack.
+static double force_scale(const ItmStepSearch* s, double x)
+{
+    double force = 0.0;
+    for (int i = 0; i < s->nbasis; i++) {
+        force = fmax(force, fabs(force_at(s, i, x)));
+    }
+    return force;
+}
+
+static double slack_rounding(const ItmStepSearch* s, int row, double x, double force)
+{
+    double b = fabs(s->c[0][row]) + x * (fabs(s->c[1][row]) + x * fabs(s->c[2][row]));
+    return NEGATIVE * (b + n_at(s, row, row) * force);
+}
+
+// Where the piece that holds at `x` ends, at most x_hi.
+static Event find_end(const ItmStepSearch* s, double x)
+{
+    Event event = {s->x_hi, ITM_NONE, ITM_NONE};
+    double force = force_scale(s, x);
+    for (int i = 0; i < s->nbasis; i++) {
+        double end = find_fall(s->l[0][i] + NEGATIVE * force, s->l[1][i], s->l[2][i], x, event.x);
+        event = end < event.x ? (Event){end, i, ITM_NONE} : event;
+    }
+    for (int j = 0; j < s->n; j++) {
+        if (!is_basic(s, j)) {
+            double end = find_fall(s->s[0][j] + slack_rounding(s, j, x, force), s->s[1][j], s->s[2][j], x, event.x);
+            event = end < event.x ? (Event){end, ITM_NONE, j} : event;
+        }
+    }
+    return event;
+}
+
+// The worst row of a basis at x: the force or slack that is furthest below zero, in units of its rounding. False: none is.
+static bool find_broken(const ItmStepSearch* s, double x, Event* broken)
+{
+    double force = force_scale(s, x), worst = -1.0;
+    *broken = (Event){x, ITM_NONE, ITM_NONE};
+    for (int i = 0; i < s->nbasis; i++) {
+        double share = force_at(s, i, x) / (NEGATIVE * force);
+        if (share < worst) {
+            worst = share;
+            *broken = (Event){x, i, ITM_NONE};
+        }
+    }
+    for (int j = 0; j < s->n; j++) {
+        double rounding = slack_rounding(s, j, x, force), share = rounding > 0.0 ? slack_at(s, j, x) / rounding : 0.0;
+        if (share < worst && !is_basic(s, j)) {
+            worst = share;
+            *broken = (Event){x, ITM_NONE, j};
+        }
+    }
+    return worst < -1.0;
+}
+
+// Exchange one row. False: the row that should enter depends on the basis.
+static bool exchange(ItmStepSearch* s, const Event* event)
+{
+    if (event->leaving != ITM_NONE) {
+        drop(s, event->leaving);
+        return true;
+    }
+    return append(s, event->entering);
+}
+
+// Exchange rows until the basis holds at x. False: it does not.
+static bool repair(ItmStepSearch* s, double x)
+{
+    Event broken;
+    compute_piece(s);
+    for (int k = 0; k < 2 * s->n && find_broken(s, x, &broken); k++) {
+        if (!exchange(s, &broken)) {
+            return false;
+        }
+        compute_piece(s);
+    }
+    return !find_broken(s, x, &broken);
+}
+
+// Rows that pushed in the step before.
+static void guess_basis(ItmStepSearch* s)
+{
+    s->nbasis = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (s->state[i] == ITM_ROW_ACTIVE) {
+            append(s, i);
+        }
+    }
+}
+
+// The basis that holds at x: that of the piece before with one row exchanged, or else from a solve, whose tolerance is relative to
+// the largest row and must be mended for the small ones.
+static ItmStatus find_basis(ItmStepSearch* s, double x, const Event* event, ItmError* error)
+{
+    bool is_next = event->leaving != ITM_NONE || event->entering != ITM_NONE;
+    if ((!is_next || exchange(s, event)) && repair(s, x)) {
+        return ITM_OK;
+    }
+    ItmStatus status = s->n > 0 ? solve_at(s, x, error) : ITM_OK;
+    if (status == ITM_OK) {
+        repair(s, x);
+    }
+    return status;
 }
 
 // Coefficients of p(x + origin), in place.
@@ -332,25 +444,26 @@ ItmStatus itm_search_run(ItmStepSearch* s, ItmError* error)
     s->objective = INFINITY;
     s->npiece = 0;
     s->is_complete = false;
+    guess_basis(s);
     double x = s->x_lo, probe = s->x_lo, beyond = BEYOND;
+    Event event = {x, ITM_NONE, ITM_NONE};
     while (s->npiece < MAX_PIECES) {
-        s->nbasis = 0;
-        ItmStatus status = s->n > 0 ? solve_at(s, probe, error) : ITM_OK;
+        ItmStatus status = find_basis(s, probe, &event, error);
         if (status != ITM_OK) {
             return status;
         }
-        compute_piece(s);
-        double end = find_end(s, probe);
-        offer_piece(s, x, end);
+        event = find_end(s, probe);
+        offer_piece(s, x, event.x);
         s->npiece++;
-        if (end >= s->x_hi || s->x_hi <= s->x_lo) {
+        // nothing is less than no force at all
+        if (event.x >= s->x_hi || s->x_hi <= s->x_lo || s->objective == 0.0) {
             s->is_complete = true;
             break;
         }
         // a piece that ends where it begins hides behind rounding: look further on
-        beyond = end - x > 10.0 * beyond * x ? BEYOND : 4.0 * beyond;
-        x = end;
-        probe = fmin(end * (1.0 + beyond), s->x_hi);
+        beyond = event.x - x > 10.0 * beyond * x ? BEYOND : 4.0 * beyond;
+        x = event.x;
+        probe = fmin(x * (1.0 + beyond), s->x_hi);
     }
     return ITM_OK;
 }

@@ -173,6 +173,20 @@ static void set_coefficient(const ItmModel* m, ItmData* d, int k)
     }
 }
 
+// H' of all bounded rows, as if they were one island. False: too many.
+static bool assemble_all(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    if (b->nrow > b->island_capacity || itm_bounded_begin(m, d) != ITM_OK) {
+        return false;
+    }
+    for (int k = 0; k < b->nblock; k++) {
+        b->blocks[k].next = k + 1 < b->nblock ? k + 1 : ITM_NONE;
+    }
+    itm_bounded_assemble(m, d, 0, itm_bounded_number_rows(b, 0));
+    return true;
+}
+
 // The rigid unilateral rows, their matrix and their guess. False: too many.
 static bool set_unilateral(const ItmModel* m, ItmData* d)
 {
@@ -182,7 +196,7 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
     if (b == NULL || b->nrow == 0) {
         return true;
     }
-    if (!itm_bounded_assemble(m, d)) {
+    if (!assemble_all(m, d)) {
         return false;
     }
     for (int i = 0; i < b->nrow; i++) {

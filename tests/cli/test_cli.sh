@@ -290,6 +290,96 @@ the_safe_step_is_the_limit_of_stability() {
     grep -q '"verdict": "broke-down"' r1.1.json
 }
 
+# ---------------------------------------------------------------------------- hydraulic circuits alone
+
+a_circuit_runs_alone_with_results_in_every_format() {
+    circuit=$source/examples/hydraulic-cylinder.yaml
+    expect 0 "$interim" run "$circuit" -o r.csv
+    out_has "hydraulics   4500 steps of 0.001 s (trapezoidal)"
+    out_has "energy       balanced to"
+    head -n 1 r.csv | grep -q '^time,hydraulics.pump.pressure,.*,hydraulics.cyl1.p1,.*,hydraulics.cyl1.p3,hydraulics.cyl1.U$'
+    [ "$(rows r.csv)" -eq 451 ]
+    tail -n 1 r.csv | grep -q '^4.5,'
+    is_whole r.csv
+    grep -q '"name": "hydraulics.cyl1.force", "unit": "N"' r.json
+    expect 0 "$interim" run "$circuit" -o r.h5 --until 0.1s
+    [ "$(head -c 4 r.h5 | tail -c 3)" = HDF ]
+    expect 0 "$interim" run "$circuit" -o fine.csv --until 0.1s --set subsystems.hydraulics.step=0.1ms --set run.step=1ms
+    out_has "1000 steps of 0.0001 s"
+    [ "$(rows fine.csv)" -eq 11 ]
+    expect 1 "$interim" run "$circuit" --set subsystems.hydraulics.step=0.3ms --set run.step=1ms
+    err_has "must be a multiple"
+}
+
+a_piston_that_leaves_its_stroke_breaks_down_by_name() {
+    expect 2 "$interim" run "$source/examples/hydraulic-cylinder.yaml" -o r.csv --set "signals.bench.table.values.3=0.95 m"
+    err_has "broke down at 3 s: hydraulics: cylinder 'cyl1' left its stroke"
+    grep -q '"verdict": "broke-down"' r.json
+    [ "$(rows r.csv)" -ge 300 ]
+}
+
+check_says_what_a_circuit_is() {
+    circuit=$source/examples/hydraulic-cylinder.yaml
+    expect 0 "$interim" check "$circuit"
+    out_has "hydraulics (hydraulics)"
+    out_has "states       4"
+    out_has "static start found in"
+    out_has "rest         net flow up to 0 m^3/s"
+    out_has "pushes with 8800 N"
+    out_has "no warnings"
+    expect 0 "$interim" check "$circuit" --set subsystems.hydraulics.integrator=euler
+    out_has "warning: circuit 'hydraulics': euler is not stable in steps of 0.001 s; up to 0.000152 s is safe"
+    expect 1 "$interim" check "$circuit" --set "subsystems.hydraulics.start.static.force.cyl1=-100 kN"
+    err_has "no state of rest was found"
+    err_has "hydraulic-cylinder.yaml:8"
+}
+
+# ---------------------------------------------------------------------------- coupled systems
+
+parts_without_a_bond_run_side_by_side() {
+    expect 0 "$interim" run "$source/tests/corpus/good-circuit-and-arm.yaml" -o r.csv
+    out_has "oil          1000 steps of 0.001 s (adaptive)"
+    expect 0 "$interim" check "$source/tests/corpus/good-circuit-and-arm.yaml"
+    out_has "bodies (1)"
+    out_has "oil (hydraulics)"
+}
+
+a_crane_runs_in_every_coupling() {
+    crane="$source/examples/crane-single.yaml"
+    expect 0 "$interim" run "$crane" -u 1s -o r.csv
+    out_has "coupling     rim, impulse, a meeting every 0.01 s"
+    out_has "bond         cyl1:"
+    first_line_has r.csv "crane.cyl1.length"
+    first_line_has r.csv "hydraulics.cyl1.p3"
+    first_line_has r.csv "bond.cyl1.spurious_energy"
+    first_line_has r.csv "energy.balance"
+    for coupling in zoh linear quadratic monolithic; do
+        expect 0 "$interim" run "$crane" -u 1s --set "cosim.coupling=$coupling" --set cosim.macro_step=1ms
+    done
+    expect 0 "$interim" run "$crane" -u 1s --set cosim.exchange=hold --set cosim.macro_step=1ms \
+        --set cosim.variables=velocity-pressure --set cosim.scheme=gauss-seidel
+}
+
+a_coupling_that_breaks_down_leaves_results_and_names_the_signal() {
+    expect 2 "$interim" run "$source/examples/crane-single.yaml" --set cosim.coupling=zoh --set cosim.macro_step=20ms -o r.csv
+    err_has "broke down at"
+    err_has "cyl1"
+    first_line_has r.csv "crane.cyl1.length"
+}
+
+wrong_couplings_are_named_with_their_place() {
+    crane="$source/examples/crane-single.yaml"
+    expect 1 "$interim" run "$crane" --set cosim.macro_step=0.25ms
+    err_has "macro_step (0.00025 s) must be a multiple of the step of 'hydraulics' (0.0001 s)"
+    expect 1 "$interim" run "$crane" --set cosim.coupling=rimm
+    err_has "'rimm' is not a coupling"
+    expect 1 "$interim" run "$crane" --set cosim.variables=velocity-pressure
+    err_has "velocity-pressure needs exchange hold"
+    expect 1 "$interim" run "$crane" --set subsystems.hydraulics.elements.cyl1.start_length=0.9
+    err_has "crane-single.yaml:"
+    err_has "outside its stroke"
+}
+
 # ---------------------------------------------------------------------------- contact
 
 a_run_tells_of_contacts_and_their_solver() {
@@ -367,6 +457,13 @@ run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
+run_case a_circuit_runs_alone_with_results_in_every_format
+run_case a_piston_that_leaves_its_stroke_breaks_down_by_name
+run_case check_says_what_a_circuit_is
+run_case parts_without_a_bond_run_side_by_side
+run_case a_crane_runs_in_every_coupling
+run_case a_coupling_that_breaks_down_leaves_results_and_names_the_signal
+run_case wrong_couplings_are_named_with_their_place
 run_case a_run_tells_of_contacts_and_their_solver
 run_case check_tells_of_shapes_and_bounds
 run_case check_names_what_overlaps_and_what_is_too_heavy

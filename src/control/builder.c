@@ -1,0 +1,202 @@
+#include "control/builder.h"
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "multibody/signal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ItmStatus out_of_memory(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_control_add", NULL, "out of memory");
+}
+
+static ItmStatus refuse_null(ItmError* error, const char* function)
+{
+    return itm_error_set(error, ITM_ERR_ARGUMENT, function, NULL, "builder, def or name is NULL");
+}
+
+// Register the name of what was just appended; it must be new. Otherwise the list is shortened again.
+static ItmStatus settle(ItmNames* names, const char** name, int* count, ItmError* error)
+{
+    size_t length = strlen(*name);
+    ItmStatus status = ITM_OK;
+    if (itm_names_find(names, *name, length) != ITM_NONE) {
+        status = itm_error_set(error, ITM_ERR_INPUT, "itm_control_add", "name", "the name '%s' is taken already", *name);
+    } else if ((*name = itm_names_add(names, *name, length, *count - 1)) == NULL) {
+        status = out_of_memory(error);
+    }
+    *count -= status != ITM_OK;
+    return status;
+}
+
+// ---------------------------------------------------------------------------- life
+
+ItmStatus itm_control_builder_create(ItmControlBuilder** builder, ItmError* error)
+{
+    if (builder == NULL) {
+        return refuse_null(error, __func__);
+    }
+    *builder = calloc(1, sizeof **builder);
+    return *builder != NULL ? ITM_OK : out_of_memory(error);
+}
+
+static void free_entry(ItmControlEntry* entry)
+{
+    for (int slot = 0; slot < ITM_SLOT_COUNT; slot++) {
+        itm_program_free(&entry->programs[slot]);
+    }
+    itm_signal_def_free(&entry->table);
+    free((void*)entry->def.unit);
+}
+
+void itm_control_builder_destroy(ItmControlBuilder* b)
+{
+    if (b == NULL) {
+        return;
+    }
+    for (int i = 0; i < b->signals.count; i++) {
+        itm_signal_def_free(&b->signals.items[i]);
+    }
+    for (int i = 0; i < b->blocks.count; i++) {
+        free_entry(&b->blocks.items[i]);
+    }
+    free(b->name);
+    free(b->signals.items);
+    free(b->constants.items);
+    free(b->blocks.items);
+    itm_names_free(&b->signal_names);
+    itm_names_free(&b->constant_names);
+    itm_names_free(&b->block_names);
+    free(b);
+}
+
+ItmStatus itm_control_builder_set_name(ItmControlBuilder* b, const char* name, ItmError* error)
+{
+    if (b == NULL || name == NULL) {
+        return refuse_null(error, __func__);
+    }
+    char* copy = strdup(name);
+    if (copy == NULL) {
+        return out_of_memory(error);
+    }
+    free(b->name);
+    b->name = copy;
+    return ITM_OK;
+}
+
+void itm_control_builder_set_units(ItmControlBuilder* b, ItmScanUnit scan_unit, const void* context)
+{
+    b->scan_unit = scan_unit;
+    b->unit_context = context;
+}
+
+// ---------------------------------------------------------------------------- signals and constants
+
+ItmStatus itm_control_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error)
+{
+    if (b == NULL || def == NULL) {
+        return refuse_null(error, __func__);
+    }
+    ItmStatus status = itm_check_start(__func__, "signal", def->name, error).status;
+    status = status == ITM_OK ? itm_signal_def_check(def, error) : status;
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmSignalDef copy;
+    if (!itm_signal_def_copy(&copy, def)) {
+        return out_of_memory(error);
+    }
+    status = ITM_LIST_APPEND(b->signals, copy)
+                 ? settle(&b->signal_names, &b->signals.items[b->signals.count - 1].name, &b->signals.count, error)
+                 : out_of_memory(error);
+    if (status != ITM_OK) {
+        itm_signal_def_free(&copy);
+    }
+    return status;
+}
+
+ItmStatus itm_control_add_constant(ItmControlBuilder* b, const char* name, double value, ItmError* error)
+{
+    if (b == NULL || name == NULL) {
+        return refuse_null(error, __func__);
+    }
+    ItmCheck k = itm_check_start(__func__, "constant", name, error);
+    itm_check_finite(&k, "value", value);
+    if (k.status != ITM_OK) {
+        return k.status;
+    }
+    return ITM_LIST_APPEND(b->constants, value) ? settle(&b->constant_names, &name, &b->constants.count, error)
+                                                : out_of_memory(error);
+}
+
+// ---------------------------------------------------------------------------- blocks
+
+static ItmStatus compile_texts(const ItmControlBuilder* b, ItmControlEntry* entry, const ItmControlBlockDef* def,
+                               ItmError* error)
+{
+    for (int slot = 0; slot < ITM_SLOT_COUNT; slot++) {
+        const char* text = itm_control_block_def_get_text(def, (ItmControlSlot)slot);
+        ItmExpressionError fault;
+        ItmStatus status = text == NULL ? ITM_OK
+                                        : itm_program_compile(&entry->programs[slot], text, b->scan_unit,
+                                                              b->unit_context, &fault);
+        if (status == ITM_ERR_INPUT) {
+            itm_error_set(error, status, "itm_control_add_block", itm_control_slot_name((ItmControlSlot)slot),
+                          "block '%s': %s", def->name, fault.message);
+            if (error != NULL) {
+                error->column = (int)fault.offset + 1;
+            }
+        }
+        if (status != ITM_OK) {
+            return status == ITM_ERR_INPUT ? status : out_of_memory(error);
+        }
+    }
+    return ITM_OK;
+}
+
+// Copies of what the definition points to.
+static bool copy_entry(ItmControlEntry* entry, const ItmControlBlockDef* def)
+{
+    entry->def = *def;
+    entry->def.unit = strdup(def->unit != NULL ? def->unit : "");
+    entry->def.input = entry->def.error_rate = entry->def.feed_forward = NULL;
+    entry->def.points = entry->def.values = NULL;
+    bool has_table = def->kind == ITM_CONTROL_LOOKUP;
+    ItmSignalDef table = itm_default_signal_def();
+    table.kind = !has_table        ? ITM_SIGNAL_CONSTANT
+                 : def->is_stepped ? ITM_SIGNAL_PIECEWISE
+                                   : ITM_SIGNAL_TABLE;
+    table.interpolation = def->interpolation;
+    table.times = def->points;
+    table.values = def->values;
+    table.npoint = def->npoint;
+    return itm_signal_def_copy(&entry->table, &table) && entry->def.unit != NULL;
+}
+
+ItmStatus itm_control_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error)
+{
+    if (b == NULL || def == NULL) {
+        return refuse_null(error, __func__);
+    }
+    ItmStatus status = itm_control_block_def_check(def, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmControlEntry entry = {0};
+    status = copy_entry(&entry, def) ? compile_texts(b, &entry, def, error) : out_of_memory(error);
+    if (status == ITM_OK) {
+        status = ITM_LIST_APPEND(b->blocks, entry)
+                     ? settle(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count, error)
+                     : out_of_memory(error);
+    }
+    if (status != ITM_OK) {
+        free_entry(&entry);
+    } else if (id != NULL) {
+        *id = b->blocks.count - 1;
+    }
+    return status;
+}

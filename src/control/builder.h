@@ -1,0 +1,50 @@
+// The definitions a control builder has collected, as the compiler of controls reads them.
+#ifndef ITM_CONTROL_BUILDER_H
+#define ITM_CONTROL_BUILDER_H
+
+#include "base/names.h"
+#include "control/program.h"
+#include "interim/control.h"
+
+// Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
+#define ITM_CONTROL_LIST(type)                                                                     \
+    struct {                                                                                       \
+        type* items;                                                                               \
+        int count, capacity;                                                                       \
+    }
+
+// The expressions of a block.
+typedef enum ItmControlSlot {
+    ITM_SLOT_INPUT,
+    ITM_SLOT_ERROR_RATE,
+    ITM_SLOT_FEED_FORWARD,
+    ITM_SLOT_COUNT
+} ItmControlSlot;
+
+typedef struct ItmControlEntry {
+    ItmControlBlockDef def;               // its unit is owned; neither expressions nor points
+    ItmSignalDef table;                   // look-up: points as times
+    ItmProgram programs[ITM_SLOT_COUNT];  // without ops where there is no expression
+} ItmControlEntry;
+
+struct ItmControlBuilder {
+    char* name;  // of the subsystem, or NULL
+    ITM_CONTROL_LIST(ItmSignalDef) signals;
+    ITM_CONTROL_LIST(double) constants;
+    ITM_CONTROL_LIST(ItmControlEntry) blocks;
+    ItmNames signal_names, constant_names, block_names;  // name to index
+    ItmScanUnit scan_unit;     // for expressions with units, or NULL
+    const void* unit_context;
+};
+
+// Accept units in the expressions that are added from now on.
+void itm_control_builder_set_units(ItmControlBuilder* b, ItmScanUnit scan_unit, const void* context);
+
+// "input", "error_rate", "feed_forward": members of ItmControlBlockDef
+const char* itm_control_slot_name(ItmControlSlot slot);
+// The text of an expression of a definition, or NULL.
+const char* itm_control_block_def_get_text(const ItmControlBlockDef* def, ItmControlSlot slot);
+// Whether a definition may be added, its expressions apart.
+ItmStatus itm_control_block_def_check(const ItmControlBlockDef* def, ItmError* error);
+
+#endif

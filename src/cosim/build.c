@@ -1,0 +1,432 @@
+// From definitions to a running system: steps that fit, memory, bonds, wires, groups, the start.
+#include "cosim/builder.h"
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFUSE(field, ...) itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", field, __VA_ARGS__)
+
+static ItmStatus refuse_memory(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory for a co-simulation");
+}
+
+// ---------------------------------------------------------------------------- steps
+
+// Steps of 1e-9 of H apart count as a multiple: decimal steps are not exact in binary.
+#define STEP_TOLERANCE 1e-9
+#define MOST_STEPS 1e8
+
+// How often `part` goes into `whole`, 0: not a whole number of times.
+static long count_whole(double whole, double part)
+{
+    double ratio = whole / part, count = floor(ratio + 0.5);
+    return count >= 1.0 && count <= MOST_STEPS && fabs(ratio - count) <= STEP_TOLERANCE * count ? (long)count : 0;
+}
+
+static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)
+{
+    if (!(isfinite(o->macro_step) && o->macro_step > 0.0)) {
+        return REFUSE("macro_step", "macro_step must be positive, got %g s", o->macro_step);
+    }
+    if (itm_scheme_name(o->scheme) == NULL) {
+        return REFUSE("scheme", "there is no scheme number %d", (int)o->scheme);
+    }
+    if (o->nthread < 1 || o->nthread > 256) {
+        return REFUSE("threads", "threads must be 1 to 256, got %d", o->nthread);
+    }
+    return ITM_OK;
+}
+
+// The communication step: H, or for the monolithic twin the smallest micro step.
+static double choose_step(const ItmCosimBuilder* b, const ItmCosimOptions* o)
+{
+    double step = o->macro_step;
+    for (int i = 0; o->is_monolithic && i < b->members.count; i++) {
+        double h = b->members.items[i].step;
+        step = h > 0.0 && h < step ? h : step;
+    }
+    return step;
+}
+
+// Period of a member: micro steps a macro step (> 0), or minus the macro steps a step.
+static ItmStatus fit_member(const ItmCosim* x, ItmMember* member, ItmError* error)
+{
+    long inside = count_whole(x->step, member->step), around = count_whole(member->step, x->step);
+    bool has_bond = false;
+    for (int i = 0; i < member->table.nport; i++) {
+        has_bond = has_bond || member->bonds[i] != ITM_NONE;
+    }
+    if (inside == 0 && around == 0) {
+        return REFUSE("macro_step", "macro_step %g s and the step %g s of '%s' are no multiples of one another", x->step,
+                      member->step, member->name);
+    }
+    if (inside == 0 && has_bond) {
+        return REFUSE("macro_step", "macro_step %g s is smaller than the step %g s of '%s', which has a bond", x->step,
+                      member->step, member->name);
+    }
+    member->period = inside > 0 ? inside : -around;
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- members
+
+static ItmStatus create_member(ItmCosim* x, ItmMember* member, ItmMemberDef* def, ItmError* error)
+{
+    member->name = strdup(def->name);
+    member->step = def->step > 0.0 ? def->step : x->step;
+    if (def->circuit != NULL) {
+        ItmStatus status =
+            itm_circuit_make_subsystem(&member->table, &member->hydraulics, def->circuit, &def->options, error);
+        if (status != ITM_OK) {
+            return status;
+        }
+    } else {
+        member->table = def->table;
+        def->table.destroy = NULL;
+    }
+    int nport = member->table.nport;
+    size_t ports = (size_t)nport + 1, inputs = (size_t)member->table.ninput + 1, outputs = (size_t)member->table.noutput + 1;
+    member->bonds = calloc(ports, sizeof *member->bonds);
+    member->s = calloc(4 * ports + 2 * inputs + outputs, sizeof *member->s);
+    if (member->name == NULL || member->bonds == NULL || member->s == NULL) {
+        return refuse_memory(error);
+    }
+    member->w = member->s + ports;
+    member->w_end = member->w + ports;
+    member->force = member->w_end + ports;
+    member->offset = member->force + ports;
+    member->u = member->offset + inputs;
+    member->y = member->u + inputs;
+    for (int i = 0; i < nport; i++) {
+        member->bonds[i] = ITM_NONE;
+    }
+    return ITM_OK;
+}
+
+// Ports without a bond stay where they are.
+static void rest_ports(ItmMember* member)
+{
+    for (int i = 0; i < member->table.nport; i++) {
+        member->s[i] = member->hydraulics != NULL ? member->hydraulics->s[i] : 0.0;
+        member->w[i] = member->w_end[i] = 0.0;
+    }
+}
+
+// ---------------------------------------------------------------------------- bonds
+
+static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
+{
+    for (int i = 0; i < x->nbond; i++) {
+        const ItmBondDef* def = &b->bonds.items[i];
+        ItmBond* bond = &x->bonds[i];
+        ItmMechanism* part = &x->mechanisms[def->mechanism];
+        const char* actuator = itm_actuator_name(part->model, def->actuator);
+        char name[160];
+        bool is_one = x->nmechanism == 1;
+        snprintf(name, sizeof name, "%s%s%s", is_one ? "" : part->name, is_one ? "" : "-", actuator);
+        *bond = (ItmBond){.name = strdup(name), .options = def->options, .mechanism = def->mechanism,
+                          .slot = part->nbond, .member = def->member, .port = def->port};
+        bond->memory = (ItmBondMemory*)(x->state + 1) + i;
+        if (x->options.is_monolithic) {
+            bond->options = itm_default_bond_options();
+        }
+        if (bond->name == NULL) {
+            return refuse_memory(error);
+        }
+        part->bonds[part->nbond++] = i;
+        x->members[def->member].bonds[def->port] = i;
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- mechanisms
+
+// All its bonds at the interface model exchange alike and take the same micro steps.
+static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* error)
+{
+    const ItmBond* first = NULL;
+    part->use_heun = true;
+    for (int i = 0; i < part->nbond; i++) {
+        const ItmBond* bond = &x->bonds[part->bonds[i]];
+        const ItmMember* member = &x->members[bond->member];
+        if (bond->options.coupling != ITM_COUPLING_RIM) {
+            continue;
+        }
+        first = first == NULL ? bond : first;
+        if (bond->options.exchange != first->options.exchange) {
+            return REFUSE("exchange", "bonds '%s' and '%s' share an interface model and must exchange alike", first->name,
+                          bond->name);
+        }
+        if (member->period != x->members[first->member].period) {
+            return REFUSE("step", "'%s' and '%s' share an interface model and must take the same micro steps: %g and %g s",
+                          x->members[first->member].name, member->name, x->members[first->member].step, member->step);
+        }
+        part->use_heun = part->use_heun && member->table.is_second_order;
+    }
+    part->has_rim = first != NULL;
+    part->uses_impulse = first != NULL && first->options.exchange == ITM_EXCHANGE_IMPULSE;
+    part->K = first != NULL ? (int)x->members[first->member].period : 1;
+    return ITM_OK;
+}
+
+static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const ItmMechanismDef* def, ItmError* error)
+{
+    part->nsub = 1;
+    part->step = def->step;
+    if (part->has_rim && def->step.stepper != ITM_STEPPER_EULER) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "stepper",
+                             "mechanism '%s': coupling 'rim' is made from the step of 'euler', not of '%s'", part->name,
+                             itm_stepper_name(def->step.stepper));
+    }
+    if (def->has_step && !part->has_rim && !x->options.is_monolithic) {
+        long n = count_whole(x->step, def->step.step);
+        if (n == 0) {
+            return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
+                          def->step.step, part->name);
+        }
+        part->nsub = (int)n;
+    }
+    part->step.step = x->step / part->nsub;
+    return ITM_OK;
+}
+
+static void lay_out_mechanism(ItmMechanism* part)
+{
+    ItmArena* arena = &part->arena;
+    itm_rim_lay_out(&part->rim, arena, part->model, part->nbond);
+    part->lambda = ITM_TAKE(arena, double, part->nbond);
+    part->w_end = ITM_TAKE(arena, double, part->nbond);
+    part->y = ITM_TAKE(arena, double, itm_output_get_count(part->model));
+}
+
+static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
+{
+    const ItmMechanismDef* def = &b->mechanisms.items[part - x->mechanisms];
+    ItmStatus status = choose_exchange(x, part, error);
+    if (status == ITM_OK) {
+        status = choose_own_steps(x, part, def, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_data_create(&part->data, part->model, &part->step, error);
+    }
+    if (status != ITM_OK) {
+        return status;
+    }
+    lay_out_mechanism(part);
+    int* actuators = calloc((size_t)part->nbond + 1, sizeof *actuators);
+    if (actuators == NULL || itm_arena_allocate(&part->arena) != 0) {
+        free(actuators);
+        return refuse_memory(error);
+    }
+    lay_out_mechanism(part);
+    for (int i = 0; i < part->nbond; i++) {
+        actuators[i] = b->bonds.items[part->bonds[i]].actuator;
+    }
+    itm_rim_init(&part->rim, part->model, actuators);
+    free(actuators);
+    return ITM_OK;
+}
+
+// Lengths of the actuators at the start lie inside the strokes.
+static ItmStatus check_strokes(const ItmCosim* x, ItmError* error)
+{
+    for (int i = 0; i < x->nbond; i++) {
+        const ItmBond* bond = &x->bonds[i];
+        const ItmMember* member = &x->members[bond->member];
+        double least = -INFINITY, most = INFINITY;
+        if (member->table.get_stroke != NULL) {
+            member->table.get_stroke(member->table.self, bond->port, &least, &most);
+        }
+        if (!(bond->s >= least && bond->s <= most)) {
+            return REFUSE(bond->name,
+                          "cylinder '%s.%s' starts with length %.9g m, outside its stroke [%.9g, %.9g] m: correct its start "
+                          "length and extension, or the start of mechanism '%s'",
+                          member->name, member->table.port_names[bond->port], bond->s, least, most,
+                          x->mechanisms[bond->mechanism].name);
+        }
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- the whole
+
+static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
+{
+    x->nmechanism = b->mechanisms.count;
+    x->nmember = b->members.count;
+    x->nbond = b->bonds.count;
+    x->nwire = b->wires.count;
+    x->nstate = 1 + (size_t)x->nbond * sizeof(ItmBondMemory) / sizeof(double);
+    size_t parts = (size_t)(x->nmechanism + x->nmember);
+    x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
+    x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
+    x->sampled = calloc((size_t)x->nmember + 1, sizeof *x->sampled);
+    x->bonds = calloc((size_t)x->nbond + 1, sizeof *x->bonds);
+    x->wires = calloc((size_t)x->nwire + 1, sizeof *x->wires);
+    x->groups = calloc((size_t)x->nmember + 1, sizeof *x->groups);
+    x->group_room = calloc(parts + 1, sizeof *x->group_room);
+    x->slots = calloc((size_t)x->nbond + 1, sizeof *x->slots);
+    x->state = calloc(x->nstate, sizeof *x->state);
+    bool is_there = x->mechanisms != NULL && x->members != NULL && x->sampled != NULL && x->bonds != NULL &&
+                    x->wires != NULL && x->groups != NULL && x->group_room != NULL && x->slots != NULL &&
+                    x->state != NULL;
+    if (!is_there) {
+        x->nmechanism = x->nmember = x->nbond = 0;
+        return refuse_memory(error);
+    }
+    int* slots = x->slots;
+    for (int i = 0; i < x->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        part->model = b->mechanisms.items[i].model;
+        part->name = strdup(b->mechanisms.items[i].name);
+        part->bonds = slots;
+        for (int k = 0; k < x->nbond; k++) {
+            slots += b->bonds.items[k].mechanism == i;
+        }
+        if (part->name == NULL) {
+            return refuse_memory(error);
+        }
+    }
+    return ITM_OK;
+}
+
+static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
+        status = create_member(x, &x->members[i], &b->members.items[i], error);
+    }
+    if (status == ITM_OK) {
+        status = create_bonds(x, b, error);
+    }
+    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
+        rest_ports(&x->members[i]);
+        status = fit_member(x, &x->members[i], error);
+    }
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        status = create_mechanism(x, &x->mechanisms[i], b, error);
+    }
+    for (int i = 0; i < x->nwire && status == ITM_OK; i++) {
+        status = itm_wire_resolve(x, &x->wires[i], b->wires.items[i].from, b->wires.items[i].to, error);
+    }
+    return status;
+}
+
+static ItmStatus start(ItmCosim* x, ItmError* error)
+{
+    if (x->options.nthread > 1) {
+        x->pool = itm_pool_create(x->options.nthread);
+        if (x->pool == NULL) {
+            return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", "threads", "the system gave no %d threads",
+                                 x->options.nthread);
+        }
+    }
+    x->backup = malloc(itm_cosim_get_state_size(x) + 1);
+    x->start = malloc(itm_cosim_get_state_size(x) + 1);
+    if (x->backup == NULL || x->start == NULL) {
+        return refuse_memory(error);
+    }
+    ItmStatus status = itm_cosim_reset(x);
+    if (status != ITM_OK) {
+        *error = x->error;
+        return status;
+    }
+    return check_strokes(x, error);
+}
+
+// A mechanism may be without a name only where it is alone.
+static ItmStatus check_names(const ItmCosimBuilder* b, ItmError* error)
+{
+    for (int i = 0; i < b->mechanisms.count && b->mechanisms.count + b->members.count > 1; i++) {
+        if (b->mechanisms.items[i].name[0] == '\0') {
+            return REFUSE("name", "a mechanism needs a name beside other parts: its results begin with it");
+        }
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOptions* options, ItmError* error)
+{
+    ItmError ignored;
+    error = error != NULL ? error : &ignored;
+    if (cosim == NULL || b == NULL || b->mechanisms.count + b->members.count == 0) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "cosim or builder is missing, or it has no part");
+    }
+    *cosim = NULL;
+    ItmCosim* x = calloc(1, sizeof *x);
+    if (x == NULL) {
+        return refuse_memory(error);
+    }
+    x->options = options != NULL ? *options : itm_default_cosim_options();
+    ItmStatus status = check_options(&x->options, error);
+    if (status == ITM_OK) {
+        status = check_names(b, error);
+    }
+    if (status == ITM_OK) {
+        x->step = choose_step(b, &x->options);
+        status = allocate(x, b, error);
+    }
+    if (status == ITM_OK) {
+        status = create_parts(x, b, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_cosim_group(x, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_cosim_name_outputs(x, error);
+    }
+    if (status == ITM_OK) {
+        status = start(x, error);
+    }
+    if (status != ITM_OK) {
+        itm_cosim_destroy(x);
+        return status;
+    }
+    *cosim = x;
+    return ITM_OK;
+}
+
+void itm_cosim_destroy(ItmCosim* x)
+{
+    if (x == NULL) {
+        return;
+    }
+    itm_pool_destroy(x->pool);
+    itm_cosim_free_outputs(x);
+    for (int i = 0; i < x->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        itm_data_destroy(part->data);
+        itm_arena_free(&part->arena);
+        free(part->name);
+    }
+    for (int i = 0; i < x->nmember; i++) {
+        ItmMember* member = &x->members[i];
+        if (member->table.destroy != NULL) {
+            member->table.destroy(member->table.self);
+        }
+        free(member->bonds);
+        free(member->s);
+        free(member->name);
+    }
+    for (int i = 0; i < x->nbond; i++) {
+        free(x->bonds[i].name);
+    }
+    free(x->mechanisms);
+    free(x->members);
+    free(x->sampled);
+    free(x->bonds);
+    free(x->wires);
+    free(x->groups);
+    free(x->group_room);
+    free(x->slots);
+    free(x->state);
+    free(x->backup);
+    free(x->start);
+    free(x);
+}

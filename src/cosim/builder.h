@@ -1,0 +1,46 @@
+// Definitions of a co-simulation before it is built.
+#ifndef ITM_COSIM_BUILDER_H
+#define ITM_COSIM_BUILDER_H
+
+#include "base/names.h"
+#include "interim/cosim.h"
+
+typedef struct ItmMechanismDef {
+    char* name;
+    const ItmModel* model;
+    ItmStepOptions step;
+    bool has_step;  // of its own
+} ItmMechanismDef;
+
+typedef struct ItmMemberDef {
+    char* name;
+    const ItmCircuit* circuit;    // or NULL: `table`
+    ItmHydraulicOptions options;  // of the circuit
+    ItmSubsystem table;
+    double step;                  // s; 0: the macro step
+} ItmMemberDef;
+
+typedef struct ItmBondDef {
+    int mechanism, member;
+    int actuator, port;
+    ItmBondOptions options;
+} ItmBondDef;
+
+typedef struct ItmWireDef {
+    char *from, *to;
+} ItmWireDef;
+
+#define ITM_COSIM_LIST(type)                                                                                          \
+    struct {                                                                                                          \
+        type* items;                                                                                                  \
+        int count, capacity;                                                                                          \
+    }
+
+struct ItmCosimBuilder {
+    ITM_COSIM_LIST(ItmMechanismDef) mechanisms;
+    ITM_COSIM_LIST(ItmMemberDef) members;
+    ITM_COSIM_LIST(ItmBondDef) bonds;
+    ITM_COSIM_LIST(ItmWireDef) wires;
+};
+
+#endif

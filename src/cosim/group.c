@@ -1,0 +1,296 @@
+// Micro steps of members that step side by side, and of the interface models they share.
+//
+// At every tick: sampled members that are due compute their outputs; then the others that are due are told the motion of their
+// ports and take a step. Ports at an interface model:
+//   w+ = w + h (a0 + W lambda), s+ = s + h w+, contacts in between (src/rim), with the force of the step's end; by Heun's rule
+//   with the mean of the forces at both ends, the rates told to the members being predicted by the first.
+// Ports with predicted rates follow their polynomial.
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+#include "base/clock.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------- members
+
+// Ticks of the group of a member since the start.
+static long count_ticks(const ItmCosim* x, const ItmMember* member, int tick)
+{
+    return (long)*itm_cosim_get_steps(x) * x->groups[member->group].nticks + tick;
+}
+
+bool itm_member_is_due(const ItmCosim* x, const ItmMember* member, int tick)
+{
+    return count_ticks(x, member, tick) % member->period == 0;
+}
+
+static void tell_motion(ItmCosim* x, ItmMember* member, bool has_end)
+{
+    for (int i = 0; i < member->table.nport; i++) {
+        if (member->bonds[i] != ITM_NONE) {
+            const ItmBond* bond = &x->bonds[member->bonds[i]];
+            member->s[i] = bond->s_now;
+            member->w[i] = bond->w_now;
+            member->w_end[i] = has_end ? bond->w_end : bond->w_now;
+        }
+    }
+    member->table.set_motion(member->table.self, member->s, member->w, member->w_end);
+}
+
+static void ask_forces(ItmCosim* x, ItmMember* member)
+{
+    member->table.get_forces(member->table.self, member->force);
+    for (int i = 0; i < member->table.nport; i++) {
+        if (member->bonds[i] != ITM_NONE) {
+            x->bonds[member->bonds[i]].lambda = member->force[i];
+        }
+    }
+}
+
+// What the mechanisms will be told of the forces of the ports, which are those of the end of the last motion.
+static void remember_forces(ItmCosim* x, const ItmMember* member)
+{
+    const ItmSubsystem* table = &member->table;
+    for (int i = 0; i < table->nport; i++) {
+        if (member->bonds[i] == ITM_NONE) {
+            continue;
+        }
+        ItmBond* bond = &x->bonds[member->bonds[i]];
+        bond->memory->force = bond->memory->active = bond->lambda;
+        if (bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE) {
+            bond->memory->active -= table->get_passive_force(table->self, i, bond->s_port, bond->w_end);
+        }
+    }
+}
+
+ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, ItmError* error)
+{
+    const ItmSubsystem* table = &member->table;
+    ItmError cause = {0};
+    double t = (double)count_ticks(x, member, tick) * (x->step / x->groups[member->group].nticks);
+    ItmStatus status = table->do_step(table->self, t, h, &cause);
+    if (status != ITM_OK) {
+        return itm_error_set(error, status, "itm_cosim_step", cause.field, "%s: %s", member->name, cause.message);
+    }
+    if (member->is_watched) {
+        table->get_outputs(table->self, member->y);
+    }
+    return ITM_OK;
+}
+
+void itm_members_start(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmember; i++) {
+        ItmMember* member = &x->members[i];
+        if (member->table.nport > 0) {
+            tell_motion(x, member, false);
+            ask_forces(x, member);
+            remember_forces(x, member);
+        }
+        if (member->is_watched) {
+            member->table.get_outputs(member->table.self, member->y);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- ports
+
+// Rates at the end of a micro step for ports with predicted rates.
+static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* member, int tick)
+{
+    double tau = (double)(tick + member->period) * (x->step / group->nticks);
+    for (int i = 0; i < member->table.nport; i++) {
+        ItmBond* bond = member->bonds[i] != ITM_NONE ? &x->bonds[member->bonds[i]] : NULL;
+        if (bond != NULL && bond->options.coupling != ITM_COUPLING_RIM) {
+            bond->w_end = bond->w + tau * (bond->slope + tau * bond->curve);
+            bond->lambda_start = bond->lambda;
+        }
+    }
+}
+
+// Forces on an interface model: of the ports that share it as they are now, of others as they are held.
+static void collect_forces(const ItmCosim* x, ItmMechanism* part)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        const ItmBond* bond = &x->bonds[part->bonds[i]];
+        part->lambda[i] = bond->options.coupling == ITM_COUPLING_RIM ? bond->lambda : bond->held;
+    }
+}
+
+static ItmStatus refuse_model(ItmGroup* group, const ItmMechanism* part, ItmStatus status)
+{
+    return itm_error_set(&group->error, status, "itm_cosim_step", part->data->error.field,
+                         "interface model of '%s': %s", part->name, part->data->error.message);
+}
+
+// Rates at the end of a micro step for ports at interface models: as they are, or predicted with the present forces.
+static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, double h)
+{
+    for (int k = 0; k < group->nmechanism; k++) {
+        ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
+        const double* w_end = part->rim.w;
+        collect_forces(x, part);
+        if (part->use_heun) {
+            ItmStatus status = itm_rim_predict(&part->rim, h, part->lambda, part->w_end);
+            if (status != ITM_OK) {
+                return refuse_model(group, part, status);
+            }
+            w_end = part->w_end;
+        }
+        for (int i = 0; i < part->nbond; i++) {
+            ItmBond* bond = &x->bonds[part->bonds[i]];
+            bond->lambda_start = bond->lambda;
+            bond->w_end = bond->options.coupling == ITM_COUPLING_RIM ? w_end[i] : bond->w_end;
+        }
+    }
+    return ITM_OK;
+}
+
+static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, double h)
+{
+    for (int k = 0; k < group->nmechanism; k++) {
+        ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
+        collect_forces(x, part);
+        for (int i = 0; i < part->nbond && part->use_heun; i++) {
+            const ItmBond* bond = &x->bonds[part->bonds[i]];
+            bool is_shared = bond->options.coupling == ITM_COUPLING_RIM;
+            part->lambda[i] = is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : part->lambda[i];
+        }
+        ItmStatus status = itm_rim_advance(&part->rim, h, part->lambda);
+        if (status != ITM_OK) {
+            return refuse_model(group, part, status);
+        }
+        for (int i = 0; i < part->nbond; i++) {
+            ItmBond* bond = &x->bonds[part->bonds[i]];
+            if (bond->options.coupling == ITM_COUPLING_RIM) {
+                bond->s_now = part->rim.s[i];
+                bond->w_now = part->rim.w[i];
+            }
+        }
+    }
+    return ITM_OK;
+}
+
+// After a member's step: forces, impulses, work by the rates it was told.
+static void take_forces(ItmCosim* x, ItmMember* member)
+{
+    double h = member->step;
+    ask_forces(x, member);
+    for (int i = 0; i < member->table.nport; i++) {
+        ItmBond* bond = member->bonds[i] != ITM_NONE ? &x->bonds[member->bonds[i]] : NULL;
+        if (bond == NULL) {
+            continue;
+        }
+        double mean = member->table.is_second_order ? 0.5 * (bond->lambda_start + bond->lambda) : bond->lambda;
+        double path = 0.5 * h * (member->w[i] + member->w_end[i]), work = mean * path;
+        bond->memory->P0 += h * mean;
+        bond->work_port += work;
+        bond->memory->throughput += work < 0.0 ? -work : work;
+        bond->s_port = member->s[i] + path;
+        if (bond->options.coupling != ITM_COUPLING_RIM) {
+            bond->s_now = bond->s_port;
+            bond->w_now = bond->w_end;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- a macro step
+
+static void begin_bonds(ItmCosim* x, const ItmGroup* group)
+{
+    for (int k = 0; k < group->nmember; k++) {
+        const ItmMember* member = &x->members[group->members[k]];
+        for (int i = 0; i < member->table.nport; i++) {
+            if (member->bonds[i] != ITM_NONE) {
+                ItmBond* bond = &x->bonds[member->bonds[i]];
+                bond->memory->P0 = bond->memory->P1 = bond->work_port = 0.0;
+            }
+        }
+    }
+    for (int k = 0; k < group->nmechanism; k++) {
+        ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
+        itm_rim_begin(&part->rim, part->K, part->use_heun);
+    }
+}
+
+// Members that are no controllers; whether one with ports was due. Controllers of tick 0 have been before (itm_cosim_step).
+static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
+{
+    double h = 0.0;  // of the members with ports that are due; those at one interface model have the same
+    for (int k = 0; k < group->nmember; k++) {
+        ItmMember* member = &x->members[group->members[k]];
+        if (!itm_member_is_due(x, member, tick)) {
+            continue;
+        }
+        if (!member->table.is_sampled || tick > 0) {
+            itm_wires_feed_member(x, member);
+        }
+        if (member->table.is_sampled && tick > 0) {
+            ItmStatus status = itm_member_step(x, member, tick, member->step, &group->error);
+            if (status != ITM_OK) {
+                return status;
+            }
+        }
+        if (member->table.nport > 0) {
+            if (group->nmechanism > 0 && member->table.is_second_order) {
+                tell_motion(x, member, false);
+                ask_forces(x, member);
+            }
+            predict_ports(x, group, member, tick);
+            h = member->step;
+        }
+    }
+    if (h > 0.0) {
+        ItmStatus status = predict_models(x, group, h);
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
+    for (int k = 0; k < group->nmember; k++) {
+        ItmMember* member = &x->members[group->members[k]];
+        if (member->table.is_sampled || !itm_member_is_due(x, member, tick)) {
+            continue;
+        }
+        if (member->table.nport > 0) {
+            tell_motion(x, member, true);
+        }
+        ItmStatus status = itm_member_step(x, member, tick, member->step, &group->error);
+        if (status != ITM_OK) {
+            return status;
+        }
+        if (member->table.nport > 0) {
+            take_forces(x, member);
+        }
+    }
+    return h > 0.0 ? advance_models(x, group, h) : ITM_OK;
+}
+
+static void end_bonds(ItmCosim* x, const ItmGroup* group)
+{
+    for (int k = 0; k < group->nmember; k++) {
+        remember_forces(x, &x->members[group->members[k]]);
+    }
+    for (int k = 0; k < group->nmechanism; k++) {
+        const ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
+        for (int i = 0; i < part->nbond; i++) {
+            ItmBond* bond = &x->bonds[part->bonds[i]];
+            bond->memory->P1 = part->rim.P1[i];
+            bond->work_model = part->rim.work[i];
+        }
+    }
+}
+
+void itm_group_run(ItmCosim* x, ItmGroup* group)
+{
+    double start = itm_clock();
+    begin_bonds(x, group);
+    group->status = ITM_OK;
+    for (int tick = 0; tick < group->nticks && group->status == ITM_OK; tick++) {
+        group->status = run_tick(x, group, tick);
+    }
+    if (group->status == ITM_OK) {
+        end_bonds(x, group);
+    }
+    group->cost += itm_clock() - start;
+}

@@ -1,0 +1,158 @@
+// A mechanism in a co-simulation: what it tells at a communication point, and its macro step with impulses or held forces.
+//
+// Impulse exchange: the mechanism ends with exactly the velocity and position that its interface model had in the micro steps
+// of the subsystems. One evaluation at the middle, q_m = q (+) H/2 v, serves the interface model and the mechanism's step
+// (src/rim). Hold exchange [contact-rim, section 3; cranes, section 2]: the mechanism takes its own steps with a force that
+// it is given, and the interface model is that of the start, with the contacts that were active before.
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+#include "base/clock.h"
+
+#include <math.h>
+
+// ---------------------------------------------------------------------------- communication point
+
+// Rate polynomial through the last points: w(tau) = w + slope tau + curve tau^2, tau from this point on.
+void itm_bond_predict(ItmBond* bond, double H)
+{
+    ItmBondMemory* past = bond->memory;
+    double known = past->npast, w = bond->w, w_1 = past->w_past[0], w_2 = past->w_past[1];
+    bond->slope = bond->curve = 0.0;
+    if (bond->options.coupling == ITM_COUPLING_QUADRATIC && known >= 2.0) {
+        bond->slope = (1.5 * w - 2.0 * w_1 + 0.5 * w_2) / H;
+        bond->curve = 0.5 * (w - 2.0 * w_1 + w_2) / (H * H);
+    } else if (bond->options.coupling != ITM_COUPLING_ZOH && known >= 1.0) {
+        bond->slope = (w - w_1) / H;
+    }
+    past->npast = known < 2.0 ? known + 1.0 : 2.0;
+    past->w_past[1] = w_1;
+    past->w_past[0] = w;
+}
+
+void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
+{
+    itm_data_refresh(part->model, part->data);
+    itm_rim_measure(part->model, part->data, &part->rim);
+    for (int i = 0; i < part->nbond; i++) {
+        ItmBond* bond = &x->bonds[part->bonds[i]];
+        bond->s = bond->s_now = part->rim.s[i];
+        bond->w = bond->w_now = part->rim.w[i];
+        bond->lambda = bond->memory->force;
+    }
+    if (part->is_watched) {
+        itm_output_compute(part->model, part->data, part->y);
+    }
+}
+
+// Force that the mechanism has at s, w: what it is told, and with velocity-pressure its own friction.
+static double held_force(const ItmCosim* x, const ItmBond* bond, double s, double w)
+{
+    const ItmSubsystem* table = &x->members[bond->member].table;
+    double force = bond->told;
+    if (bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE) {
+        force += table->get_passive_force(table->self, bond->port, s, w);
+    }
+    return force;
+}
+
+// The actuators' inputs at lengths s and rates w (nbond) of the mechanism.
+static void set_inputs(ItmCosim* x, ItmMechanism* part, const double* s, const double* w)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        ItmBond* bond = &x->bonds[part->bonds[i]];
+        bond->held = held_force(x, bond, s != NULL ? s[i] : bond->s, w != NULL ? w[i] : bond->w);
+        part->data->input[part->rim.actuator[i]] = bond->held;
+    }
+}
+
+// ---------------------------------------------------------------------------- interface model
+
+static void note_failure(ItmMechanism* part, ItmStatus status)
+{
+    part->status = status;
+    itm_error_set(&part->error, status, "itm_cosim_step", part->data->error.field, "mechanism '%s': %s", part->name,
+                  part->data->error.message);
+}
+
+void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
+{
+    double start = itm_clock(), before = part->rim.cost;
+    set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
+    ItmStatus status = itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), x->step,
+                                       part->uses_impulse ? 0.5 * x->step : 0.0,
+                                       part->uses_impulse ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE);
+    if (status != ITM_OK) {
+        note_failure(part, status);
+    }
+    double rim = part->rim.cost - before;
+    part->cost_rim += rim;
+    part->cost += itm_clock() - start - rim;
+}
+
+// ---------------------------------------------------------------------------- steps
+
+void itm_mechanism_take_over(ItmMechanism* part)
+{
+    double start = itm_clock();
+    ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
+    if (status != ITM_OK) {
+        note_failure(part, status);
+    }
+    part->cost += itm_clock() - start;
+}
+
+// One step of its own, or as many as a stepper that chooses them takes for that time.
+static ItmStatus make_step(ItmMechanism* part)
+{
+    ItmData* d = part->data;
+    if (!itm_stepper_is_variable(d->options.stepper)) {
+        return itm_step(part->model, d);
+    }
+    double end = itm_data_get_time(d) + d->options.step;
+    ItmStatus status = ITM_OK;
+    itm_data_set_stop_time(d, end);
+    while (status == ITM_OK && itm_data_get_time(d) < end) {
+        status = itm_step(part->model, d);
+    }
+    return status;
+}
+
+void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
+{
+    double start = itm_clock();
+    for (int k = 0; k < part->nsub && part->status == ITM_OK; k++) {
+        if (k > 0) {  // there is no interface model then: it goes with one step
+            itm_data_refresh(part->model, part->data);
+            itm_rim_measure(part->model, part->data, &part->rim);
+        }
+        set_inputs(x, part, k > 0 ? part->rim.s : NULL, k > 0 ? part->rim.w : NULL);
+        ItmStatus status = make_step(part);
+        if (status != ITM_OK) {
+            note_failure(part, status);
+        }
+    }
+    part->cost += itm_clock() - start;
+}
+
+void itm_mechanism_check(ItmCosim* x, ItmMechanism* part)
+{
+    const ItmModel* m = part->model;
+    for (int i = 0; i < m->nbody && part->status == ITM_OK; i++) {
+        const ItmBody* body = &m->bodies[i];
+        double sum = 0.0;
+        for (int k = 0; k < body->nq; k++) {
+            sum += part->data->q[body->q_adr + k];
+        }
+        for (int k = 0; k < body->nv; k++) {
+            sum += part->data->v[body->v_adr + k];
+        }
+        if (!isfinite(sum)) {
+            part->status = itm_error_set(
+                &part->error, ITM_ERR_NOT_FINITE, "itm_cosim_step", body->name,
+                "mechanism '%s': body '%s' has a position or velocity that is not finite after the step to t = %.9g s; take "
+                "a smaller macro step, or coupling rim with exchange impulse",
+                part->name, body->name, itm_cosim_get_time(x));
+        }
+    }
+}

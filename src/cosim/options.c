@@ -1,0 +1,42 @@
+// Defaults and names of the choices.
+#include "interim/cosim.h"
+
+static const char* const COUPLING_NAMES[ITM_COUPLING_COUNT] = {"zoh", "linear", "quadratic", "rim", "monolithic"};
+static const char* const EXCHANGE_NAMES[ITM_EXCHANGE_COUNT] = {"impulse", "hold"};
+static const char* const VARIABLES_NAMES[ITM_VARIABLES_COUNT] = {"velocity-force", "velocity-pressure"};
+static const char* const SCHEME_NAMES[ITM_SCHEME_COUNT] = {"jacobi", "gauss-seidel"};
+
+static const char* get_name(const char* const* names, int count, int i)
+{
+    return i >= 0 && i < count ? names[i] : NULL;
+}
+
+const char* itm_coupling_name(ItmCoupling coupling)
+{
+    return get_name(COUPLING_NAMES, ITM_COUPLING_COUNT, (int)coupling);
+}
+
+const char* itm_exchange_name(ItmExchange exchange)
+{
+    return get_name(EXCHANGE_NAMES, ITM_EXCHANGE_COUNT, (int)exchange);
+}
+
+const char* itm_bond_variables_name(ItmBondVariables variables)
+{
+    return get_name(VARIABLES_NAMES, ITM_VARIABLES_COUNT, (int)variables);
+}
+
+const char* itm_scheme_name(ItmScheme scheme)
+{
+    return get_name(SCHEME_NAMES, ITM_SCHEME_COUNT, (int)scheme);
+}
+
+ItmCosimOptions itm_default_cosim_options(void)
+{
+    return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .spurious_limit = 0.01};
+}
+
+ItmBondOptions itm_default_bond_options(void)
+{
+    return (ItmBondOptions){.coupling = ITM_COUPLING_RIM, .exchange = ITM_EXCHANGE_IMPULSE};
+}

@@ -1,0 +1,226 @@
+// Names and values of everything a run of the whole system records: the parts' own outputs, then bonds, interface models and
+// the energy balance of the whole.
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+#include "multibody/forces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One walk names (names != NULL) and computes (values != NULL), so that both always agree.
+typedef struct Sink {
+    ItmCosim* x;
+    double* values;      // NULL: naming
+    int count;           // outputs so far
+    bool has_failed;     // no memory for a name
+} Sink;
+
+static void name_output(Sink* sink, const char* part, const char* element, const char* quantity, ItmOutputInfo info)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%s%s%s%s%s", part, part[0] != '\0' ? "." : "", element, element[0] != '\0' ? "." : "",
+             quantity);
+    ItmOutputInfo* output = &sink->x->outputs[sink->count];
+    *output = info;
+    output->name = itm_names_find(&sink->x->output_names, name, strlen(name)) == ITM_NONE
+                       ? itm_names_add(&sink->x->output_names, name, strlen(name), sink->count)
+                       : NULL;
+    sink->has_failed = sink->has_failed || output->name == NULL;
+}
+
+static void emit(Sink* sink, const char* part, const char* element, const char* quantity, const char* unit,
+                 const char* description, double value)
+{
+    if (sink->values != NULL) {
+        sink->values[sink->count] = value;
+    } else if (sink->x->outputs != NULL) {
+        name_output(sink, part, element, quantity, (ItmOutputInfo){.unit = unit, .description = description});
+    }
+    sink->count++;
+}
+
+// ---------------------------------------------------------------------------- parts
+
+static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
+{
+    int n = itm_output_get_count(part->model);
+    ItmStatus status = ITM_OK;
+    if (sink->values != NULL) {
+        status = itm_output_compute(part->model, part->data, sink->values + sink->count);
+        if (status != ITM_OK) {
+            sink->x->error = *itm_data_get_error(part->data);
+        }
+    }
+    for (int i = 0; i < n && sink->values == NULL && sink->x->outputs != NULL; i++) {
+        ItmOutputInfo info = itm_output_get_info(part->model, i);
+        name_output(sink, part->name, "", info.name, info);
+        sink->count++;
+    }
+    sink->count += sink->values != NULL || sink->x->outputs == NULL ? n : 0;
+    return status;
+}
+
+static void emit_member(Sink* sink, ItmMember* member)
+{
+    const ItmSubsystem* table = &member->table;
+    if (sink->values != NULL) {
+        table->get_outputs(table->self, sink->values + sink->count);
+    }
+    for (int i = 0; i < table->noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {
+        name_output(sink, member->name, "", table->outputs[i].name, table->outputs[i]);
+        sink->count++;
+    }
+    sink->count += sink->values != NULL || sink->x->outputs == NULL ? table->noutput : 0;
+}
+
+// ---------------------------------------------------------------------------- coupling
+
+static void emit_bonds(Sink* sink)
+{
+    for (int i = 0; i < sink->x->nbond; i++) {
+        const char* name = sink->x->bonds[i].name;
+        ItmBondState b = itm_cosim_get_bond(sink->x, i);
+        double share = b.throughput > 0.0 ? fabs(b.spurious_energy) / b.throughput : 0.0;
+        emit(sink, "bond", name, "impulse", "N s", "impulse of the interface force over the last macro step", b.impulse);
+        emit(sink, "bond", name, "residual_power", "W",
+             "power that the mechanism gets less the power that the port gives, at the point", b.residual_power);
+        emit(sink, "bond", name, "residual_energy", "J", "its integral by the trapezoidal rule", b.residual_energy);
+        emit(sink, "bond", name, "spurious_energy", "J", "energy that the coupling has added so far", b.spurious_energy);
+        emit(sink, "bond", name, "throughput", "J", "energy that went through the bond either way so far", b.throughput);
+        emit(sink, "bond", name, "spurious_share", "1", "spurious energy over throughput", share);
+    }
+}
+
+// ---------------------------------------------------------------------------- energy of the whole
+
+typedef struct Balance {
+    double circuit[ITM_HYDRAULIC_ACCOUNT_COUNT];
+    double booked[ITM_LEDGER_COUNT];
+    double mechanical;  // kinetic and potential since the start
+    double got;         // work of the bonds on the mechanisms
+    double spurious;
+} Balance;
+
+static Balance compute_balance(ItmCosim* x)
+{
+    Balance sum = {0};
+    for (int i = 0; i < x->nmember; i++) {
+        for (int k = 0; x->members[i].hydraulics != NULL && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
+            sum.circuit[k] += itm_hydraulics_get_ledger(x->members[i].hydraulics)[k];
+        }
+    }
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmMechanism* part = &x->mechanisms[i];
+        double booked[ITM_LEDGER_COUNT];
+        itm_ledger_read(part->data, booked);
+        for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
+            sum.booked[k] += booked[k];
+        }
+        itm_data_refresh(part->model, part->data);
+        sum.mechanical += itm_energy_compute_kinetic(part->model, part->data) +
+                          itm_energy_compute_potential(part->model, part->data) - *part->data->energy_start;
+    }
+    for (int i = 0; i < x->nbond; i++) {
+        sum.spurious += x->bonds[i].memory->spurious;
+        sum.got += x->bonds[i].memory->given + x->bonds[i].memory->spurious;
+    }
+    return sum;
+}
+
+static void emit_energies(Sink* sink)
+{
+    static const struct {
+        const char *name, *description;
+        ItmHydraulicAccount account;
+    } ACCOUNTS[] = {
+        {"valve", "lost in valves and variable orifices so far", ITM_HYDRAULIC_VALVE},
+        {"throttle", "lost in fixed resistances so far", ITM_HYDRAULIC_THROTTLE},
+        {"leakage", "lost across pistons so far", ITM_HYDRAULIC_LEAKAGE},
+        {"compression", "stored in oil, walls and gas since the start", ITM_HYDRAULIC_COMPRESSION},
+        {"viscous", "lost by viscous friction of cylinders so far", ITM_HYDRAULIC_VISCOUS},
+        {"seal", "lost by seal friction so far", ITM_HYDRAULIC_SEAL},
+        {"end_damper", "taken by end dampers of cylinders so far", ITM_HYDRAULIC_DAMPER},
+    };
+    Balance sum = sink->values != NULL ? compute_balance(sink->x) : (Balance){0};
+    const double* booked = sum.booked;
+    double other = booked[ITM_LEDGER_LOAD] - sum.got, lost = 0.0;
+    double in = sum.circuit[ITM_HYDRAULIC_SUPPLY] + other + booked[ITM_LEDGER_MOTION] + sum.spurious;
+    emit(sink, "energy", "", "supply", "J", "from pressure and flow sources so far, net", sum.circuit[ITM_HYDRAULIC_SUPPLY]);
+    emit(sink, "energy", "", "load_work", "J", "work of loads and actuators without a bond so far", other);
+    emit(sink, "energy", "", "motion_work", "J", "work of prescribed motions so far", booked[ITM_LEDGER_MOTION]);
+    emit(sink, "energy", "", "spurious", "J", "added by the coupling so far", sum.spurious);
+    for (size_t i = 0; i < sizeof ACCOUNTS / sizeof ACCOUNTS[0]; i++) {
+        lost += sum.circuit[ACCOUNTS[i].account];
+        emit(sink, "energy", "", ACCOUNTS[i].name, "J", ACCOUNTS[i].description, sum.circuit[ACCOUNTS[i].account]);
+    }
+    lost += booked[ITM_LEDGER_DISSIPATED] + booked[ITM_LEDGER_FRICTION] + booked[ITM_LEDGER_IMPACT];
+    emit(sink, "energy", "", "dissipated", "J", "taken by dampers of mechanisms so far", booked[ITM_LEDGER_DISSIPATED]);
+    emit(sink, "energy", "", "friction", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
+    emit(sink, "energy", "", "impact", "J", "taken by contacts and stops so far", booked[ITM_LEDGER_IMPACT]);
+    emit(sink, "energy", "", "mechanical", "J", "kinetic and potential energy since the start", sum.mechanical);
+    emit(sink, "energy", "", "balance", "J", "energy that is not accounted for: numerical", lost + sum.mechanical - in);
+}
+
+// ---------------------------------------------------------------------------- the walk
+
+static ItmStatus walk(Sink* sink)
+{
+    ItmCosim* x = sink->x;
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        status = emit_mechanism(sink, &x->mechanisms[i]);
+    }
+    for (int i = 0; i < x->nmember; i++) {
+        emit_member(sink, &x->members[i]);
+    }
+    emit_bonds(sink);
+    if (x->nmechanism + x->nmember > 1) {
+        emit_energies(sink);
+    }
+    return status;
+}
+
+ItmStatus itm_cosim_name_outputs(ItmCosim* x, ItmError* error)
+{
+    Sink counting = {.x = x};
+    walk(&counting);
+    x->noutput = counting.count;
+    x->outputs = calloc((size_t)x->noutput + 1, sizeof *x->outputs);
+    Sink naming = {.x = x};
+    if (x->outputs != NULL) {
+        walk(&naming);
+    }
+    return x->outputs != NULL && !naming.has_failed
+               ? ITM_OK
+               : itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory for names of outputs");
+}
+
+void itm_cosim_free_outputs(ItmCosim* x)
+{
+    itm_names_free(&x->output_names);
+    free(x->outputs);
+}
+
+int itm_cosim_get_output_count(const ItmCosim* x)
+{
+    return x->noutput;
+}
+
+ItmOutputInfo itm_cosim_get_output_info(const ItmCosim* x, int output)
+{
+    return output >= 0 && output < x->noutput ? x->outputs[output] : (ItmOutputInfo){NULL, NULL, NULL};
+}
+
+int itm_cosim_find_output(const ItmCosim* x, const char* name)
+{
+    return name != NULL ? itm_names_find(&x->output_names, name, strlen(name)) : ITM_NONE;
+}
+
+ItmStatus itm_cosim_compute_outputs(ItmCosim* x, double* values)
+{
+    Sink sink = {.x = x, .values = values};
+    return walk(&sink);
+}

@@ -1,0 +1,202 @@
+// Static start: the forces that hold the mechanisms at rest where they are, contacts included, and the pressures and valve
+// positions that give these forces.
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ITERATIONS 50
+#define TOLERANCE 1e-10  // of the accelerations that a force has to undo
+#define RCOND 1e-12      // singular values of the mobility below this times the largest are none: immobile interfaces
+
+// ---------------------------------------------------------------------------- forces that hold a mechanism
+
+// Accelerations of the lengths under forces lambda: rates after one step h of the interface model from rest, over h.
+static ItmStatus accelerate(ItmMechanism* part, double h, const double* lambda, double* a)
+{
+    ItmStatus status = itm_rim_predict(&part->rim, h, lambda, a);
+    for (int i = 0; i < part->nbond; i++) {
+        a[i] = (a[i] - part->rim.w[i]) / h;
+    }
+    return status;
+}
+
+// Columns of d a / d lambda by differences: with contacts the answer is linear only while they stay as they are.   J (n x n),
+// column by column; lambda (n) is put back; trial (n) scratch
+static ItmStatus differentiate(ItmMechanism* part, double h, double* J, double* lambda, const double* a, double step,
+                               double* trial)
+{
+    int n = part->nbond;
+    ItmStatus status = ITM_OK;
+    for (int j = 0; j < n && status == ITM_OK; j++) {
+        lambda[j] += step;
+        status = accelerate(part, h, lambda, trial);
+        lambda[j] -= step;
+        for (int i = 0; i < n; i++) {
+            J[j * n + i] = (trial[i] - a[i]) / step;
+        }
+    }
+    return status;
+}
+
+static double largest(const double* x, int n)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++) {
+        most = fmax(most, fabs(x[i]));
+    }
+    return most;
+}
+
+// Newton's method with least-norm corrections, work (n (n + 4))
+static ItmStatus find_forces(ItmMechanism* part, double h, double* lambda, double* work)
+{
+    int n = part->nbond;
+    double *J = work, *a = J + n * n, *trial = a + n, *delta = trial + n, *singular = delta + n;
+    memset(lambda, 0, sizeof(double) * (size_t)n);
+    ItmStatus status = accelerate(part, h, lambda, a);
+    double scale = largest(a, n);
+    for (int k = 0; k < MOST_ITERATIONS && status == ITM_OK && largest(a, n) > TOLERANCE * scale; k++) {
+        int rank;
+        double step = fmax(largest(lambda, n), 1.0) * 1e-3;
+        status = differentiate(part, h, J, lambda, a, step, trial);
+        memcpy(delta, a, sizeof(double) * (size_t)n);
+        if (status != ITM_OK || LAPACKE_dgelss(LAPACK_COL_MAJOR, n, n, 1, J, n, delta, n, singular, RCOND, &rank) != 0) {
+            break;
+        }
+        for (int i = 0; i < n; i++) {
+            lambda[i] -= delta[i];
+        }
+        status = accelerate(part, h, lambda, a);
+    }
+    if (status == ITM_OK && !(largest(a, n) <= 1e-6 * fmax(scale, 1e-12))) {
+        part->status = status = itm_error_set(
+            &part->error, ITM_ERR_DIVERGED, "itm_cosim_solve_static", part->name,
+            "no forces of its actuators hold mechanism '%s' at rest: %.3g m/s^2 is left; start it in a position of rest",
+            part->name, largest(a, n));
+    }
+    return status;
+}
+
+// The forces into part->lambda.
+static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
+{
+    int n = part->nbond;
+    double* work = calloc((size_t)(n * (n + 4)), sizeof *work);
+    if (work == NULL) {
+        return itm_error_set(&part->error, ITM_ERR_MEMORY, "itm_cosim_solve_static", NULL, "out of memory");
+    }
+    ItmData* d = part->data;
+    itm_data_refresh(part->model, d);
+    itm_rim_measure(part->model, d, &part->rim);
+    ItmStatus status = itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_RIDE);
+    if (status == ITM_OK) {
+        itm_rim_begin(&part->rim, 1, true);
+        status = find_forces(part, x->step, part->lambda, work);
+    } else {
+        part->error = d->error;
+    }
+    d->position_state = ITM_POSITION_STALE;
+    free(work);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- circuits that give these forces
+
+static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydraulicRest* rest, ItmError* error)
+{
+    ItmMember* member = &x->members[start->subsystem];
+    const ItmCircuit* c = member->hydraulics->circuit;
+    ItmHydraulicStatics statics = itm_default_hydraulic_statics();
+    for (int i = 0; i < member->table.nport; i++) {
+        bool is_bound = member->bonds[i] != ITM_NONE;
+        const ItmBond* bond = is_bound ? &x->bonds[member->bonds[i]] : NULL;
+        double other = start->force != NULL ? start->force[i] : NAN;
+        member->force[i] = is_bound ? x->mechanisms[bond->mechanism].lambda[bond->slot] : other;
+    }
+    statics.force = member->force;
+    statics.is_free = start->is_free;
+    ItmStatus status = itm_hydraulics_solve_static(c, member->hydraulics, &statics, rest);
+    if (status != ITM_OK) {
+        const ItmError* cause = itm_hydraulics_get_error(member->hydraulics);
+        return itm_error_set(error, status, "itm_cosim_solve_static", cause->field, "%s: %s", member->name,
+                             cause->message);
+    }
+    for (int i = 0; i < member->table.ninput; i++) {
+        double value = itm_hydraulics_get_input(member->hydraulics, i);
+        member->offset[i] += value - member->u[i];
+        member->u[i] = value;
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- the whole
+
+ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int nstart, ItmCosimRest* rest)
+{
+    ItmStatus status = itm_cosim_reset(x);
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        if (part->nbond > 0) {
+            status = hold_mechanism(x, part);
+            if (status != ITM_OK) {
+                x->error = part->error;
+            }
+        }
+    }
+    for (int i = 0; i < nstart && status == ITM_OK; i++) {
+        ItmHydraulicRest circuit = {0};
+        bool is_circuit = starts[i].subsystem >= 0 && starts[i].subsystem < x->nmember &&
+                          x->members[starts[i].subsystem].hydraulics != NULL;
+        status = is_circuit ? hold_circuit(x, &starts[i], &circuit, &x->error)
+                            : itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                                            "subsystem %d is not a circuit", starts[i].subsystem);
+    }
+    if (status != ITM_OK) {
+        itm_cosim_reset(x);
+        return status;
+    }
+    itm_cosim_start_here(x);
+    if (rest != NULL) {
+        *rest = itm_cosim_check_static(x);
+    }
+    return ITM_OK;
+}
+
+// The fastest body after one step from rest, over the step.
+ItmCosimRest itm_cosim_check_static(ItmCosim* x)
+{
+    ItmCosimRest rest = {.mechanism = ITM_NONE, .body = ITM_NONE};
+    char* bytes = malloc(itm_cosim_get_state_size(x));
+    if (bytes == NULL) {
+        return (ItmCosimRest){.acceleration = NAN, .mechanism = ITM_NONE, .body = ITM_NONE};
+    }
+    itm_cosim_save(x, bytes, itm_cosim_get_state_size(x));
+    for (int i = 0; i < x->nmember; i++) {
+        if (x->members[i].hydraulics != NULL) {
+            ItmHydraulicRest circuit =
+                itm_hydraulics_check_static(x->members[i].hydraulics->circuit, x->members[i].hydraulics, NULL);
+            rest.flow = fmax(rest.flow, circuit.flow);
+        }
+    }
+    rest.is_broken = itm_cosim_step(x) != ITM_OK;
+    for (int i = 0; i < x->nmechanism && !rest.is_broken; i++) {
+        const ItmMechanism* part = &x->mechanisms[i];
+        for (int body = 0; body < part->model->nbody; body++) {
+            ItmVec3 v = itm_data_get_body_velocity(part->model, part->data, body);
+            double a = sqrt(v.x * v.x + v.y * v.y + v.z * v.z) / x->step;
+            if (a > rest.acceleration) {
+                rest.acceleration = a;
+                rest.mechanism = i;
+                rest.body = body;
+            }
+        }
+    }
+    itm_cosim_restore(x, bytes, itm_cosim_get_state_size(x));
+    free(bytes);
+    return rest;
+}

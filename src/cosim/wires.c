@@ -1,0 +1,371 @@
+// Wires: finding their ends by name, the order of sampled members, and which members must step side by side.
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+#include "base/union_find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- names
+
+// What follows "part." in a full name, or NULL; a part without a name has everything.
+static const char* strip_part(const char* full, const char* part)
+{
+    size_t n = strlen(part);
+    if (n == 0) {
+        return full;
+    }
+    return strncmp(full, part, n) == 0 && full[n] == '.' ? full + n + 1 : NULL;
+}
+
+static int find_name(const char* const* names, int n, const char* name)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static int find_member_output(const ItmMember* member, const char* name)
+{
+    for (int i = 0; i < member->table.noutput; i++) {
+        if (strcmp(member->table.outputs[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+// "cyl1.rate" of a mechanism whose actuator cyl1 has a bond: followed at the micro rate.
+static bool find_bond_quantity(ItmCosim* x, int mechanism, const char* name, ItmWire* wire)
+{
+    static const char* const QUANTITIES[] = {"length", "rate", "force"};
+    static const ItmSourceKind KINDS[] = {ITM_SOURCE_LENGTH, ITM_SOURCE_RATE, ITM_SOURCE_FORCE};
+    const ItmMechanism* part = &x->mechanisms[mechanism];
+    for (int i = 0; i < part->nbond; i++) {
+        const char* rest = strip_part(name, itm_actuator_name(part->model, part->rim.actuator[i]));
+        int quantity = rest != NULL ? find_name(QUANTITIES, 3, rest) : ITM_NONE;
+        if (quantity != ITM_NONE) {
+            *wire = (ItmWire){.from = KINDS[quantity], .from_part = mechanism, .from_index = part->bonds[i]};
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_source(ItmCosim* x, ItmWire* wire, const char* from)
+{
+    for (int i = 0; i < x->nmember; i++) {
+        const char* name = strip_part(from, x->members[i].name);
+        int output = name != NULL ? find_member_output(&x->members[i], name) : ITM_NONE;
+        if (output != ITM_NONE) {
+            *wire = (ItmWire){.from = ITM_SOURCE_MEMBER, .from_part = i, .from_index = output};
+            x->members[i].is_watched = true;
+            return true;
+        }
+    }
+    for (int i = 0; i < x->nmechanism; i++) {
+        const char* name = strip_part(from, x->mechanisms[i].name);
+        if (name == NULL) {
+            continue;
+        }
+        if (find_bond_quantity(x, i, name, wire)) {
+            return true;
+        }
+        int output = itm_output_find(x->mechanisms[i].model, name);
+        if (output != ITM_NONE) {
+            *wire = (ItmWire){.from = ITM_SOURCE_MECHANISM, .from_part = i, .from_index = output};
+            x->mechanisms[i].is_watched = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_bond(const ItmMechanism* part, int actuator)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        if (part->rim.actuator[i] == actuator) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_target(ItmCosim* x, ItmWire* wire, const char* to)
+{
+    wire->to_member = wire->to_mechanism = ITM_NONE;
+    for (int i = 0; i < x->nmember && wire->to_member == ITM_NONE; i++) {
+        const char* name = strip_part(to, x->members[i].name);
+        const ItmSubsystem* table = &x->members[i].table;
+        int input = name != NULL ? find_name(table->input_names, table->ninput, name) : ITM_NONE;
+        if (input != ITM_NONE) {
+            wire->to_member = i;
+            wire->to_index = input;
+        }
+    }
+    for (int i = 0; i < x->nmechanism && wire->to_member == ITM_NONE; i++) {
+        const char* name = strip_part(to, x->mechanisms[i].name);
+        int actuator = name != NULL ? itm_model_find_actuator(x->mechanisms[i].model, name) : ITM_NONE;
+        if (actuator != ITM_NONE && !has_bond(&x->mechanisms[i], actuator)) {
+            wire->to_mechanism = i;
+            wire->to_index = actuator;
+        }
+    }
+    return wire->to_member != ITM_NONE || wire->to_mechanism != ITM_NONE;
+}
+
+ItmStatus itm_wire_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error)
+{
+    if (!find_source(x, wire, from)) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", from, "no part has an output '%s'", from);
+    }
+    if (!find_target(x, wire, to)) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", to,
+                             "'%s' is no input of a subsystem and no actuator without a bond", to);
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- values
+
+static double get_value(const ItmCosim* x, const ItmWire* wire)
+{
+    switch (wire->from) {
+        case ITM_SOURCE_MEMBER: return x->members[wire->from_part].y[wire->from_index];
+        case ITM_SOURCE_MECHANISM: return x->mechanisms[wire->from_part].y[wire->from_index];
+        case ITM_SOURCE_LENGTH: return x->bonds[wire->from_index].s_now;
+        case ITM_SOURCE_RATE: return x->bonds[wire->from_index].w_now;
+        case ITM_SOURCE_FORCE: return x->bonds[wire->from_index].lambda;
+    }
+    return 0.0;
+}
+
+void itm_wires_feed_member(ItmCosim* x, ItmMember* member)
+{
+    for (int i = member->wire; i < member->wire + member->nwire; i++) {
+        int input = x->wires[i].to_index;
+        member->u[input] = member->offset[input] + get_value(x, &x->wires[i]);
+    }
+    if (member->nwire > 0) {
+        member->table.set_inputs(member->table.self, member->u);
+    }
+}
+
+void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part)
+{
+    for (int i = part->wire; i < part->wire + part->nwire; i++) {
+        itm_data_set_actuator_force(part->model, part->data, x->wires[i].to_index, get_value(x, &x->wires[i]));
+    }
+}
+
+// ---------------------------------------------------------------------------- order
+
+// Members first, then mechanisms, each by number and input.
+static int compare_targets(const void* left, const void* right)
+{
+    const ItmWire *a = left, *b = right;
+    if (a->to_member != b->to_member) {
+        return a->to_member < b->to_member ? -1 : 1;
+    }
+    if (a->to_mechanism != b->to_mechanism) {
+        return a->to_mechanism < b->to_mechanism ? -1 : 1;
+    }
+    return (a->to_index > b->to_index) - (a->to_index < b->to_index);
+}
+
+static ItmStatus sort_wires(ItmCosim* x, ItmError* error)
+{
+    if (x->nwire > 1) {
+        qsort(x->wires, (size_t)x->nwire, sizeof *x->wires, compare_targets);
+    }
+    for (int i = 0; i < x->nwire; i++) {
+        const ItmWire* wire = &x->wires[i];
+        bool is_member = wire->to_member != ITM_NONE;
+        if (i > 0 && compare_targets(wire - 1, wire) == 0) {
+            const char* part = is_member ? x->members[wire->to_member].name : x->mechanisms[wire->to_mechanism].name;
+            const char* name = is_member ? x->members[wire->to_member].table.input_names[wire->to_index]
+                                         : itm_actuator_name(x->mechanisms[wire->to_mechanism].model,
+                                                                       wire->to_index);
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", name, "two wires end at '%s.%s'", part, name);
+        }
+        int* first = is_member ? &x->members[wire->to_member].wire : &x->mechanisms[wire->to_mechanism].wire;
+        int* count = is_member ? &x->members[wire->to_member].nwire : &x->mechanisms[wire->to_mechanism].nwire;
+        *first = *count == 0 ? i : *first;
+        (*count)++;
+    }
+    return ITM_OK;
+}
+
+// Whether a sampled member waits for another that is not ordered yet; which one.
+static int find_waited_for(const ItmCosim* x, int i, const bool* is_done)
+{
+    const ItmMember* member = &x->members[i];
+    for (int k = member->wire; k < member->wire + member->nwire; k++) {
+        const ItmWire* wire = &x->wires[k];
+        if (wire->from == ITM_SOURCE_MEMBER && x->members[wire->from_part].table.is_sampled &&
+            !is_done[wire->from_part]) {
+            return wire->from_part;
+        }
+    }
+    return ITM_NONE;
+}
+
+// The members of a loop in words, found by following what each waits for.
+static ItmStatus refuse_loop(const ItmCosim* x, int i, const bool* is_done, ItmError* error)
+{
+    for (int k = 0; k < x->nmember; k++) {
+        i = find_waited_for(x, i, is_done);
+    }
+    char words[400] = "";
+    int at = i;
+    do {
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s <- ", x->members[at].name);
+        at = find_waited_for(x, at, is_done);
+    } while (at != i);
+    return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", x->members[i].name,
+                         "algebraic loop of wires: %s%s; outputs of sampled subsystems follow their inputs at once: put a "
+                         "lag or another delay into one subsystem, or join them into one",
+                         words, x->members[i].name);
+}
+
+static ItmStatus order_sampled(ItmCosim* x, bool* is_done, ItmError* error)
+{
+    int left = 0, waiting = ITM_NONE;
+    for (int i = 0; i < x->nmember; i++) {
+        left += x->members[i].table.is_sampled;
+    }
+    while (x->nsampled < left) {
+        int before = x->nsampled;
+        for (int i = 0; i < x->nmember; i++) {
+            if (!x->members[i].table.is_sampled || is_done[i]) {
+                continue;
+            }
+            if (find_waited_for(x, i, is_done) == ITM_NONE) {
+                is_done[i] = true;
+                x->sampled[x->nsampled++] = i;
+            } else {
+                waiting = i;
+            }
+        }
+        if (x->nsampled == before) {
+            return refuse_loop(x, waiting, is_done, error);
+        }
+    }
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- groups
+
+// Join members that share a wire or an interface model. root (nmember + nmechanism)
+static void join_sets(const ItmCosim* x, int* root)
+{
+    for (int i = 0; i < x->nmember + x->nmechanism; i++) {
+        root[i] = i;
+    }
+    for (int i = 0; i < x->nbond; i++) {
+        if (x->bonds[i].options.coupling == ITM_COUPLING_RIM) {
+            itm_union_join(root, x->bonds[i].member, x->nmember + x->bonds[i].mechanism);
+        }
+    }
+    for (int i = 0; i < x->nwire; i++) {
+        const ItmWire* wire = &x->wires[i];
+        if (wire->to_member == ITM_NONE || wire->from == ITM_SOURCE_MECHANISM) {
+            continue;
+        }
+        int from = wire->from == ITM_SOURCE_MEMBER ? wire->from_part : x->bonds[wire->from_index].member;
+        itm_union_join(root, from, wire->to_member);
+    }
+}
+
+static long greatest_common_divisor(long a, long b)
+{
+    while (b != 0) {
+        long rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+#define MOST_TICKS 10000000L
+
+// Ticks of a group from the members' micro steps; periods are micro steps a macro step (> 0) or macro steps a step (< 0) so
+// far.
+static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
+{
+    long nticks = 1;
+    for (int k = 0; k < group->nmember; k++) {
+        long K = x->members[group->members[k]].period;
+        nticks = K > 0 ? nticks / greatest_common_divisor(nticks, K) * K : nticks;
+        if (nticks > MOST_TICKS) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", x->members[group->members[k]].name,
+                                 "the steps of the subsystems have no common measure above %g s: choose steps that divide "
+                                 "each other",
+                                 x->step / (double)MOST_TICKS);
+        }
+    }
+    group->nticks = (int)nticks;
+    for (int k = 0; k < group->nmember; k++) {
+        ItmMember* member = &x->members[group->members[k]];
+        member->period = member->period > 0 ? nticks / member->period : nticks * -member->period;
+    }
+    return ITM_OK;
+}
+
+// Members of one set, sampled ones first in their order.
+static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* room)
+{
+    group->members = room;
+    for (int k = 0; k < x->nsampled + x->nmember; k++) {
+        int i = k < x->nsampled ? x->sampled[k] : k - x->nsampled;
+        bool is_turn = k < x->nsampled || !x->members[i].table.is_sampled;
+        if (is_turn && itm_union_find(root, i) == set) {
+            group->members[group->nmember++] = i;
+            x->members[i].group = x->ngroup;
+        }
+    }
+    group->mechanisms = room + group->nmember;
+    for (int i = 0; i < x->nmechanism; i++) {
+        if (x->mechanisms[i].has_rim && itm_union_find(root, x->nmember + i) == set) {
+            group->mechanisms[group->nmechanism++] = i;
+        }
+    }
+}
+
+ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error)
+{
+    int n = x->nmember + x->nmechanism;
+    int* root = calloc((size_t)n + 1, sizeof *root);
+    bool* is_done = calloc((size_t)n + 1, sizeof *is_done);
+    ItmStatus status = root != NULL && is_done != NULL
+                           ? ITM_OK
+                           : itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory");
+    if (status == ITM_OK) {
+        status = sort_wires(x, error);
+    }
+    if (status == ITM_OK) {
+        status = order_sampled(x, is_done, error);
+    }
+    if (status == ITM_OK) {
+        join_sets(x, root);
+        int* room = x->group_room;
+        for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
+            if (itm_union_find(root, i) == i) {
+                ItmGroup* group = &x->groups[x->ngroup];
+                fill_group(x, group, root, i, room);
+                room += group->nmember + group->nmechanism;
+                x->ngroup++;
+                status = count_ticks(x, group, error);
+            }
+        }
+    }
+    free(root);
+    free(is_done);
+    return status;
+}

@@ -1,0 +1,153 @@
+// From a file to a running system.
+#include "io/file.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- places
+
+static void locate(ItmError* error, const ItmFilePlace* place)
+{
+    if (error != NULL && place->line > 0) {
+        snprintf(error->file, sizeof error->file, "%s", place->file);
+        error->line = place->line;
+        error->column = place->column;
+    }
+}
+
+// What the error is about, by the name in its field; the section cosim otherwise.
+static ItmStatus place_error(const ItmModelFile* file, ItmStatus status, ItmError* error)
+{
+    if (error == NULL) {
+        return status;
+    }
+    const ItmFilePlace* place = &file->cosim.place;
+    for (int i = 0; i < file->nconnection; i++) {
+        const ItmFileConnection* c = &file->connections[i];
+        if (strcmp(error->field, c->from) == 0 || strcmp(error->field, c->to) == 0) {
+            place = &c->place;
+        }
+    }
+    for (int i = 0; i < file->cosim.nbond; i++) {
+        const char* actuator = strchr(file->cosim.bonds[i].actuator, '.');
+        if (actuator != NULL && strcmp(error->field, actuator + 1) == 0) {
+            place = &file->cosim.bonds[i].place;
+        }
+    }
+    locate(error, place);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- parts
+
+// Number of the circuit that a port names ("hydraulics.cyl1"), and the port's own name.
+static int find_circuit(const ItmModelFile* file, const char* full, const char** port)
+{
+    size_t n = strcspn(full, ".");
+    for (int i = 0; i < file->ncircuit && full[n] == '.'; i++) {
+        if (strlen(file->circuits[i].name) == n && strncmp(file->circuits[i].name, full, n) == 0) {
+            *port = full + n + 1;
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
+{
+    size_t n = strlen(file->name);
+    const char* port = NULL;
+    int circuit = find_circuit(file, bond->port, &port);
+    ItmStatus status;
+    if (file->model == NULL || strncmp(bond->actuator, file->name, n) != 0 || bond->actuator[n] != '.') {
+        status = itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                               "a bond begins with an actuator of a mechanism, as in '%s.cyl1', not '%s'",
+                               file->model != NULL && n > 0 ? file->name : "arm", bond->actuator);
+    } else if (circuit == ITM_NONE) {
+        status = itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                               "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', not at '%s'", bond->port);
+    } else {
+        status = itm_cosim_add_bond(b, 0, bond->actuator + n + 1, circuit, port, &bond->options, error);
+    }
+    if (status != ITM_OK) {
+        locate(error, &bond->place);
+    }
+    return status;
+}
+
+static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    if (file->model != NULL) {
+        status = itm_cosim_add_mechanism(b, file->name, file->model, &file->run.step, NULL, error);
+    }
+    for (int i = 0; i < file->ncircuit && status == ITM_OK; i++) {
+        const ItmFileCircuit* c = &file->circuits[i];
+        status = itm_cosim_add_circuit(b, c->name, c->circuit, &c->options, c->step, NULL, error);
+    }
+    for (int i = 0; i < file->ncontrol && status == ITM_OK; i++) {
+        const ItmFileControl* c = &file->controls[i];
+        status = itm_cosim_add_control(b, c->name, c->control, c->step, NULL, error);
+    }
+    for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
+        status = add_bond(b, file, &file->cosim.bonds[i], error);
+    }
+    for (int i = 0; i < file->nconnection && status == ITM_OK; i++) {
+        status = itm_cosim_add_wire(b, file->connections[i].from, file->connections[i].to, error);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- start
+
+static ItmStatus rest_circuits(ItmCosim* x, const ItmModelFile* file, ItmCosimRest* rest, ItmError* error)
+{
+    ItmCosimStart* starts = calloc((size_t)file->ncircuit + 1, sizeof *starts);
+    if (starts == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_file_create_cosim", NULL, "out of memory");
+    }
+    int nstart = 0;
+    const ItmFilePlace* place = NULL;
+    for (int i = 0; i < file->ncircuit; i++) {
+        const ItmFileCircuit* c = &file->circuits[i];
+        if (c->is_static) {
+            starts[nstart++] = (ItmCosimStart){.subsystem = i, .is_free = c->is_free, .force = c->force};
+            place = &c->start;
+        }
+    }
+    ItmStatus status = nstart > 0 ? itm_cosim_solve_static(x, starts, nstart, rest) : ITM_OK;
+    if (status != ITM_OK && error != NULL) {
+        *error = *itm_cosim_get_error(x);
+        locate(error, place);
+    }
+    free(starts);
+    return status;
+}
+
+ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimRest* rest, ItmError* error)
+{
+    if (cosim == NULL || file == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "cosim or file is NULL");
+    }
+    *cosim = NULL;
+    ItmCosimBuilder* b = NULL;
+    ItmCosim* x = NULL;
+    ItmStatus status = itm_cosim_builder_create(&b, error);
+    if (status == ITM_OK) {
+        status = add_parts(b, file, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_cosim_build(&x, b, &file->cosim.options, error);
+        status = status != ITM_OK ? place_error(file, status, error) : rest_circuits(x, file, rest, error);
+    }
+    itm_cosim_builder_destroy(b);
+    if (status != ITM_OK) {
+        itm_cosim_destroy(x);
+        return status;
+    }
+    *cosim = x;
+    return ITM_OK;
+}

@@ -1,0 +1,71 @@
+// Looking at a RIM: its spectrum, and the names of rows.
+#include "rim/rim.h"
+
+#include "contact/contact.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RANK_TOLERANCE 1e-12
+
+bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
+                              double* scratch)
+{
+    int n = rim->n;
+    double *V = scratch, *e = scratch + n * n;
+    memcpy(V, rim->W, sizeof(double) * (size_t)(n * n));
+    if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', n, V, n, e) != 0) {
+        return false;
+    }
+    double least = RANK_TOLERANCE * e[n - 1];
+    *spectrum = (ItmRimSpectrum){.condition = e[0] > least ? e[n - 1] / e[0] : INFINITY};
+    for (int i = 0; i < n; i++) {
+        spectrum->rank += e[i] > least;
+    }
+    for (int i = 0; M_eff != NULL && i < n * n; i++) {
+        M_eff[i] = 0.0;
+        for (int k = 0; k < n; k++) {
+            M_eff[i] += e[k] > least ? V[i / n * n + k] * V[i % n * n + k] / e[k] : 0.0;
+        }
+    }
+    if (value != NULL) {
+        memcpy(value, e, sizeof(double) * (size_t)n);
+    }
+    if (vector != NULL) {
+        memcpy(vector, V, sizeof(double) * (size_t)(n * n));
+    }
+    return true;
+}
+
+const char* itm_rim_name_row(const ItmModel* m, const ItmData* d, int row, char* text, size_t size)
+{
+    static const char* const PARTS[] = {
+        [ITM_BOUND_LIMIT] = "limit",   [ITM_BOUND_FRICTION] = "friction", [ITM_BOUND_MOTOR] = "motor",
+        [ITM_BOUND_NORMAL] = "normal", [ITM_BOUND_TANGENT] = "tangent",   [ITM_BOUND_TORSION] = "torsion",
+        [ITM_BOUND_ROLLING] = "rolling",
+    };
+    const ItmBoundRow* r = &d->bounded->rows[row];
+    const char *first = "", *second = "";
+    switch (r->kind) {
+    case ITM_BOUND_LIMIT:
+        first = m->limits[r->owner].name;
+        break;
+    case ITM_BOUND_FRICTION:
+        first = m->joint_frictions[r->owner].name;
+        break;
+    case ITM_BOUND_MOTOR:
+        first = m->motions[r->owner].name;
+        break;
+    default: {
+        const ItmContact* c = &d->contact->contacts[r->owner];
+        bool is_gap = c->second == ITM_NONE;
+        first = is_gap ? m->contact->gaps[c->first].name : m->contact->colliders[c->first].name;
+        second = is_gap ? "" : m->contact->colliders[c->second].name;
+        break;
+    }
+    }
+    snprintf(text, size, "%s%s%s %s", first, second[0] != '\0' ? " " : "", second, PARTS[r->kind]);
+    return text;
+}

@@ -1,0 +1,359 @@
+// Gathering the bounded rows of an evaluation into a RIM.
+//
+// Rows that an interface can feel, over joints and other contacts, are taken from the table island by island. The others are
+// left to the mechanism, which solves them once a macro step.
+#include "rim/ride.h"
+
+#include "base/error.h"
+#include "stepper/bounded_solve.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------- memory
+
+static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
+{
+    size_t nc = (size_t)r->capacity;
+    double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
+                       &r->rhs, &r->a,    &r->b,         &r->w,      &r->x_try,     &r->lo, &r->up, &r->x_bounce, &r->v_bounce,
+                       &r->y};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        *rows[i] = ITM_TAKE(arena, double, nc);
+    }
+    r->H = ITM_TAKE(arena, double, nc * nc);
+    r->S = ITM_TAKE(arena, double, nc * nc);
+    r->Hci = ITM_TAKE(arena, double, nc * (size_t)n);
+    r->f = ITM_TAKE(arena, double, nc * (size_t)(n + 1));
+    r->a_steady = ITM_TAKE(arena, double, nc * (size_t)(n + 1));
+    r->W_steady = ITM_TAKE(arena, double, n * (n + 1));
+    r->s_drift = ITM_TAKE(arena, double, n);
+    r->P_since = ITM_TAKE(arena, double, n);
+    r->P1_since = ITM_TAKE(arena, double, n);
+}
+
+void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
+{
+    ItmRide* r = &rim->ride;
+    ItmBounded table = {0};
+    ItmArena measuring = {0};
+    itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
+    r->capacity = table.island_capacity;
+    r->coupling_capacity = table.coupling_capacity;
+    r->rows = ITM_TAKE(arena, ItmRideRow, r->capacity);
+    r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
+    r->mode = ITM_TAKE(arena, signed char, r->capacity);
+    r->side = ITM_TAKE(arena, signed char, r->capacity);
+    r->state = ITM_TAKE(arena, signed char, r->capacity);
+    r->active = ITM_TAKE(arena, int, r->capacity);
+    r->pivot = ITM_TAKE(arena, int, r->capacity);
+    r->held = ITM_TAKE(arena, int, r->capacity);
+    r->watched = ITM_TAKE(arena, int, r->capacity);
+    r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
+    rim->eliminated = ITM_TAKE(arena, int, r->capacity);
+    lay_out_reals(r, arena, rim->n);
+}
+
+// ---------------------------------------------------------------------------- the start of the step
+
+// The table belongs to the evaluation, `shift` ahead of the start: take gaps and rates back, and give motors the references of
+// this step.
+static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
+{
+    ItmBounded* b = d->bounded;
+    double shift = rim->shift, H = rim->H;
+    for (int i = 0; i < b->nrow; i++) {
+        ItmBoundRow* row = &b->rows[i];
+        if (itm_bound_row_is_unilateral(row)) {
+            row->gap -= shift * (row->rate - 0.5 * shift * row->bias);
+        }
+        row->rate -= shift * row->bias;
+        if (row->kind == ITM_BOUND_MOTOR) {
+            const ItmMotion* motion = &m->motions[row->owner];
+            ItmMeasured x = itm_measure_compute(m, d, &m->measures[motion->measure]);
+            double next = itm_signal_compute(&m->signals[motion->signal], rim->t + H).x;
+            row->reference = motion->is_velocity ? next : (next - x.value + shift * x.rate) / H;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- which rows ride
+
+static bool is_felt(const ItmModel* m, const ItmRim* rim, const ItmBounded* b, int head)
+{
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        for (int i = 0; i < path->npath; i++) {
+            if (rim->is_touched[m->component[path->path[i]]]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void mark_macro(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int head)
+{
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            rim->is_macro[m->component[b->blocks[k].path.path[i]]] = true;
+        }
+    }
+}
+
+// Chain the islands that an interface feels into one.
+static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
+{
+    int last = ITM_NONE;
+    rim->ride.head = ITM_NONE;
+    memset(rim->is_macro, 0, sizeof(bool) * (size_t)m->nbody);
+    for (int i = 0; i < b->nisland; i++) {
+        int root = b->islands[i], head = b->head[root];
+        if (!is_felt(m, rim, b, head)) {
+            mark_macro(m, rim, b, head);
+            continue;
+        }
+        for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+            b->blocks[k].rides = true;
+        }
+        if (last == ITM_NONE) {
+            rim->ride.head = head;
+        } else {
+            b->blocks[last].next = head;
+        }
+        last = b->tail[root];
+    }
+}
+
+// ---------------------------------------------------------------------------- reduction
+
+// out[stride local(c)] = Y_c y for the rows of the chain
+static void multiply_chain(const ItmModel* m, const ItmBounded* b, int head, double* out, int stride, const double* y)
+{
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        for (int i = 0; i < block->nrow; i++) {
+            const double* Y = b->Y + block->path.y_adr + i * block->path.ny;
+            double sum = 0.0;
+            for (int p = 0; p < block->path.npath; p++) {
+                const ItmBody* body = &m->bodies[block->path.path[p]];
+                for (int l = body->v_adr; l < body->v_adr + body->nv; l++, Y++) {
+                    sum += *Y * y[l];
+                }
+            }
+            out[stride * b->local[block->first + i]] = sum;
+        }
+    }
+}
+
+// H_ci = Y_c y~
+static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const ItmRim* rim)
+{
+    for (int j = 0; j < rim->n; j++) {
+        multiply_chain(m, b, rim->ride.head, rim->ride.Hci + j, rim->n, rim->Y + j * rim->nv);
+    }
+}
+
+// Half of |v_dot|^2 in the norm of M, over the single bodies of the chain: what bounces may give back of the free motion.
+static double compute_energy_rate(const ItmModel* m, const ItmRim* rim, ItmBounded* b)
+{
+    double sum = 0.0;
+    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            int index = b->blocks[k].path.path[i];
+            const ItmBody* body = &m->bodies[index];
+            if (!body->is_root_leaf || b->body_head[index] != ITM_NONE) {
+                continue;
+            }
+            b->body_head[index] = k;
+            for (int l = body->v_adr; l < body->v_adr + body->nv; l++) {
+                sum += 0.5 * rim->y_free[l] * rim->y_free[l];
+            }
+        }
+    }
+    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
+        }
+    }
+    return sum;
+}
+
+// ---------------------------------------------------------------------------- riding
+
+static void copy_row(ItmRide* r, const ItmBounded* b, int i, double H)
+{
+    int index = b->global[i];
+    const ItmBoundRow* row = &b->rows[index];
+    r->rows[i] = (ItmRideRow){
+        .row = index,
+        .is_unilateral = itm_bound_row_is_unilateral(row),
+        .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
+        .lo = row->lo / H,
+        .up = row->up / H,
+        .restitution = row->restitution,
+        .stiffness = row->stiffness,
+        .damping = row->damping,
+        .reference = row->reference,
+        .normal = ITM_NONE,
+    };
+    r->gap[i] = row->gap;
+    r->wc[i] = row->rate;
+    r->ac[i] += row->bias;
+    r->x[i] = b->x[index];
+    r->state[i] = b->state[index];
+    r->omega[i] = r->gap_drift[i] = 0.0;
+}
+
+static void copy_couplings(ItmRide* r, ItmBounded* b)
+{
+    r->ncoupling = itm_bounded_number_couplings(b, r->head);
+    memcpy(r->couplings, b->island_couplings, sizeof(ItmMlcpContact) * (size_t)r->ncoupling);
+    for (int c = 0; c < r->ncoupling; c++) {
+        for (int t = 0; t < 2 && r->couplings[c].tangent[t] != ITM_NONE; t++) {
+            r->rows[r->couplings[c].tangent[t]].normal = r->couplings[c].normal;
+        }
+    }
+}
+
+// Penetration is undone by displacements over the macro step: no velocity, no energy.
+static ItmStatus plan_push(ItmData* d, ItmRim* rim)
+{
+    ItmRide* r = &rim->ride;
+    ItmBounded* b = d->bounded;
+    int n = rim->n, nc = r->nc;
+    memset(r->s_drift, 0, sizeof(double) * (size_t)n);
+    ItmStatus status = itm_bounded_solve_push(d, nc);
+    for (int j = 0; j < nc && status == ITM_OK; j++) {
+        double rate = b->x_push[r->rows[j].row] / rim->H;
+        if (rate == 0.0) {
+            continue;
+        }
+        for (int i = 0; i < nc; i++) {
+            r->gap_drift[i] += r->H[(size_t)i * (size_t)nc + (size_t)j] * rate;
+        }
+        for (int i = 0; i < n; i++) {
+            r->s_drift[i] += r->Hci[j * n + i] * rate;
+        }
+    }
+    return status;
+}
+
+static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+{
+    ItmRide* r = &rim->ride;
+    ItmBounded* b = d->bounded;
+    for (int i = 0; i < nc; i++) {
+        b->rows[b->global[i]].omega = b->rows[b->global[i]].offset = 0.0;
+    }
+    itm_bounded_assemble(m, d, r->head, nc);
+    multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
+    r->nc = nc;
+    for (int i = 0; i < nc; i++) {
+        copy_row(r, b, i, rim->H);
+    }
+    memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
+    copy_couplings(r, b);
+    multiply_interfaces(m, b, rim);
+    r->energy_rate = compute_energy_rate(m, rim, b);
+    return plan_push(d, rim);
+}
+
+// ---------------------------------------------------------------------------- elimination
+
+// Active rows z hold their rates over the step H, the others push as in the last solve:           [contact-rim, eqs. 36, 42]
+//   x_z = -(H_zz + Omega)^-1 (b_z + H_zt x_t + H_zi H lambda),   W -= H_iz (H_zz + Omega)^-1 H_zi,   a0 += H_ic x / H
+static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+{
+    ItmRide* r = &rim->ride;
+    ItmBounded* b = d->bounded;
+    int n = rim->n, nz = 0;
+    memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
+    itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
+    itm_bounded_set_offsets(m, d, d->x3, rim->H);
+    itm_bounded_assemble(m, d, r->head, nc);
+    multiply_interfaces(m, b, rim);
+    for (int i = 0; i < nc; i++) {
+        bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE;
+        r->x[i] = is_active || b->state[b->global[i]] == ITM_ROW_UNKNOWN ? 0.0 : b->x[b->global[i]];
+        if (is_active) {
+            rim->eliminated[nz] = b->global[i];
+            r->active[nz++] = i;
+        }
+    }
+    rim->neliminated = nz;
+    // x_z without interface forces
+    for (int k = 0; k < nz; k++) {
+        const double* row = b->H + (size_t)r->active[k] * (size_t)nc;
+        double sum = b->island_b[r->active[k]];
+        for (int j = 0; j < nc; j++) {
+            sum += row[j] * r->x[j];
+        }
+        r->rhs[k] = -sum;
+        for (int l = 0; l < nz; l++) {
+            r->S[k * nz + l] = row[r->active[l]];
+        }
+        r->S[k * (nz + 1)] *= 1.0 + ITM_RIDE_PROXIMAL;
+    }
+    itm_ride_factor(r->S, r->pivot, nz);
+    itm_ride_solve(r->S, r->pivot, r->rhs, nz);
+    for (int k = 0; k < nz; k++) {
+        r->x[r->active[k]] = r->rhs[k];
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < nc; j++) {
+            rim->a0[i] += r->Hci[j * n + i] * r->x[j] / rim->H;
+        }
+    }
+    // W = |y~ - Y_z' nu|^2 + nu' Omega nu, nu = (H_zz + Omega)^-1 H_zi: as a square, for its sign
+    double* nu = r->f;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < nz; k++) {
+            nu[i * nz + k] = r->Hci[r->active[k] * n + i];
+        }
+        itm_ride_solve(r->S, r->pivot, nu + i * nz, nz);
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < nz; k++) {
+            const double* row = b->H + (size_t)r->active[k] * (size_t)nc;
+            double sum = -2.0 * r->Hci[r->active[k] * n + i];
+            for (int l = 0; l < nz; l++) {
+                sum += row[r->active[l]] * nu[i * nz + l];
+            }
+            r->rhs[k] = sum;
+        }
+        for (int j = 0; j <= i; j++) {
+            for (int k = 0; k < nz; k++) {
+                rim->W[i * n + j] += nu[j * nz + k] * r->rhs[k];
+            }
+            rim->W[j * n + i] = rim->W[i * n + j];
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- all of it
+
+ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
+{
+    ItmBounded* b = d->bounded;
+    take_rows_back(m, d, rim);
+    ItmStatus status = itm_bounded_begin(m, d);
+    if (status != ITM_OK) {
+        return status;
+    }
+    chain_islands(m, rim, b);
+    int nc = itm_bounded_number_rows(b, rim->ride.head);
+    if (nc > rim->ride.capacity) {
+        return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
+                             "%d bounded rows would have to ride in an interface model that has room for %d", nc,
+                             rim->ride.capacity);
+    }
+    if (nc > 0 && contact == ITM_RIM_RIDE) {
+        return let_ride(m, d, rim, nc);
+    }
+    if (nc > 0) {
+        eliminate(m, d, rim, nc);
+    }
+    return ITM_OK;
+}

@@ -1,0 +1,420 @@
+// A micro step with a guessed active set: a linear system instead of an MLCP, and inequalities that tell whether the guess was
+// right. While it holds and nothing moves at the active rows, all is linear in the interface forces, with constant maps.
+#include "rim/ride.h"
+
+#include "stepper/bounded_solve.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- dense systems
+
+void itm_ride_factor(double* S, int* pivot, int n)
+{
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++) {
+            best = fabs(S[i * n + k]) > fabs(S[best * n + k]) ? i : best;
+        }
+        pivot[k] = best;
+        for (int j = 0; best != k && j < n; j++) {
+            double swap = S[k * n + j];
+            S[k * n + j] = S[best * n + j];
+            S[best * n + j] = swap;
+        }
+        // a row that nothing can move gets no impulse
+        double inv = S[k * n + k] != 0.0 ? 1.0 / S[k * n + k] : 0.0;
+        S[k * n + k] = inv;
+        for (int i = k + 1; i < n; i++) {
+            double factor = S[i * n + k] *= inv;
+            for (int j = k + 1; factor != 0.0 && j < n; j++) {
+                S[i * n + j] -= factor * S[k * n + j];
+            }
+        }
+    }
+}
+
+void itm_ride_solve(const double* S, const int* pivot, double* x, int n)
+{
+    for (int k = 0; k < n; k++) {
+        double swap = x[pivot[k]];
+        x[pivot[k]] = x[k];
+        x[k] = swap;
+    }
+    for (int i = 1; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            x[i] -= S[i * n + j] * x[j];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) {
+            x[i] -= S[i * n + j] * x[j];
+        }
+        x[i] *= S[i * n + i];
+    }
+}
+
+// ---------------------------------------------------------------------------- modes
+
+// Slip lies on the edge of what the law allows, not within a solver's tolerance of it.
+static void snap_ratios(ItmRide* r, const ItmMlcpContact* c, bool is_pair)
+{
+    if (is_pair && c->law == ITM_FRICTION_CONE) {
+        double *x = &r->ratio[c->tangent[0]], *y = &r->ratio[c->tangent[1]], length = hypot(*x, *y);
+        double scale = length > 0.0 ? c->mu / length : 0.0;
+        *x *= scale;
+        *y *= scale;
+        return;
+    }
+    for (int k = 0; !is_pair && k < 2 && c->tangent[k] != ITM_NONE; k++) {
+        double* x = &r->ratio[c->tangent[k]];
+        *x = *x != 0.0 ? copysign(c->mu, *x) : 0.0;
+    }
+}
+
+void itm_ride_set_modes(ItmRide* r, const signed char* state, const double* x)
+{
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        bool is_active = state[i] == ITM_ROW_ACTIVE || (state[i] == ITM_ROW_UNKNOWN && !row->is_unilateral);
+        r->mode[i] = is_active ? ITM_RIDE_ACTIVE : ITM_RIDE_TIGHT;
+        r->side[i] = state[i] == ITM_ROW_UP ? 1 : -1;
+        r->ratio[i] = 0.0;
+    }
+    // tangents: stick only where the contact is closed, and both of a cone together
+    for (int c = 0; c < r->ncoupling; c++) {
+        const ItmMlcpContact* coupling = &r->couplings[c];
+        int normal = coupling->normal, t0 = coupling->tangent[0], t1 = coupling->tangent[1];
+        bool is_closed = r->mode[normal] == ITM_RIDE_ACTIVE && x[normal] > 0.0;
+        bool is_pair = t1 != ITM_NONE && coupling->law != ITM_FRICTION_BOX;
+        bool sticks[2] = {is_closed && r->mode[t0] == ITM_RIDE_ACTIVE,
+                          is_closed && t1 != ITM_NONE && r->mode[t1] == ITM_RIDE_ACTIVE};
+        for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
+            int t = coupling->tangent[k];
+            bool is_stuck = is_pair ? sticks[0] && sticks[1] : sticks[k];
+            r->mode[t] = is_stuck ? ITM_RIDE_ACTIVE : ITM_RIDE_SLIP;
+            r->ratio[t] = !is_stuck && is_closed ? x[t] / x[normal] : 0.0;
+        }
+        snap_ratios(r, coupling, is_pair);
+    }
+    r->is_factored = r->is_steady = false;
+}
+
+double itm_ride_get_tolerance(const ItmRim* rim)
+{
+    return rim->model->contact_options.tolerance;
+}
+
+static bool is_inside_polygon(const ItmMlcpContact* c, double radius, double x, double y)
+{
+    double apothem = radius * cos(3.14159265358979323846 / c->ndirection);
+    for (int j = 0; j < c->ndirection; j++) {
+        double angle = (2 * j + 1) * 3.14159265358979323846 / c->ndirection;
+        if (x * cos(angle) + y * sin(angle) > apothem) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance)
+{
+    double x = f[c->tangent[0]], y = c->tangent[1] != ITM_NONE ? f[c->tangent[1]] : 0.0;
+    double radius = c->mu * f[c->normal] + tolerance;
+    if (c->law == ITM_FRICTION_BOX || c->tangent[1] == ITM_NONE) {
+        return fabs(x) <= radius && fabs(y) <= radius;
+    }
+    return c->law == ITM_FRICTION_CONE ? x * x + y * y <= radius * radius : is_inside_polygon(c, radius, x, y);
+}
+
+// The friction direction p of a pair minimises w . p: over the disc it is -mu w / |w|, over a polygon one of its corners.
+static bool opposes_pair(const ItmMlcpContact* c, const double* p, const double* w, double tolerance)
+{
+    double along = w[0] * p[0] + w[1] * p[1];
+    if (c->law == ITM_FRICTION_PYRAMID) {
+        double least = INFINITY;
+        for (int j = 0; j < c->ndirection; j++) {
+            double angle = 2 * j * 3.14159265358979323846 / c->ndirection;
+            least = fmin(least, c->mu * (w[0] * cos(angle) + w[1] * sin(angle)));
+        }
+        return along <= least + tolerance;
+    }
+    double across = w[0] * p[1] - w[1] * p[0];
+    return along <= tolerance && fabs(across) <= fmax(1e-7 * fabs(along), tolerance);
+}
+
+bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, double tolerance)
+{
+    int t0 = c->tangent[0], t1 = c->tangent[1];
+    if (t1 != ITM_NONE && c->law != ITM_FRICTION_BOX) {
+        const double p[2] = {r->ratio[t0], r->ratio[t1]}, w_t[2] = {w[t0], w[t1]};
+        return opposes_pair(c, p, w_t, tolerance);
+    }
+    for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
+        int t = c->tangent[k];
+        if (r->mode[t] == ITM_RIDE_SLIP && w[t] * r->ratio[t] > tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- trial
+
+// S over the active rows: column j has H of the row and of what slips with it.
+static void factor_set(ItmRide* r)
+{
+    size_t nc = (size_t)r->nc;
+    int n = 0, *place = r->held;  // row -> number in S
+    for (int i = 0; i < r->nc; i++) {
+        place[i] = r->mode[i] == ITM_RIDE_ACTIVE ? n : ITM_NONE;
+        if (r->mode[i] == ITM_RIDE_ACTIVE) {
+            r->active[n++] = i;
+        }
+    }
+    r->nactive = n;
+    for (int i = 0; i < n; i++) {
+        const double* H = r->H + (size_t)r->active[i] * nc;
+        double* S = r->S + i * n;
+        for (int j = 0; j < n; j++) {
+            S[j] = H[r->active[j]];
+        }
+        for (int j = 0; j < r->nc; j++) {
+            if (r->mode[j] == ITM_RIDE_SLIP && r->ratio[j] != 0.0) {
+                S[place[r->rows[j].normal]] += H[j] * r->ratio[j];
+            }
+        }
+        S[i] += ITM_RIDE_PROXIMAL * H[r->active[i]];
+    }
+    itm_ride_factor(r->S, r->pivot, n);
+    r->is_factored = true;
+}
+
+// Impulses of rows that are not active, from those that are.
+static void follow(const ItmRide* r, double* x, double h)
+{
+    for (int i = 0; i < r->nc; i++) {
+        if (r->mode[i] == ITM_RIDE_TIGHT) {
+            x[i] = h * (r->side[i] > 0 ? r->rows[i].up : r->rows[i].lo);
+        } else if (r->mode[i] == ITM_RIDE_SLIP) {
+            x[i] = r->ratio[i] * x[r->rows[i].normal];
+        }
+    }
+}
+
+// out = b + H x over the listed rows
+static void multiply_rows(const ItmRide* r, double* out, const double* b, const double* x, const int* list, int n)
+{
+    for (int k = 0; k < n; k++) {
+        int i = list != NULL ? list[k] : k;
+        const double* H = r->H + (size_t)i * (size_t)r->nc;
+        double sum = b[i];
+        for (int j = 0; j < r->nc; j++) {
+            sum += H[j] * x[j];
+        }
+        out[k] = sum;
+    }
+}
+
+// x makes the rates b + H x of the active rows vanish, starting from what x is.
+static void solve_set(ItmRide* r, double* x, const double* b, double h)
+{
+    follow(r, x, h);
+    multiply_rows(r, r->rhs, b, x, r->active, r->nactive);
+    itm_ride_solve(r->S, r->pivot, r->rhs, r->nactive);
+    for (int k = 0; k < r->nactive; k++) {
+        x[r->active[k]] -= r->rhs[k];
+    }
+    follow(r, x, h);
+}
+
+// Impulses within bounds, rates on the right side.
+static bool agrees(const ItmRim* rim, double h)
+{
+    const ItmRide* r = &rim->ride;
+    double most_x = 0.0, most_b = 0.0;
+    for (int i = 0; i < r->nc; i++) {
+        most_x = fmax(most_x, fabs(r->x_try[i]));
+        most_b = fmax(most_b, fabs(r->b[i]));
+    }
+    double tolerance = itm_ride_get_tolerance(rim), tol_w = tolerance * (1.0 + most_b), tol_x = 1e-9 * most_x;
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        double x = r->x_try[i], w = r->w[i];
+        if (r->mode[i] == ITM_RIDE_ACTIVE) {
+            bool is_bounded = row->normal == ITM_NONE;
+            if (fabs(w) > tol_w || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
+                return false;
+            }
+        } else if (r->mode[i] == ITM_RIDE_TIGHT && (r->side[i] < 0 ? w < -tol_w : w > tol_w)) {
+            return false;
+        }
+    }
+    for (int c = 0; c < r->ncoupling; c++) {
+        const ItmMlcpContact* coupling = &r->couplings[c];
+        if (r->mode[coupling->normal] == ITM_RIDE_ACTIVE &&
+            !(itm_ride_sticks(coupling, r->x_try, tol_x) && itm_ride_slips(r, coupling, r->w, tol_w))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool itm_ride_try(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    if (!r->is_factored) {
+        factor_set(r);
+    }
+    memcpy(r->x_try, r->x, sizeof(double) * (size_t)r->nc);
+    solve_set(r, r->x_try, r->b, h);
+    multiply_rows(r, r->w, r->b, r->x_try, NULL, r->nc);
+    return agrees(rim, h);
+}
+
+// ---------------------------------------------------------------------------- positions
+
+// How far an active row moves in the micro step: evenly between its rates, but a rigid contact or stop uses up its gap and no
+// more, where going on at the mean of the rates would carry it in.
+static double compute_move(const ItmRide* r, int i, double h)
+{
+    const ItmRideRow* row = &r->rows[i];
+    if (row->is_unilateral && row->is_rigid && !r->is_bouncing[i]) {
+        return -fmax(0.0, r->gap[i] - ITM_BOUNDED_SLOP);
+    }
+    return 0.5 * h * (r->wc[i] + r->w[i]);
+}
+
+// The rates change by h a + H x in the step; the positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; otherwise y
+// solves for the moves of the active rows, with the matrix of the trial.
+void itm_ride_place(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    r->is_plain = true;
+    for (int i = 0; i < r->nc; i++) {
+        r->y[i] = 0.5 * r->x_try[i];
+        double even = 0.5 * h * (r->wc[i] + r->w[i]);
+        if (r->mode[i] == ITM_RIDE_ACTIVE && fabs(compute_move(r, i, h) - even) > 1e-3 * ITM_BOUNDED_SLOP) {
+            r->is_plain = false;
+        }
+    }
+    if (r->is_plain) {
+        return;
+    }
+    if (!r->is_factored) {
+        factor_set(r);
+    }
+    // S dy = what the even moves leave of the wanted ones, and slip follows
+    double* dy = r->rhs;
+    for (int k = 0; k < r->nactive; k++) {
+        int i = r->active[k];
+        dy[k] = (compute_move(r, i, h) - 0.5 * h * (r->wc[i] + r->w[i])) / h;
+    }
+    itm_ride_solve(r->S, r->pivot, dy, r->nactive);
+    for (int k = 0; k < r->nactive; k++) {
+        r->y[r->active[k]] += dy[k];
+    }
+    for (int i = 0; i < r->nc; i++) {
+        if (r->mode[i] == ITM_RIDE_SLIP) {
+            r->y[i] = r->ratio[i] * r->y[r->rows[i].normal];
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- steady maps
+
+// Whether the active rows rest in the next micro step too, without any push.
+static bool rests(const ItmRim* rim, double h)
+{
+    const ItmRide* r = &rim->ride;
+    double tolerance = itm_ride_get_tolerance(rim);
+    for (int k = 0; k < r->nactive; k++) {
+        int i = r->active[k];
+        if (r->omega[i] != 0.0 || fabs(r->wc[i] + itm_ride_compute_offset(r, i, h)) > tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Column k of the maps: forces and accelerations for accelerations b without impulses. column 0 has the tight rows' forces.
+static void map_column(ItmRim* rim, int k, const double* b, const double* guess, double tight)
+{
+    ItmRide* r = &rim->ride;
+    int n = rim->n, width = n + 1;
+    double *x = r->x_try, *a = r->w;
+    memcpy(x, guess, sizeof(double) * (size_t)r->nc);
+    solve_set(r, x, b, tight);
+    multiply_rows(r, a, b, x, NULL, r->nc);
+    for (int i = 0; i < r->nc; i++) {
+        r->f[i * width + k] = x[i];
+        r->a_steady[i * width + k] = r->mode[i] == ITM_RIDE_ACTIVE ? 0.0 : a[i];
+    }
+    for (int i = 0; i < n; i++) {
+        double sum = k == 0 ? rim->a0[i] : rim->W[i * n + k - 1];
+        for (int j = 0; j < r->nc; j++) {
+            sum += r->Hci[j * n + i] * x[j];
+        }
+        r->W_steady[i * width + k] = sum;
+    }
+}
+
+// What has to be looked at in a steady micro step.
+static void list_checks(ItmRide* r)
+{
+    r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        if (r->mode[i] == ITM_RIDE_ACTIVE && row->normal == ITM_NONE) {
+            r->held[r->nheld++] = i;
+        } else if (r->mode[i] == ITM_RIDE_TIGHT || (r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] != 0.0)) {
+            r->watched[r->nwatched++] = i;
+        }
+    }
+    for (int c = 0; c < r->ncoupling; c++) {
+        const ItmMlcpContact* coupling = &r->couplings[c];
+        bool is_stuck = false, is_sliding = false;
+        for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
+            int t = coupling->tangent[k];
+            is_stuck = is_stuck || r->mode[t] == ITM_RIDE_ACTIVE;
+            is_sliding = is_sliding || (r->mode[t] == ITM_RIDE_SLIP && r->ratio[t] != 0.0);
+        }
+        if (is_stuck) {
+            r->stuck[r->nstuck++] = c;
+        }
+        if (is_sliding) {
+            r->sliding[r->nsliding++] = c;
+        }
+    }
+}
+
+void itm_ride_settle(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRide* r = &rim->ride;
+    int n = rim->n, width = n + 1;
+    r->is_steady = false;
+    if (!rests(rim, h)) {
+        return;
+    }
+    double *zero = r->v_bounce, *b = r->x_bounce;
+    memset(zero, 0, sizeof(double) * (size_t)r->nc);
+    for (int k = 1; k <= n; k++) {
+        for (int i = 0; i < r->nc; i++) {
+            b[i] = r->Hci[i * n + k - 1];
+        }
+        map_column(rim, k, b, zero, 0.0);
+    }
+    // the constant part starts from the forces at hand: what the rows cannot tell apart stays as it is
+    for (int i = 0; i < r->nc; i++) {
+        zero[i] = r->x[i] / h;
+        for (int k = 1; k <= n; k++) {
+            zero[i] -= r->f[i * width + k] * lambda[k - 1];
+        }
+    }
+    map_column(rim, 0, r->ac, zero, 1.0);
+    list_checks(r);
+    r->since = r->since_moment = 0.0;
+    memset(r->P_since, 0, sizeof(double) * (size_t)n);
+    memset(r->P1_since, 0, sizeof(double) * (size_t)n);
+    r->is_steady = true;
+}

@@ -1,0 +1,483 @@
+// Micro steps of a RIM. Three ways, each tried before the next: steady maps, a trial with the last active set, and the MLCP.
+#include "rim/ride.h"
+
+#include "stepper/bounded_solve.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- steps and offsets
+
+void itm_ride_set_step(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    rim->h = h;
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        double omega = row->is_unilateral && !row->is_rigid ? 1.0 / (h * h * row->stiffness + h * row->damping) : 0.0;
+        r->H[(size_t)i * (size_t)(r->nc + 1)] += omega - r->omega[i];
+        r->omega[i] = omega;
+    }
+    r->is_factored = r->is_steady = false;
+}
+
+// As the mechanism's own step has it (bounded_solve.c), but the rates carry their bias themselves.
+double itm_ride_compute_offset(const ItmRide* r, int i, double h)
+{
+    const ItmRideRow* row = &r->rows[i];
+    double offset = -row->reference, gap = r->gap[i], K = row->stiffness, D = row->damping;
+    if (row->is_unilateral) {
+        gap = row->is_rigid && gap > 0.0 ? fmax(0.0, gap - ITM_BOUNDED_SLOP) : gap;
+        offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
+    }
+    return offset;
+}
+
+// Accelerations a and rates b of the rows without impulses.
+static void compute_free_rates(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRide* r = &rim->ride;
+    for (int i = 0; i < r->nc; i++) {
+        double a = r->ac[i];
+        for (int j = 0; j < rim->n; j++) {
+            a += r->Hci[i * rim->n + j] * lambda[j];
+        }
+        r->a[i] = a;
+        r->b[i] = r->wc[i] + h * a + itm_ride_compute_offset(r, i, h);
+    }
+}
+
+// ---------------------------------------------------------------------------- MLCP
+
+// Offsets of rows that bounce in this micro step instead of closing their gap. Returns whether there are any.
+static bool let_bounce(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    bool is_bouncing = false;
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        double w_free = r->wc[i] + h * r->a[i];
+        r->is_bouncing[i] = row->restitution > 0.0 && r->gap[i] + h * w_free <= 0.0 &&
+                            r->wc[i] < -rim->model->contact_options.restitution_speed;
+        if (r->is_bouncing[i]) {
+            r->b[i] = w_free - row->reference + row->restitution * r->wc[i];
+            is_bouncing = true;
+        }
+    }
+    return is_bouncing;
+}
+
+// x_try, w and state from b; x_try and state hold a guess.
+static ItmStatus solve_mlcp(ItmRim* rim)
+{
+    ItmRide* r = &rim->ride;
+    ItmData* d = rim->data;
+    ItmMlcpProblem problem = {.n = r->nc,
+                              .H = r->H,
+                              .b = r->b,
+                              .lo = r->lo,
+                              .up = r->up,
+                              .is_symmetric = true,
+                              .ncontact = r->ncoupling,
+                              .contacts = r->couplings};
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    options.solver = rim->model->contact_options.solver;
+    options.tolerance = rim->model->contact_options.tolerance;
+    options.warm_start = true;
+    ItmMlcpResult result = {.x = r->x_try, .w = r->w, .state = r->state};
+    ItmStatus status = itm_mlcp_solve(d->bounded->workspace, &result, &problem, &options, &d->error);
+    if (status == ITM_OK) {
+        const ItmMlcpInfo* info = &result.info;
+        d->info.solver_iterations += info->iterations;
+        d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
+        d->info.solver_redundant = info->nredundant;
+        d->info.fallbacks += info->nattempt > 1;
+        d->info.unsolved += info->outcome != ITM_MLCP_SOLVED && info->outcome != ITM_MLCP_SOLVED_TO_ROUNDING;
+        r->nsolve++;
+    }
+    return status;
+}
+
+// Energy that impulses x with rates w add, apart from what does not depend on them (see bounded_solve.c).
+static double energy_of(const ItmRim* rim, const double* x, const double* v, double h)
+{
+    const ItmRide* r = &rim->ride;
+    double sum = 0.0;
+    for (int i = 0; i < r->nc; i++) {
+        bool is_motor = rim->data->bounded->rows[r->rows[i].row].kind == ITM_BOUND_MOTOR;
+        double w_free = r->wc[i] + h * r->a[i];
+        sum += is_motor ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + r->wc[i]);
+    }
+    return sum;
+}
+
+// Rates A v+ behind w, which has offsets and compliance.
+static void strip_offsets(ItmRim* rim, double* v, double h)
+{
+    const ItmRide* r = &rim->ride;
+    for (int i = 0; i < r->nc; i++) {
+        double offset = r->b[i] - r->wc[i] - h * r->a[i];
+        v[i] = r->w[i] - offset - r->omega[i] * r->x_try[i];
+    }
+}
+
+// Newton's restitution may create energy where contacts and friction meet: then go back towards the solution without bounce.
+static ItmStatus limit_bounce(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    double *x1 = r->x_bounce, *v1 = r->v_bounce, allowed = h * h * r->energy_rate;
+    memcpy(x1, r->x_try, sizeof(double) * (size_t)r->nc);
+    memcpy(v1, r->w, sizeof(double) * (size_t)r->nc);
+    if (energy_of(rim, x1, v1, h) <= allowed) {
+        return ITM_OK;
+    }
+    for (int i = 0; i < r->nc; i++) {
+        r->b[i] = r->wc[i] + h * r->a[i] + itm_ride_compute_offset(r, i, h);
+    }
+    ItmStatus status = solve_mlcp(rim);
+    strip_offsets(rim, r->w, h);
+    allowed = fmax(allowed, energy_of(rim, r->x_try, r->w, h));
+    for (int k = 0; k < 12 && status == ITM_OK && energy_of(rim, x1, v1, h) > allowed; k++) {
+        for (int i = 0; i < r->nc; i++) {
+            x1[i] = 0.5 * (x1[i] + r->x_try[i]);
+            v1[i] = 0.5 * (v1[i] + r->w[i]);
+        }
+    }
+    memcpy(r->x_try, x1, sizeof(double) * (size_t)r->nc);
+    memcpy(r->w, v1, sizeof(double) * (size_t)r->nc);
+    return status;
+}
+
+// Impulses x_try, rates A v+ in w and new modes by the MLCP.
+static ItmStatus solve(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    bool is_bouncing = let_bounce(rim, h);
+    for (int i = 0; i < r->nc; i++) {
+        r->lo[i] = h * r->rows[i].lo;
+        r->up[i] = h * r->rows[i].up;
+        r->x_try[i] = r->x[i];
+        r->state[i] = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_ROW_ACTIVE : r->side[i] > 0 ? ITM_ROW_UP : ITM_ROW_LO;
+    }
+    ItmStatus status = solve_mlcp(rim);
+    if (status != ITM_OK) {
+        return status;
+    }
+    strip_offsets(rim, r->w, h);
+    if (is_bouncing) {
+        status = limit_bounce(rim, h);
+    }
+    // the next trial starts from here
+    itm_ride_set_modes(r, r->state, r->x_try);
+    memcpy(r->x, r->x_try, sizeof(double) * (size_t)r->nc);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- rows in one micro step
+
+// Impulses x_try and rates A v+ in w for forces lambda. is_trial: the modes of the last micro step did.
+static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool* is_trial)
+{
+    ItmRide* r = &rim->ride;
+    compute_free_rates(rim, h, lambda);
+    *is_trial = itm_ride_try(rim, h);
+    if (*is_trial) {
+        memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
+        strip_offsets(rim, r->w, h);
+        return ITM_OK;
+    }
+    return solve(rim, h);
+}
+
+// Work of impulses in the account of their kind: 0 normal, 1 friction, 2 motors.
+static void book(ItmRim* rim, int i, double work)
+{
+    ItmRide* r = &rim->ride;
+    bool is_motor = rim->data->bounded->rows[r->rows[i].row].kind == ITM_BOUND_MOTOR;
+    r->work[is_motor ? 2 : r->rows[i].is_unilateral ? 0 : 1] += work;
+}
+
+// Position impulses y of the micro step.
+static void place_impulses(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    if (rim->use_heun) {
+        itm_ride_place(rim, h);
+    } else {
+        memcpy(r->y, r->x_try, sizeof(double) * (size_t)r->nc);
+        r->is_plain = true;
+    }
+}
+
+// How far a row moves: h w + h^2 a / 2 + h H y, with Euler's rule h w+.
+static double move_row(const ItmRim* rim, int i, double h)
+{
+    const ItmRide* r = &rim->ride;
+    double move = rim->use_heun ? 0.5 * (r->wc[i] + r->w[i]) : r->w[i];
+    const double* H = r->H + (size_t)i * (size_t)r->nc;
+    for (int j = 0; !r->is_plain && j < r->nc; j++) {
+        move += H[j] * (r->y[j] - 0.5 * r->x_try[j]);
+    }
+    // compliance is on the diagonal of H, but moves nothing
+    move -= r->is_plain ? 0.0 : r->omega[i] * (r->y[i] - 0.5 * r->x_try[i]);
+    return h * move;
+}
+
+// Book the impulses, and move the rows on.
+static void move_rows(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    double left = (rim->H - rim->tau - h) / rim->H;
+    for (int i = 0; i < r->nc; i++) {
+        double x = r->x_try[i];
+        r->gap[i] += move_row(rim, i, h) + h * r->gap_drift[i];
+        if (x != 0.0) {
+            book(rim, i, 0.5 * x * (r->wc[i] + r->w[i]));
+        }
+        r->Q0[i] += x;
+        r->Q1[i] += left * x + h / rim->H * r->y[i];
+        r->x[i] = x;
+    }
+    memcpy(r->wc, r->w, sizeof(double) * (size_t)r->nc);
+}
+
+// w_next = w + h (a0 + W lambda) + H_ic x
+static void move_interfaces(ItmRim* rim, double h, const double* lambda)
+{
+    const ItmRide* r = &rim->ride;
+    int n = rim->n;
+    for (int i = 0; i < n; i++) {
+        double a = rim->a0[i], jump = 0.0;
+        for (int j = 0; j < n; j++) {
+            a += rim->W[i * n + j] * lambda[j];
+        }
+        for (int j = 0; j < r->nc; j++) {
+            jump += r->Hci[j * n + i] * r->x_try[j];
+        }
+        rim->w_next[i] = rim->w[i] + h * a + jump;
+    }
+}
+
+// ---------------------------------------------------------------------------- steady
+
+// Rates that the watched rows would have, and whether all inequalities hold.
+static bool stays_steady(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRide* r = &rim->ride;
+    int n = rim->n, width = n + 1;
+    double most = 0.0, tolerance = itm_ride_get_tolerance(rim);
+    for (int i = 0; i < r->nc; i++) {
+        const double* f = r->f + i * width;
+        double sum = f[0];
+        for (int k = 0; k < n; k++) {
+            sum += f[1 + k] * lambda[k];
+        }
+        r->x_try[i] = sum;
+        most = fabs(sum) > most ? fabs(sum) : most;
+    }
+    for (int k = 0; k < r->nheld; k++) {
+        const ItmRideRow* row = &r->rows[r->held[k]];
+        double f = r->x_try[r->held[k]];
+        if (f < row->lo - 1e-9 * most || f > row->up + 1e-9 * most) {
+            return false;
+        }
+    }
+    for (int k = 0; k < r->nstuck; k++) {
+        if (!itm_ride_sticks(&r->couplings[r->stuck[k]], r->x_try, 1e-9 * most)) {
+            return false;
+        }
+    }
+    for (int k = 0; k < r->nwatched; k++) {
+        int i = r->watched[k];
+        const double* a = r->a_steady + i * width;
+        double sum = a[0];
+        for (int j = 0; j < n; j++) {
+            sum += a[1 + j] * lambda[j];
+        }
+        double w = r->w[i] = r->wc[i] + h * sum;
+        if (r->mode[i] == ITM_RIDE_TIGHT) {
+            w += itm_ride_compute_offset(r, i, h);
+            if (r->side[i] < 0 ? w < -tolerance : w > tolerance) {
+                return false;
+            }
+        }
+    }
+    for (int k = 0; k < r->nsliding; k++) {
+        if (!itm_ride_slips(r, &r->couplings[r->sliding[k]], r->w, tolerance)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void predict_steady(const ItmRim* rim, double h, const double* lambda, double* w_next)
+{
+    int n = rim->n;
+    for (int i = 0; i < n; i++) {
+        const double* W = rim->ride.W_steady + i * (n + 1);
+        double a = W[0];
+        for (int j = 0; j < n; j++) {
+            a += W[1 + j] * lambda[j];
+        }
+        w_next[i] = rim->w[i] + h * a;
+    }
+}
+
+// A steady micro step; forces and rates from stays_steady.
+static void move_steady(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRide* r = &rim->ride;
+    double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
+    for (int k = 0; k < r->nwatched; k++) {
+        int i = r->watched[k];
+        double w = r->w[i], mean = 0.5 * (r->wc[i] + w);
+        if (r->x_try[i] != 0.0) {
+            book(rim, i, h * r->x_try[i] * mean);
+        }
+        r->gap[i] += h * ((rim->use_heun ? mean : w) + r->gap_drift[i]);
+        r->wc[i] = w;
+    }
+    r->since += h;
+    r->since_moment += h * left;
+    for (int i = 0; i < rim->n; i++) {
+        r->P_since[i] += h * lambda[i];
+        r->P1_since[i] += h * left * lambda[i];
+    }
+    r->nsteady++;
+}
+
+// Book what the steady micro steps left: impulses, and rates of rows that nobody watched.
+static void end_steady(ItmRim* rim, double h)
+{
+    ItmRide* r = &rim->ride;
+    int n = rim->n, width = n + 1;
+    if (!r->is_steady) {
+        return;
+    }
+    for (int i = 0; i < r->nc; i++) {
+        const double *f = r->f + i * width, *a = r->a_steady + i * width;
+        double Q0 = f[0] * r->since, Q1 = f[0] * r->since_moment, dw = a[0] * r->since;
+        for (int k = 0; k < n; k++) {
+            Q0 += f[1 + k] * r->P_since[k];
+            Q1 += f[1 + k] * r->P1_since[k];
+            dw += a[1 + k] * r->P_since[k];
+        }
+        r->Q0[i] += Q0;
+        r->Q1[i] += Q1;
+        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        r->wc[i] += is_open_tangent ? dw : 0.0;
+        r->x[i] = r->since > 0.0 ? h * Q0 / r->since : r->x[i];
+    }
+    r->is_steady = false;
+}
+
+// ---------------------------------------------------------------------------- micro steps
+
+void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
+{
+    ItmRide* r = &rim->ride;
+    double h = rim->H / K;
+    rim->use_heun = use_heun;
+    rim->h = h;
+    rim->tau = rim->theta = 0.0;
+    memset(rim->P0, 0, sizeof(double) * (size_t)rim->n);
+    memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
+    memset(rim->work, 0, sizeof(double) * (size_t)rim->n);
+    memset(r->work, 0, sizeof r->work);
+    r->is_steady = false;
+    if (r->nc == 0) {
+        return;
+    }
+    memset(r->Q0, 0, sizeof(double) * (size_t)r->nc);
+    memset(r->Q1, 0, sizeof(double) * (size_t)r->nc);
+    for (int i = 0; i < r->nc; i++) {
+        r->x[i] *= h / rim->H;
+    }
+    itm_ride_set_step(rim, h);
+    itm_ride_set_modes(r, r->state, r->x);
+}
+
+ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end)
+{
+    ItmRide* r = &rim->ride;
+    ItmStatus status = ITM_OK;
+    if (r->is_steady) {
+        // a step that leaves the steady state is corrected by itm_rim_advance
+        predict_steady(rim, h, lambda, w_end);
+        return ITM_OK;
+    }
+    if (r->nc > 0) {
+        bool is_trial;
+        status = find_impulses(rim, h, lambda, &is_trial);
+    }
+    move_interfaces(rim, h, lambda);
+    memcpy(w_end, rim->w_next, sizeof(double) * (size_t)rim->n);
+    return status;
+}
+
+// The lengths go with the mean of the rates, or with the last one; where y is not even, with that.
+static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_plain)
+{
+    const ItmRide* r = &rim->ride;
+    double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
+    int n = rim->n;
+    for (int i = 0; i < n; i++) {
+        double w = rim->w[i], w_next = rim->w_next[i], mean = 0.5 * (w + w_next);
+        double move = rim->use_heun ? mean : w_next;
+        for (int j = 0; !is_plain && j < r->nc; j++) {
+            move += r->Hci[j * n + i] * (r->y[j] - 0.5 * r->x_try[j]);
+        }
+        rim->s[i] += h * move + (r->nc > 0 ? h * r->s_drift[i] : 0.0);
+        rim->w[i] = w_next;
+        rim->P0[i] += h * lambda[i];
+        rim->P1[i] += h * left * lambda[i];
+        rim->work[i] += h * lambda[i] * mean;
+    }
+    rim->theta += h * left / rim->H;
+    rim->tau += h;
+}
+
+ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRide* r = &rim->ride;
+    if (r->nc == 0) {
+        move_interfaces(rim, h, lambda);
+        finish_step(rim, h, lambda, true);
+        return ITM_OK;
+    }
+    if (h != rim->h) {
+        end_steady(rim, rim->h);
+        itm_ride_set_step(rim, h);
+    }
+    if (r->is_steady && stays_steady(rim, h, lambda)) {
+        predict_steady(rim, h, lambda, rim->w_next);
+        move_steady(rim, h, lambda);
+        finish_step(rim, h, lambda, true);
+        return ITM_OK;
+    }
+    end_steady(rim, h);
+    bool is_trial;
+    ItmStatus status = find_impulses(rim, h, lambda, &is_trial);
+    if (status != ITM_OK) {
+        return status;
+    }
+    place_impulses(rim, h);
+    move_interfaces(rim, h, lambda);
+    move_rows(rim, h);
+    finish_step(rim, h, lambda, r->is_plain);
+    if (is_trial) {
+        r->ntrial++;
+        itm_ride_settle(rim, h, lambda);
+    }
+    return ITM_OK;
+}
+
+void itm_ride_end(ItmRim* rim)
+{
+    ItmRide* r = &rim->ride;
+    end_steady(rim, rim->h);
+    for (int i = 0; i < r->nc; i++) {
+        bool is_up = r->mode[i] == ITM_RIDE_TIGHT ? r->side[i] > 0 : r->ratio[i] > 0.0;
+        r->state[i] = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_ROW_ACTIVE : is_up ? ITM_ROW_UP : ITM_ROW_LO;
+    }
+}

@@ -1,0 +1,130 @@
+// The mechanism's step from what its RIM gathered                                             [docs/theory-cosim.md]
+//
+//   v+ = v + H v_dot + X P0 + X_c Q0                    impulse: the mechanism ends with the RIM's rates
+//   q+ = q (+) H (v + theta H v_dot + X P1 + X_c Q1)    moment: and where the RIM ended
+#include "rim/ride.h"
+
+#include "multibody/kinematics.h"
+#include "stepper/bounded_solve.h"
+#include "stepper/stepper.h"
+
+#include <string.h>
+
+// Impulses of rows that no interface feels: one solve for the whole step, v without them.
+static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
+{
+    ItmBounded* b = d->bounded;
+    for (int i = 0; i < b->nrow; i++) {
+        // the rows are those of the evaluation: this part of their bias is in A v already
+        b->rows[i].bias *= 1.0 - rim->shift / rim->H;
+    }
+    itm_bounded_set_offsets(m, d, v, rim->H);
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
+        int head = b->head[b->islands[i]];
+        if (!b->blocks[head].rides) {
+            status = itm_bounded_solve_island(m, d, head, v, rim->H);
+        }
+    }
+    return status;
+}
+
+// Hand impulses (or moments) of the riding rows to the table.
+static void place(const ItmRide* r, double* x, const double* Q)
+{
+    for (int i = 0; i < r->nc; i++) {
+        x[r->rows[i].row] = Q[i];
+    }
+}
+
+static void report(const ItmRim* rim, ItmData* d)
+{
+    const ItmRide* r = &rim->ride;
+    ItmBounded* b = d->bounded;
+    for (int i = 0; i < r->nc; i++) {
+        b->v_after[r->rows[i].row] = r->wc[i];
+        b->state[r->rows[i].row] = r->state[i];
+    }
+    d->ledger[ITM_LEDGER_IMPACT] -= r->work[0];
+    d->ledger[ITM_LEDGER_FRICTION] -= r->work[1];
+    d->ledger[ITM_LEDGER_MOTION] += r->work[2];
+}
+
+// Bounded rows: v and v_mean with their impulses, push the displacement that undoes penetration.
+static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
+{
+    ItmBounded* b = d->bounded;
+    if (b->nrow == 0) {
+        itm_bounded_finish(m, d, v, push);
+        return ITM_OK;
+    }
+    itm_ride_end(rim);
+    ItmStatus status = solve_others(m, d, rim, v);
+    if (status != ITM_OK) {
+        return status;
+    }
+    place(&rim->ride, b->x, rim->ride.Q1);
+    itm_bounded_respond(m, d, v_mean, b->x, NULL);
+    place(&rim->ride, b->x, rim->ride.Q0);
+    report(rim, d);
+    itm_bounded_finish(m, d, v, push);
+    // where rows were solved for the whole step, positions go with the velocities at its end
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        if (rim->is_macro[m->component[i]]) {
+            memcpy(v_mean + body->v_adr, v + body->v_adr, sizeof(double) * (size_t)body->nv);
+        }
+    }
+    return ITM_OK;
+}
+
+// Impulses of the bilateral rows: free motion less what interface impulses take off.
+static void set_row_impulses(const ItmModel* m, ItmData* d, const ItmRim* rim)
+{
+    for (int k = 0; k < m->nrow; k++) {
+        d->lambda[k] = rim->H * rim->lambda[k];
+        for (int i = 0; i < rim->n; i++) {
+            d->lambda[k] -= rim->mu[i * m->nrow + k] * rim->P0[i];
+        }
+    }
+}
+
+// Works of forces at the middle of the step, and of the interfaces as the RIM had them.
+static void book_work(ItmData* d, const ItmRim* rim)
+{
+    for (int i = 0; i < ITM_LEDGER_FORCES; i++) {
+        d->ledger[i] += rim->H * d->power[i];
+    }
+    for (int i = 0; i < rim->n; i++) {
+        d->ledger[ITM_LEDGER_LOAD] += rim->work[i];
+    }
+}
+
+ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
+{
+    double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
+    memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
+    itm_rim_respond(m, d, rim, v_mean, rim->theta * H, rim->P1);
+    itm_rim_respond(m, d, rim, v, H, rim->P0);
+    set_row_impulses(m, d, rim);
+    book_work(d, rim);
+    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL) {
+        ItmStatus status = add_bounded(m, d, rim, v, v_mean, push);
+        if (status != ITM_OK) {
+            return status;
+        }
+        itm_bounded_commit(d->bounded);
+    }
+    for (int i = 0; i < m->nv; i++) {
+        push[i] += H * v_mean[i];
+    }
+    itm_kinematics_integrate(m, d->q, rim->q_start, push, 1.0);
+    d->position_state = ITM_POSITION_STALE;
+    if (m->nrow > 0) {
+        itm_euler_finish_rows(m, d, rim->t + H, H);
+    }
+    *d->steps += 1.0;
+    d->info.steps++;
+    return ITM_OK;
+}
