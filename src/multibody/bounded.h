@@ -55,6 +55,7 @@ typedef struct ItmBounded {
     int path_capacity, cov_capacity, Y_capacity;
     int island_capacity;   // rows of the largest island that can be solved densely
     bool is_overfull;      // something did not fit: the step must fail
+    bool books_answer;     // book what bilateral rows answer, with their velocities d->row_before before the step
     bool has_Y;            // Y belongs to the rows
     bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
                            // penetration is undone by displacements

@@ -289,9 +289,9 @@ static ItmVec3 relative_velocity(const ItmData* d, const View* view, const ItmSp
 
 // Half of what the turning of both bodies does to the rate of a gap, per time: what a step h that ends with A v+ loses of the
 // gap is h^2 times that. Zero where the gaps of the paper are wanted, which are linear in the step.
-static double half_bias(const ItmData* d, const View* view, const ItmLoosePoint* point)
+static double half_bias(const ItmData* d, const View* view, const ItmLoosePoint* point, double c, double h)
 {
-    if (d->bounded->feeds_gaps_back) {
+    if (d->bounded->feeds_gaps_back || h == 0.0) {
         return 0.0;
     }
     ItmVec3 s_a = itm_vec_sub(point->point, d->x[view->body_a]), s_b = itm_vec_sub(point->point, d->x[view->body_b]);
@@ -300,7 +300,9 @@ static double half_bias(const ItmData* d, const View* view, const ItmLoosePoint*
     ItmVec3 a = itm_vec_sub(itm_point_acceleration(d->accel_bias[view->body_b], w_b, s_b),
                             itm_point_acceleration(d->accel_bias[view->body_a], w_a, s_a));
     a = itm_vec_axpy(-2.0, itm_vec_cross(w_a, u), a);
-    return 0.5 * itm_vec_dot(point->normal, a);
+    // where bodies turn so fast that this is more than the play, the expansion is worthless
+    double most = 0.5 * c / (h * h);
+    return fmin(most, fmax(-most, 0.5 * itm_vec_dot(point->normal, a)));
 }
 
 // Twists of v + h M^-1 (f - c), where forces and inertia would take the bodies without any row. Into d->accel, which has the
@@ -347,8 +349,10 @@ static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_
         end = rho;
     }
     ItmVec3 n = itm_vec_scale(1.0 / length, end);
-    double u2 = itm_vec_dot(u, u) - itm_vec_dot(u, n) * itm_vec_dot(u, n);
-    *bias = -0.5 * (1.0 - s) * (1.0 - s) * fmax(u2, 0.0) / c;
+    double u2 = fmax(0.0, itm_vec_dot(u, u) - itm_vec_dot(u, n) * itm_vec_dot(u, n));
+    // (way left / c)^2: a step that goes round the circle has no curvature to speak of
+    double turn2 = (1.0 - s) * (1.0 - s) * h * h * u2 / (c * c);
+    *bias = -0.5 * (1.0 - s) * (1.0 - s) * u2 / c * fmax(0.0, 1.0 - turn2);
     return n;
 }
 
@@ -374,7 +378,7 @@ static void measure_radial(const ItmModel* m, ItmData* d, const View* view, cons
     out->normal = itm_vec_neg(n);
     out->gap = h > 0.0 ? loose->radial - itm_vec_dot(n, rho) : loose->radial - itm_vec_norm(rho);
     out->rate = -itm_vec_dot(n, u);
-    out->bias += half_bias(d, view, out);
+    out->bias += half_bias(d, view, out, loose->radial, h);
     out->contact = itm_vec_axpy(-loose->radius, n, out->point);
     if (loose->type == ITM_JOINT_SPHERICAL) {
         itm_vec_make_tangents(out->tangent, n);
@@ -385,27 +389,27 @@ static void measure_radial(const ItmModel* m, ItmData* d, const View* view, cons
 }
 
 // A point in front of a plane that is fixed in body a; `normal` points to the point.
-static void measure_plane(const ItmData* d, const View* view, ItmLoosePoint* out, ItmVec3 normal, ItmVec3 along,
-                          double distance)
+static void measure_plane(const ItmData* d, const View* view, const ItmLoose* loose, ItmLoosePoint* out, ItmVec3 normal,
+                          ItmVec3 along, double distance, double h)
 {
     out->normal = normal;
     out->tangent[0] = along;
     out->tangent[1] = itm_vec_cross(normal, along);
     out->gap = distance;
     out->rate = itm_vec_dot(normal, relative_velocity(d, view, d->twist, out->point));
-    out->bias = half_bias(d, view, out);
+    out->bias = half_bias(d, view, out, loose->radial, h);
     out->contact = out->point;
 }
 
 // Corner i of the section on the face at z, against the plane of edge k                                  [clearance, eq. 38]
 static void measure_corner(const ItmData* d, const View* view, const ItmLoose* loose, ItmLoosePoint* out, int i, int k,
-                           double z)
+                           double z, double h)
 {
     ItmVec3 in_b = itm_vec(loose->corner[2 * i], loose->corner[2 * i + 1], z);
     out->point = itm_vec_add(view->p_b, itm_mat_mul_vec(&view->R_b, in_b));
     ItmVec3 outward = itm_mat_mul_vec(&view->R_a, itm_vec(loose->normal[2 * k], loose->normal[2 * k + 1], 0));
     double distance = loose->offset[k] - itm_vec_dot(outward, itm_vec_sub(out->point, view->p_a));
-    measure_plane(d, view, out, itm_vec_neg(outward), view->R_a.z, distance);
+    measure_plane(d, view, loose, out, itm_vec_neg(outward), view->R_a.z, distance, h);
 }
 
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
@@ -423,8 +427,8 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
         int n = loose->ncorner;
         for (int i = 0; i < 2 * n; i++) {
             double z = i < n ? -loose->half_length : loose->half_length;
-            measure_corner(d, &view, loose, &points[2 * i], i % n, (i + n - 1) % n, z);
-            measure_corner(d, &view, loose, &points[2 * i + 1], i % n, i % n, z);
+            measure_corner(d, &view, loose, &points[2 * i], i % n, (i + n - 1) % n, z, h);
+            measure_corner(d, &view, loose, &points[2 * i + 1], i % n, i % n, z, h);
         }
         return;
     }
@@ -436,8 +440,8 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
             // the stops are the hub's length and the play apart                                          [clearance, eq. 41]
             points[2 + k].point = points[k].point;
             double z = itm_vec_dot(view.R_a.z, itm_vec_sub(points[k].point, view.p_a));
-            measure_plane(d, &view, &points[2 + k], itm_vec_scale(-side, view.R_a.z), view.R_a.x,
-                          loose->half_length + loose->axial - side * z);
+            measure_plane(d, &view, loose, &points[2 + k], itm_vec_scale(-side, view.R_a.z), view.R_a.x,
+                          loose->half_length + loose->axial - side * z, h);
         }
     }
 }

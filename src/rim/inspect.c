@@ -45,6 +45,9 @@ const char* itm_rim_name_row(const ItmModel* m, const ItmData* d, int row, char*
         [ITM_BOUND_LIMIT] = "limit",   [ITM_BOUND_FRICTION] = "friction", [ITM_BOUND_MOTOR] = "motor",
         [ITM_BOUND_NORMAL] = "normal", [ITM_BOUND_TANGENT] = "tangent",   [ITM_BOUND_TORSION] = "torsion",
         [ITM_BOUND_ROLLING] = "rolling",
+        [ITM_BOUND_CLEARANCE] = "clearance",
+        [ITM_BOUND_CLEARANCE_TANGENT] = "clearance tangent",
+        [ITM_BOUND_CLEARANCE_TORSION] = "clearance torsion",
     };
     const ItmBoundRow* r = &d->bounded->rows[row];
     const char *first = "", *second = "";
@@ -57,6 +60,11 @@ const char* itm_rim_name_row(const ItmModel* m, const ItmData* d, int row, char*
         break;
     case ITM_BOUND_MOTOR:
         first = m->motions[r->owner].name;
+        break;
+    case ITM_BOUND_CLEARANCE:
+    case ITM_BOUND_CLEARANCE_TANGENT:
+    case ITM_BOUND_CLEARANCE_TORSION:
+        first = m->joints[m->loose[r->owner].joint].name;
         break;
     default: {
         const ItmContact* c = &d->contact->contacts[r->owner];

@@ -595,14 +595,13 @@ void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer
     }
 }
 
-// The impulses act on v, and what the bilateral rows answer; the latter is booked here where loose joints want their energies
-// to second order, unless the stepper does it.
+// The impulses act on v, and what the bilateral rows answer, which is booked where the stepper asks for it.
 static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
 {
     double* answer = d->row_scratch;
     memset(answer, 0, sizeof(double) * (size_t)m->nrow);
     itm_bounded_respond(m, d, v, d->bounded->x, answer);
-    if (m->nloose > 0 && m->nrow > 0 && !d->bounded->feeds_gaps_back) {
+    if (d->bounded->books_answer) {
         itm_bounded_book_answer(m, d, answer, d->row_before, v, false);
     }
     for (int i = 0; i < m->nrow; i++) {

@@ -244,7 +244,10 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
+        // loose joints want their energies to second order
+        d->bounded->books_answer = m->nloose > 0 && m->nrow > 0;
         status = itm_bounded_solve(m, d, v_next, move, h);
+        d->bounded->books_answer = false;
         if (status != ITM_OK) {
             return status;
         }
