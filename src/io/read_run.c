@@ -54,7 +54,8 @@ static void check_circuits(ItmReader* r, double step)
         double ratio = step / r->file->circuits[i].step;
         const ItmNode* node = itm_node_find(r->parts->circuits[i].item->value, "step");
         if (node != NULL && (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio)) {
-            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of this one (%g s)",
+            itm_reader_fail(r, node,
+                            "the step of the run (%g s) must be a multiple of this one (%g s)",
                             step, r->file->circuits[i].step);
         }
     }
@@ -124,8 +125,10 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     itm_reader_get_map(r, node, "run", KEYS, NKEY, v);
     for (int i = STEPPER; i < NKEY; i++) {
         if (v[i] != NULL && r->builder == NULL) {
-            itm_reader_fail(r, v[i], "'%s' is for mechanisms, and the file has none; a circuit has an "
-                            "'integrator' of its own", KEYS[i]);
+            itm_reader_fail(r, v[i],
+                            "'%s' is for mechanisms, and the file has none; a circuit has an "
+                            "'integrator' of its own",
+                            KEYS[i]);
         }
     }
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");

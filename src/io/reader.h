@@ -48,13 +48,13 @@ typedef struct ItmReader {
     ItmParameter* parameters; // (nparameter)
     int nparameter;
     ItmNames parameter_names; // name to index
-    ItmFileSignal* signals; // (nsignal)
+    ItmFileSignal* signals;   // (nsignal)
     int nsignal;
-    ItmNames signal_names; // name to index
-    ItmSignalTaker taker;  // of the subsystem that is being read
-    ItmBuilder* builder;   // of the mechanism, or NULL
-    ItmModelFile* file;    // what is filled
-    ItmFileParts* parts;   // what it is compiled from
+    ItmNames signal_names;               // name to index
+    ItmSignalTaker taker;                // of the subsystem that is being read
+    ItmBuilder* builder;                 // of the mechanism, or NULL
+    ItmModelFile* file;                  // what is filled
+    ItmFileParts* parts;                 // what it is compiled from
     const char* path;                    // of the model file; meshes are looked for beside it
     const char* groups[ITM_MOST_GROUPS]; // of shapes, bit by bit; the first is "default"
     int ngroup;
@@ -176,6 +176,8 @@ typedef struct ItmPlace {
 void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
                            ItmPose* frame_a, ItmPose* frame_b);
 
+// Keep a sentence about something that is read but not used, for the user to see (ItmModelFile.notes).
+void itm_reader_note(ItmReader* r, const char* note);
 // ---------------------------------------------------------------------------- sections, a file each
 
 void itm_read_parameters(ItmReader* r, const ItmNode* node);
@@ -219,6 +221,8 @@ void itm_read_clearance(ItmReader* r, const ItmNode* node, ItmJointDef* def,
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);
+void itm_read_urdf(ItmReader* r, const ItmNode* node);
+void itm_read_events(ItmReader* r, const ItmNode* node);
 void itm_read_cosim(ItmReader* r, const ItmNode* node);
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run);
 

@@ -1,6 +1,7 @@
 // References from one part of a file to another: bodies, directions of joints, signals, places.
 #include "io/reader.h"
 
+#include "base/error.h"
 #include "math/vec.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@ void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind
                              const ItmNearest* nearest)
 {
     char found[64], hint[128];
-    itm_reader_fail(r, node, "there is no %s %s%s", kind, itm_node_describe(node, found, sizeof found),
+    itm_reader_fail(r, node, "there is no %s %s%s", kind,
+                    itm_node_describe(node, found, sizeof found),
                     itm_nearest_format(nearest, hint, sizeof hint));
 }
 
@@ -190,8 +192,9 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
 
 int itm_reader_find_signal(const ItmReader* r, const ItmNode* node)
 {
-    return node->kind == ITM_NODE_SCALAR ? itm_names_find(&r->signal_names, node->text, node->length)
-                                         : ITM_NONE;
+    return node->kind == ITM_NODE_SCALAR
+               ? itm_names_find(&r->signal_names, node->text, node->length)
+               : ITM_NONE;
 }
 
 bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node)
