@@ -15,7 +15,7 @@ static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
     b->row_capacity = njoint + m->nloose_row + ROWS_PER_CONTACT * ncontact;
-    b->block_capacity = njoint + m->nloose + ncontact;
+    b->block_capacity = njoint + m->nloose_point + ncontact;
     b->coupling_capacity = m->nloose_point + 4 * ncontact;
     b->path_capacity = 2 * m->depth * b->block_capacity;
     b->cov_capacity = 2 * b->row_capacity;

@@ -563,21 +563,34 @@ static bool is_in_reach(const ItmModel* m, const ItmData* d, const ItmLoose* loo
     return d->bounded->feeds_gaps_back || point->gap <= reach;
 }
 
+// The next points in reach from k on, as many as a block can hold, in a block of their own. Returns the point behind them.
+static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h)
+{
+    const ItmLoose* loose = &m->loose[index];
+    const ItmJoint* joint = &m->joints[loose->joint];
+    int nrow = 0, end = k;
+    for (; end < loose->npoint; end++) {
+        int n = is_in_reach(m, d, loose, end, h) ? count_rows(loose, end) : 0;
+        if (nrow + n > ITM_BLOCK_MAX) {
+            break;
+        }
+        nrow += n;
+    }
+    ItmBoundBlock* block = nrow > 0 ? itm_bounded_add_block(m, d->bounded, joint->body_a, joint->body_b, nrow) : NULL;
+    for (; block != NULL && k < end; k++) {
+        if (is_in_reach(m, d, loose, k, h)) {
+            add_point(m, d, block, index, k);
+        }
+    }
+    return end;
+}
+
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
 {
     for (int i = 0; i < m->nloose; i++) {
-        const ItmLoose* loose = &m->loose[i];
-        const ItmJoint* joint = &m->joints[loose->joint];
         itm_clearance_measure(m, d, i, h);
-        int nrow = 0;
-        for (int k = 0; k < loose->npoint; k++) {
-            nrow += is_in_reach(m, d, loose, k, h) ? count_rows(loose, k) : 0;
-        }
-        ItmBoundBlock* block = nrow > 0 ? itm_bounded_add_block(m, d->bounded, joint->body_a, joint->body_b, nrow) : NULL;
-        for (int k = 0; block != NULL && k < loose->npoint; k++) {
-            if (is_in_reach(m, d, loose, k, h)) {
-                add_point(m, d, block, i, k);
-            }
+        for (int k = 0; k < m->loose[i].npoint;) {
+            k = add_points(m, d, i, k, h);
         }
     }
 }
@@ -616,21 +629,23 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
     for (int i = 0; i < m->nloose_point; i++) {
         d->loose_open[i] += h;
     }
-    for (int k = 0; k < b->nblock; k++) {
-        const ItmBoundBlock* block = &b->blocks[k];
-        if (!is_of_loose(&b->rows[block->first])) {
-            continue;
-        }
-        int loose = b->rows[block->first].owner;
-        double *tally = d->loose_tally + loose * ITM_TALLY_COUNT, normal = 0.0;
-        for (int i = block->first; i < block->first + block->nrow; i++) {
+    // rows of a joint follow each other
+    for (int i = 0; i < b->nrow;) {
+        int loose = is_of_loose(&b->rows[i]) ? b->rows[i].owner : ITM_NONE;
+        double normal = 0.0;
+        for (; i < b->nrow && is_of_loose(&b->rows[i]) && b->rows[i].owner == loose; i++) {
             const ItmBoundRow* row = &b->rows[i];
             if (row->kind == ITM_BOUND_CLEARANCE && b->x[i] > 0.0) {
                 normal += b->x[i];
-                tally[ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
+                d->loose_tally[loose * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
                 d->loose_open[m->loose[loose].first_point + point_of(row)] = 0.0;
             }
         }
+        if (loose == ITM_NONE) {
+            i++;
+            continue;
+        }
+        double* tally = d->loose_tally + loose * ITM_TALLY_COUNT;
         tally[ITM_TALLY_IMPULSE] += normal;
         tally[ITM_TALLY_FREE_TIME] -= normal > 0.0 ? h : 0.0;
         tally[ITM_TALLY_PEAK] = fmax(tally[ITM_TALLY_PEAK], normal / h);
@@ -645,32 +660,20 @@ ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int loose)
     return itm_mat_t_mul_vec(&view.R_a, itm_vec_sub(view.p_b, view.p_a));
 }
 
-// The block of a loose joint in the last step, or NULL.
-static const ItmBoundBlock* find_block(const ItmBounded* b, int loose)
-{
-    for (int k = 0; k < b->nblock; k++) {
-        const ItmBoundRow* row = &b->rows[b->blocks[k].first];
-        if (is_of_loose(row) && row->owner == loose) {
-            return &b->blocks[k];
-        }
-    }
-    return NULL;
-}
-
 ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int loose)
 {
     const ItmJoint* joint = &m->joints[m->loose[loose].joint];
     const ItmBounded* b = d->bounded;
-    const ItmBoundBlock* block = find_block(b, loose);
     ItmSpatial sum = itm_spatial_zero();
-    if (block == NULL) {
-        return sum;
-    }
     // of two bodies b is the second; the impulse on a fixed one is the reaction of the other's, about the same point
     bool is_world = joint->body_b == ITM_NONE;
-    int slot = block->path.nbody - 1, body = is_world ? joint->body_a : joint->body_b;
-    for (int i = 0; i < block->nrow; i++) {
-        sum = itm_spatial_axpy(b->x[block->first + i], b->cov[block->path.cov_adr + i * block->path.nbody + slot], sum);
+    int body = is_world ? joint->body_a : joint->body_b;
+    for (int i = 0; i < b->nrow; i++) {
+        if (is_of_loose(&b->rows[i]) && b->rows[i].owner == loose) {
+            const ItmBoundBlock* block = &b->blocks[b->rows[i].block];
+            int cov = block->path.cov_adr + (i - block->first + 1) * block->path.nbody - 1;
+            sum = itm_spatial_axpy(b->x[i], b->cov[cov], sum);
+        }
     }
     ItmVec3 p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p));
     sum = itm_wrench_shift(sum, itm_vec_sub(d->x[body], p_b));
@@ -698,15 +701,14 @@ ItmLooseInfo itm_data_get_loose_info(const ItmModel* m, const ItmData* d, int jo
 double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, ItmContactState* state)
 {
     const ItmBounded* b = d->bounded;
-    const ItmBoundBlock* block = find_block(b, loose);
     uint64_t key = make_key(ITM_BOUND_CLEARANCE, loose, point, 0);
-    *state = ITM_CONTACT_OPEN;
-    for (int i = block != NULL ? block->first : 0; block != NULL && i < block->first + block->nrow; i++) {
+    for (int i = 0; i < b->nrow; i++) {
         if (b->rows[i].key == key) {
             bool is_closed = b->x[i] > 0.0;
             *state = !is_closed ? ITM_CONTACT_OPEN : itm_bounded_is_sliding(b, i) ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
             return b->x[i];
         }
     }
+    *state = ITM_CONTACT_OPEN;
     return 0.0;
 }
