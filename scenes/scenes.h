@@ -22,6 +22,9 @@ ItmStatus itm_flexible_arm_build(ItmModel** model, ItmCoordinates coordinates, b
 // bodies "link0" ...; the origin of a body is at its joint, its tip at (1, 0, 0). Freedom n.
 ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error);
 
+// The same chain on loose joints: play along and across the pins, in m.
+ItmStatus itm_loose_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error);
+
 // n four-bar windows side by side (IFToMM benchmark A02) in the x-z plane, as bodies in space: of the
 // six rows that close a window three are redundant. Bodies "upright0" ... "upright<n>" (origin below,
 // along z), "coupler0" ... (along x). Freedom 1, in horizontal position n + 1.

@@ -5,6 +5,7 @@
 
 // Steps of one run at most: time is kept as a whole number of them.
 #define MOST_STEPS 1e12
+#define ADAPTIVE_TOLERANCE 1e-5 // m or rad
 
 static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
                            const char* what)
@@ -97,6 +98,17 @@ static double get_default_step(const ItmReader* r, double absent)
     return r->builder == NULL && r->file->ncircuit == 0 && r->file->ncontrol > 0 ? r->file->controls[0].step : absent;
 }
 
+// Only steppers that choose their steps use a smallest one; the others leave it, so that `stepper` alone can be changed.
+static void read_min_step(ItmReader* r, const ItmNode* node, ItmStepOptions* o, bool is_variable)
+{
+    o->min_step = get_positive(r, node, ITM_DIM_TIME, o->min_step, "min_step");
+    if (r->status == ITM_OK && is_variable && o->min_step > o->step) {
+        itm_reader_fail(r, node, "min_step (%g s) must not be larger than step (%g s), the largest step",
+                        o->min_step, o->step);
+    }
+    o->min_step = is_variable ? o->min_step : 0.0;
+}
+
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
 {
     enum {
@@ -104,6 +116,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         STEP,
         OUTPUT,
         STEPPER,
+        MIN_STEP,
         TOLERANCE,
         GAP_TOLERANCE,
         MAX_ITERATIONS,
@@ -114,9 +127,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "duration",      "step",           "output",  "stepper",   "tolerance",
-        "gap_tolerance", "max_iterations", "penalty", "frequency", "damping_ratio",
-        "elastic"};
+        "duration",  "step",          "output",         "stepper", "min_step",
+        "tolerance", "gap_tolerance", "max_iterations", "penalty", "frequency",
+        "damping_ratio", "elastic"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -135,7 +148,10 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
     check_circuits(r, o->step);
     check_controls(r, v[STEP], o->step);
-    o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, o->tolerance, "tolerance");
+    bool is_variable = o->stepper == ITM_STEPPER_VARIABLE || o->stepper == ITM_STEPPER_ADAPTIVE;
+    read_min_step(r, v[MIN_STEP], o, is_variable);
+    double tolerance = o->stepper == ITM_STEPPER_ADAPTIVE ? ADAPTIVE_TOLERANCE : o->tolerance;
+    o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, tolerance, "tolerance");
     o->gap_tolerance =
         get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
     o->max_iterations = itm_reader_get_int(r, v[MAX_ITERATIONS], 1, 100000, o->max_iterations);
@@ -146,7 +162,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options.macro_step = cosim->place.line > 0 ? cosim->options.macro_step : o->step;
-    check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
+    if (!is_variable || cosim->place.line > 0) {
+        check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
+    }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
         itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],
                         "%g s in steps of %g s are too many steps", run->duration, o->step);

@@ -1,5 +1,6 @@
 // Building the multibody part of a model: compile for assembly, close the joints, compile for running, take over the start.
 #include "multibody/assemble.h"
+#include "multibody/clearance.h"
 #include "multibody/compile.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
@@ -301,6 +302,9 @@ static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* st
     }
     if (status == ITM_OK) {
         status = itm_assemble_velocities(m, d, 0.0, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_clearance_check_start(m, d, error);
     }
     if (status == ITM_OK) {
         memcpy(m->start, d->q, sizeof(double) * (size_t)m->nq);

@@ -81,6 +81,11 @@ ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, Itm
     return ITM_OK;
 }
 
+static void free_joint(ItmJointDef* def)
+{
+    free((void*)def->clearance.section);
+}
+
 static void free_collider(ItmColliderDef* def)
 {
     free((void*)def->vertices);
@@ -98,6 +103,9 @@ void itm_builder_destroy(ItmBuilder* b)
     }
     free(b->signals.items);
     free(b->bodies.items);
+    for (int i = 0; i < b->joints.count; i++) {
+        free_joint(&b->joints.items[i]);
+    }
     free(b->joints.items);
     free(b->couplings.items);
     free(b->motions.items);
@@ -172,6 +180,20 @@ static ItmPose normalized(ItmPose pose)
     return pose;
 }
 
+// A copy of an array, or NULL for an empty one. *ok turns false without memory.
+static void* copy_array(const void* items, int count, size_t size, bool* ok)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    void* copy = malloc((size_t)count * size);
+    if (copy != NULL) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    *ok = *ok && copy != NULL;
+    return copy;
+}
+
 ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
@@ -239,11 +261,14 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
     unsigned undriven = 0;
-    if (!ITM_LIST_APPEND(b->driven, undriven)) {
-        return out_of_memory(error);
-    }
-    ItmStatus status = ADD(b->joints, ITM_ELEMENT_JOINT, copy);
+    bool ok = true;
+    copy.clearance.section = copy_array(def->clearance.section, 2 * def->clearance.nsection, sizeof(double), &ok);
+    ok = ok && ITM_LIST_APPEND(b->driven, undriven);
+    ItmStatus status = ok ? ADD(b->joints, ITM_ELEMENT_JOINT, copy) : out_of_memory(error);
     b->driven.count = b->joints.count;
+    if (status != ITM_OK) {
+        free_joint(&copy);
+    }
     return status;
 }
 
@@ -335,20 +360,6 @@ ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef*
 {
     REQUIRE(itm_material_pair_def_check(b, def, error));
     return ITM_LIST_APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
-}
-
-// A copy of an array, or NULL for an empty one. *ok turns false without memory.
-static void* copy_array(const void* items, int count, size_t size, bool* ok)
-{
-    if (count == 0) {
-        return NULL;
-    }
-    void* copy = malloc((size_t)count * size);
-    if (copy != NULL) {
-        memcpy(copy, items, (size_t)count * size);
-    }
-    *ok = *ok && copy != NULL;
-    return copy;
 }
 
 // The definition with arrays of its own.

@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/error.h"
+#include "multibody/clearance.h"
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 
@@ -545,8 +546,8 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
         status = status == ITM_OK ? itm_tree_build(&tree, b, use) : status;
     }
     if (status == ITM_OK) {
-        bool ok = compile_bodies(m, b, &tree) && compile_joints(m, b, &tree) && compile_signals(m, b) &&
-                  compile_forces(m, b) && (for_assembly || itm_latch_compile(m, b)) &&
+        bool ok = compile_bodies(m, b, &tree) && compile_joints(m, b, &tree) && itm_clearance_build(m, b) &&
+                  compile_signals(m, b) && compile_forces(m, b) && (for_assembly || itm_latch_compile(m, b)) &&
                   itm_rows_build(m, b, for_assembly) == ITM_OK;
         status = ok ? ITM_OK : ITM_ERR_MEMORY;
     }

@@ -97,6 +97,7 @@ typedef struct ItmJoint {
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
     int      block;                // its first row block, or ITM_NONE
+    int      loose;                // its play, or ITM_NONE: ideal
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
@@ -221,6 +222,26 @@ typedef struct ItmJointFriction {
     double force;
 } ItmJointFriction;
 
+// The play of a loose joint as a set of gaps, each between a point of the hub (body b) and a surface of body a:
+//   spherical    1    the centre of the socket
+//   cylindrical  2    the ends of the hub's centre line, -z then +z
+//   revolute     4    the same, then the stops at both ends
+//   prismatic    4 n  the corners of both faces, each against the two planes that meet there
+typedef struct ItmLoose {
+    int    joint;
+    ItmJointType type;
+    double radial, axial;          // m
+    double half_length;            // of the hub                                       m
+    double radius;                 // of the pin                                       m
+    double friction, restitution, stiffness, damping;
+    int    ncorner;                // prismatic
+    const double* corner;          // x, y in frame b, counter-clockwise               (2 ncorner)  m
+    const double* normal;          // x, y in frame a: outwards from the edge that begins at a corner (2 ncorner)
+    const double* offset;          // of the guide's plane beside that edge            (ncorner)  m
+    int    npoint;                 // gaps
+    int    first_point;            // among those of all loose joints
+} ItmLoose;
+
 typedef struct ItmLatch {
     const char* name;
     ItmLatchKind kind;
@@ -271,6 +292,8 @@ struct ItmModel {
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    ItmLoose*   loose;        // joints with clearance                      (nloose)
+    int         nloose, nloose_point, nloose_row; // with their gaps, and rows at most
     struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
     int         nvisual;
     int         nlimit, njoint_friction;

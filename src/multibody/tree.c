@@ -1,6 +1,7 @@
 // The spanning tree of a mechanism, and the first guess of its start.
 #include "multibody/compile.h"
 
+#include "multibody/clearance.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static bool is_reversible(unsigned free)
 static bool may_be_in_tree(const ItmJointDef* def)
 {
     return def->type != ITM_JOINT_DISTANCE && def->coordinates != ITM_JOINT_ROWS &&
-           def->stiffness == 0.0 && def->damping == 0.0;
+           def->stiffness == 0.0 && def->damping == 0.0 && !itm_clearance_is_loose(def);
 }
 
 // Attach whatever hangs on `body` by a joint that can carry it, and queue it.

@@ -72,7 +72,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
             memcpy(d->q, d->q1, size);
             return look(m, d, d->q, t);
         }
-        book(m, d, d->options.step);
+        book(m, d, d->h);
         gap = gap_next;
         d->info.iterations++;
     }
