@@ -5,6 +5,7 @@
 #include "multibody/bounded.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
+#include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
 
@@ -25,7 +26,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
-        {&d->step_hint, 1},
+        {&d->latch, ITM_LATCH_REALS * m->nlatch}, {&d->next_event, 1}, {&d->step_hint, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -185,6 +186,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     itm_rows_compute(m, d, 0.0);
     *d->energy_start = itm_energy_compute_kinetic(m, d) + itm_energy_compute_potential(m, d);
     d->position_state = ITM_POSITION_STALE;
+    itm_latch_apply_events(m, d);
 }
 
 double itm_data_get_time(const ItmData* d)

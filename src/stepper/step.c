@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "contact/contact.h"
 #include "multibody/bounded.h"
+#include "multibody/latch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,6 +67,10 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
                                "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
                                "'euler'",
                                itm_stepper_name(chosen.stepper));
+    }
+    if (status == ITM_OK && m->nlatch > 0 && chosen.stepper == ITM_STEPPER_ALI3P) {
+        status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                               "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
     }
     if (status == ITM_OK && m->contact != NULL) {
         status = itm_contact_create_data(m, d, error);
@@ -212,5 +217,6 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
+    itm_latch_apply_events(m, d);
     return ITM_OK;
 }
