@@ -149,12 +149,20 @@ function makeSection(section, runs, board, clock) {
   if (section.id === "contact" && runs[0].motion?.intervals.length) node.append(new Timeline(runs[0], clock).node);
   if (section.id === "signals") {
     node.append(makeSearch(node));
-    const isFew = section.groups.length <= 2;
-    node.append(...section.groups.map((group, i) => makeGroup(group, board, isFew || i === 0)));
+    const groups = sortGroups(section.groups, runs[0].scene);
+    node.append(...groups.map((group, i) => makeGroup(group, board, i === 0 || groups.length <= 2)));
   } else {
     node.append(el("div.plots", {}, ...section.groups.flatMap((group) => group.plots).map((plot) => board.add(plot))));
   }
   return node;
+}
+
+/** What moves the machine first, then its bodies, then the rest as it comes. */
+function sortGroups(groups, scene) {
+  const names = (list) => new Set((list ?? []).map((item) => item.name));
+  const ranks = [names(scene?.lines), names(scene?.bodies)];
+  const rank = (group) => (ranks[0].has(group.element) ? 0 : ranks[1].has(group.element) ? 1 : 2);
+  return [...groups].sort((a, b) => rank(a) - rank(b)); // stable
 }
 
 function makeSearch(section) {
