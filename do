@@ -5,7 +5,7 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # our matrices are small: threads only get in the way
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev zlib1g-dev libsundials-dev
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev
     libopenblas-dev liblapacke-dev libsuitesparse-dev"
 TEST_PACKAGES="libcmocka-dev clang chromium"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only

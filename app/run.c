@@ -83,6 +83,10 @@ static bool set_up(Run* r, const AppArguments* arguments)
     if (r->file == NULL) {
         return false;
     }
+    if (r->file->nnote > 0 && !arguments->is_quiet) {
+        fprintf(stderr, "interim: %d note%s on what the files have (see: interim check %s)\n", r->file->nnote,
+                r->file->nnote > 1 ? "s" : "", arguments->model);
+    }
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
     r->results_path = app_report_choose_results(arguments);

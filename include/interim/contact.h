@@ -131,9 +131,13 @@ typedef struct ItmContactOptions {
     int max_contacts;             // capacity; 0: chosen from the shapes
     ItmMlcpSolver solver;
     double tolerance;             // relative residual at which a solve counts as done
+    double effort;                // what the solve of an island may cost, ItmMlcpOptions.effort; 0: no limit
+    double residual_limit;        // relative residual beyond which a step counts as bad,
+    int residual_steps;           // and how many bad steps on end stop the run; 0: never
 } ItmContactOptions;
 
-// Exact cone, margin 1 mm, bounce above 1 cm/s, automatic solver.
+// Exact cone, margin 1 mm, bounce above 1 cm/s, automatic solver to 1e-9 at an effort of 40; 20 steps on end with a
+// residual above 1e-3 stop the run.
 ITM_API ItmContactOptions itm_default_contact_options(void);
 
 // ---------------------------------------------------------------------------- builder

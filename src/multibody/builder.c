@@ -104,8 +104,11 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->loads.items);
     free(b->springs.items);
     free(b->joint_springs.items);
+    free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
+    free(b->latches.items);
+    free(b->events.items);
     free(b->driven.items);
     for (int i = 0; i < b->colliders.count; i++) {
         free_collider(&b->colliders.items[i]);
@@ -237,6 +240,12 @@ ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* d
     return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
 }
 
+ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_servo_def_check(b, def, error));
+    return ADD(b->servos, ITM_ELEMENT_SERVO, *def);
+}
+
 ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_bushing_def_check(b, def, error));
@@ -250,6 +259,20 @@ ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int
 {
     REQUIRE(itm_actuator_def_check(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+}
+
+// ---------------------------------------------------------------------------- latches
+
+ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_latch_def_check(b, def, error));
+    return ADD(b->latches, ITM_ELEMENT_LATCH, *def);
+}
+
+ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+{
+    REQUIRE(itm_event_def_check(b, def, error));
+    return ITM_LIST_APPEND(b->events, *def) ? ITM_OK : out_of_memory(error);
 }
 
 // ---------------------------------------------------------------------------- contact
