@@ -95,7 +95,7 @@ function makeStage(run, clock) {
       button("front", "front view (2)", () => stage.fit("front")), button("side", "side view (3)", () => stage.fit("side")),
       button("top", "top view (4)", () => stage.fit("top")), follow),
     el("div.tools.shown", { role: "toolbar", "aria-label": "what is shown" },
-      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints"),
+      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints and the frames of interfaces"),
       run.motion.contacts.length ? toggle("forces", "forces", "contact points and forces; the length of an arrow goes with the square root of the force") : null,
       toggle("path", "trail", "path of the selected body")),
   );

@@ -1,7 +1,7 @@
 // The machine in 3-D: bodies with their shapes, joints, lines that extend, contact points and forces.
 // SPDX-License-Identifier: Apache-2.0
 import {
-  AmbientLight, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, CylinderGeometry,
+  AmbientLight, AxesHelper, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, CylinderGeometry,
   DirectionalLight, DoubleSide, EdgesGeometry, FrontSide, Group, HemisphereLight, InstancedMesh, Line, LineBasicMaterial, LineSegments,
   Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, PerspectiveCamera, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
   SphereGeometry, TubeGeometry, Curve, Vector2, Vector3, WebGLRenderer, GridHelper, PCFSoftShadowMap, Box3,
@@ -424,6 +424,9 @@ export class Stage {
     const springMaterial = new MeshLambertMaterial({ color: 0x6b7f99 });
     const ropeMaterial = new MeshLambertMaterial({ color: 0x444b55 });
     this.lines = [];
+    // a line that is bonded to another subsystem gets a frame where it acts: the interface
+    const bonds = new Set(this.run.signals.map((s) => /^bond\.([^.]+)\./.exec(s.name)?.[1]).filter(Boolean));
+    const isBonded = (name) => bonds.has(name.split(".").at(-1)) || bonds.has(name.replaceAll(".", "-"));
     for (const line of scene.lines) {
       const ends = { a: line.bodies[0], b: line.bodies[1], pa: line.point_a, pb: line.point_b };
       const group = new Group();
@@ -442,6 +445,13 @@ export class Stage {
       }
       group.traverse((node) => (node.castShadow = true));
       this.scene.add(group);
+      if (isBonded(line.name)) {
+        const frame = new AxesHelper(0.07 * this.size);
+        frame.raycast = () => {};
+        group.add(frame);
+        this.lines.at(-1).frame = frame;
+        this.jointNodes.push(frame);
+      }
     }
     for (const rope of this.ropes) {
       const group = new Group();
@@ -594,6 +604,7 @@ export class Stage {
       const length = b.sub(a).length();
       if (length > 0) line.group.quaternion.setFromUnitVectors(Z, b.divideScalar(length));
       if (line.rod) line.rod.scale.z = Math.max(length, 1e-9);
+      if (line.frame) line.frame.position.z = length;
       if (line.coil) line.coil.scale.z = Math.max(length, 1e-9);
     }
   }
