@@ -173,7 +173,7 @@ do_bench() {
 fuzz() {
     mkdir -p "out/fuzz/$1"
     "build-fuzz/tests/$1" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$2" \
-        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus examples >"out/fuzz/$1.log" 2>&1 ||
+        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus tests/urdf examples >"out/fuzz/$1.log" 2>&1 ||
         { tail -n 40 "out/fuzz/$1.log"; return 1; }
     grep -E '^Done' "out/fuzz/$1.log" | sed "s/^/$1: /"
 }
@@ -182,8 +182,12 @@ do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build fuzz build-fuzz
     fuzz fuzz_override $(($1 * 60)) &
+    override=$!
+    fuzz fuzz_urdf $(($1 * 60)) &
+    urdf=$!
     fuzz fuzz_file $(($1 * 60))
-    wait $!
+    wait $override
+    wait $urdf
 }
 
 case "${1:-help}" in
