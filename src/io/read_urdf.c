@@ -519,6 +519,7 @@ static void add_dynamics(Import* m, const ItmUrdfJoint* joint, int id)
         def.joint = id;
         def.direction = direction;
         def.damping = joint->damping;
+        def.is_implicit = true;  // light links with much damping are common
         status = itm_builder_add_joint_spring(m->r->builder, &def, NULL, m->r->error);
     }
     if (joint->friction > 0.0 && status == ITM_OK) {
