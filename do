@@ -16,6 +16,8 @@ usage() {
 ./do setup           install what building and testing need (Debian packages)
 ./do run             build, run the flagship example, results in out/
 ./do test            build with gcc and clang, run all tests, plain and with sanitizers
+./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
+./do docs            the documentation as a site, in out/docs/index.html
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
 ./do clean           remove builds and results
@@ -144,6 +146,24 @@ do_run() {
     echo "open out/manipulator.html and out/manipulator-couplings.html in a browser"
 }
 
+# Pages are made by node; the viewer of reports is worth having in them.
+build_for_pages() {
+    need $BUILD_PACKAGES
+    have node npm || need $WEB_PACKAGES
+    build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
+}
+
+do_reproduce() {
+    build_for_pages
+    node scripts/reproduce.mjs build/interim out/reproduce "$@"
+}
+
+do_docs() {
+    build_for_pages
+    node scripts/docs.mjs build/interim out/docs
+    echo "see out/docs/index.html"
+}
+
 do_bench() {
     need $BUILD_PACKAGES libcmocka-dev g++
     bench/run.sh
@@ -174,6 +194,8 @@ case "${1:-help}" in
     setup) need $BUILD_PACKAGES $TEST_PACKAGES; want_web ;;
     run) do_run ;;
     test) do_test ;;
+    reproduce) shift; do_reproduce "$@" ;;
+    docs) do_docs ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
     clean) rm -rf build build-* out ;;
