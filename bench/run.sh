@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [arm|chain|loop|wall|floor|mlcp|contact|hydraulics|clearance]...   measure Interim and its peers side by side; without names, everything.
+# run.sh [arm|chain|loop|wall|floor|mlcp|contact|hydraulics|rim|cosim|clearance]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
 # Figures of every round and the table stay in out/bench.
@@ -83,7 +83,7 @@ if [ -n "$scenes" ]; then
     run_rounds
     awk -f bench/table.awk "$out"/[0-9]*-*.txt | tee "$out/table.txt"
 fi
-# complementarity problems beside Siconos, collision, circuits and loose joints by themselves: programs with a table of their own
-for program in mlcp contact hydraulics clearance; do
+# complementarity problems beside Siconos, collision, circuits, interface models, coupled systems and loose joints by themselves: programs with a table of their own
+for program in mlcp contact hydraulics rim cosim clearance; do
     if wants "$program" "$@"; then "build/bench/bench_$program" | tee "$out/$program.txt"; fi
 done
