@@ -1,5 +1,6 @@
 // Detection in a step, and the rows of the contacts found.
 #include "contact/contact.h"
+#include "multibody/bounded_refine.h"
 
 #include "base/error.h"
 
@@ -321,6 +322,13 @@ static int user_id(const ItmModel* m, int body)
 }
 
 ItmContactInfo itm_contact_get_info(const ItmData* d, int contact)
+{
+    // looking makes the impulses those of least norm, and nothing else
+    itm_bounded_refine(d->model, (ItmData*)d);
+    return itm_contact_look(d, contact);
+}
+
+ItmContactInfo itm_contact_look(const ItmData* d, int contact)
 {
     if (contact < 0 || contact >= itm_contact_get_count(d)) {
         return (ItmContactInfo){.body_a = ITM_GROUND, .body_b = ITM_GROUND};

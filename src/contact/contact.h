@@ -78,6 +78,8 @@ void itm_contact_destroy_data(ItmData* d);
 // ITM_ERR_NOT_FINITE names a pair of shapes for which no normal can be found.
 ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h);
 
+// itm_contact_get_info with the impulses as they are, also while stepping.
+ItmContactInfo itm_contact_look(const ItmData* d, int contact);
 // What a bounded row of the last step is called: "contact of 'box' and 'floor': normal", "limit 'elbow'".
 void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size);
 

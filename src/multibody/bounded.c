@@ -71,6 +71,9 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->bounce_x = ITM_TAKE(arena, double, n);
     b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
+    int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
+    b->refine_N = ITM_TAKE(arena, double, most * most);
+    b->is_redundant = ITM_TAKE(arena, signed char, b->row_capacity);
     b->sweep_z = ITM_TAKE(arena, double, 6 * m->nbody);
     b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
     b->sweep_target = ITM_TAKE(arena, double, b->row_capacity);
@@ -94,7 +97,8 @@ void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int 
 void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
-    b->is_overfull = false;
+    b->nisland = b->nredundant = 0;
+    b->is_overfull = b->is_refined = false;
 }
 
 // ---------------------------------------------------------------------------- memory of the last step

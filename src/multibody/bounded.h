@@ -17,6 +17,10 @@ typedef enum ItmBoundKind {
     ITM_BOUND_ROLLING,
 } ItmBoundKind;
 
+// Islands of more rows than this are not examined for redundant rows one by one (itm_bounded_refine); how many there must be
+// is counted.
+#define ITM_REFINE_MOST 300
+
 // clang-format off
 typedef struct ItmBoundRow {
     ItmBoundKind kind;
@@ -92,7 +96,10 @@ typedef struct ItmBounded {
     double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
-    int             island_redundant; // dependent rows of the last solve
+    double*         refine_N;    // null space of an island, itm_bounded_refine (min(island_capacity, ITM_REFINE_MOST)^2)
+    signed char*    is_redundant; // rows that follow from others, itm_bounded_refine (row_capacity)
+    int             nredundant;
+    bool            is_refined;  // the table of this step has been examined
     int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved
     double          worst_residual;
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)

@@ -2,7 +2,7 @@
 // two cannot disagree.
 #include "multibody/output.h"
 
-#include "multibody/bounded.h"
+#include "multibody/bounded_refine.h"
 #include "multibody/dynamics.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -299,6 +299,7 @@ static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
     }
     emit(sink, "violation", "position", "", "m", "largest gap of a joint row, m or rad", gap);
     emit(sink, "violation", "velocity", "", "m/s", "largest velocity error of a joint row, m/s or rad/s", rate);
+    emit(sink, "violation", "redundant", "", "1", "joint rows that follow from others", d->info.nredundant);
 }
 
 static void emit_step(Sink* sink, const ItmData* d)
@@ -311,7 +312,7 @@ static void emit_step(Sink* sink, const ItmData* d)
         emit(sink, "solver", "active", "", "1", "of them between their bounds", d->info.nactive);
         emit(sink, "solver", "iterations", "", "1", "iterations of the complementarity solver", d->info.solver_iterations);
         emit(sink, "solver", "residual", "", "1", "its relative residual", d->info.solver_residual);
-        emit(sink, "solver", "redundant", "", "1", "active rows that depend on others", d->info.solver_redundant);
+        emit(sink, "solver", "redundant", "", "1", "active rows that follow from others", d->info.solver_redundant);
         emit(sink, "violation", "penetration", "", "m", "deepest penetration at the start of the last step",
              d->info.penetration);
     }
@@ -335,6 +336,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 static void prepare(const ItmModel* m, ItmData* d)
 {
     double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / d->options.step : 0.0;
+    itm_bounded_refine(m, d);
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
     itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);

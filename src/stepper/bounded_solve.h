@@ -2,7 +2,7 @@
 #ifndef ITM_STEPPER_BOUNDED_SOLVE_H
 #define ITM_STEPPER_BOUNDED_SOLVE_H
 
-#include "multibody/bounded.h"
+#include "multibody/bounded_island.h"
 
 // Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
 // rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. push (nv) receives the displacement
@@ -19,12 +19,6 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d);
 // b->v_after = A v, and what is added to it in a step h.
 void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h);
-// Number the rows of a chain of blocks (b->local, b->global). Returns how many, which may be more than there is room for.
-int itm_bounded_number_rows(ItmBounded* b, int head);
-// Its H', bilateral rows eliminated, into b->H (n x n), and the other numbers of its MLCP.
-void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
-// Friction couplings of a chain in its own row numbers, into b->island_couplings. Returns how many.
-int itm_bounded_number_couplings(ItmBounded* b, int head);
 // Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
 ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h);
 // Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.

@@ -123,7 +123,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
     int hardest = ITM_NONE;
     double most = 0.0;
     for (int i = 0; i < itm_contact_get_count(d); i++) {
-        ItmContactInfo c = itm_contact_get_info(d, i);
+        ItmContactInfo c = itm_contact_look(d, i);
         bool is_on_body = (c.body_a != ITM_GROUND && m->body_index[c.body_a] == body) ||
                           (c.body_b != ITM_GROUND && m->body_index[c.body_b] == body);
         if (is_on_body && !(c.normal_impulse <= most)) {
@@ -139,7 +139,7 @@ static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
     char where[200] = "";
     int contact = find_hardest_contact(m, d, body);
     if (contact != ITM_NONE) {
-        ItmContactInfo c = itm_contact_get_info(d, contact);
+        ItmContactInfo c = itm_contact_look(d, contact);
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
                  c.name_b != NULL ? c.name_b : "", c.name_b != NULL ? "'" : "");
     }
