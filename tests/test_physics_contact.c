@@ -330,9 +330,36 @@ static void add_voussoir(Scene* s, int index, double from, double to, double inn
     CHECK_OK(itm_builder_add_collider(s->b, &def, NULL, &error), &error);
 }
 
-static double arch_crown_sinks(double thickness, double seconds, double* creep)
+enum { NSTONE = 11 };
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARCH_SECONDS 1.0  // sanitizers look for other things than creep
+#else
+#define ARCH_SECONDS 10.0
+#endif
+
+// Largest displacement of a stone while `steps` are made, and the deepest penetration meanwhile.
+static double creep_of_stones(Scene* s, int steps, double* penetration)
 {
-    enum { NSTONE = 11 };
+    ItmVec3 before[NSTONE];
+    double farthest = 0.0;
+    for (int i = 0; i < NSTONE; i++) {
+        before[i] = itm_data_get_body_pose(s->m, s->d, i).p;
+    }
+    for (int k = 0; k < steps; k++) {
+        run(s, 1);
+        *penetration = fmax(*penetration, itm_data_get_step_info(s->d).penetration);
+    }
+    for (int i = 0; i < NSTONE; i++) {
+        ItmVec3 p = itm_data_get_body_pose(s->m, s->d, i).p;
+        farthest = fmax(farthest, hypot(p.x - before[i].x, hypot(p.y - before[i].y, p.z - before[i].z)));
+    }
+    return farthest;
+}
+
+// How far the crown sinks in the given time; then the mean speed of the stone that creeps fastest, and the deepest penetration.
+static double arch_crown_sinks(double thickness, double seconds, double* creep, double* penetration)
+{
     Scene s;
     open_scene(&s, DOWN);
     int material = add_material(&s, "stone", (ItmSurface){.friction = 0.8});
@@ -345,8 +372,8 @@ static double arch_crown_sinks(double thickness, double seconds, double* creep)
     double before = output(&s, "stone5.position.z");
     run(&s, (int)(seconds / 2e-3));
     double later = output(&s, "stone5.position.z");
-    run(&s, 100);
-    *creep = fabs(output(&s, "stone5.position.z") - later) / 0.2;
+    *penetration = 0.0;
+    *creep = creep_of_stones(&s, 500, penetration) / 1.0;
     close_scene(&s);
     return before - later;
 }
@@ -355,10 +382,12 @@ static void masonry_arch_stands_if_it_is_thick_enough(void** state)
 {
     (void)state;
     // a semicircular arch carries itself where thickness / radius > 0.107 (Milankovitch); stones of finite size need a bit less
-    double creep;
-    CHECK_NEAR(arch_crown_sinks(0.5, 1.0, &creep), 0.0, 1e-5);
+    double creep, penetration;
+    CHECK_NEAR(arch_crown_sinks(0.5, ARCH_SECONDS - 1.0, &creep, &penetration), 0.0, 1e-5);
+    printf("arch: creep %.3g m/s in the last of %g s, penetration %.3g m\n", creep, ARCH_SECONDS, penetration);
     CHECK_NEAR(creep, 0.0, 1e-6);
-    assert_true(arch_crown_sinks(0.1, 1.0, &creep) > 0.1);
+    CHECK_NEAR(penetration, 0.0, 1e-6);
+    assert_true(arch_crown_sinks(0.1, 1.0, &creep, &penetration) > 0.1);
 }
 
 int main(void)

@@ -276,6 +276,9 @@ void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling)
         return;
     }
     b->couplings[b->ncoupling++] = coupling;
+    for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
+        b->rows[coupling.tangent[k]].is_coupled = true;
+    }
     b->blocks[b->nblock - 1].ncoupling++;
 }
 

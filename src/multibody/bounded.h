@@ -37,6 +37,7 @@ typedef struct ItmBoundRow {
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double omega;          // compliance on the diagonal                            1/kg
     bool   is_bouncing;    // restitution acts in this step
+    bool   is_coupled;     // friction bounded by the normal impulse of the same step
 } ItmBoundRow;
 
 // A group of rows that act on the same bodies.
