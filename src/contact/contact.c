@@ -22,6 +22,13 @@ static void lay_out(const ItmModel* m, ItmContactData* c)
     itm_broad_init(&c->broad, &c->arena, c->filters, n, 4 * c->capacity);
 }
 
+size_t itm_contact_measure_data(const ItmModel* m)
+{
+    ItmContactData c = {0};
+    lay_out(m, &c);
+    return sizeof c + c.arena.high_water;
+}
+
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error)
 {
     ItmContactData* c = calloc(1, sizeof *c);

@@ -71,6 +71,8 @@ ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b);
 // Whether shapes of these bodies (ITM_NONE: the world) never meet.
 bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b);
 
+// Bytes of the contacts of a data object.
+size_t itm_contact_measure_data(const ItmModel* m);
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_contact_destroy_data(ItmData* d);
 

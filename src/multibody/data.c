@@ -2,6 +2,7 @@
 #include "multibody/data.h"
 
 #include "base/error.h"
+#include "mlcp/workspace.h"
 #include "multibody/bounded.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -25,7 +26,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
-        {&d->step_hint, 1},
+        {&d->step_hint, 1},      {&d->elastic, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -38,10 +39,6 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 #define TAKE_BODIES(arena, type, n)                                                                \
     ((arena)->block != NULL ? ITM_TAKE(arena, type, (n) + 1) + 1 : ITM_TAKE(arena, type, (n) + 1))
 
-static bool has_bounds(const ItmModel* m)
-{
-    return m->nlimit + m->njoint_friction + m->nmotor + m->ncontact_max > 0;
-}
 
 // The table of bounded rows, behind everything else.
 static void lay_out_bounded(const ItmModel* m, ItmData* d)
@@ -95,7 +92,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX
-    int nrow_max = m->nblock > 0 || has_bounds(m) ? ITM_BLOCK_MAX : 1;
+    int nrow_max = m->nblock > 0 || itm_model_has_bounds(m) ? ITM_BLOCK_MAX : 1;
     d->path_wrench = ITM_TAKE(arena, ItmSpatial, nrow_max * m->npath_max);
     double** velocities[] = {&d->x1, &d->x2, &d->x3, &d->x4};
     for (int i = 0; i < 4; i++) {
@@ -104,21 +101,34 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
-    if (has_bounds(m)) {
+    if (itm_model_has_bounds(m)) {
         lay_out_bounded(m, d);
     }
+}
+
+static ItmMlcpCapacity get_mlcp_capacity(const ItmBounded* b)
+{
+    return itm_default_mlcp_capacity(b->island_capacity, b->coupling_capacity);
 }
 
 size_t itm_data_measure(const ItmModel* m)
 {
     ItmData d = {0};
+    size_t workspace = 0;
     lay_out(m, &d);
-    return sizeof d + d.arena.high_water;
+    if (itm_model_has_bounds(m)) {
+        ItmBounded b = {0};
+        ItmArena arena = {0};
+        itm_bounded_lay_out(m, &b, &arena, m->ncontact_max);
+        ItmMlcpCapacity capacity = get_mlcp_capacity(&b);
+        workspace = itm_mlcp_workspace_measure(&capacity);
+    }
+    return sizeof d + d.arena.high_water + workspace;
 }
 
 static ItmStatus create_workspace(ItmBounded* b, ItmError* error)
 {
-    ItmMlcpCapacity capacity = itm_default_mlcp_capacity(b->island_capacity, b->coupling_capacity);
+    ItmMlcpCapacity capacity = get_mlcp_capacity(b);
     return itm_mlcp_workspace_create(&b->workspace, &capacity, error);
 }
 

@@ -23,7 +23,7 @@ typedef enum ItmLedger {
     ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
     ITM_LEDGER_FRICTION,    // taken by dry friction
-    ITM_LEDGER_IMPACT,      // taken by contacts and joint stops in their normal direction
+    ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
     ITM_LEDGER_COUNT,
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
@@ -61,6 +61,7 @@ struct ItmData {
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
+    double*  elastic;       // energy that compliant contacts and stops hold         (1) J
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
 
     // position stage: itm_kinematics_compute_positions

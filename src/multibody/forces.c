@@ -146,7 +146,7 @@ double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d)
 
 double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
 {
-    double sum = 0.0;
+    double sum = *d->elastic;
     for (int i = 0; i < m->nbody; i++) {
         sum -= m->bodies[i].mass * itm_vec_dot(m->gravity, d->x[i]);
     }

@@ -221,7 +221,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double gained = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
     double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
-    emit(sink, "energy", "potential", "", "J", "potential energy of gravity and springs", potential);
+    emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs and compliant contacts", potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
     emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "load_work", "", "J", "work of loads and actuators so far", booked[ITM_LEDGER_LOAD]);
@@ -230,7 +230,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     emit(sink, "energy", "constraint_work", "", "J", "work of joint forces so far: numerical",
          booked[ITM_LEDGER_CONSTRAINT]);
     emit(sink, "energy", "friction", "", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
-    emit(sink, "energy", "impact", "", "J", "taken by contacts and stops in their normal direction so far",
+    emit(sink, "energy", "impact", "", "J", "lost in contacts and stops in their normal direction so far",
          booked[ITM_LEDGER_IMPACT]);
     emit(sink, "energy", "balance", "", "J", "energy that is not accounted for: numerical", balance);
 }

@@ -418,14 +418,25 @@ void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double*
     }
 }
 
+// What a compliant row holds at the end of the step, K Phi+^2 / 2 with Phi+ = Phi + h w+ as its force has it.
+static double elastic_of(const ItmBoundRow* row, double v_after, double h)
+{
+    double gap = row->gap + h * v_after;
+    return itm_bound_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
+}
+
 // Work of the impulses with the mean of the row velocities before and after the step. Rows that rode in an interface model
-// are booked there.
+// are booked there. What compliant rows hold is a store, not a loss.
 static void book_work(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
+    double held = *d->elastic;
+    *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
-        double work = b->blocks[row->block].rides ? 0.0 : 0.5 * b->x[i] * (row->rate + b->v_after[i]);
+        bool rides = b->blocks[row->block].rides;
+        double work = rides ? 0.0 : 0.5 * b->x[i] * (row->rate + b->v_after[i]);
+        *d->elastic += rides ? 0.0 : elastic_of(row, b->v_after[i], d->options.step);
         if (row->kind == ITM_BOUND_MOTOR) {
             d->ledger[ITM_LEDGER_MOTION] += work;
         } else if (itm_bound_row_is_unilateral(row)) {
@@ -434,6 +445,7 @@ static void book_work(ItmData* d)
             d->ledger[ITM_LEDGER_FRICTION] -= work;
         }
     }
+    d->ledger[ITM_LEDGER_IMPACT] -= *d->elastic - held;
 }
 
 static void start_report(ItmData* d)

@@ -47,6 +47,17 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
     return ITM_OK;
 }
 
+ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* error)
+{
+    if (stepper == ITM_STEPPER_EULER || !itm_model_has_bounds(m)) {
+        return ITM_OK;
+    }
+    return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                         "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
+                         "'euler'",
+                         itm_stepper_name(stepper));
+}
+
 // ---------------------------------------------------------------------------- life
 
 ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error)
@@ -61,11 +72,8 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
     if (status == ITM_OK) {
         status = itm_data_init(&d, m, &chosen, error);
     }
-    if (status == ITM_OK && d->bounded != NULL && chosen.stepper != ITM_STEPPER_EULER) {
-        status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                               "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
-                               "'euler'",
-                               itm_stepper_name(chosen.stepper));
+    if (status == ITM_OK) {
+        status = itm_stepper_check(m, chosen.stepper, error);
     }
     if (status == ITM_OK && m->contact != NULL) {
         status = itm_contact_create_data(m, d, error);
