@@ -5,9 +5,10 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # our matrices are small: threads only get in the way
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev libsundials-dev
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev
     libopenblas-dev liblapacke-dev libsuitesparse-dev"
-TEST_PACKAGES="libcmocka-dev clang"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev clang chromium"
+WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
 usage() {
@@ -15,6 +16,8 @@ usage() {
 ./do setup           install what building and testing need (Debian packages)
 ./do run             build, run the flagship example, results in out/
 ./do test            build with gcc and clang, run all tests, plain and with sanitizers
+./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
+./do docs            the documentation as a site, in out/docs/index.html
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
 ./do clean           remove builds and results
@@ -55,6 +58,12 @@ need() {
         apt-get install -y -qq --no-install-recommends $missing" >setup.log 2>&1 ||
         { tail -n 20 setup.log >&2; exit 1; }
     rm -f setup.log
+}
+
+# The 3-D view is worth having, but no reason to stop.
+want_web() {
+    have node npm && return
+    (need $WEB_PACKAGES) || echo "no npm: reports will have plots as pictures and no 3-D view"
 }
 
 # ---------------------------------------------------------------------------- building and testing
@@ -111,6 +120,7 @@ verdict() {
 
 do_test() {
     need $BUILD_PACKAGES $TEST_PACKAGES
+    want_web
     rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log
     if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
         run_tests build "release: tests"
@@ -125,9 +135,33 @@ do_test() {
 
 do_run() {
     need $BUILD_PACKAGES
+    want_web
     build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
     mkdir -p out
-    build/interim run examples/four-bar.yaml -o out/four-bar.csv
+    # the same machine at the same step: interface model with impulses, and rates held as most tools do
+    build/interim run examples/manipulator.yaml -o out/manipulator.csv --report out/manipulator.html
+    echo
+    build/interim sweep examples/manipulator.yaml -q --over cosim.coupling=rim,zoh --reference cosim.coupling=monolithic \
+        --signals arm.cyl2.length,arm.cyl2.rate -o out/manipulator-couplings.csv --report out/manipulator-couplings.html
+    echo "open out/manipulator.html and out/manipulator-couplings.html in a browser"
+}
+
+# Pages are made by node; the viewer of reports is worth having in them.
+build_for_pages() {
+    need $BUILD_PACKAGES
+    have node npm || need $WEB_PACKAGES
+    build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
+}
+
+do_reproduce() {
+    build_for_pages
+    node scripts/reproduce.mjs build/interim out/reproduce "$@"
+}
+
+do_docs() {
+    build_for_pages
+    node scripts/docs.mjs build/interim out/docs
+    echo "see out/docs/index.html"
 }
 
 do_bench() {
@@ -139,7 +173,7 @@ do_bench() {
 fuzz() {
     mkdir -p "out/fuzz/$1"
     "build-fuzz/tests/$1" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$2" \
-        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus examples >"out/fuzz/$1.log" 2>&1 ||
+        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus tests/urdf examples >"out/fuzz/$1.log" 2>&1 ||
         { tail -n 40 "out/fuzz/$1.log"; return 1; }
     grep -E '^Done' "out/fuzz/$1.log" | sed "s/^/$1: /"
 }
@@ -148,14 +182,20 @@ do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build fuzz build-fuzz
     fuzz fuzz_override $(($1 * 60)) &
+    override=$!
+    fuzz fuzz_urdf $(($1 * 60)) &
+    urdf=$!
     fuzz fuzz_file $(($1 * 60))
-    wait $!
+    wait $override
+    wait $urdf
 }
 
 case "${1:-help}" in
-    setup) need $BUILD_PACKAGES $TEST_PACKAGES ;;
+    setup) need $BUILD_PACKAGES $TEST_PACKAGES; want_web ;;
     run) do_run ;;
     test) do_test ;;
+    reproduce) shift; do_reproduce "$@" ;;
+    docs) do_docs ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
     clean) rm -rf build build-* out ;;

@@ -40,13 +40,30 @@ static int name_width(const ItmModel* m)
     return (int)width;
 }
 
+// "5 modes from 4.18 to 73.2 Hz" of a flexible body
+static void print_modes(const ItmModel* m, int body, int width)
+{
+    int n = itm_model_get_mode_count(m, body);
+    double slowest = HUGE_VAL, fastest = 0.0;
+    for (int k = 0; k < n; k++) {
+        double hertz = itm_model_get_mode_frequency(m, body, k) / (2.0 * 3.14159265358979323846);
+        slowest = fmin(slowest, hertz);
+        fastest = fmax(fastest, hertz);
+    }
+    if (n > 0) {
+        printf("  %-*s  flexible: %d mode%s, %.4g to %.4g Hz in the body frame\n", width, "", n, n > 1 ? "s" : "", slowest,
+               fastest);
+    }
+}
+
 static void print_bodies(const ItmModel* m, int width)
 {
-    printf("\nbodies (%d)\n", m->nbody);
-    for (int i = 0; i < m->nbody; i++) {
+    printf("\nbodies (%d)\n", m->nuser);
+    for (int i = 0; i < m->nuser; i++) {
         const ItmBody* body = &m->bodies[m->body_index[i]];
         printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass,
                body->inertia.xx, body->inertia.yy, body->inertia.zz);
+        print_modes(m, i, width);
     }
 }
 
@@ -122,6 +139,14 @@ static void print_numbers(const ItmModelInfo* info)
     printf("memory       %.0f kB for a running instance\n", ceil((double)info->data_bytes / 1024.0));
 }
 
+static void print_events(const ItmModel* m)
+{
+    for (int i = 0; i < m->nevent; i++) {
+        printf("%-12s %.9g s: %s %s\n", i == 0 ? "events" : "", m->events[i].time, m->latches[m->events[i].latch].name,
+               m->events[i].closes ? "closes" : "opens");
+    }
+}
+
 static void print_run(const ItmModelFile* file)
 {
     const ItmRunSettings* run = &file->run;
@@ -146,7 +171,15 @@ static void print_mechanism(const ItmModelFile* file)
     print_joints(m, width);
     print_freedom(m, &info);
     print_numbers(&info);
+    print_events(m);
     app_contacts_print(file);
+}
+
+static void print_notes(const ItmModelFile* file)
+{
+    for (int i = 0; i < file->nnote; i++) {
+        printf("note: %s\n", file->notes[i]);
+    }
 }
 
 static int check(const AppArguments* arguments)
@@ -165,6 +198,7 @@ static int check(const AppArguments* arguments)
     nwarning = ncoupling >= 0 ? nwarning + ncoupling : -1;
     if (nwarning >= 0) {
         print_run(file);
+        print_notes(file);
         nwarning += file->model != NULL ? app_contacts_warn(file) + app_scales_warn(file) : 0;
         printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }

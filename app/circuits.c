@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define EULER_LIMIT 2.0   // |lambda| h on the negative real axis, where forward Euler and Heun stop being stable
-#define RK4_LIMIT 2.785   // and RK4
+#define MOST_STATES 1000  // of circuits whose rates are looked at: it takes the cube of the states
 
 // ---------------------------------------------------------------------------- numbers
 
@@ -24,38 +23,33 @@ static void print_size(const ItmFileCircuit* circuit)
     printf("\n");
 }
 
-// What limits the step of an integrator, or INFINITY.
-static double stable_step(ItmHydraulicIntegrator integrator, double rate)
-{
-    switch (integrator) {
-    case ITM_HYDRAULIC_EULER:
-    case ITM_HYDRAULIC_HEUN:
-        return EULER_LIMIT / rate;
-    case ITM_HYDRAULIC_RK4:
-        return RK4_LIMIT / rate;
-    default:
-        return INFINITY;
-    }
-}
-
 // The fastest rate of the start and what it asks of the step; returns the number of warnings.
 static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, ItmHydraulics* d)
 {
-    double rate = itm_hydraulics_compute_fastest_rate(circuit->circuit, d);
-    double step = circuit->step > 0.0 ? circuit->step : file->run.step.step;
+    const ItmCircuit* c = circuit->circuit;
     ItmHydraulicIntegrator integrator = circuit->options.integrator;
-    if (rate > 0.0) {
-        printf("  fastest rate %.4g 1/s at the start: euler and heun up to %.3g s, rk4 up to %.3g s\n", rate,
-               EULER_LIMIT / rate, RK4_LIMIT / rate);
-    } else {
-        printf("  fastest rate 0 1/s at the start: nothing is open\n");
-    }
-    printf("  integrator   %s in steps of %.9g s\n", itm_hydraulic_integrator_name(integrator), step);
-    if (step <= stable_step(integrator, rate)) {
+    const char* name = itm_hydraulic_integrator_name(integrator);
+    double step = circuit->step > 0.0 ? circuit->step : file->run.step.step;
+    printf("  integrator   %s in steps of %.9g s\n", name, step);
+    if (itm_circuit_get_info(c).nstate > MOST_STATES) {
+        printf("  fastest rate not computed for more than %d states\n", MOST_STATES);
         return 0;
     }
-    printf("warning: circuit '%s': %s is not stable in steps of %.3g s; up to %.3g s is safe, or take trapezoidal\n",
-           circuit->name, itm_hydraulic_integrator_name(integrator), step, stable_step(integrator, rate));
+    printf("  fastest rate %.4g 1/s at the start", itm_hydraulics_compute_fastest_rate(c, d));
+    for (int i = ITM_HYDRAULIC_EULER; i <= ITM_HYDRAULIC_RK4; i++) {
+        double limit = itm_hydraulics_compute_stable_step(c, d, (ItmHydraulicIntegrator)i);
+        if (isfinite(limit)) {
+            printf("%s %s up to %.3g s", i == ITM_HYDRAULIC_EULER ? ":" : ",",
+                   itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i), limit);
+        }
+    }
+    printf("\n");
+    double limit = itm_hydraulics_compute_stable_step(c, d, integrator);
+    if (!(step > limit)) {
+        return 0;
+    }
+    printf("warning: circuit '%s': %s is not stable in steps of %.3g s; up to %.3g s is safe at the start, or take "
+           "trapezoidal\n", circuit->name, name, step, limit);
     return 1;
 }
 

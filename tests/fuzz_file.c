@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a model file. Build with the `fuzz` preset, run with
+// libFuzzer target: any bytes as a model file, whose circuits are started and stepped once. Build with the `fuzz` preset, run with
 //   build-fuzz/tests/fuzz_file -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 <new corpus> tests/corpus examples
 #include "interim/file.h"
 
@@ -6,11 +6,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
+static void start_circuit(const ItmFileCircuit* circuit)
+{
+    ItmHydraulics* d = NULL;
+    ItmError error;
+    if (itm_file_create_hydraulics(&d, circuit, NULL, &error) == ITM_OK) {
+        itm_hydraulics_step(circuit->circuit, d, 1e-3);
+        itm_hydraulics_destroy(d);
+    } else if (error.message[0] == '\0') {
+        __builtin_trap();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     ItmModelFile* file = NULL;
     ItmError error;
     if (itm_file_parse(&file, (const char*)data, size, "fuzz", NULL, 0, &error) == ITM_OK) {
+        for (int i = 0; i < file->ncircuit; i++) {
+            start_circuit(&file->circuits[i]);
+        }
         itm_file_destroy(file);
     } else if (error.message[0] == '\0' || (error.status == ITM_ERR_INPUT && error.line < 1)) {
         __builtin_trap(); // an error without a message or a place

@@ -1,35 +1,8 @@
 // Controls: closed forms of every kind of block, order and loops, samples, checkpoints, faults.
+#include "allocations.h"
 #include "check.h"
 
 #include "interim/control.h"
-
-// ---------------------------------------------------------------------------- allocations, counted
-
-static long allocations;
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* block, size_t size);
-void* __wrap_malloc(size_t size);
-void* __wrap_calloc(size_t count, size_t size);
-void* __wrap_realloc(void* block, size_t size);
-
-void* __wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void* __wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void* __wrap_realloc(void* block, size_t size)
-{
-    allocations++;
-    return __real_realloc(block, size);
-}
 
 // ---------------------------------------------------------------------------- a control under test
 
@@ -493,6 +466,11 @@ static void names_that_do_not_fit_are_refused(void** state)
     refuse_build(&f, "y.input", 5, "more than one");
 
     f = make();
+    CHECK_OK(itm_control_add_constant(f.b, "time", 2.0, &f.error), &f.error);
+    add_expression(&f, "y", "1 + time");
+    refuse_build(&f, "y.input", 5, "rename");
+
+    f = make();
     add_expression(&f, "y", "rate(arm.x)");
     refuse_build(&f, "y.input", 6, "derivative block");
 
@@ -636,7 +614,7 @@ static void too_many_samples_are_refused(void** state)
     (void)state;
     Fixture f = make();
     for (int i = 0; i < 21; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "d%d", i);
         ItmControlBlockDef def = block(name, ITM_CONTROL_DELAY, "1");
         def.samples = 1000000;

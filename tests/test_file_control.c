@@ -1,7 +1,7 @@
 // Controls and recorded signals in model files: what the file says is what the C API would get, and mistakes have a place.
 #include "read_text.h"
 
-#include "interim/control.h"
+#include "interim/cosim.h"
 
 #define CONTROL                                                                                    \
     "parameters: {k: 2, L: 5 mm}\n"                                                                \
@@ -142,6 +142,96 @@ static void outputs_of_other_subsystems_are_connections(void** state)
     done(&r);
 }
 
+// The velocity controller of the crane as docs/theory-control.md writes it                      [contact-rim, eqs. 53, 54]
+static void laws_of_the_paper_are_three_lines_each(void** state)
+{
+    (void)state;
+    Read r = accept("signals:\n"
+                    "  ramp: {ramp: {start: 5 s, end: 6 s, to: 1, smooth: false}}\n"
+                    "  open: {ramp: {start: 1 s, end: 2 s, to: 1, smooth: false}}\n"
+                    "parameters: {dkappa2: -0.15}\n"
+                    "subsystems:\n"
+                    "  crane: {type: control, step: 1 ms, blocks: {cyl1: 0}}\n"
+                    "  control:\n"
+                    "    type: control\n"
+                    "    step: 1 ms\n"
+                    "    blocks:\n"
+                    "      kappa2: 0.4871 + dkappa2 * open\n"
+                    "      w1: -50 mm/s * if(time > 9 s, 0, ramp)\n"
+                    "      kappa_dot1: {type: pid, input: w1 - crane.cyl1.rate, proportional: -6/(1 m), derivative: -1 s/m,\n"
+                    "                   limits: [-3, 3]}\n"
+                    "      kappa1: {type: integrator, input: kappa_dot1, start: 0.45, limits: [0, 1]}\n");
+    const ItmFileControl* c = &r.file.controls[1];
+    double rate = -0.01;
+    CHECK_NEAR(run_to(c, 1500, "kappa2", &rate), 0.4871 - 0.15 * 0.5, 1e-15);                 // eq. 52
+    CHECK_NEAR(run_to(c, 5500, "w1", &rate), -0.05 * 0.5, 1e-15);                               // eq. 54
+    CHECK_NEAR(run_to(c, 9000, "w1", &rate), -0.05, 0);
+    CHECK_NEAR(run_to(c, 9001, "w1", &rate), 0, 0);
+    // eq. 53 while w* rises with 0.05 m/s^2: 6 (0.025 - 0.01) + 0.05; differences of 0.05, rounded, over 1 ms
+    CHECK_NEAR(run_to(c, 5500, "kappa_dot1", &rate), 6 * (0.025 - 0.01) + 0.05, 2e-13);
+    CHECK_NEAR(run_to(c, 9001, "kappa_dot1", &rate), -3, 0);  // the jump down asks for 50
+    done(&r);
+}
+
+static void the_example_does_what_it_says(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/control.yaml", NULL, 0, &error), &error);
+    assert_null(file->model);
+    const ItmFileControl* c = &file->controls[0];
+    CHECK_NEAR(run_to(c, 450, "valve", NULL), 0, 0);  // stick in its dead band
+    CHECK_NEAR(run_to(c, 2000, "wanted", NULL), 0.8 * (0.6 - 0.05) / 0.95, 1e-15);
+    CHECK_NEAR(run_to(c, 2000, "measured", NULL), run_to(c, 2000, "wanted", NULL), 0.01 * 0.8);
+    CHECK_NEAR(run_to(c, 2300, "command", NULL), 1, 0);  // saturated
+    CHECK_NEAR(run_to(c, 3000, "overspeed", NULL), 1, 0);
+    CHECK_NEAR(run_to(c, 6000, "overspeed", NULL), 0, 0);
+    CHECK_NEAR(run_to(c, 6000, "speed", NULL), 0, 0.01 * 0.8);
+    itm_file_destroy(file);
+}
+
+// A sled under sampled control, stepped by the co-simulation: the recurrence of semi-implicit Euler with the force of the
+// sample at the beginning of the step.
+static void a_mechanism_under_control_follows_the_recurrence(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmCosim* x = NULL;
+    ItmError error = {0};
+    const char* overrides[] = {"subsystems.control.blocks.force.limits=[-20, 20]"};  // so that it saturates
+    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/position-control.yaml", overrides, 1, &error), &error);
+    CHECK_OK(itm_file_create_cosim(&x, file, NULL, &error), &error);
+    double* values = calloc((size_t)itm_cosim_get_output_count(x), sizeof *values);
+    int force = itm_cosim_find_output(x, "control.force"), place = itm_cosim_find_output(x, "rig.rail.displacement");
+    assert_true(force != ITM_NONE && place != ITM_NONE);
+    double s = 0.0, v = 0.0, integral = 0.0, h = 1e-3;
+    int nlimited = 0;
+    for (int k = 0; k < 1500; k++) {
+        CHECK_OK(itm_cosim_compute_outputs(x, values), itm_cosim_get_error(x));
+        // the quintic ramp from 0.1 s to 0.6 s
+        double tau = fmin(fmax((k * h - 0.1) / 0.5, 0.0), 1.0);
+        double wanted = 0.2 * tau * tau * tau * (10 + tau * (-15 + 6 * tau));
+        double wanted_rate = 0.2 / 0.5 * 30 * tau * tau * (1 - tau) * (1 - tau);
+        double free = 800 * (wanted - s) + integral + 60 * (wanted_rate - v) + 300 * wanted;
+        double F = fmin(fmax(free, -20.0), 20.0);
+        nlimited += F != free;
+        // rounding of 1500 steps of a stable loop
+        CHECK_NEAR(values[place], s, 1e-12);
+        CHECK_NEAR(values[force], F, 1e-9);
+        if (!((free - F) * (wanted - s) > 0)) {
+            integral += h * 4000 * (wanted - s);
+        }
+        v += h / 2.0 * (F - 300 * s);
+        s += h * v;
+        CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
+    }
+    assert_true(nlimited > 20);
+    free(values);
+    itm_cosim_destroy(x);
+    itm_file_destroy(file);
+}
+
 // ---------------------------------------------------------------------------- mistakes
 
 // A mistake in the first block, line 8, at the place that @ marks.
@@ -196,6 +286,24 @@ static void mistakes_are_placed(void** state)
     refuse_blocks("      y: @x + 1\n      x: z - 1\n      z: 2 * y\n", "algebraic loop: y -> x -> z -> y");
     refuse_blocks("      y: {type: expression, input: min(1, @2)}\n", "'2)' has no value; inside { } an expression with a comma");
     refuse_blocks("      y: rate(@k)\n", "there is no signal 'k'");
+}
+
+static void mistakes_of_driven_actuators_are_placed(void** state)
+{
+    (void)state;
+#define SLED                                                                                       \
+    "  bodies: {sled: {mass: 2, inertia: [1, 1, 1]}}\n"                                            \
+    "  forces: {ram: {type: actuator, bodies: [ground, sled], point_b: [1, 0, 0], force: "
+    refuse("multibody:\n" SLED "c.f}}\nsubsystems: {c: {type: control, step: 1, blocks: {f: 1}}}\n", 3, 85, "needs a 'name'");
+    refuse("multibody:\n  name: rig\n" SLED "d.f}}\nsubsystems: {c: {type: control, step: 1, blocks: {f: 1}}}\n", 4, 85,
+           "there is no subsystem 'd'");
+    const char* text = "multibody:\n  name: rig\n" SLED "c.g}}\nsubsystems: {c: {type: control, step: 1, blocks: {gg: 1}}}\n";
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    assert_int_equal(itm_file_parse(&file, text, strlen(text), "model.yaml", NULL, 0, &error), ITM_ERR_INPUT);
+    assert_non_null(strstr(error.message, "subsystem 'c' has no output 'g'; nearest: 'gg'"));
+    assert_int_equal(error.line, 4);
+#undef SLED
 }
 
 // As above, elsewhere.
@@ -325,7 +433,11 @@ int main(void)
         cmocka_unit_test(every_block_is_read),
         cmocka_unit_test(pid_of_the_file_is_that_of_the_api),
         cmocka_unit_test(outputs_of_other_subsystems_are_connections),
+        cmocka_unit_test(laws_of_the_paper_are_three_lines_each),
+        cmocka_unit_test(the_example_does_what_it_says),
+        cmocka_unit_test(a_mechanism_under_control_follows_the_recurrence),
         cmocka_unit_test(mistakes_are_placed),
+        cmocka_unit_test(mistakes_of_driven_actuators_are_placed),
         cmocka_unit_test(mistakes_of_the_control_are_placed),
         cmocka_unit_test(overrides_change_blocks_but_add_none),
         cmocka_unit_test(recordings_are_played_back),

@@ -365,6 +365,77 @@ static void a_start_that_cannot_rest_names_its_place(void** state)
     itm_file_destroy(file);
 }
 
+// ---------------------------------------------------------------------------- stable steps
+
+// Deviation of a state from rest after 1000 steps, as a multiple of that at the start.
+static double grow(const ItmFileCircuit* circuit, int state, double deviation, double h)
+{
+    ItmHydraulics* d = NULL;
+    ItmError error = {0};
+    double x[8], rest;
+    CHECK_OK(itm_hydraulics_create(&d, circuit->circuit, &circuit->options, &error), &error);
+    assert_true(itm_circuit_get_info(circuit->circuit).nstate <= 8);
+    itm_hydraulics_get_x(d, x);
+    rest = x[state];
+    x[state] += deviation;
+    itm_hydraulics_set_x(d, x);
+    double largest = 0.0;
+    for (int i = 0; i < 1000; i++) {
+        CHECK_OK(itm_hydraulics_step(circuit->circuit, d, h), itm_hydraulics_get_error(d));
+        itm_hydraulics_get_x(d, x);
+        largest = i < 950 ? 0.0 : fmax(largest, fabs(x[state] - rest)); // of the last swings
+    }
+    itm_hydraulics_destroy(d);
+    return largest / deviation;
+}
+
+// A vessel that fills through a laminar resistance (a real eigenvalue), and a spool of second order (a complex pair).
+static void explicit_integrators_are_stable_up_to_the_step_that_is_named(void** state)
+{
+    (void)state;
+    static const struct {
+        const char* text;
+        const char* state;
+        double deviation, euler; // limit of forward Euler, -2 Re / |lambda|^2
+    } CASES[] = {
+        {"subsystems: {h: {type: hydraulics, nodes: {pump: {type: pressure-source, pressure: 50 bar},\n"
+         " a: {type: volume, volume: 1.5 l, pressure: 50 bar}}, elements: {\n"
+         " r: {type: laminar, ports: [pump, a], conductance: 1e-9}}}}",
+         "a.pressure", 1e3, 2 / 1e3},
+        {"subsystems: {h: {type: hydraulics, nodes: {pump: {type: pressure-source, pressure: 50 bar}, tank: {type: tank},\n"
+         " a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}}, elements: {\n"
+         " v: {type: valve-4-3, ports: {p: pump, t: tank, a: a, b: b}, area: 0.01 mm^2, dead_band: 1,\n"
+         " spool: {natural_frequency: 50 Hz, damping_ratio: 0.3}}}}}",
+         "v.spool", 1e-6, 2 * 0.3 / (2 * PI * 50)},
+    };
+    for (int k = 0; k < 2; k++) {
+        for (int i = ITM_HYDRAULIC_EULER; i <= ITM_HYDRAULIC_TRAPEZOIDAL; i++) {
+            ItmModelFile* file = load(CASES[k].text, NULL);
+            ItmFileCircuit* circuit = &file->circuits[0];
+            circuit->options.integrator = (ItmHydraulicIntegrator)i;
+            ItmHydraulics* d = NULL;
+            ItmError error = {0};
+            CHECK_OK(itm_file_create_hydraulics(&d, circuit, NULL, &error), &error);
+            double limit = itm_hydraulics_compute_stable_step(circuit->circuit, d, circuit->options.integrator);
+            itm_hydraulics_destroy(d);
+            int at = 0;
+            while (strcmp(itm_circuit_get_state_name(circuit->circuit, at), CASES[k].state) != 0) {
+                at++;
+            }
+            if (i == ITM_HYDRAULIC_TRAPEZOIDAL) {
+                assert_true(isinf(limit));
+            } else {
+                assert_true(grow(circuit, at, CASES[k].deviation, 0.97 * limit) < 0.5);
+                assert_true(grow(circuit, at, CASES[k].deviation, 1.03 * limit) > 2.0);
+            }
+            if (i == ITM_HYDRAULIC_EULER) {
+                CHECK_NEAR(limit, CASES[k].euler, 1e-6 * CASES[k].euler); // 1e-12 of slack on |R|
+            }
+            itm_file_destroy(file);
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- several subsystems
 
 // The smallest circuit with a valve.
@@ -531,6 +602,8 @@ static void mistakes_in_fluids_and_nodes_are_placed(void** state)
     refuse_circuit(" nodes: {a: {type: volume, volume: 1 l, pressure: -1 bar}}", 1, 51, "below the vapour pressure");
     refuse_circuit(" nodes: {a: {type: pressure-source}}", 1, 10, "needs 'pressure'");
     refuse_circuit(" nodes: {a b: {type: tank}}", 1, 10, "white space");
+    refuse_circuit(" nodes: {a: {type: tank}, b: {type: volume, volume: 1 l}},\n elements: {a: {type: laminar, ports: [a, b], conductance: 1}}",
+                   2, 13, "the name 'a' is taken already");
     refuse_circuit(" nodes: {energy: {type: tank}}", 1, 10, "ledger");
     refuse_circuit(" nodes: {a: {type: pressure-source, pressure: 1 bar, signal: 2 bar}}", 1, 62, "a constant already");
     refuse_circuit(" nodes: {a: {type: pressure-source, pressure: h.b}}", 1, 47, "a pressure to start from");
@@ -630,6 +703,8 @@ static void mistakes_in_valves_are_placed(void** state)
     refuse_element(PORTS "command: H.u}", after + 9, "there is no subsystem 'H'; nearest: 'h'");
     refuse_element(PORTS "command: h.a.pressure, signal: h.b.pressure}", after + 31, "an output of another subsystem already");
     refuse_element(PORTS "command: h.a.presure}", after + 9, "subsystem 'h' has no output 'a.presure'; nearest: 'a.pressure'");
+    expect_refused("multibody: {name: arm, bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}}\n" VALVE("command: arm.rod.position.w"), 8, 94,
+                   "subsystem 'arm' has no output 'rod.position.w'; nearest: 'rod.position.");
     refuse_element(PORTS "command: level, signal: level}", after + 24, "a signal already");
     refuse_element(PORTS "command: {rmp: {}}}", after + 10, "nearest: 'ramp'");
     refuse_element(PORTS "limit: 0}", after + 7, "limit must be positive");
@@ -675,6 +750,7 @@ int main(void)
         cmocka_unit_test(circuits_of_the_cranes_are_the_same_bit_for_bit),
         cmocka_unit_test(circuit_of_the_manipulator_is_the_same_and_starts_at_rest),
         cmocka_unit_test(a_start_that_cannot_rest_names_its_place),
+        cmocka_unit_test(explicit_integrators_are_stable_up_to_the_step_that_is_named),
         cmocka_unit_test(signals_of_the_file_serve_every_subsystem),
         cmocka_unit_test(outputs_of_other_subsystems_are_kept_as_connections),
         cmocka_unit_test(steps_of_run_and_circuit_fit),

@@ -1,37 +1,9 @@
 // Integrators: orders, agreement, ledger, derivatives, and the promises of a running instance.
+#include "allocations.h"
 #include "check.h"
 
 #include "interim/hydraulics.h"
 #include "scenes/scenes.h"
-
-// ---------------------------------------------------------------------------- counting allocations
-
-// The linker puts these in the place of the library's calls (see CMakeLists.txt).
-static long allocations;
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* block, size_t size);
-void* __wrap_malloc(size_t size);
-void* __wrap_calloc(size_t count, size_t size);
-void* __wrap_realloc(void* block, size_t size);
-
-void* __wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void* __wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void* __wrap_realloc(void* block, size_t size)
-{
-    allocations++;
-    return __real_realloc(block, size);
-}
 
 // Uniform in [lo, hi], the same on every machine.
 static double draw(uint64_t* seed, double lo, double hi)

@@ -1,46 +1,12 @@
 // The public face of the MLCP room: closed forms, proofs, warm start, bad input, no allocation,
 // same bits.
+#include "allocations.h"
 #include "check.h"
 
 #include "bench/mlcp_generator.h"
 #include "interim/mlcp.h"
 
 #define INF ((double)INFINITY)
-
-// ---------------------------------------------------------------------------- allocation count
-// The linker sends every allocation of this program through these (see CMakeLists.txt).
-
-static long allocations;
-
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* old, size_t size);
-void* __real_aligned_alloc(size_t align, size_t size);
-void* __wrap_malloc(size_t size);
-void* __wrap_calloc(size_t count, size_t size);
-void* __wrap_realloc(void* old, size_t size);
-void* __wrap_aligned_alloc(size_t align, size_t size);
-
-void* __wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-void* __wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-void* __wrap_realloc(void* old, size_t size)
-{
-    allocations++;
-    return __real_realloc(old, size);
-}
-void* __wrap_aligned_alloc(size_t align, size_t size)
-{
-    allocations++;
-    return __real_aligned_alloc(align, size);
-}
 
 // ---------------------------------------------------------------------------- helpers
 

@@ -90,7 +90,7 @@ static void velocity_controller_of_the_crane(void** state)
     Law law = make();
     add_ramp(&law, "ramp", 5.0, 6.0, 0.0, 1.0);
     for (int j = 0; j < 2; j++) {
-        char name[3][16], input[3][96];
+        char name[3][32], input[3][96];
         snprintf(name[0], sizeof name[0], "w%d", j + 1);
         snprintf(input[0], sizeof input[0], "%g * if(time > 9, 0, ramp)", w_max[j]);
         add(&law, itm_default_control_block_def(ITM_CONTROL_EXPRESSION), name[0], input[0]);
@@ -118,7 +118,7 @@ static void velocity_controller_of_the_crane(void** state)
         double t = k * h;
         CHECK_OK(itm_controller_step(law.c, law.d, t, h, rate), itm_controller_get_error(law.d));
         for (int j = 0; j < 2; j++) {
-            char name[16];
+            char name[32];
             double error = desired(t, w_max[j]) - rate[j];
             double derivative = k == 0 ? 0.0 : (error - error_last[j]) / h;
             double kappa_dot = fmin(fmax(-k_P[j] * error - k_D[j] * derivative, -3.0), 3.0);  // eq. 53

@@ -147,6 +147,8 @@ ITM_API ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContac
 ITM_API ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error);
+// A shape to look at in pictures of the machine: it touches nothing and weighs nothing. Its name is not kept.
+ITM_API ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error);

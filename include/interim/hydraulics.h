@@ -365,9 +365,11 @@ typedef struct ItmHydraulicDerivatives {
 ITM_API void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d,
                                                 const ItmHydraulicDerivatives* out, double t, const double* x,
                                                 const double* s, const double* w);
-// Fastest rate of the present state: largest magnitude of an eigenvalue of f_x, 1/s. Forward Euler needs steps below about
-// 2 over this. NAN without memory.
+// Fastest rate of the present state: largest magnitude of an eigenvalue of f_x, 1/s. NAN without memory.
 ITM_API double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d);
+// Largest step, s, at which an explicit integrator is stable for the present state, linearised; INFINITY for the implicit
+// ones, or where nothing flows. NAN without memory. Takes the cube of the number of states.
+ITM_API double itm_hydraulics_compute_stable_step(const ItmCircuit* c, ItmHydraulics* d, ItmHydraulicIntegrator integrator);
 // First time after t at which a signal of the circuit jumps or kinks, or INFINITY.
 ITM_API double itm_circuit_next_break(const ItmCircuit* c, double t);
 

@@ -101,6 +101,22 @@ typedef enum ItmJointMode {
     ITM_JOINT_ROWS,  // always a block of constraint rows
 } ItmJointMode;
 
+// Play of a revolute, cylindrical, prismatic or spherical joint. Body a carries the pin (or the ball, or the guide), body b
+// the hub (or the socket, or the slider), centred on frame b. radial 0: no play, the joint is ideal.
+typedef struct ItmClearance {
+    double radial;               // difference of the radii; prismatic: between each face of the section and the guide  m
+    double axial;                // revolute: play on either side                                                       m
+    double length;               // of the hub or slider along z; not for spherical joints                              m
+    double radius;               // of the pin or ball, the lever arm of friction                                       m
+    const double* section;       // prismatic: corners x, y in frame b of a convex polygon        (2 nsection)          m
+    int nsection;
+    double friction;             // Coulomb's coefficient, >= 0
+    double restitution;          // Newton's coefficient, 0 .. 1
+    double stiffness, damping;   // of one contact point, N/m and N s/m; both 0: rigid
+} ItmClearance;
+
+#define ITM_CLEARANCE_MAX_CORNERS 64
+
 typedef struct ItmJointDef {
     const char* name;
     ItmJointType type;
@@ -115,6 +131,9 @@ typedef struct ItmJointDef {
     double start_rate[ITM_DIRECTION_COUNT];  // m/s or rad/s; used where has_start
     double stiffness, damping;           // of the locked directions, N/m and N s/m (N m/rad ...);
                                          // both 0: rigid. Compliant joints are always rows.
+    ItmClearance clearance;              // loose joints are bounded rows, whatever the coordinates. They start in the
+                                         // middle and moving as if ideal, unless poses or velocities that are given of
+                                         // their bodies say otherwise
 } ItmJointDef;
 
 // Joint frames at the body origins, rigid, coordinates as the world has them.
@@ -199,6 +218,21 @@ typedef struct ItmJointSpringDef {
 
 ITM_API ItmJointSpringDef itm_default_joint_spring_def(void);
 
+// PD control of a free direction of a joint: pushes with feedforward + stiffness (r - x) + damping (r' - x'), at most
+// max_force either way. What it does is work of a load.
+typedef struct ItmServoDef {
+    const char* name;
+    int joint;
+    ItmDirection direction;
+    int target;        // signal r, m or rad; or ITM_NONE: 0
+    double stiffness;  // N/m or N m/rad, >= 0
+    double damping;    // N s/m or N m s/rad, >= 0
+    int feedforward;   // signal, N or N m; or ITM_NONE
+    double max_force;  // N or N m; 0: no limit
+} ItmServoDef;
+
+ITM_API ItmServoDef itm_default_servo_def(void);
+
 // Six springs and dampers between two frames; deformations along the axes of frame a, rotations as the
 // rotation vector from a to b. Frames that coincide are unstressed.
 typedef struct ItmBushingDef {
@@ -222,6 +256,32 @@ typedef struct ItmActuatorDef {
 
 ITM_API ItmActuatorDef itm_default_actuator_def(void);
 
+// ---------------------------------------------------------------------------- latches and events
+
+// Something that can be held fast and let go while a simulation runs. Closed, it holds what it was closed on as it was at that
+// moment; closing is an impact that conserves momentum and leaves no relative velocity. All latches start open.
+typedef enum ItmLatchKind {
+    ITM_LATCH_DIRECTION,  // a free direction of a joint: locking
+    ITM_LATCH_BODIES,     // all six freedoms of a body against another: grasping
+} ItmLatchKind;
+
+typedef struct ItmLatchDef {
+    const char* name;
+    ItmLatchKind kind;
+    int joint;               // direction: not one of a joint with three free rotations, and not driven by a motion
+    ItmDirection direction;
+    int body_a, body_b;      // bodies: different, or ITM_GROUND
+} ItmLatchDef;
+
+ITM_API ItmLatchDef itm_default_latch_def(ItmLatchKind kind);
+
+// At the first step that begins at or after a time, close or open a latch. Nothing happens if it is so already.
+typedef struct ItmEventDef {
+    double time;   // s, >= 0
+    int latch;
+    bool closes;
+} ItmEventDef;
+
 // ---------------------------------------------------------------------------- builder
 
 ITM_API ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error);
@@ -238,7 +298,10 @@ ITM_API ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def,
 ITM_API ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
 
 // ---------------------------------------------------------------------------- model
@@ -252,6 +315,7 @@ ITM_API void itm_model_destroy(ItmModel* model);
 // What a model is. Counts are fixed at compilation.
 typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
+    int nmode;       // modes of flexible bodies
     int nq;          // position coordinates (quaternions count 4)
     int nv;          // velocity coordinates
     int nrow;        // constraint rows
@@ -269,6 +333,7 @@ ITM_API ItmModelInfo itm_model_get_info(const ItmModel* m);
 // Ids by name, ITM_NONE if there is none; names by id, NULL if out of range. Name strings belong to m.
 ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
+ITM_API int itm_model_find_latch(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
 ITM_API const char* itm_model_get_body_name(const ItmModel* m, int body);
 ITM_API const char* itm_model_get_joint_name(const ItmModel* m, int joint);

@@ -115,7 +115,8 @@ static ItmStatus find_local(Build* k, int block, int slot, ItmOp* op, const char
         return refuse(k, block, slot, op, message);
     }
     if (other != ITM_NONE) {
-        *op = (ItmOp){.code = ITM_OP_BLOCK, .index = other, .offset = op->offset, .length = op->length};
+        op->code = ITM_OP_BLOCK;
+        op->index = other;
     } else if (signal != ITM_NONE) {
         op->code = is_rate ? ITM_OP_SIGNAL_RATE : ITM_OP_SIGNAL;
         op->index = number_signal(k, signal);
@@ -137,21 +138,26 @@ static ItmStatus resolve(Build* k, int block, int slot, ItmOp* op, const char* t
 {
     const char* name = text + op->offset;
     size_t length = (size_t)op->length;
-    const char* own = skip_own_name(k, name, length);
-    if (own != NULL) {
-        length -= (size_t)(own - name);
-        int other = itm_names_find(&k->b->block_names, own, length);
-        if (other == ITM_NONE || op->code == ITM_OP_RATE) {
-            return op->code == ITM_OP_RATE ? find_local(k, block, slot, op, own, length)
-                                           : refuse_unknown(k, block, slot, op, own, length);
-        }
-        op->code = ITM_OP_BLOCK;
-        op->index = other;
-        return ITM_OK;
+    if (op->code == ITM_OP_RATE || memchr(name, '.', length) == NULL) {
+        return find_local(k, block, slot, op, name, length);
     }
-    bool is_dotted = memchr(name, '.', length) != NULL;
-    return is_dotted && op->code == ITM_OP_NAME ? find_input(k, op, name, length)
-                                                : find_local(k, block, slot, op, name, length);
+    const char* own = skip_own_name(k, name, length);
+    if (own == NULL) {
+        return find_input(k, op, name, length);
+    }
+    length -= (size_t)(own - name);
+    op->code = ITM_OP_BLOCK;
+    op->index = itm_names_find(&k->b->block_names, own, length);
+    return op->index != ITM_NONE ? ITM_OK : refuse_unknown(k, block, slot, op, own, length);
+}
+
+// `time` is the time of the sample; nothing else of that name may be meant.
+static ItmStatus check_time(Build* k, int block, int slot, const ItmOp* op)
+{
+    bool is_clear = itm_names_find(&k->b->signal_names, "time", 4) == ITM_NONE &&
+                    itm_names_find(&k->b->constant_names, "time", 4) == ITM_NONE;
+    return is_clear ? ITM_OK
+                    : refuse(k, block, slot, op, "'time' is the time of the sample; rename the signal or constant 'time'");
 }
 
 static ItmStatus resolve_all(Build* k)
@@ -166,7 +172,9 @@ static ItmStatus resolve_all(Build* k)
                 ItmOp* op = &k->ops[c->nop++];
                 *op = program->ops[j];
                 bool is_open = op->code == ITM_OP_NAME || op->code == ITM_OP_RATE;
-                ItmStatus status = is_open ? resolve(k, i, slot, op, program->text) : ITM_OK;
+                ItmStatus status = is_open                    ? resolve(k, i, slot, op, program->text)
+                                   : op->code == ITM_OP_TIME ? check_time(k, i, slot, op)
+                                                              : ITM_OK;
                 if (status != ITM_OK) {
                     return status;
                 }

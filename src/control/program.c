@@ -273,7 +273,8 @@ static void parse_word(Compiler* c)
     } else if (itm_scan_is_word(word, length, "pi")) {
         emit(c, (ItmOp){.code = ITM_OP_CONSTANT, .value = 3.14159265358979323846});
     } else if (itm_scan_is_word(word, length, "time")) {
-        emit_code(c, ITM_OP_TIME);
+        name.code = ITM_OP_TIME;
+        emit(c, name);
     } else if (itm_scan_is_word(word, length, "and") || itm_scan_is_word(word, length, "or") ||
                itm_scan_is_word(word, length, "not")) {
         itm_scan_fail(&c->s, start, "a value should stand here, not '%.*s'", name.length, word);

@@ -1,9 +1,7 @@
 // The equations for others: rates and derivatives at any state and piston motion.
 #include "hydraulics/data.h"
 
-#include <lapacke.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Commands at t, pistons at s and w.
@@ -93,22 +91,4 @@ void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d, c
         differentiate_chamber(c, d, out, x, i, cylinder->node_2, -cylinder->area_2);
         differentiate_force(c, d, out, x, i, s[i], w[i]);
     }
-}
-
-double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d)
-{
-    size_t n = (size_t)c->nx;
-    double* f_x = malloc(sizeof(double) * (n * n + 2 * n + 1));
-    if (f_x == NULL) {
-        return NAN;
-    }
-    double *re = f_x + n * n, *im = re + n, fastest = 0.0;
-    itm_hydraulics_compute_derivatives(c, d, &(ItmHydraulicDerivatives){.f_x = f_x}, itm_hydraulics_get_time(d), d->x,
-                                       d->s, d->w);
-    bool ok = n == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', c->nx, f_x, c->nx, re, im, NULL, 1, NULL, 1) == 0;
-    for (size_t i = 0; i < n; i++) {
-        fastest = fmax(fastest, hypot(re[i], im[i]));
-    }
-    free(f_x);
-    return ok ? fastest : NAN;
 }

@@ -23,9 +23,9 @@ static void locate_field(const ItmItem* circuit, ItmError* error)
         for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
              item = item->next) {
             if (item->key->length == length && memcmp(item->key->text, error->field, length) == 0) {
-                const ItmNode* value =
-                    error->field[length] == '.' ? itm_node_find(item->value, error->field + length + 1)
-                                                : NULL;
+                const ItmNode* value = error->field[length] == '.'
+                                           ? itm_node_find(item->value, error->field + length + 1)
+                                           : NULL;
                 itm_node_locate(value != NULL ? value : item->key, 0, error);
                 return;
             }
@@ -113,8 +113,8 @@ ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* 
 
 // ---------------------------------------------------------------------------- running
 
-static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d, ItmHydraulicRest* rest,
-                             ItmError* error)
+static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d,
+                             ItmHydraulicRest* rest, ItmError* error)
 {
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     statics.force = circuit->force;

@@ -2,6 +2,7 @@
 #include "io/reader.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +94,12 @@ void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* su
 // The place of a connection as a node, for complaints.
 static ItmNode make_node(const ItmFileConnection* c)
 {
-    return (ItmNode){.kind = ITM_NODE_SCALAR, .line = c->place.line, .column = c->place.column, .source = c->place.file,
-                     .text = c->from, .length = strlen(c->from)};
+    return (ItmNode){.kind = ITM_NODE_SCALAR,
+                     .line = c->place.line,
+                     .column = c->place.column,
+                     .source = c->place.file,
+                     .text = c->from,
+                     .length = strlen(c->from)};
 }
 
 static bool is_name(const char* name, const char* text, size_t length)
@@ -117,7 +122,8 @@ static void check_subsystem(ItmReader* r, const ItmNode* subsystems, const ItmFi
     if (!is_known) {
         const ItmNode here = make_node(c);
         char hint[128];
-        itm_reader_fail(r, &here, "there is no subsystem '%.*s'%s", (int)length, c->from,
+        itm_reader_fail(r, &here, "there is no subsystem '%.*s'%s",
+                        (int)itm_utf8_cut(c->from, length, 64), c->from,
                         itm_nearest_format(&nearest, hint, sizeof hint));
     }
 }
@@ -170,9 +176,11 @@ ItmStatus itm_file_check_connections(const ItmModelFile* file, ItmError* error)
         ItmNearest nearest = itm_nearest_start(c->from + length + 1, strlen(c->from) - length - 1);
         if (!has_output(file, c->from, &nearest)) {
             const ItmNode here = make_node(c);
+            const char* output = c->from + length + 1;
             char hint[160];
-            itm_reader_fail(&r, &here, "subsystem '%.*s' has no output '%s'%s", (int)length, c->from,
-                            c->from + length + 1, itm_nearest_format(&nearest, hint, sizeof hint));
+            itm_reader_fail(&r, &here, "subsystem '%.*s' has no output '%.*s'%s", (int)length,
+                            c->from, (int)itm_utf8_cut(output, strlen(output), 128), output,
+                            itm_nearest_format(&nearest, hint, sizeof hint));
         }
     }
     return r.status;

@@ -12,10 +12,22 @@
 // Maps from names that the user chose. An override changes members of these; it cannot add one,
 // because a misspelt parameter would be a new one that nobody reads. * stands for any one key.
 static const char* const COLLECTIONS[] = {
-    "parameters",          "signals",              "multibody.bodies",   "multibody.joints",
-    "multibody.couplings", "multibody.motions",    "multibody.forces",   "multibody.materials",
-    "multibody.shapes",    "subsystems",           "subsystems.*.fluids", "subsystems.*.nodes",
-    "subsystems.*.elements", "subsystems.*.outputs", "subsystems.*.blocks", "cosim.bonds",
+    "parameters",
+    "signals",
+    "multibody.bodies",
+    "multibody.joints",
+    "multibody.couplings",
+    "multibody.motions",
+    "multibody.forces",
+    "multibody.materials",
+    "multibody.shapes",
+    "subsystems",
+    "subsystems.*.fluids",
+    "subsystems.*.nodes",
+    "subsystems.*.elements",
+    "subsystems.*.outputs",
+    "subsystems.*.blocks",
+    "cosim.bonds",
     "cosim.wires",
 };
 

@@ -2,17 +2,15 @@
 #include "io/read_circuit.h"
 
 #include "base/error.h"
-#include "base/list.h"
-#include "multibody/signal.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- values
 
 void itm_circuit_reader_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
-                            int nfield)
+                                  int nfield)
 {
     for (int i = 0; i < nfield; i++) {
         const ItmRealField* field = &fields[i];
@@ -20,8 +18,9 @@ void itm_circuit_reader_get_reals(ItmReader* r, const ItmNode* const* v, const I
     }
 }
 
-void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item, const char* const* keys,
-                      const ItmNode* const* v, int nkey, const ItmBlame* blames, int nblame)
+void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item,
+                             const char* const* keys, const ItmNode* const* v, int nkey,
+                             const ItmBlame* blames, int nblame)
 {
     if (status == ITM_OK || r->status != ITM_OK) {
         return;
@@ -62,14 +61,16 @@ typedef struct Drive {
 static void claim(ItmReader* r, const ItmNode** slot, const ItmNode* node, const char* what)
 {
     if (*slot != NULL) {
-        itm_reader_fail(r, node, "there is %s already; a constant, a signal and an output of another "
-                        "subsystem are added, one of each", what);
+        itm_reader_fail(r, node,
+                        "there is %s already; a constant, a signal and an output of another "
+                        "subsystem are added, one of each",
+                        what);
     }
     *slot = node;
 }
 
-static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, Drive* drive,
-                            ItmDimension dimension, double* base, int* signal)
+static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
+                            Drive* drive, ItmDimension dimension, double* base, int* signal)
 {
     ItmReader* r = c->r;
     if (r->status != ITM_OK || node == NULL) {
@@ -90,7 +91,7 @@ static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmN
 }
 
 void itm_circuit_reader_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
-                            ItmDimension dimension, double* base, int* signal)
+                                  ItmDimension dimension, double* base, int* signal)
 {
     Drive drive = {0};
     double absent = *base;
@@ -184,7 +185,8 @@ static void read_volume(ItmCircuitReader* c, const ItmItem* item, bool is_hose)
         itm_reader_require(r, item->key, v[VOLUME], what, "volume");
         itm_reader_require(r, item->key, v[WALL_MODULUS], what, "wall_modulus");
     } else if (v[WALL_MODULUS] != NULL) {
-        itm_reader_fail(r, v[WALL_MODULUS], "a volume is rigid: for a wall that gives use 'type: hose'");
+        itm_reader_fail(r, v[WALL_MODULUS],
+                        "a volume is rigid: for a wall that gives use 'type: hose'");
     }
     ItmVolumeDef def = itm_default_volume_def();
     def.name = item->key->text;
@@ -214,16 +216,16 @@ static void read_source(ItmCircuitReader* c, const ItmItem* item, bool is_tank)
         itm_reader_require(r, item->key, v[PRESSURE], what, "pressure");
     }
     if (r->status == ITM_OK && v[PRESSURE] != NULL && itm_reader_is_connection(v[PRESSURE])) {
-        itm_reader_fail(r, v[PRESSURE],
-                        "a pressure to start from is needed: give it here as a number, and the output "
-                        "of another subsystem, which is added, as 'signal'");
+        itm_reader_fail(
+            r, v[PRESSURE],
+            "a pressure to start from is needed: give it here as a number, and the output "
+            "of another subsystem, which is added, as 'signal'");
     }
-    ItmPressureSourceDef def =
-        is_tank ? itm_default_tank_def() : itm_default_pressure_source_def();
+    ItmPressureSourceDef def = is_tank ? itm_default_tank_def() : itm_default_pressure_source_def();
     def.name = item->key->text;
     def.fluid = get_fluid(c, item, v[FLUID]);
     itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL]}, ITM_DIM_PRESSURE,
-                           &def.pressure, &def.signal);
+                                 &def.pressure, &def.signal);
     if (r->status == ITM_OK) {
         ItmStatus status = itm_circuit_add_pressure_source(c->builder, &def, NULL, r->error);
         itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, NULL, 0);
@@ -455,9 +457,9 @@ void itm_read_circuit(ItmReader* r, const ItmItem* item)
         START,
         NKEY
     };
-    static const char* const KEYS[NKEY] = {
-        "type",   "step",  "integrator", "tolerance", "max_iterations", "ledger",
-        "fluids", "nodes", "elements",   "outputs",   "start"};
+    static const char* const KEYS[NKEY] = {"type",           "step",    "integrator", "tolerance",
+                                           "max_iterations", "ledger",  "fluids",     "nodes",
+                                           "elements",       "outputs", "start"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a hydraulic circuit", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[NODES], "a hydraulic circuit", "nodes");

@@ -20,11 +20,12 @@ typedef struct ItmRealField {
 } ItmRealField;
 
 void itm_circuit_reader_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
-                            int nfield);
+                                  int nfield);
 // Take over the outcome of adding a definition whose fields are called like its keys; v: their nodes. Further blames for those
 // that are not.
-void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item, const char* const* keys,
-                      const ItmNode* const* v, int nkey, const ItmBlame* blames, int nblame);
+void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item,
+                             const char* const* keys, const ItmNode* const* v, int nkey,
+                             const ItmBlame* blames, int nblame);
 // Node of the circuit by name.
 int itm_circuit_reader_get_node(ItmCircuitReader* c, const ItmNode* node);
 
@@ -35,7 +36,7 @@ typedef struct ItmDriveNodes {
 } ItmDriveNodes;
 
 void itm_circuit_reader_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
-                            ItmDimension dimension, double* base, int* signal);
+                                  ItmDimension dimension, double* base, int* signal);
 
 // `elements`, a function a type
 void itm_read_circuit_elements(ItmCircuitReader* c, const ItmNode* node);

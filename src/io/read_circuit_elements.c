@@ -14,8 +14,8 @@ typedef struct Ports {
 } Ports;
 
 // [a, b]: flow counts from the first to the second.
-static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what,
-                       int* a, int* b)
+static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
+                       const char* what, int* a, int* b)
 {
     ItmReader* r = c->r;
     Ports ports = {NULL, NULL};
@@ -41,8 +41,8 @@ static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* 
 enum { COEFFICIENT, DISCHARGE, AREA, DIAMETER, THRESHOLD, NLAW };
 #define LAW_KEYS "coefficient", "discharge", "area", "diameter", "threshold"
 
-static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v, const ItmNode* one_way,
-                     const char* what, ItmOrificeLaw* law)
+static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
+                     const ItmNode* one_way, const char* what, ItmOrificeLaw* law)
 {
     double diameter = 0.0;
     const ItmRealField fields[] = {
@@ -56,7 +56,8 @@ static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
     law->is_one_way = itm_reader_get_bool(r, one_way, law->is_one_way);
     for (int i = DISCHARGE; i <= DIAMETER; i++) {
         if (v[COEFFICIENT] != NULL && v[i] != NULL) {
-            itm_reader_fail(r, v[i], "give coefficient, or discharge with area or diameter, not both");
+            itm_reader_fail(r, v[i],
+                            "give coefficient, or discharge with area or diameter, not both");
         }
     }
     if (v[COEFFICIENT] == NULL && v[AREA] == NULL && v[DIAMETER] == NULL) {
@@ -66,7 +67,8 @@ static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
         itm_reader_fail(r, v[DIAMETER], "give area or diameter, not both");
     }
     if (v[COEFFICIENT] != NULL && !(law->coefficient > 0)) {
-        itm_reader_fail(r, v[COEFFICIENT], "coefficient must be positive, got %g", law->coefficient);
+        itm_reader_fail(r, v[COEFFICIENT], "coefficient must be positive, got %g",
+                        law->coefficient);
     }
     if (v[DIAMETER] != NULL) {
         if (!(diameter > 0)) {
@@ -99,8 +101,8 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
     if (v[PORT] == NULL) {
         ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
     }
-    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW, &def.flow,
-                                 &def.signal);
+    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW,
+                                 &def.flow, &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
         ItmStatus status = itm_circuit_add_flow_source(c->builder, &def, NULL, r->error);
@@ -217,7 +219,8 @@ static void read_spool(ItmReader* r, const ItmNode* node, ItmValveDef* def, cons
     itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
     const ItmNode* second = v[NATURAL_FREQUENCY] != NULL ? v[NATURAL_FREQUENCY] : v[DAMPING_RATIO];
     if (v[TIME_CONSTANT] != NULL && second != NULL) {
-        itm_reader_fail(r, second, "give time_constant (first order), or natural_frequency and "
+        itm_reader_fail(r, second,
+                        "give time_constant (first order), or natural_frequency and "
                         "damping_ratio (second order), not both");
     } else if (v[TIME_CONSTANT] == NULL && v[NATURAL_FREQUENCY] == NULL) {
         itm_reader_fail(r, node, "a spool needs 'time_constant' or 'natural_frequency'");
@@ -227,8 +230,8 @@ static void read_spool(ItmReader* r, const ItmNode* node, ItmValveDef* def, cons
 }
 
 // {p, t, a, b}, all of them
-static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what,
-                             ItmValveDef* def, const ItmNode** v)
+static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
+                             const char* what, ItmValveDef* def, const ItmNode** v)
 {
     static const char* const KEYS[4] = {"p", "t", "a", "b"};
     int* const ports[4] = {&def->port_p, &def->port_t, &def->port_a, &def->port_b};
@@ -241,7 +244,8 @@ static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const Itm
     }
 }
 
-static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind kind, const char* what)
+static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind kind,
+                       const char* what)
 {
     enum { TYPE = NLAW, PORTS, ONE_WAY, COMMAND, SIGNAL, SPOOL, LIMIT, DEAD_BAND, NKEY };
     static const char* const KEYS[NKEY] = {LAW_KEYS, "type",  "ports", "one_way",  "command",
@@ -263,8 +267,8 @@ static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind ki
     };
     itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
     if (r->status == ITM_OK) {
-        const ItmBlame blames[] = {{"port_p", ports[0]},      {"port_t", ports[1]},
-                                   {"port_a", ports[2]},      {"port_b", ports[3]},
+        const ItmBlame blames[] = {{"port_p", ports[0]},        {"port_t", ports[1]},
+                                   {"port_a", ports[2]},        {"port_b", ports[3]},
                                    {"time_constant", spool[0]}, {"frequency", spool[1]},
                                    {"damping_ratio", spool[2]}};
         ItmStatus status = itm_circuit_add_valve(c->builder, &def, NULL, r->error);
@@ -334,10 +338,10 @@ enum {
     C_NKEY
 };
 static const char* const CYLINDER_KEYS[C_NKEY] = {
-    "type",          "ports",           "area_1",        "area_2",           "bore",
-    "rod",           "stroke",          "start_length",  "start_extension",  "dead_volume_1",
-    "dead_volume_2", "wall_modulus",    "leakage",       "viscous",          "coulomb",
-    "coulomb_speed", "damper_length",   "damper_stiffness", "damper_damping", "motion"};
+    "type",          "ports",         "area_1",           "area_2",          "bore",
+    "rod",           "stroke",        "start_length",     "start_extension", "dead_volume_1",
+    "dead_volume_2", "wall_modulus",  "leakage",          "viscous",         "coulomb",
+    "coulomb_speed", "damper_length", "damper_stiffness", "damper_damping",  "motion"};
 
 static void read_cylinder_reals(ItmReader* r, const ItmNode* const* v, ItmCylinderDef* def)
 {
@@ -396,7 +400,8 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}};
         ItmStatus status = itm_circuit_add_cylinder(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames, ITM_COUNT(blames));
+        itm_circuit_reader_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames,
+                                ITM_COUNT(blames));
     }
 }
 
@@ -408,8 +413,9 @@ void itm_read_circuit_elements(ItmCircuitReader* c, const ItmNode* node)
         "flow-source",  "orifice",   "variable-orifice", "laminar",     "check-valve",
         "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder"};
     static void (*const READERS[])(ItmCircuitReader*, const ItmItem*) = {
-        read_flow_source,  read_orifice,   read_variable_orifice, read_laminar,     read_check_valve,
-        read_relief_valve, read_valve_4_3, read_valve_symmetric,  read_accumulator, read_cylinder};
+        read_flow_source, read_orifice,      read_variable_orifice, read_laminar,
+        read_check_valve, read_relief_valve, read_valve_4_3,        read_valve_symmetric,
+        read_accumulator, read_cylinder};
     if (!itm_reader_is_collection(c->r, node, "elements")) {
         return;
     }

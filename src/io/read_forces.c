@@ -3,6 +3,8 @@
 
 #include "math/vec.h"
 
+#include <stdio.h>
+
 // ---------------------------------------------------------------------------- force and torque
 
 // A vector and whether it was written without units.
@@ -25,16 +27,17 @@ static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
     static const char* const FRAMES[] = {"world", "body"};
     const ItmNode* v[NKEY];
     const char* what = is_torque ? "a torque" : "a force";
-    itm_reader_get_map(r, item->value, what, KEYS, is_torque ? POINT : NKEY, v);
-    if (is_torque) {
-        v[POINT] = v[AT] = NULL;
-    }
+    itm_reader_get_map(r, item->value, what, KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[BODY], what, "body");
     itm_reader_require(r, item->key, v[VECTOR], what, "vector");
     ItmLoadDef def = itm_default_load_def();
     def.name = item->key->text;
     def.is_torque = is_torque;
     def.body = itm_reader_get_body(r, v[BODY]);
+    const ItmNode* place = v[POINT] != NULL ? v[POINT] : v[AT];
+    if (r->status == ITM_OK && is_torque && place != NULL && itm_builder_get_elastic(r->builder, def.body) == NULL) {
+        itm_reader_fail(r, place, "a torque needs a place on flexible bodies only: it turns a rigid one from anywhere");
+    }
     if (r->status == ITM_OK && def.body == ITM_GROUND) {
         itm_reader_fail(r, v[BODY], "%s on the ground moves nothing", what);
     }
@@ -128,6 +131,44 @@ static void read_joint_spring(ItmReader* r, const ItmItem* item)
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
+// ---------------------------------------------------------------------------- servo
+
+static void read_servo(ItmReader* r, const ItmItem* item)
+{
+    enum { TYPE, JOINT, POSITION, STIFFNESS, DAMPING, FEEDFORWARD, MAX_FORCE, NKEY };
+    static const char* const KEYS[NKEY] = {"type",    "joint",       "position", "stiffness",
+                                           "damping", "feedforward", "max_force"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, "a servo", KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[JOINT], "a servo", "joint");
+    ItmServoDef def = itm_default_servo_def();
+    def.name = item->key->text;
+    itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
+    bool is_rotation = def.direction >= ITM_RX;
+    ItmDimension force = is_rotation ? ITM_DIM_TORQUE : ITM_DIM_FORCE;
+    def.target = itm_reader_get_signal(r, v[POSITION], def.name, is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH);
+    char owner[80];
+    snprintf(owner, sizeof owner, "%.40s:feedforward", def.name);
+    def.feedforward = itm_reader_get_signal(r, v[FEEDFORWARD], owner, force);
+    def.stiffness =
+        itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING],
+                                      is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
+    def.max_force = itm_reader_get_real(r, v[MAX_FORCE], force, 0.0);
+    if (r->status == ITM_OK && v[MAX_FORCE] != NULL && !(def.max_force > 0.0)) {
+        itm_reader_fail(r, v[MAX_FORCE], "max_force must be positive, got %g", def.max_force);
+    }
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key},          {"joint", v[JOINT]},
+                               {"direction", v[JOINT]},      {"stiffness", v[STIFFNESS]},
+                               {"damping", v[DAMPING]},      {"target", v[POSITION]},
+                               {"feedforward", v[FEEDFORWARD]}, {"max_force", v[MAX_FORCE]}};
+    ItmStatus status = itm_builder_add_servo(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
 // ---------------------------------------------------------------------------- bushing
 
 // {tx, ty, tz, rx, ry, rz} with t and r for three at once; missing directions are 0.
@@ -183,6 +224,20 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 
 // ---------------------------------------------------------------------------- actuator
 
+// The force of an actuator: an output of another subsystem, or a signal. Its id, or ITM_NONE.
+static int read_actuator_force(ItmReader* r, const ItmNode* node, const char* name)
+{
+    if (r->status != ITM_OK || node == NULL || !itm_reader_is_connection(node)) {
+        return itm_reader_get_signal(r, node, name, ITM_DIM_FORCE);
+    }
+    if (r->file->name == NULL) {
+        itm_reader_fail(r, node, "a mechanism that other subsystems drive needs a 'name'");
+    } else {
+        itm_reader_add_connection(r, node, r->file->name, name);
+    }
+    return ITM_NONE;
+}
+
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
@@ -199,7 +254,7 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
     }
     def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
     def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
-    def.signal = itm_reader_get_signal(r, v[FORCE], def.name, ITM_DIM_FORCE);
+    def.signal = read_actuator_force(r, v[FORCE], def.name);
     if (r->status != ITM_OK) {
         return;
     }
@@ -212,10 +267,10 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
 
 static void read_one(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"force",        "torque",  "spring",
-                                        "joint-spring", "bushing", "actuator"};
+    static const char* const TYPES[] = {"force", "torque",  "spring",  "joint-spring",
+                                        "servo", "bushing", "actuator"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
-        read_force, read_torque, read_spring, read_joint_spring, read_bushing, read_actuator};
+        read_force, read_torque, read_spring, read_joint_spring, read_servo, read_bushing, read_actuator};
     int type =
         itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {

@@ -14,8 +14,8 @@ static void read_subsystem(ItmReader* r, const ItmItem* item)
         strcmp(r->file->name, item->key->text) == 0) {
         itm_reader_fail(r, item->key, "'%s' is the name of the mechanism already", item->key->text);
     }
-    int type = itm_reader_get_type(r, item, "a subsystem", "a type of subsystem", TYPES,
-                                   ITM_COUNT(TYPES));
+    int type =
+        itm_reader_get_type(r, item, "a subsystem", "a type of subsystem", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);
     }

@@ -1,9 +1,11 @@
 // References from one part of a file to another: bodies, directions of joints, signals, places.
 #include "io/reader.h"
 
+#include "base/error.h"
 #include "math/vec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- names
@@ -12,7 +14,8 @@ void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind
                              const ItmNearest* nearest)
 {
     char found[64], hint[128];
-    itm_reader_fail(r, node, "there is no %s %s%s", kind, itm_node_describe(node, found, sizeof found),
+    itm_reader_fail(r, node, "there is no %s %s%s", kind,
+                    itm_node_describe(node, found, sizeof found),
                     itm_nearest_format(nearest, hint, sizeof hint));
 }
 
@@ -190,8 +193,9 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
 
 int itm_reader_find_signal(const ItmReader* r, const ItmNode* node)
 {
-    return node->kind == ITM_NODE_SCALAR ? itm_names_find(&r->signal_names, node->text, node->length)
-                                         : ITM_NONE;
+    return node->kind == ITM_NODE_SCALAR
+               ? itm_names_find(&r->signal_names, node->text, node->length)
+               : ITM_NONE;
 }
 
 bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node)
@@ -332,4 +336,15 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
     ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);
     *frame_a = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_a)), world);
     *frame_b = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_b)), world);
+}
+
+// ---------------------------------------------------------------------------- memory
+
+void* itm_reader_take_array(ItmReader* r, int count, size_t size)
+{
+    void* array = calloc((size_t)count + 1, size);
+    if (array == NULL && r->status == ITM_OK) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    return array;
 }

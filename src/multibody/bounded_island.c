@@ -139,6 +139,9 @@ int itm_bounded_number_couplings(ItmBounded* b, int head)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
             ItmMlcpContact coupling = b->couplings[b->blocks[k].first_coupling + c];
+            if (b->rows[coupling.normal].up == 0.0) {
+                continue; // a row that takes no part
+            }
             coupling.normal = b->local[coupling.normal];
             for (int t = 0; t < 2; t++) {
                 coupling.tangent[t] = coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->local[coupling.tangent[t]];

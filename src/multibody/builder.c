@@ -81,6 +81,11 @@ ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, Itm
     return ITM_OK;
 }
 
+static void free_joint(ItmJointDef* def)
+{
+    free((void*)def->clearance.section);
+}
+
 static void free_collider(ItmColliderDef* def)
 {
     free((void*)def->vertices);
@@ -98,21 +103,35 @@ void itm_builder_destroy(ItmBuilder* b)
     }
     free(b->signals.items);
     free(b->bodies.items);
+    for (int i = 0; i < b->joints.count; i++) {
+        free_joint(&b->joints.items[i]);
+    }
     free(b->joints.items);
     free(b->couplings.items);
     free(b->motions.items);
     free(b->loads.items);
     free(b->springs.items);
     free(b->joint_springs.items);
+    free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
+    for (int i = 0; i < b->elastics.count; i++) {
+        itm_elastic_destroy(b->elastics.items[i]);
+    }
+    free(b->elastics.items);
+    free(b->latches.items);
+    free(b->events.items);
     free(b->driven.items);
     for (int i = 0; i < b->colliders.count; i++) {
         free_collider(&b->colliders.items[i]);
     }
+    for (int i = 0; i < b->visuals.count; i++) {
+        free_collider(&b->visuals.items[i]);
+    }
     free(b->materials.items);
     free(b->material_pairs.items);
     free(b->colliders.items);
+    free(b->visuals.items);
     free(b->gaps.items);
     free(b->limits.items);
     free(b->joint_frictions.items);
@@ -161,6 +180,20 @@ static ItmPose normalized(ItmPose pose)
     return pose;
 }
 
+// A copy of an array, or NULL for an empty one. *ok turns false without memory.
+static void* copy_array(const void* items, int count, size_t size, bool* ok)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    void* copy = malloc((size_t)count * size);
+    if (copy != NULL) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    *ok = *ok && copy != NULL;
+    return copy;
+}
+
 ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
@@ -184,6 +217,43 @@ ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, It
     return ADD(b->bodies, ITM_ELEMENT_BODY, copy);
 }
 
+const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body)
+{
+    for (int i = 0; i < b->elastics.count; i++) {
+        if (b->elastics.items[i]->body == body) {
+            return b->elastics.items[i];
+        }
+    }
+    return NULL;
+}
+
+ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error)
+{
+    if (b == NULL || def == NULL || body < 0 || body >= b->bodies.count) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL, or there is no body %d", body);
+    }
+    ItmBodyDef* body_def = &b->bodies.items[body];
+    if (itm_builder_get_elastic(b, body) != NULL) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible", "body '%s' is flexible already", body_def->name);
+    }
+    ItmElastic* elastic = NULL;
+    ItmStatus status = itm_elastic_create(&elastic, body, body_def->name, def, error);
+    if (status == ITM_OK) {
+        status = itm_inertia_check(&elastic->inertia, body_def->name, error);
+    }
+    if (status == ITM_OK && !ITM_LIST_APPEND(b->elastics, elastic)) {
+        status = out_of_memory(error);
+    }
+    if (status != ITM_OK) {
+        itm_elastic_destroy(elastic);
+        return status;
+    }
+    body_def->mass = elastic->mass;
+    body_def->com = elastic->com;
+    body_def->inertia = elastic->inertia;
+    return ITM_OK;
+}
+
 ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_joint_def_check(b, def, error));
@@ -191,11 +261,14 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
     unsigned undriven = 0;
-    if (!ITM_LIST_APPEND(b->driven, undriven)) {
-        return out_of_memory(error);
-    }
-    ItmStatus status = ADD(b->joints, ITM_ELEMENT_JOINT, copy);
+    bool ok = true;
+    copy.clearance.section = copy_array(def->clearance.section, 2 * def->clearance.nsection, sizeof(double), &ok);
+    ok = ok && ITM_LIST_APPEND(b->driven, undriven);
+    ItmStatus status = ok ? ADD(b->joints, ITM_ELEMENT_JOINT, copy) : out_of_memory(error);
     b->driven.count = b->joints.count;
+    if (status != ITM_OK) {
+        free_joint(&copy);
+    }
     return status;
 }
 
@@ -233,6 +306,12 @@ ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* d
     return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
 }
 
+ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_servo_def_check(b, def, error));
+    return ADD(b->servos, ITM_ELEMENT_SERVO, *def);
+}
+
 ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_bushing_def_check(b, def, error));
@@ -246,6 +325,20 @@ ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int
 {
     REQUIRE(itm_actuator_def_check(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+}
+
+// ---------------------------------------------------------------------------- latches
+
+ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_latch_def_check(b, def, error));
+    return ADD(b->latches, ITM_ELEMENT_LATCH, *def);
+}
+
+ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+{
+    REQUIRE(itm_event_def_check(b, def, error));
+    return ITM_LIST_APPEND(b->events, *def) ? ITM_OK : out_of_memory(error);
 }
 
 // ---------------------------------------------------------------------------- contact
@@ -269,34 +362,40 @@ ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef*
     return ITM_LIST_APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
 }
 
-// A copy of an array, or NULL for an empty one. *ok turns false without memory.
-static void* copy_array(const void* items, int count, size_t size, bool* ok)
+// The definition with arrays of its own.
+static ItmColliderDef copy_collider(const ItmColliderDef* def, bool* ok)
 {
-    if (count == 0) {
-        return NULL;
-    }
-    void* copy = malloc((size_t)count * size);
-    if (copy != NULL) {
-        memcpy(copy, items, (size_t)count * size);
-    }
-    *ok = *ok && copy != NULL;
+    ItmColliderDef copy = *def;
+    copy.pose = normalized(def->pose);
+    copy.vertices = copy_array(def->vertices, def->nvertex, sizeof *def->vertices, ok);
+    copy.triangles = copy_array(def->triangles, 3 * def->ntriangle, sizeof *def->triangles, ok);
+    copy.heights = copy_array(def->heights, def->nx * def->ny, sizeof *def->heights, ok);
     return copy;
 }
 
 ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_collider_def_check(b, def, error));
-    ItmColliderDef copy = *def;
     bool ok = true;
-    copy.pose = normalized(def->pose);
-    copy.vertices = copy_array(def->vertices, def->nvertex, sizeof *def->vertices, &ok);
-    copy.triangles = copy_array(def->triangles, 3 * def->ntriangle, sizeof *def->triangles, &ok);
-    copy.heights = copy_array(def->heights, def->nx * def->ny, sizeof *def->heights, &ok);
+    ItmColliderDef copy = copy_collider(def, &ok);
     ItmStatus status = ok ? ADD(b->colliders, ITM_ELEMENT_COLLIDER, copy) : out_of_memory(error);
     if (status != ITM_OK) {
         free_collider(&copy);
     }
     return status;
+}
+
+ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
+{
+    REQUIRE(itm_collider_def_check(b, def, error));
+    bool ok = true;
+    ItmColliderDef copy = copy_collider(def, &ok);
+    copy.name = NULL;
+    if (!ok || !ITM_LIST_APPEND(b->visuals, copy)) {
+        free_collider(&copy);
+        return out_of_memory(error);
+    }
+    return ITM_OK;
 }
 
 ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error)

@@ -15,6 +15,7 @@
 #include "interim/model.h"
 #include "math/blocks.h"
 #include "math/vec.h"
+#include "multibody/elastic.h"
 #include "multibody/signal.h"
 
 // clang-format off
@@ -24,6 +25,8 @@ typedef enum ItmMobility {
     ITM_MOBILITY_REVOLUTE, // one rotation, the commonest case
     ITM_MOBILITY_FREE,     // on the world: r, p of the centre of mass; r' in world axes, omega' in body axes
     ITM_MOBILITY_GENERAL,  // any other mixture
+    ITM_MOBILITY_MODES,    // modes of the flexible body that is the parent: as many velocities, the frame does not move
+    ITM_MOBILITY_NODE,     // a place on a flexible body, moved by the modes (its parent); no velocities of its own
 } ItmMobility;
 
 typedef struct ItmBody {
@@ -51,7 +54,37 @@ typedef struct ItmBody {
     int  v_adr, nv;        // velocities:  translations, then rates or omega of b against a in axes of b
     int  L_adr;            // its nv x nv factor in ItmData.mass_L
     int  joint;            // the joint that became this mobilizer, or ITM_NONE
+    int  owner;            // the user's body that it is part of: itself, but for modes and nodes
+    int  part;             // modes: the flexible body in ItmModel.flexibles; node: in ItmModel.nodes; else ITM_NONE
 } ItmBody;
+
+// A flexible body is three kinds of bodies here: its frame, a rigid body with the mass of the undeformed one; on it the modes,
+// with what deformation adds to that mass; on these the nodes, massless frames where joints, forces and shapes sit.
+typedef struct ItmFlexible {
+    int    frame, modes;           // bodies
+    int    n;                      // modes
+    int    mode_adr;               // first one in ItmData.flex_...
+    bool   is_stiffening;          // bending shortens the axis x
+    double axis_mass, axis_moment; // sum m, sum m s_x^2                                      kg, kg m^2
+    ItmElasticTables tables;
+} ItmFlexible;
+
+typedef struct ItmFlexNode {
+    const char* name;              // of a point the user named, or NULL
+    int     flexible, body;
+    ItmVec3 origin;                // undeformed, in the user's body frame                          m
+    ItmVec3 s;                     // the same from the centre of mass                              m
+    ItmVec3 point;                 // from there to the point with the name                         m
+    const ItmSpatial* shape;       // psi_k (ang), phi_k (lin) of the modes                         (n)
+    const double* gamma;           // shortening of the axis up to here, or NULL                    (n x n)
+    int     S_adr;                 // first of its n motions in ItmData.node_S
+    bool    carries;               // a body hangs on it by a tree joint
+} ItmFlexNode;
+
+static inline bool itm_body_is_elastic(const ItmBody* body)
+{
+    return body->mobility >= ITM_MOBILITY_MODES;
+}
 
 typedef struct ItmJoint {
     const char* name;
@@ -64,6 +97,7 @@ typedef struct ItmJoint {
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
     int      block;                // its first row block, or ITM_NONE
+    int      loose;                // its play, or ITM_NONE: ideal
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
@@ -88,6 +122,8 @@ typedef enum ItmBlockKind {
     ITM_BLOCK_COUPLING,  // first - ratio second
     ITM_BLOCK_MOTION,    // measure - signal
     ITM_BLOCK_START,     // measure - start value of a joint, only while assembling
+    ITM_BLOCK_LOCK,      // measure - what a latch keeps
+    ITM_BLOCK_GRASP,     // pose of a body in another - what a latch keeps
 } ItmBlockKind;
 
 #define ITM_BLOCK_BODIES 4  // bodies a block can touch
@@ -95,7 +131,7 @@ typedef enum ItmBlockKind {
 
 typedef struct ItmRowBlock {
     ItmBlockKind kind;
-    int    index;                  // joint (also of distance, screw, start), coupling or motion
+    int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
@@ -108,6 +144,7 @@ typedef struct ItmRowBlock {
     double offset, offset_rate;    // gap: sum coef measure - offset - signal; rate likewise
     int    signal;                 // or ITM_NONE
     bool   is_velocity;            // no position level: the gap is always 0
+    int    latch;                  // that switches it on and off, or ITM_NONE
     double stiffness, damping;     // compliance; 0, 0: rigid
     int    cov_adr;                // first covector in ItmData.row_cov: nrow x nbody
     const int* path;               // bodies from the touched ones down to the roots, children first (npath)
@@ -150,6 +187,9 @@ typedef struct ItmPush {
     int    signal;      // or ITM_NONE
     int    input;       // actuator number, or ITM_NONE
     bool   is_tension;  // report the force as a pull (springs), not as a push
+    bool   is_servo;    // PD control: rest and its rate are a signal's, all of it is work of a load
+    int    target;      //   that signal, or ITM_NONE
+    double max_force;   //   limit either way, 0: none
 } ItmPush;
 
 typedef struct ItmBushing {
@@ -182,6 +222,40 @@ typedef struct ItmJointFriction {
     double force;
 } ItmJointFriction;
 
+// The play of a loose joint as a set of gaps, each between a point of the hub (body b) and a surface of body a:
+//   spherical    1    the centre of the socket
+//   cylindrical  2    the ends of the hub's centre line, -z then +z
+//   revolute     4    the same, then the stops at both ends
+//   prismatic    4 n  the corners of both faces, each against the two planes that meet there
+typedef struct ItmLoose {
+    int    joint;
+    ItmJointType type;
+    double radial, axial;          // m
+    double half_length;            // of the hub                                       m
+    double radius;                 // of the pin                                       m
+    double friction, restitution, stiffness, damping;
+    int    ncorner;                // prismatic
+    const double* corner;          // x, y in frame b, counter-clockwise               (2 ncorner)  m
+    const double* normal;          // x, y in frame a: outwards from the edge that begins at a corner (2 ncorner)
+    const double* offset;          // of the guide's plane beside that edge            (ncorner)  m
+    int    npoint;                 // gaps
+    int    first_point;            // among those of all loose joints
+} ItmLoose;
+
+typedef struct ItmLatch {
+    const char* name;
+    ItmLatchKind kind;
+    int measure;         // direction
+    int body_a, body_b;  // bodies; ITM_NONE: the world
+    int block;
+} ItmLatch;
+
+typedef struct ItmEvent {
+    double time;  // s
+    int latch;
+    bool closes;
+} ItmEvent;
+
 // ---------------------------------------------------------------------------- outputs
 
 typedef struct ItmOutput {
@@ -192,6 +266,7 @@ typedef struct ItmOutput {
 
 struct ItmModel {
     ItmVec3 gravity;
+    int nuser;            // bodies of the user; flexible ones count as several in nbody
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator;
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
@@ -201,7 +276,10 @@ struct ItmModel {
     int depth, depth_velocities; // longest way to a root, in bodies and in velocities
 
     ItmBody*    bodies;       // parents first                              (nbody)
-    int*        body_index;   // user's id -> index                         (nbody)
+    int*        body_index;   // user's id -> index                         (nuser)
+    ItmFlexible* flexibles;   //                                            (nflexible)
+    ItmFlexNode* nodes;       //                                            (nnode)
+    int         nflexible, nnode, nmode, nnode_S;
     ItmJoint*   joints;       //                                            (njoint)
     const char** coupling_names;
     ItmMeasure* measures;
@@ -214,10 +292,18 @@ struct ItmModel {
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    ItmLoose*   loose;        // joints with clearance                      (nloose)
+    int         nloose, nloose_point, nloose_row; // with their gaps, and rows at most
+    struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
+    int         nvisual;
     int         nlimit, njoint_friction;
     int         nmotor;       // motions with a force limit
     int         ncontact_max; // capacity for contacts, 0: the model has no shapes
     ItmContactOptions contact_options;
+
+    ItmLatch*   latches;      //                                            (nlatch)
+    ItmEvent*   events;       // by time                                    (nevent)
+    int         nlatch, nevent;
 
     ItmRowBlock* blocks;      //                                            (nblock)
     int*        path;         // paths of the blocks, one after the other   (npath)
@@ -251,10 +337,10 @@ struct ItmModel {
 // Frees everything but what other rooms hung on the model.
 void itm_multibody_destroy(ItmModel* m);
 
-// Whether anything has a bound: contacts, joint limits, dry friction, motors with a force limit.
+// Whether anything has a bound: contacts, joint limits, clearance, dry friction, motors with a force limit.
 static inline bool itm_model_has_bounds(const ItmModel* m)
 {
-    return m->nlimit + m->njoint_friction + m->nmotor + m->ncontact_max > 0;
+    return m->nlimit + m->njoint_friction + m->nmotor + m->nloose + m->ncontact_max > 0;
 }
 
 // The body whose mobilizer has this velocity.

@@ -25,6 +25,8 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h);
 // solution taken as a step from the last one (proximal point): rates are met to this fraction of the step, and what the rows
 // cannot tell apart stays as it was.
 #define ITM_RIDE_PROXIMAL 1e-10
+// Rows whose mobility is below this fraction of that of free bodies do not move but by rounding, and take no part.
+#define ITM_RIDE_FIXED 1e-12
 
 // LU factors of S (n x n) in place, row pivoting. pivot (n)
 void itm_ride_factor(double* S, int* pivot, int n);
@@ -42,6 +44,12 @@ void itm_ride_place(ItmRim* rim, double h);
 // After an accepted trial: if the active rows rest, make the maps that give everything linearly in lambda for as long as the
 // modes hold.
 void itm_ride_settle(ItmRim* rim, double h, const double* lambda);
+
+// Whether a row is the slipping tangent of a closed contact.
+static inline bool itm_ride_is_rubbing(const ItmRide* r, int i)
+{
+    return r->mode[i] == ITM_RIDE_SLIP && r->mode[r->rows[i].normal] == ITM_RIDE_ACTIVE;
+}
 
 // Whether the tangential forces of a coupling are admissible for its normal force; f over the riding rows.
 bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance);

@@ -26,7 +26,9 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
 {
     const ItmRideRow* row = &r->rows[i];
     double offset = -row->reference, gap = r->gap[i], K = row->stiffness, D = row->damping;
-    if (row->is_unilateral) {
+    if (row->has_target) {
+        offset += gap / h;
+    } else if (row->is_unilateral) {
         gap = row->is_rigid && gap > 0.0 ? fmax(0.0, gap - ITM_BOUNDED_SLOP) : gap;
         offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
     }
@@ -80,21 +82,10 @@ static ItmStatus solve_mlcp(ItmRim* rim)
                               .is_symmetric = true,
                               .ncontact = r->ncoupling,
                               .contacts = r->couplings};
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.solver = rim->model->contact_options.solver;
-    options.tolerance = rim->model->contact_options.tolerance;
-    options.warm_start = true;
     ItmMlcpResult result = {.x = r->x_try, .w = r->w, .state = r->state};
-    ItmStatus status = itm_mlcp_solve(d->bounded->workspace, &result, &problem, &options, &d->error);
-    if (status == ITM_OK) {
-        const ItmMlcpInfo* info = &result.info;
-        d->info.solver_iterations += info->iterations;
-        d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
-        d->info.solver_redundant = info->nredundant;
-        d->info.fallbacks += info->nattempt > 1;
-        d->info.unsolved += info->outcome != ITM_MLCP_SOLVED && info->outcome != ITM_MLCP_SOLVED_TO_ROUNDING;
-        r->nsolve++;
-    }
+    ItmStatus status = itm_bounded_solve_mlcp(rim->model, d, &result, &problem, r->table);
+    d->info.solver_redundant = status == ITM_OK ? result.info.nredundant : 0;
+    r->nsolve++;
     return status;
 }
 
@@ -104,7 +95,7 @@ static double energy_of(const ItmRim* rim, const double* x, const double* v, dou
     const ItmRide* r = &rim->ride;
     double sum = 0.0;
     for (int i = 0; i < r->nc; i++) {
-        bool is_motor = rim->data->bounded->rows[r->rows[i].row].kind == ITM_BOUND_MOTOR;
+        bool is_motor = rim->data->bounded->rows[r->table[i]].kind == ITM_BOUND_MOTOR;
         double w_free = r->wc[i] + h * r->a[i];
         sum += is_motor ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + r->wc[i]);
     }
@@ -149,10 +140,9 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
 }
 
 // Impulses x_try, rates A v+ in w and new modes by the MLCP.
-static ItmStatus solve(ItmRim* rim, double h)
+static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 {
     ItmRide* r = &rim->ride;
-    bool is_bouncing = let_bounce(rim, h);
     for (int i = 0; i < r->nc; i++) {
         r->lo[i] = h * r->rows[i].lo;
         r->up[i] = h * r->rows[i].up;
@@ -180,20 +170,20 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
 {
     ItmRide* r = &rim->ride;
     compute_free_rates(rim, h, lambda);
-    *is_trial = itm_ride_try(rim, h);
+    bool is_bouncing = r->has_bounces && let_bounce(rim, h);
+    *is_trial = !is_bouncing && itm_ride_try(rim, h);
     if (*is_trial) {
-        memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
         strip_offsets(rim, r->w, h);
         return ITM_OK;
     }
-    return solve(rim, h);
+    return solve(rim, h, is_bouncing);
 }
 
 // Work of impulses in the account of their kind: 0 normal, 1 friction, 2 motors.
 static void book(ItmRim* rim, int i, double work)
 {
     ItmRide* r = &rim->ride;
-    bool is_motor = rim->data->bounded->rows[r->rows[i].row].kind == ITM_BOUND_MOTOR;
+    bool is_motor = rim->data->bounded->rows[r->table[i]].kind == ITM_BOUND_MOTOR;
     r->work[is_motor ? 2 : r->rows[i].is_unilateral ? 0 : 1] += work;
 }
 
@@ -266,11 +256,12 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
     ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     double most = 0.0, tolerance = itm_ride_get_tolerance(rim);
-    for (int i = 0; i < r->nc; i++) {
+    for (int k = 0; k < r->nloaded; k++) {
+        int i = r->loaded[k];
         const double* f = r->f + i * width;
         double sum = f[0];
-        for (int k = 0; k < n; k++) {
-            sum += f[1 + k] * lambda[k];
+        for (int j = 0; j < n; j++) {
+            sum += f[1 + j] * lambda[j];
         }
         r->x_try[i] = sum;
         most = fabs(sum) > most ? fabs(sum) : most;
@@ -364,7 +355,7 @@ static void end_steady(ItmRim* rim, double h)
         }
         r->Q0[i] += Q0;
         r->Q1[i] += Q1;
-        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && !itm_ride_is_rubbing(r, i);
         r->wc[i] += is_open_tangent ? dw : 0.0;
         r->x[i] = r->since > 0.0 ? h * Q0 / r->since : r->x[i];
     }
@@ -393,6 +384,7 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     for (int i = 0; i < r->nc; i++) {
         r->x[i] *= h / rim->H;
     }
+    memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
     itm_ride_set_step(rim, h);
     itm_ride_set_modes(r, r->state, r->x);
 }

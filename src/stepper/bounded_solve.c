@@ -9,6 +9,7 @@
 #include "base/union_find.h"
 #include "contact/contact.h"
 #include "stepper/island_sweep.h"
+#include "multibody/clearance.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
@@ -16,6 +17,8 @@
 #include <string.h>
 
 #define SLOP ITM_BOUNDED_SLOP
+#define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
+#define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
 // ---------------------------------------------------------------------------- offsets
@@ -29,7 +32,8 @@ static bool is_rigid(const ItmBoundRow* row)
 //   open gap          A v+ + Phi / h >= 0: the step may use the gap up, not more
 //   bounce            A v+ >= -e A v where the step would close the gap fast enough
 //   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
-static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, double h, bool may_bounce)
+//   fed back          A v+ + Phi / h >= 0, whatever the sign of Phi                            [clearance, eq. 24]
+static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row, double w_free, double h, bool may_bounce)
 {
     row->is_bouncing = false;
     row->omega = 0.0;
@@ -47,6 +51,8 @@ static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, doubl
                        row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
+    } else if (b->feeds_gaps_back && is_rigid(row)) {
+        row->offset += row->gap / h;
     } else {
         row->offset += gamma * gap / h;
     }
@@ -63,6 +69,13 @@ static void recall(ItmBounded* b)
     }
 }
 
+// Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways.
+static signed char remembered_state(const ItmBounded* b, int i)
+{
+    bool is_coupled = isinf(b->rows[i].lo) && isinf(b->rows[i].up);
+    return is_coupled && b->x[i] != 0.0 && fabs(b->v_after[i]) <= RESTING_RATE ? ITM_ROW_ACTIVE : b->state[i];
+}
+
 static void remember(ItmBounded* b)
 {
     int next = 1 - b->current;
@@ -70,7 +83,7 @@ static void remember(ItmBounded* b)
     for (int i = 0; i < b->nrow; i++) {
         b->memory[next].key[i] = b->rows[i].key;
         b->memory[next].x[i] = b->x[i];
-        b->memory[next].state[i] = b->state[i];
+        b->memory[next].state[i] = remembered_state(b, i);
     }
 }
 
@@ -129,6 +142,23 @@ static bool report(ItmData* d, const ItmMlcpInfo* info)
     return is_solved;
 }
 
+ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpResult* result, const ItmMlcpProblem* problem,
+                                 const int* table)
+{
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    options.solver = m->contact_options.solver;
+    // the variable stepper minimises what it solves: errors of the solve are errors of the choice
+    options.tolerance =
+        d->bounded->feeds_gaps_back ? fmin(TIGHT, m->contact_options.tolerance) : m->contact_options.tolerance;
+    options.effort = m->contact_options.effort;
+    options.warm_start = true;
+    ItmStatus status = itm_mlcp_solve(d->bounded->workspace, result, problem, &options, &d->error);
+    if (status == ITM_OK && !report(d, &result->info)) {
+        note_residual(d->bounded, table[result->info.worst_row], result->info.residual);
+    }
+    return status;
+}
+
 // One MLCP of the assembled island; impulses in island_x, row velocities A v+ in island_v.
 static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
 {
@@ -143,18 +173,10 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .ncontact = itm_bounded_number_couplings(b, head),
         .contacts = b->island_couplings,
     };
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.solver = m->contact_options.solver;
-    options.tolerance = m->contact_options.tolerance;
-    options.effort = m->contact_options.effort;
-    options.warm_start = true;
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
-    ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
+    ItmStatus status = itm_bounded_solve_mlcp(m, d, &result, &problem, b->global);
     if (status != ITM_OK) {
         return status;
-    }
-    if (!report(d, &result.info)) {
-        note_residual(b, b->global[result.info.worst_row], result.info.residual);
     }
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
@@ -236,7 +258,7 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
     memcpy(v1, b->island_v, sizeof(double) * (size_t)n);
     for (int i = 0; i < n; i++) {
         ItmBoundRow* row = &b->rows[b->global[i]];
-        set_offset(m, row, b->v_after[b->global[i]], h, false);
+        set_offset(m, b, row, b->v_after[b->global[i]], h, false);
         b->island_b[i] = b->v_after[b->global[i]] + row->offset;
     }
     ItmStatus status = solve_mlcp(m, d, head, n);
@@ -257,7 +279,7 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
     return status;
 }
 
-static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = solve_mlcp(m, d, head, n);
@@ -286,7 +308,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
             b->global[count++] = b->global[i];
         }
     }
-    if (deepest >= -SLOP) {
+    if (deepest >= -SLOP || b->feeds_gaps_back) {
         return ITM_OK;
     }
     for (int i = 0; i < count; i++) {
@@ -328,7 +350,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmBoundRow* row, double x, double v)
 {
-    return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > 1e-9 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+    return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > RESTING_RATE ? ITM_ROW_LO : ITM_ROW_ACTIVE;
 }
 
 // Sweep an island. False: not suitable, or not done to the tolerance though a dense solver could do it.
@@ -369,7 +391,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
             b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
     }
-    if (deepest < -SLOP) {
+    if (deepest < -SLOP && !b->feeds_gaps_back) {
         itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, SLOP, MAX_PUSH_SWEEPS, true);
     }
     return true;
@@ -390,7 +412,7 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, cons
                              b->island_capacity);
     }
     itm_bounded_assemble(m, d, head, n);
-    ItmStatus status = solve_velocities(m, d, head, n, v_free, h);
+    ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, v_free, h);
     return status == ITM_OK ? itm_bounded_solve_push(d, n) : status;
 }
 
@@ -418,6 +440,16 @@ void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double*
     }
 }
 
+void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work)
+{
+    if (row->kind == ITM_BOUND_MOTOR) {
+        d->ledger[ITM_LEDGER_MOTION] += work;
+    } else {
+        d->ledger[itm_bound_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
+        itm_clearance_book_work(d, row, work);
+    }
+}
+
 // What a compliant row holds at the end of the step, K Phi+^2 / 2 with Phi+ = Phi + h w+ as its force has it.
 static double elastic_of(const ItmBoundRow* row, double v_after, double h)
 {
@@ -425,27 +457,53 @@ static double elastic_of(const ItmBoundRow* row, double v_after, double h)
     return itm_bound_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
 }
 
-// Work of the impulses with the mean of the row velocities before and after the step. Rows that rode in an interface model
-// are booked there. What compliant rows hold is a store, not a loss.
-static void book_work(ItmData* d)
+// Works of the impulses, with the mean of the row velocities before and after the step. Rows that rode in an interface model are
+// booked there. What compliant rows hold is a store, not a loss.
+static void book_works(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     double held = *d->elastic;
     *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
-        bool rides = b->blocks[row->block].rides;
-        double work = rides ? 0.0 : 0.5 * b->x[i] * (row->rate + b->v_after[i]);
-        *d->elastic += rides ? 0.0 : elastic_of(row, b->v_after[i], d->options.step);
-        if (row->kind == ITM_BOUND_MOTOR) {
-            d->ledger[ITM_LEDGER_MOTION] += work;
-        } else if (itm_bound_row_is_unilateral(row)) {
-            d->ledger[ITM_LEDGER_IMPACT] -= work;
-        } else {
-            d->ledger[ITM_LEDGER_FRICTION] -= work;
+        if (!b->blocks[row->block].rides) {
+            itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
+            *d->elastic += elastic_of(row, b->v_after[i], d->h);
         }
     }
     d->ledger[ITM_LEDGER_IMPACT] -= *d->elastic - held;
+}
+
+void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
+                             bool is_driven)
+{
+    itm_rows_multiply(m, d, d->row_x, v);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        bool is_motion = block->kind == ITM_BLOCK_MOTION;
+        if (itm_block_is_compliant(block) || (is_motion && !is_driven)) {
+            continue;
+        }
+        double work = 0.0;
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            work += 0.5 * answer[i] * (before[i] + d->row_x[i]);
+        }
+        d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
+    }
+}
+
+// The impulses act on v, and what the bilateral rows answer, which is booked where the stepper asks for it.
+static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
+{
+    double* answer = d->row_scratch;
+    memset(answer, 0, sizeof(double) * (size_t)m->nrow);
+    itm_bounded_respond(m, d, v, d->bounded->x, answer);
+    if (d->bounded->books_answer) {
+        itm_bounded_book_answer(m, d, answer, d->row_before, v, false);
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] += answer[i];
+    }
 }
 
 static void start_report(ItmData* d)
@@ -483,10 +541,11 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
-    for (int k = 0; k < b->nblock; k++) {
+    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
         itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
+    b->has_Y = true;
     memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
     recall(b);
     find_islands(m, b);
@@ -499,7 +558,7 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     ItmBounded* b = d->bounded;
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, &b->rows[i], b->v_after[i], h, true);
+        set_offset(m, b, &b->rows[i], b->v_after[i], h, true);
     }
 }
 
@@ -508,7 +567,7 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
     ItmBounded* b = d->bounded;
     memset(push, 0, sizeof(double) * (size_t)m->nv);
     if (b->nrow > 0) {
-        itm_bounded_respond(m, d, v, b->x, d->lambda);
+        respond_and_book(m, d, v);
     }
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
@@ -518,8 +577,13 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
     if (has_push) {
         itm_bounded_respond(m, d, push, b->x_push, NULL);
     }
-    book_work(d);
+    book_works(d);
     remember(b);
+    // what was settled belongs to the forces of the step
+    for (int i = 0; m->nloose > 0 && i < b->nrow; i++) {
+        b->x[i] += b->x_settled[i];
+    }
+    itm_clearance_tally(m, d, d->h);
 }
 
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)

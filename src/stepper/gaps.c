@@ -35,7 +35,7 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
 static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     look(m, d, q, t);
-    itm_mass_factor(m, d);
+    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, d->options.step));
     itm_rows_compute_jacobian(m, d);
     itm_rows_factor(m, d, DAMPING);
 }
@@ -57,7 +57,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
     double gap = look(m, d, d->q, t);
     for (int row = 0; row < m->nrow; row++) {
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        d->row_drift[row] = is_rigid ? d->row_guess[row] + d->row_gap[row] : 0.0;
+        d->row_drift[row] = is_rigid ? (d->row_guess[row] + d->row_gap[row]) / (d->h * d->h * d->h) : 0.0;
     }
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);
@@ -72,7 +72,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
             memcpy(d->q, d->q1, size);
             return look(m, d, d->q, t);
         }
-        book(m, d, d->options.step);
+        book(m, d, d->h);
         gap = gap_next;
         d->info.iterations++;
     }

@@ -4,16 +4,25 @@
 #include "base/error.h"
 #include "contact/contact.h"
 #include "multibody/bounded.h"
+#include "multibody/latch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char* const STEPPER_NAMES[ITM_STEPPER_COUNT] = {"euler", "ali1", "ali3p", "reference"};
+static const char* const STEPPER_NAMES[ITM_STEPPER_COUNT] = {"euler",     "ali1",     "ali3p",
+                                                             "reference", "variable", "adaptive"};
 
 const char* itm_stepper_name(ItmStepper stepper)
 {
     return (int)stepper >= 0 && stepper < ITM_STEPPER_COUNT ? STEPPER_NAMES[stepper] : NULL;
+}
+
+static const char* const ELASTIC_NAMES[ITM_ELASTIC_COUNT] = {"newmark", "backward"};
+
+const char* itm_elastic_rule_name(ItmElasticRule rule)
+{
+    return (int)rule >= 0 && rule < ITM_ELASTIC_COUNT ? ELASTIC_NAMES[rule] : NULL;
 }
 
 // ---------------------------------------------------------------------------- options
@@ -29,7 +38,8 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
         double value;
         bool may_be_zero;
     } numbers[] = {
-        {"step", o->step, false},           {"tolerance", o->tolerance, false},
+        {"step", o->step, false},           {"min_step", o->min_step, true},
+        {"tolerance", o->tolerance, false},
         {"gap_tolerance", o->gap_tolerance, false}, {"penalty", o->penalty, true},
         {"frequency", o->frequency, true},  {"damping_ratio", o->damping_ratio, true},
     };
@@ -40,6 +50,14 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
                                  numbers[i].field, numbers[i].may_be_zero ? "zero or positive" : "positive", x);
         }
     }
+    if ((int)o->elastic < 0 || o->elastic >= ITM_ELASTIC_COUNT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic", "there is no rule number %d for flexible bodies",
+                             (int)o->elastic);
+    }
+    if (o->min_step > o->step) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "min_step", "min_step %g s is larger than the largest step %g s",
+                             o->min_step, o->step);
+    }
     if (o->max_iterations < 1) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "max_iterations",
                              "max_iterations must be at least 1, got %d", o->max_iterations);
@@ -49,11 +67,15 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
 
 ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* error)
 {
-    if (stepper == ITM_STEPPER_EULER || !itm_model_has_bounds(m)) {
+    if (m->nlatch > 0 && stepper == ITM_STEPPER_ALI3P) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                             "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
+    }
+    if (stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(stepper) || !itm_model_has_bounds(m)) {
         return ITM_OK;
     }
     return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                         "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
+                         "stepper '%s' knows no contacts, joint limits, clearance, dry friction or motors with a force limit: use "
                          "'euler'",
                          itm_stepper_name(stepper));
 }
@@ -81,6 +103,12 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
     if (status == ITM_OK && chosen.stepper == ITM_STEPPER_REFERENCE) {
         status = itm_reference_create(m, d, error);
     }
+    if (status == ITM_OK && chosen.stepper == ITM_STEPPER_VARIABLE) {
+        status = itm_variable_create(m, d, error);
+    }
+    if (status == ITM_OK && chosen.stepper == ITM_STEPPER_ADAPTIVE) {
+        status = itm_controlled_create(m, d, error);
+    }
     if (status != ITM_OK) {
         itm_data_destroy(d);
         return status;
@@ -94,6 +122,8 @@ void itm_data_destroy(ItmData* d)
 {
     if (d != NULL) {
         itm_reference_destroy(d);
+        itm_variable_destroy(d);
+        itm_controlled_destroy(d);
         itm_contact_destroy_data(d);
         itm_data_free(d);
     }
@@ -102,6 +132,33 @@ void itm_data_destroy(ItmData* d)
 void itm_reset(const ItmModel* m, ItmData* d)
 {
     itm_data_reset_to_start(m, d);
+}
+
+// ---------------------------------------------------------------------------- steps of variable length
+
+double itm_step_limit(const ItmData* d, double h_max)
+{
+    return fmin(h_max, d->stop_time - *d->time);
+}
+
+double itm_step_spread(const ItmData* d, double h, double h_min, double h_max)
+{
+    // times are sums of steps: a rest that misses a step by rounding is one
+    double rest = d->stop_time - *d->time, rounding = 1e-9 * h;
+    if (rest - h >= h_min - rounding || h >= rest) {
+        return fmin(h, rest);
+    }
+    bool is_one = rest < 2.0 * h_min - rounding && rest <= h_max + rounding;
+    return is_one ? rest : 0.5 * rest;
+}
+
+void itm_step_pass_time(ItmData* d, double advance, double h)
+{
+    bool is_end = *d->time + advance >= d->stop_time || d->stop_time - (*d->time + advance) < 1e-9 * advance;
+    *d->time = is_end ? d->stop_time : *d->time + advance;
+    *d->step_size = h;
+    d->info.largest_step = fmax(d->info.largest_step, h);
+    d->info.smallest_step = d->info.smallest_step > 0.0 ? fmin(d->info.smallest_step, h) : h;
 }
 
 // ---------------------------------------------------------------------------- step
@@ -145,7 +202,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
 static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
 {
     char where[200] = "";
-    int contact = find_hardest_contact(m, d, body);
+    int contact = find_hardest_contact(m, d, m->bodies[body].owner);
     if (contact != ITM_NONE) {
         ItmContactInfo c = itm_contact_look(d, contact);
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
@@ -157,9 +214,7 @@ static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
                          m->bodies[body].name, itm_data_get_time(d), where);
 }
 
-// Note the row that is farthest off its law where an island was not solved to the tolerance; too many such steps on end
-// are a failure, because what the state then shows is no longer the model.
-static ItmStatus judge_residual(const ItmModel* m, ItmData* d)
+ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     const ItmContactOptions* options = &m->contact_options;
@@ -194,6 +249,10 @@ static ItmStatus dispatch(const ItmModel* m, ItmData* d)
         return itm_ali3p_step(m, d);
     case ITM_STEPPER_REFERENCE:
         return itm_reference_step(m, d);
+    case ITM_STEPPER_VARIABLE:
+        return itm_variable_step(m, d);
+    case ITM_STEPPER_ADAPTIVE:
+        return itm_controlled_step(m, d);
     default:
         return itm_euler_step(m, d);
     }
@@ -209,7 +268,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         status = fail_not_finite(m, d, culprit);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        status = judge_residual(m, d);
+        status = itm_step_judge(m, d);
     }
     if (status != ITM_OK) {
         memcpy(d->state, d->state_backup, sizeof(double) * (size_t)d->nstate);
@@ -222,5 +281,6 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
+    itm_latch_apply_events(m, d);
     return ITM_OK;
 }

@@ -380,6 +380,27 @@ wrong_couplings_are_named_with_their_place() {
     err_has "outside its stroke"
 }
 
+# ---------------------------------------------------------------------------- controls alone
+
+a_control_runs_alone() {
+    control=$source/examples/control.yaml
+    expect 0 "$interim" run "$control" -o r.csv
+    out_has "control      a sample every 0.001 s"
+    head -n 1 r.csv | grep -q '^time,control.wanted,control.command,.*,control.overspeed$'
+    [ "$(rows r.csv)" -eq 601 ]
+    is_whole r.csv
+    grep -q '"name": "control.speed", "unit": "m/s"' r.json
+    expect 0 "$interim" check "$control"
+    out_has "samples      every 0.001 s; command every 0.01 s"
+    expect 1 "$interim" run "$control" --set "subsystems.control.blocks.measured=speed + command"
+    err_has "algebraic loop: command -> measured -> command"
+    expect 1 "$interim" run "$control" --set "subsystems.control.blocks.overspeed=sped > 1"
+    err_has "nearest: 'speed'"
+    expect 2 "$interim" run "$control" -o r.csv --set "subsystems.control.blocks.overspeed=sqrt(3.5 - time)"
+    err_has "overspeed"
+    grep -q '"verdict": "broke-down"' r.json
+}
+
 # ---------------------------------------------------------------------------- contact
 
 a_run_tells_of_contacts_and_their_solver() {
@@ -472,6 +493,7 @@ run_case parts_without_a_bond_run_side_by_side
 run_case a_crane_runs_in_every_coupling
 run_case a_coupling_that_breaks_down_leaves_results_and_names_the_signal
 run_case wrong_couplings_are_named_with_their_place
+run_case a_control_runs_alone
 run_case a_run_tells_of_contacts_and_their_solver
 run_case check_tells_of_shapes_and_bounds
 run_case check_names_what_overlaps_and_what_is_too_heavy
