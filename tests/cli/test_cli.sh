@@ -206,8 +206,10 @@ a_killed_run_leaves_its_part_file() {
     stop KILL
     [ "$status" -eq 137 ]
     [ ! -e r.csv ]
-    is_whole r.part.csv
-    [ "$(rows r.part.csv)" -ge 2 ]
+    # a kill in the middle of a write may cut the last row, and only that
+    sed '$d' r.part.csv >whole.csv
+    is_whole whole.csv
+    [ "$(rows whole.csv)" -ge 1 ]
     grep -q '"verdict": "running"' r.part.json
 }
 
