@@ -34,7 +34,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
 static void place(const ItmRide* r, double* x, const double* Q)
 {
     for (int i = 0; i < r->nc; i++) {
-        x[r->rows[i].row] = Q[i];
+        x[r->table[i]] = Q[i];
     }
 }
 
@@ -43,8 +43,8 @@ static void report(const ItmRim* rim, ItmData* d)
     const ItmRide* r = &rim->ride;
     ItmBounded* b = d->bounded;
     for (int i = 0; i < r->nc; i++) {
-        b->v_after[r->rows[i].row] = r->wc[i];
-        b->state[r->rows[i].row] = r->state[i];
+        b->v_after[r->table[i]] = r->wc[i];
+        b->state[r->table[i]] = r->state[i];
     }
     d->ledger[ITM_LEDGER_IMPACT] -= r->work[0];
     d->ledger[ITM_LEDGER_FRICTION] -= r->work[1];
@@ -112,6 +112,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     memset(push, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
         ItmStatus status = add_bounded(m, d, rim, v, v_mean, push);
+        status = status == ITM_OK ? itm_step_judge(m, d) : status;
         if (status != ITM_OK) {
             return status;
         }
