@@ -9,6 +9,7 @@
 #include "base/union_find.h"
 #include "contact/contact.h"
 #include "stepper/island_sweep.h"
+#include "mlcp/dense.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
@@ -213,16 +214,11 @@ static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         is_felt = eliminate_block(m, d, &b->blocks[k]) || is_felt;
     }
+    const ItmDense* dense = itm_dense_choose();
+    double* products = b->island_b;
     for (int i = 0; is_felt && i < n; i++) {
-        const double* z_i = b->Z + (size_t)i * (size_t)m->nrow;
-        for (int j = 0; j <= i; j++) {
-            const double* z_j = b->Z + (size_t)j * (size_t)m->nrow;
-            double sum = 0.0;
-            for (int l = 0; l < m->nrow; l++) {
-                sum += z_i[l] * z_j[l];
-            }
-            b->H[(size_t)i * (size_t)n + (size_t)j] -= sum;
-        }
+        dense->multiply_rows(products, b->Z, m->nrow, b->Z + (size_t)i * (size_t)m->nrow, NULL, i + 1, m->nrow);
+        dense->axpy(b->H + (size_t)i * (size_t)n, -1.0, products, i + 1);
     }
 }
 
