@@ -87,3 +87,4 @@ fi
 for program in mlcp contact hydraulics rim cosim; do
     if wants "$program" "$@"; then "build/bench/bench_$program" | tee "$out/$program.txt"; fi
 done
+if wants logcrane "$@"; then build/bench/bench_cosim logcrane | tee "$out/logcrane.txt"; fi
