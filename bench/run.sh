@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [arm|flexible|chain|loop|wall|floor|mlcp|contact|hydraulics|clearance|rim|cosim]...   measure Interim and its peers side by side; without names, everything.
+# run.sh [arm|flexible|chain|loop|wall|floor|mlcp|contact|hydraulics|clearance|rim|cosim|logcrane]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
 # Figures of every round and the table stay in out/bench.
