@@ -94,6 +94,40 @@ static void measure_model(const char* example)
     close_run(&r);
 }
 
+// ---------------------------------------------------------------------------- log crane
+
+// The whole manoeuvre of 12 s: real time, and what a macro step costs.
+static void measure_log_crane(const char* macro_step, double goal)
+{
+    char override[64];
+    snprintf(override, sizeof override, "cosim.macro_step=%s", macro_step);
+    Run r = open_run("log-crane", (const char* const[]){override}, 1);
+    double duration = r.file->run.duration, start = bench_now();
+    stop_on_error(advance(&r, duration), itm_cosim_get_error(r.cosim));
+    double seconds = bench_now() - start, steps = duration / itm_cosim_get_step(r.cosim);
+    ItmCosimCost cost = itm_cosim_get_cost(r.cosim);
+    double sum = cost.mechanism + cost.rim + cost.subsystems, scale = 1e6 * seconds / (sum * steps);
+    printf("  H = %-5s %6.1f times real time, %7.1f us a macro step: mechanism %6.1f, interface model %5.1f (%4.1f %%), subsystems %6.1f",
+           macro_step, duration / seconds, 1e6 * seconds / steps, scale * cost.mechanism, scale * cost.rim, 100.0 * cost.rim / sum,
+           scale * cost.subsystems);
+    if (goal > 0.0) {
+        printf("   goal %.0f", goal);
+    }
+    printf("\n");
+    close_run(&r);
+}
+
+static void measure_log_cranes(void)
+{
+    printf("log crane, 12 s, h = 0.2 ms; interface model: goal 15 %%\n");
+    measure_log_crane("1ms", 0.0);
+    measure_log_crane("2ms", 1.0);
+    measure_log_crane("5ms", 0.0);
+    measure_log_crane("10ms", 0.0);
+    measure_log_crane("16ms", 10.0);
+    measure_log_crane("20ms", 0.0);
+}
+
 // ---------------------------------------------------------------------------- equal error
 
 #define DURATION 12.0
@@ -208,8 +242,13 @@ static void measure_threads(void)
            seconds[0] / seconds[1], memcmp(one, two, sizeof one) == 0 ? "identical" : "DIFFERENT");
 }
 
-int main(void)
+// Everything, or with the word logcrane the log crane alone.
+int main(int argc, char** argv)
 {
+    if (argc > 1 && strcmp(argv[1], "logcrane") == 0) {
+        measure_log_cranes();
+        return 0;
+    }
     measure_manipulator();
     measure_model("crane-single");
     measure_model("crane-double");

@@ -61,6 +61,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->global = ITM_TAKE(arena, int, n);
     b->body_head = ITM_TAKE(arena, int, m->nbody);
     b->entry_block = ITM_TAKE(arena, int, b->path_capacity);
+    b->entry_at = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_y = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_next = ITM_TAKE(arena, int, b->path_capacity);
     b->H = ITM_TAKE(arena, double, (size_t)n * (size_t)n);

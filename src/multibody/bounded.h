@@ -100,7 +100,7 @@ typedef struct ItmBounded {
     int*            local;     // row -> number in its island           (row_capacity)
     int*            global;    // and back                              (island_capacity)
     int*            body_head; // entries of the island's blocks by body, linked (nbody)
-    int*            entry_block, *entry_y, *entry_next;     //          (path_capacity)
+    int*            entry_block, *entry_at, *entry_y, *entry_next;  //  (path_capacity)
     double*         H;         //                                       (island_capacity^2)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
     double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)

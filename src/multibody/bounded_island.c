@@ -1,5 +1,7 @@
 #include "multibody/bounded_island.h"
 
+#include "mlcp/dense.h"
+
 #include <string.h>
 
 int itm_bounded_number_rows(ItmBounded* b, int head)
@@ -16,7 +18,7 @@ int itm_bounded_number_rows(ItmBounded* b, int head)
     return n;
 }
 
-// H(block k, block other) += Y_k Y_other' over the velocities of one body
+// H(block k, block other) += Y_k Y_other' over nv velocities that both have in a row
 static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, int nv, int n)
 {
     const ItmBoundBlock *f = &b->blocks[k], *s = &b->blocks[other];
@@ -34,7 +36,21 @@ static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, 
     }
 }
 
-// Lower half of H_cc: every block meets the earlier ones (and itself) body by body.
+// Velocities of the bodies that two paths share from places i and j on; 0 where the body before is shared too, and has counted
+// these already.
+static int count_shared(const ItmModel* m, const ItmRowBlock* a, int i, const ItmRowBlock* b, int j)
+{
+    if (i > 0 && j > 0 && a->path[i - 1] == b->path[j - 1]) {
+        return 0;
+    }
+    int nv = 0;
+    for (; i < a->npath && j < b->npath && a->path[i] == b->path[j]; i++, j++) {
+        nv += m->bodies[a->path[i]].nv;
+    }
+    return nv;
+}
+
+// Lower half of H_cc: every block meets the earlier ones (and itself) where their paths run together.
 static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
 {
     int nentry = 0;
@@ -42,15 +58,19 @@ static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
         const ItmRowBlock* path = &b->blocks[k].path;
         int y = 0;
         for (int i = 0; i < path->npath; i++) {
-            int body = path->path[i], nv = m->bodies[body].nv;
+            int body = path->path[i];
             b->entry_block[nentry] = k;
+            b->entry_at[nentry] = i;
             b->entry_y[nentry] = y;
             b->entry_next[nentry] = b->body_head[body];
             b->body_head[body] = nentry;
             for (int e = nentry++; e != ITM_NONE; e = b->entry_next[e]) {
-                add_products(b, k, y, b->entry_block[e], b->entry_y[e], nv, n);
+                int other = b->entry_block[e], nv = count_shared(m, path, i, &b->blocks[other].path, b->entry_at[e]);
+                if (nv > 0) {
+                    add_products(b, k, y, other, b->entry_y[e], nv, n);
+                }
             }
-            y += nv;
+            y += m->bodies[body].nv;
         }
     }
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -98,16 +118,11 @@ static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         is_felt = eliminate_block(m, d, &b->blocks[k]) || is_felt;
     }
+    const ItmDense* dense = itm_dense_choose();
+    double* products = b->island_b;
     for (int i = 0; is_felt && i < n; i++) {
-        const double* z_i = b->Z + (size_t)i * (size_t)m->nrow;
-        for (int j = 0; j <= i; j++) {
-            const double* z_j = b->Z + (size_t)j * (size_t)m->nrow;
-            double sum = 0.0;
-            for (int l = 0; l < m->nrow; l++) {
-                sum += z_i[l] * z_j[l];
-            }
-            b->H[(size_t)i * (size_t)n + (size_t)j] -= sum;
-        }
+        dense->multiply_rows(products, b->Z, m->nrow, b->Z + (size_t)i * (size_t)m->nrow, NULL, i + 1, m->nrow);
+        dense->axpy(b->H + (size_t)i * (size_t)n, -1.0, products, i + 1);
     }
 }
 

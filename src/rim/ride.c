@@ -57,6 +57,7 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
     rim->eliminated = ITM_TAKE(arena, int, r->capacity);
     lay_out_reals(r, arena, rim->n);
+    r->dense = itm_dense_choose();
 }
 
 // ---------------------------------------------------------------------------- the start of the step
@@ -333,8 +334,8 @@ static void solve_active(const ItmBounded* b, ItmRide* r, int nc, int nz)
         }
         r->S[k * (nz + 1)] *= 1.0 + ITM_RIDE_PROXIMAL;
     }
-    itm_ride_factor(r->S, r->pivot, nz);
-    itm_ride_solve(r->S, r->pivot, r->rhs, nz);
+    itm_ride_factor(r, nz);
+    itm_ride_solve(r, r->rhs, nz);
     for (int k = 0; k < nz; k++) {
         r->x[r->active[k]] = r->rhs[k];
     }
@@ -350,7 +351,7 @@ static void reduce_mobility(const ItmBounded* b, ItmRim* rim, int nc, int nz)
         for (int k = 0; k < nz; k++) {
             nu[i * nz + k] = r->Hci[r->active[k] * n + i];
         }
-        itm_ride_solve(r->S, r->pivot, nu + i * nz, nz);
+        itm_ride_solve(r, nu + i * nz, nz);
     }
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {

@@ -28,10 +28,10 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h);
 // Rows whose mobility is below this fraction of that of free bodies do not move but by rounding, and take no part.
 #define ITM_RIDE_FIXED 1e-12
 
-// LU factors of S (n x n) in place, row pivoting. pivot (n)
-void itm_ride_factor(double* S, int* pivot, int n);
+// LU factors of r->S (n x n) in place, row pivoting: inverse pivots on the diagonal, r->pivot filled.
+void itm_ride_factor(ItmRide* r, int n);
 // x <- S^-1 x
-void itm_ride_solve(const double* S, const int* pivot, double* x, int n);
+void itm_ride_solve(const ItmRide* r, double* x, int n);
 
 // ---------------------------------------------------------------------------- active set
 

@@ -9,14 +9,15 @@
 
 // ---------------------------------------------------------------------------- dense systems
 
-void itm_ride_factor(double* S, int* pivot, int n)
+void itm_ride_factor(ItmRide* r, int n)
 {
+    double* S = r->S;
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++) {
             best = fabs(S[i * n + k]) > fabs(S[best * n + k]) ? i : best;
         }
-        pivot[k] = best;
+        r->pivot[k] = best;
         for (int j = 0; best != k && j < n; j++) {
             double swap = S[k * n + j];
             S[k * n + j] = S[best * n + j];
@@ -34,23 +35,20 @@ void itm_ride_factor(double* S, int* pivot, int n)
     }
 }
 
-void itm_ride_solve(const double* S, const int* pivot, double* x, int n)
+void itm_ride_solve(const ItmRide* r, double* x, int n)
 {
+    const double* S = r->S;
     for (int k = 0; k < n; k++) {
-        double swap = x[pivot[k]];
-        x[pivot[k]] = x[k];
+        double swap = x[r->pivot[k]];
+        x[r->pivot[k]] = x[k];
         x[k] = swap;
     }
     for (int i = 1; i < n; i++) {
-        for (int j = 0; j < i; j++) {
-            x[i] -= S[i * n + j] * x[j];
-        }
+        x[i] -= r->dense->dot(S + i * n, x, i);
     }
     for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) {
-            x[i] -= S[i * n + j] * x[j];
-        }
-        x[i] *= S[i * n + i];
+        const double* row = S + i * n;
+        x[i] = (x[i] - r->dense->dot(row + i + 1, x + i + 1, n - i - 1)) * row[i];
     }
 }
 
@@ -187,7 +185,7 @@ static void factor_set(ItmRide* r)
         }
         S[i] += ITM_RIDE_PROXIMAL * H[r->active[i]];
     }
-    itm_ride_factor(r->S, r->pivot, n);
+    itm_ride_factor(r, n);
     r->is_factored = true;
 }
 
@@ -203,26 +201,25 @@ static void follow(const ItmRide* r, double* x, double h)
     }
 }
 
-// out = b + H x over the listed rows
-static void multiply_rows(const ItmRide* r, double* out, const double* b, const double* x, const int* list, int n)
+// w = b + H x over the listed rows, NULL: the first n
+static void compute_rates(const ItmRide* r, double* w, const double* b, const double* x, const int* list, int n)
 {
+    r->dense->multiply_rows(w, r->H, r->nc, x, list, n, r->nc);
     for (int k = 0; k < n; k++) {
         int i = list != NULL ? list[k] : k;
-        const double* H = r->H + (size_t)i * (size_t)r->nc;
-        double sum = b[i];
-        for (int j = 0; j < r->nc; j++) {
-            sum += H[j] * x[j];
-        }
-        out[k] = sum;
+        w[i] += b[i];
     }
 }
 
-// x makes the rates b + H x of the active rows vanish, starting from what x is.
+// x makes the rates b + H x of the active rows vanish, starting from what x is. r->w is overwritten.
 static void solve_set(ItmRide* r, double* x, const double* b, double h)
 {
     follow(r, x, h);
-    multiply_rows(r, r->rhs, b, x, r->active, r->nactive);
-    itm_ride_solve(r->S, r->pivot, r->rhs, r->nactive);
+    compute_rates(r, r->w, b, x, r->active, r->nactive);
+    for (int k = 0; k < r->nactive; k++) {
+        r->rhs[k] = r->w[r->active[k]];
+    }
+    itm_ride_solve(r, r->rhs, r->nactive);
     for (int k = 0; k < r->nactive; k++) {
         x[r->active[k]] -= r->rhs[k];
     }
@@ -308,7 +305,7 @@ bool itm_ride_try(ItmRim* rim, double h)
     Verdict verdict = TURNS;
     for (int k = 0; k < TURNS_MAX && verdict == TURNS; k++) {
         solve_set(r, r->x_try, r->b, h);
-        multiply_rows(r, r->w, r->b, r->x_try, NULL, r->nc);
+        compute_rates(r, r->w, r->b, r->x_try, NULL, r->nc);
         verdict = judge(rim, h);
         if (verdict == TURNS && !turn_slip(rim)) {
             verdict = FAILS;
@@ -394,7 +391,7 @@ static void map_column(ItmRim* rim, int k, const double* b, const double* guess,
     double *x = r->x_try, *a = r->w;
     memcpy(x, guess, sizeof(double) * (size_t)r->nc);
     solve_set(r, x, b, tight);
-    multiply_rows(r, a, b, x, NULL, r->nc);
+    compute_rates(r, a, b, x, NULL, r->nc);
     for (int i = 0; i < r->nc; i++) {
         r->f[i * width + k] = x[i];
         r->a_steady[i * width + k] = r->mode[i] == ITM_RIDE_ACTIVE ? 0.0 : a[i];

@@ -18,6 +18,7 @@
 #ifndef ITM_RIM_RIM_H
 #define ITM_RIM_RIM_H
 
+#include "mlcp/dense.h"
 #include "multibody/bounded.h"
 #include "multibody/data.h"
 #include "multibody/measure.h"
@@ -49,6 +50,7 @@ typedef struct ItmRideRow {
 
 // Bounded rows beside the interface rows.
 typedef struct ItmRide {
+    const ItmDense* dense;   // kernels for this processor
     int     capacity, coupling_capacity;
     int     nc;              // riding rows, 0: none
     int     ncoupling;
