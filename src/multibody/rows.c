@@ -310,15 +310,13 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     }
 }
 
-// Mobility that a row would have if its bodies were free, which tells a dependent row from a merely heavy one.
-static double free_mobility(const ItmModel* m, const ItmData* d, const ItmRowBlock* block, int i)
+double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* block, const ItmSpatial* cov)
 {
     double sum = 0.0;
     for (int k = 0; k < block->nbody; k++) {
-        ItmSpatial cov = d->row_cov[block->cov_adr + i * block->nbody + k];
         const ItmBody* body = &m->bodies[block->body[k]];
         double trace = body->inertia.xx + body->inertia.yy + body->inertia.zz;
-        sum += itm_vec_dot(cov.lin, cov.lin) / body->mass + 3.0 * itm_vec_dot(cov.ang, cov.ang) / trace;
+        sum += itm_vec_dot(cov[k].lin, cov[k].lin) / body->mass + 3.0 * itm_vec_dot(cov[k].ang, cov[k].ang) / trace;
     }
     return sum;
 }
@@ -329,7 +327,8 @@ static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* p
     const ItmRowBlock* block = &m->blocks[pair->first];
     for (int i = 0; i < block->nrow; i++) {
         double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
-        double scale = fmax(*H_ii, free_mobility(m, d, block, i));
+        const ItmSpatial* cov = d->row_cov + block->cov_adr + i * block->nbody;
+        double scale = fmax(*H_ii, itm_rows_compute_free_mobility(m, block, cov));
         d->factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
         *H_ii += relative * scale + d->row_omega[block->row + i];
     }

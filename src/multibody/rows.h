@@ -36,6 +36,10 @@ void itm_rows_factor_step(const ItmModel* m, ItmData* d);
 // Keep the pivots of the factor of the start configuration in the model, which that compares with.
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d);
 
+// Mobility that a row with covectors cov (block->nbody) would have if its bodies were free, which tells a dependent row from a
+// merely heavy one.
+double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* block, const ItmSpatial* cov);
+
 // out = A v for any velocities (or accelerations) v. out (nrow)
 void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
 // v += M^-1 A' lambda, with A of the last itm_rows_factor

@@ -5,6 +5,7 @@
 #include "rim/ride.h"
 
 #include "base/error.h"
+#include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 
 #include <string.h>
@@ -48,6 +49,7 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     r->pivot = ITM_TAKE(arena, int, r->capacity);
     r->held = ITM_TAKE(arena, int, r->capacity);
     r->watched = ITM_TAKE(arena, int, r->capacity);
+    r->landing = ITM_TAKE(arena, int, r->capacity);
     r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
     r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
     r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
@@ -62,7 +64,7 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
 static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
 {
     ItmBounded* b = d->bounded;
-    double shift = rim->shift, H = rim->H;
+    double shift = rim->shift;
     for (int i = 0; i < b->nrow; i++) {
         ItmBoundRow* row = &b->rows[i];
         if (itm_bound_row_is_unilateral(row)) {
@@ -72,10 +74,27 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
         if (row->kind == ITM_BOUND_MOTOR) {
             const ItmMotion* motion = &m->motions[row->owner];
             ItmMeasured x = itm_measure_compute(m, d, &m->measures[motion->measure]);
-            double next = itm_signal_compute(&m->signals[motion->signal], rim->t + H).x;
-            row->reference = motion->is_velocity ? next : (next - x.value + shift * x.rate) / H;
+            double next = itm_signal_compute(&m->signals[motion->signal], rim->t + rim->H).x;
+            row->reference = motion->is_velocity ? next : (next - x.value + shift * x.rate) / rim->H;
         }
     }
+}
+
+// A motor in micro steps: a position motor goes for its signal in every one of them, along the chord of the signal over the
+// macro step; a velocity motor holds the mean.
+static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRideRow* out, double* gap, double* drift)
+{
+    const ItmMotion* motion = &m->motions[row->owner];
+    const ItmSignal* signal = &m->signals[motion->signal];
+    if (motion->is_velocity) {
+        out->reference = itm_signal_compute(signal, rim->t + 0.5 * rim->H).x;
+        return;
+    }
+    double now = itm_signal_compute(signal, rim->t).x, next = itm_signal_compute(signal, rim->t + rim->H).x;
+    out->has_target = true;
+    out->reference = (next - now) / rim->H;
+    *gap = next - row->reference * rim->H - now;
+    *drift = -out->reference;
 }
 
 // ---------------------------------------------------------------------------- which rows ride
@@ -180,22 +199,33 @@ static double compute_energy_rate(const ItmModel* m, const ItmRim* rim, ItmBound
     return sum;
 }
 
+// Whether nothing can move row i of the assembled chain; b->H without compliance.
+static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
+{
+    int index = b->global[i];
+    const ItmBoundBlock* block = &b->blocks[b->rows[index].block];
+    const ItmSpatial* cov = b->cov + block->path.cov_adr + (index - block->first) * block->path.nbody;
+    double H = b->H[(size_t)i * (size_t)(nc + 1)];
+    return !(H > ITM_RIDE_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
+}
+
 // ---------------------------------------------------------------------------- riding
 
-static void copy_row(ItmRide* r, const ItmBounded* b, int i, double H)
+static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
 {
+    ItmRide* r = &rim->ride;
     int index = b->global[i];
     const ItmBoundRow* row = &b->rows[index];
     r->rows[i] = (ItmRideRow){
         .row = index,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
-        .lo = row->lo / H,
-        .up = row->up / H,
+        .is_fixed = is_fixed(m, b, i, r->nc),
+        .lo = row->lo / rim->H,
+        .up = row->up / rim->H,
         .restitution = row->restitution,
         .stiffness = row->stiffness,
         .damping = row->damping,
-        .reference = row->reference,
         .normal = ITM_NONE,
     };
     r->gap[i] = row->gap;
@@ -204,6 +234,10 @@ static void copy_row(ItmRide* r, const ItmBounded* b, int i, double H)
     r->x[i] = b->x[index];
     r->state[i] = b->state[index];
     r->omega[i] = r->gap_drift[i] = 0.0;
+    r->has_bounces = r->has_bounces || row->restitution > 0.0;
+    if (row->kind == ITM_BOUND_MOTOR) {
+        set_motor(m, rim, row, &r->rows[i], &r->gap[i], &r->gap_drift[i]);
+    }
 }
 
 static void copy_couplings(ItmRide* r, ItmBounded* b)
@@ -250,8 +284,9 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
     r->nc = nc;
+    r->has_bounces = false;
     for (int i = 0; i < nc; i++) {
-        copy_row(r, b, i, rim->H);
+        copy_row(m, rim, b, i);
     }
     memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
     copy_couplings(r, b);
@@ -275,7 +310,7 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_interfaces(m, b, rim);
     for (int i = 0; i < nc; i++) {
-        bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE;
+        bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE && !is_fixed(m, b, i, nc);
         r->x[i] = is_active || b->state[b->global[i]] == ITM_ROW_UNKNOWN ? 0.0 : b->x[b->global[i]];
         if (is_active) {
             rim->eliminated[nz] = b->global[i];

@@ -25,6 +25,8 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h);
 // solution taken as a step from the last one (proximal point): rates are met to this fraction of the step, and what the rows
 // cannot tell apart stays as it was.
 #define ITM_RIDE_PROXIMAL 1e-10
+// Rows whose mobility is below this fraction of that of free bodies do not move but by rounding, and take no part.
+#define ITM_RIDE_FIXED 1e-12
 
 // LU factors of S (n x n) in place, row pivoting. pivot (n)
 void itm_ride_factor(double* S, int* pivot, int n);

@@ -167,8 +167,9 @@ static void factor_set(ItmRide* r)
     size_t nc = (size_t)r->nc;
     int n = 0, *place = r->held;  // row -> number in S
     for (int i = 0; i < r->nc; i++) {
-        place[i] = r->mode[i] == ITM_RIDE_ACTIVE ? n : ITM_NONE;
-        if (r->mode[i] == ITM_RIDE_ACTIVE) {
+        place[i] = ITM_NONE;
+        if (r->mode[i] == ITM_RIDE_ACTIVE && !r->rows[i].is_fixed) {
+            place[i] = n;
             r->active[n++] = i;
         }
     }
@@ -180,7 +181,7 @@ static void factor_set(ItmRide* r)
             S[j] = H[r->active[j]];
         }
         for (int j = 0; j < r->nc; j++) {
-            if (r->mode[j] == ITM_RIDE_SLIP && r->ratio[j] != 0.0) {
+            if (r->mode[j] == ITM_RIDE_SLIP && r->ratio[j] != 0.0 && place[r->rows[j].normal] != ITM_NONE) {
                 S[place[r->rows[j].normal]] += H[j] * r->ratio[j];
             }
         }
@@ -228,8 +229,11 @@ static void solve_set(ItmRide* r, double* x, const double* b, double h)
     follow(r, x, h);
 }
 
-// Impulses within bounds, rates on the right side.
-static bool agrees(const ItmRim* rim, double h)
+// What a trial found.
+typedef enum Verdict { AGREES, TURNS, FAILS } Verdict;
+
+// Impulses within bounds, rates on the right side. TURNS: only the direction of some slip is not right.
+static Verdict judge(const ItmRim* rim, double h)
 {
     const ItmRide* r = &rim->ride;
     double most_x = 0.0, most_b = 0.0;
@@ -237,28 +241,59 @@ static bool agrees(const ItmRim* rim, double h)
         most_x = fmax(most_x, fabs(r->x_try[i]));
         most_b = fmax(most_b, fabs(r->b[i]));
     }
-    double tolerance = itm_ride_get_tolerance(rim), tol_w = tolerance * (1.0 + most_b), tol_x = 1e-9 * most_x;
+    double tol_w = itm_ride_get_tolerance(rim) * (1.0 + most_b), tol_x = 1e-9 * most_x;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         double x = r->x_try[i], w = r->w[i];
         if (r->mode[i] == ITM_RIDE_ACTIVE) {
             bool is_bounded = row->normal == ITM_NONE;
-            if (fabs(w) > tol_w || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
-                return false;
+            if ((fabs(w) > tol_w && !row->is_fixed) || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
+                return FAILS;
             }
         } else if (r->mode[i] == ITM_RIDE_TIGHT && (r->side[i] < 0 ? w < -tol_w : w > tol_w)) {
-            return false;
+            return FAILS;
         }
     }
+    Verdict verdict = AGREES;
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
-        if (r->mode[coupling->normal] == ITM_RIDE_ACTIVE &&
-            !(itm_ride_sticks(coupling, r->x_try, tol_x) && itm_ride_slips(r, coupling, r->w, tol_w))) {
-            return false;
+        if (r->mode[coupling->normal] != ITM_RIDE_ACTIVE) {
+            continue;
+        }
+        if (!itm_ride_sticks(coupling, r->x_try, tol_x)) {
+            return FAILS;
+        }
+        if (!itm_ride_slips(r, coupling, r->w, tol_w)) {
+            verdict = TURNS;
         }
     }
+    return verdict;
+}
+
+// Turn the friction of sliding cones against the slip that the trial found. False: one does not slide any more, or has no cone.
+static bool turn_slip(ItmRim* rim)
+{
+    ItmRide* r = &rim->ride;
+    double least = 1e3 * itm_ride_get_tolerance(rim);
+    for (int c = 0; c < r->ncoupling; c++) {
+        const ItmMlcpContact* coupling = &r->couplings[c];
+        int t0 = coupling->tangent[0], t1 = coupling->tangent[1];
+        if (r->mode[coupling->normal] != ITM_RIDE_ACTIVE || r->mode[t0] != ITM_RIDE_SLIP) {
+            continue;
+        }
+        double x = t1 != ITM_NONE ? r->w[t1] : 0.0, speed = sqrt(r->w[t0] * r->w[t0] + x * x);
+        double along = r->w[t0] * r->ratio[t0] + (t1 != ITM_NONE ? x * r->ratio[t1] : 0.0);
+        if (t1 == ITM_NONE || coupling->law != ITM_FRICTION_CONE || speed < least || along > -0.5 * coupling->mu * speed) {
+            return false;
+        }
+        r->ratio[t0] = -coupling->mu * r->w[t0] / speed;
+        r->ratio[t1] = -coupling->mu * x / speed;
+    }
+    factor_set(r);
     return true;
 }
+
+#define TURNS_MAX 6
 
 bool itm_ride_try(ItmRim* rim, double h)
 {
@@ -267,56 +302,67 @@ bool itm_ride_try(ItmRim* rim, double h)
         factor_set(r);
     }
     memcpy(r->x_try, r->x, sizeof(double) * (size_t)r->nc);
-    solve_set(r, r->x_try, r->b, h);
-    multiply_rows(r, r->w, r->b, r->x_try, NULL, r->nc);
-    return agrees(rim, h);
+    Verdict verdict = TURNS;
+    for (int k = 0; k < TURNS_MAX && verdict == TURNS; k++) {
+        solve_set(r, r->x_try, r->b, h);
+        multiply_rows(r, r->w, r->b, r->x_try, NULL, r->nc);
+        verdict = judge(rim, h);
+        if (verdict == TURNS && !turn_slip(rim)) {
+            verdict = FAILS;
+        }
+    }
+    return verdict == AGREES;
 }
 
 // ---------------------------------------------------------------------------- positions
 
-// How far an active row moves in the micro step: evenly between its rates, but a rigid contact or stop uses up its gap and no
-// more, where going on at the mean of the rates would carry it in.
-static double compute_move(const ItmRide* r, int i, double h)
+// What an active row should move beyond the mean of its rates, as a rate: a rigid contact or stop uses up its gap and no more,
+// where going on at the mean would carry it in, and a position motor arrives.
+static double compute_excess(const ItmRide* r, int i, double h)
 {
     const ItmRideRow* row = &r->rows[i];
-    if (row->is_unilateral && row->is_rigid && !r->is_bouncing[i]) {
-        return -fmax(0.0, r->gap[i] - ITM_BOUNDED_SLOP);
+    double even = 0.5 * (r->wc[i] + r->w[i]);
+    if (row->has_target) {
+        return -r->gap[i] / h - r->gap_drift[i] - even;
     }
-    return 0.5 * h * (r->wc[i] + r->w[i]);
+    return -fmax(0.0, r->gap[i] - ITM_BOUNDED_SLOP) / h - even;
 }
 
-// The rates change by h a + H x in the step; the positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; otherwise y
-// solves for the moves of the active rows, with the matrix of the trial.
+static bool lands(const ItmRide* r, int i)
+{
+    const ItmRideRow* row = &r->rows[i];
+    bool is_stop = row->is_unilateral && row->is_rigid && !r->is_bouncing[i];
+    return r->mode[i] == ITM_RIDE_ACTIVE && (is_stop || row->has_target);
+}
+
+#define SWEEPS 50
+
+// The rates change by h a + H x in the step; the positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; rows that land
+// get the rest by sweeps over them, which is exact enough in a few and harmless where rows depend on each other.
 void itm_ride_place(ItmRim* rim, double h)
 {
     ItmRide* r = &rim->ride;
-    r->is_plain = true;
+    double *excess = r->rhs, least = 1e-3 * ITM_BOUNDED_SLOP / h, most = 0.0;
+    int n = 0;
     for (int i = 0; i < r->nc; i++) {
         r->y[i] = 0.5 * r->x_try[i];
-        double even = 0.5 * h * (r->wc[i] + r->w[i]);
-        if (r->mode[i] == ITM_RIDE_ACTIVE && fabs(compute_move(r, i, h) - even) > 1e-3 * ITM_BOUNDED_SLOP) {
-            r->is_plain = false;
+        if (lands(r, i)) {
+            excess[n] = compute_excess(r, i, h);
+            most = fmax(most, fabs(excess[n]));
+            r->landing[n++] = i;
         }
     }
-    if (r->is_plain) {
-        return;
-    }
-    if (!r->is_factored) {
-        factor_set(r);
-    }
-    // S dy = what the even moves leave of the wanted ones, and slip follows
-    double* dy = r->rhs;
-    for (int k = 0; k < r->nactive; k++) {
-        int i = r->active[k];
-        dy[k] = (compute_move(r, i, h) - 0.5 * h * (r->wc[i] + r->w[i])) / h;
-    }
-    itm_ride_solve(r->S, r->pivot, dy, r->nactive);
-    for (int k = 0; k < r->nactive; k++) {
-        r->y[r->active[k]] += dy[k];
-    }
-    for (int i = 0; i < r->nc; i++) {
-        if (r->mode[i] == ITM_RIDE_SLIP) {
-            r->y[i] = r->ratio[i] * r->y[r->rows[i].normal];
+    r->is_plain = most <= least;
+    for (int sweep = 0; sweep < SWEEPS && most > least; sweep++) {
+        most = 0.0;
+        for (int k = 0; k < n; k++) {
+            const double* H = r->H + (size_t)r->landing[k] * (size_t)r->nc;
+            double change = H[r->landing[k]] > 0.0 ? excess[k] / H[r->landing[k]] : 0.0;
+            most = fmax(most, fabs(excess[k]));
+            r->y[r->landing[k]] += change;
+            for (int l = 0; l < n; l++) {
+                excess[l] -= H[r->landing[l]] * change;
+            }
         }
     }
 }

@@ -26,7 +26,9 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
 {
     const ItmRideRow* row = &r->rows[i];
     double offset = -row->reference, gap = r->gap[i], K = row->stiffness, D = row->damping;
-    if (row->is_unilateral) {
+    if (row->has_target) {
+        offset += gap / h;
+    } else if (row->is_unilateral) {
         gap = row->is_rigid && gap > 0.0 ? fmax(0.0, gap - ITM_BOUNDED_SLOP) : gap;
         offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
     }
@@ -149,10 +151,9 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
 }
 
 // Impulses x_try, rates A v+ in w and new modes by the MLCP.
-static ItmStatus solve(ItmRim* rim, double h)
+static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 {
     ItmRide* r = &rim->ride;
-    bool is_bouncing = let_bounce(rim, h);
     for (int i = 0; i < r->nc; i++) {
         r->lo[i] = h * r->rows[i].lo;
         r->up[i] = h * r->rows[i].up;
@@ -180,13 +181,13 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
 {
     ItmRide* r = &rim->ride;
     compute_free_rates(rim, h, lambda);
-    *is_trial = itm_ride_try(rim, h);
+    bool is_bouncing = r->has_bounces && let_bounce(rim, h);
+    *is_trial = !is_bouncing && itm_ride_try(rim, h);
     if (*is_trial) {
-        memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
         strip_offsets(rim, r->w, h);
         return ITM_OK;
     }
-    return solve(rim, h);
+    return solve(rim, h, is_bouncing);
 }
 
 // Work of impulses in the account of their kind: 0 normal, 1 friction, 2 motors.
@@ -393,6 +394,7 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     for (int i = 0; i < r->nc; i++) {
         r->x[i] *= h / rim->H;
     }
+    memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
     itm_ride_set_step(rim, h);
     itm_ride_set_modes(r, r->state, r->x);
 }

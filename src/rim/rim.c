@@ -22,6 +22,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->frames = ITM_TAKE(arena, ItmRimFrame, n);
     rim->blocks = ITM_TAKE(arena, ItmRowBlock, n);
     rim->path = ITM_TAKE(arena, int, 4 * n * m->depth);
+    rim->is_chain = ITM_TAKE(arena, bool, n);
     rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
     rim->q_start = ITM_TAKE(arena, double, m->nq);
     rim->W = ITM_TAKE(arena, double, n * n);
@@ -75,8 +76,11 @@ static const ItmMeasure* line_of(const ItmModel* m, int actuator)
 static void set_path(ItmRim* rim, const ItmModel* m, int i, int body_a, int body_b)
 {
     trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, body_a, body_b);
+    rim->is_chain[i] = true;
     for (int k = 0; k < rim->blocks[i].npath; k++) {
-        rim->is_touched[m->component[rim->blocks[i].path[k]]] = true;
+        int body = rim->blocks[i].path[k];
+        rim->is_touched[m->component[body]] = true;
+        rim->is_chain[i] = rim->is_chain[i] && m->bodies[body].nv == 1;
     }
 }
 
@@ -137,13 +141,30 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- half solved vectors
 
-static double dot(const double* x, const double* y, int n)
+static inline double dot(const double* restrict x, const double* restrict y, int n)
 {
+    if (n == 6) {  // a free body: the loop costs more than the products
+        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5]);
+    }
     double sum = 0.0;
     for (int k = 0; k < n; k++) {
         sum += x[k] * y[k];
     }
     return sum;
+}
+
+// y += factor x
+static inline void add_scaled(double* restrict y, double factor, const double* restrict x, int n)
+{
+    if (n == 6) {
+        for (int k = 0; k < 6; k++) {
+            y[k] += factor * x[k];
+        }
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        y[k] += factor * x[k];
+    }
 }
 
 // out = Y_b y
@@ -172,10 +193,7 @@ static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y,
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
             for (int i = 0; i < block->nrow; i++) {
-                double factor = sign * x[block->row + i];
-                for (int l = 0; l < body->nv; l++) {
-                    y[body->v_adr + l] += Y[i * block->ny + l] * factor;
-                }
+                add_scaled(y + body->v_adr, sign * x[block->row + i], Y + i * block->ny, body->nv);
             }
             Y += body->nv;
         }
@@ -210,17 +228,46 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- mobility
 
+// y = L^-1 A_i' along a path of bodies with one velocity each: as itm_mass_half_solve, without its loops over rows and
+// velocities, which for a small mechanism cost more than the rest of a RIM.
+static void half_solve_chain(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double* y, const ItmSpatial* cov)
+{
+    ItmSpatial* p = d->path_wrench;
+    for (int j = 0; j < block->npath; j++) {
+        p[j] = itm_spatial_zero();
+    }
+    for (int k = 0; k < block->nbody; k++) {
+        int j = 0;
+        while (block->path[j] != block->body[k]) {
+            j++;
+        }
+        p[j] = itm_spatial_add(p[j], cov[k]);
+    }
+    for (int j = 0; j < block->npath; j++) {
+        const ItmBody* body = &m->bodies[block->path[j]];
+        int adr = body->v_adr, parent = block->path_parent[j];
+        y[adr] = itm_spatial_dot(d->S[adr], p[j]) * d->mass_L[body->L_adr];
+        if (parent != ITM_NONE) {
+            ItmSpatial f = itm_spatial_axpy(-y[adr], d->G[adr], p[j]);
+            f = itm_wrench_shift(f, itm_vec_sub(d->x[block->path[j]], d->x[body->parent]));
+            p[parent] = itm_spatial_add(p[parent], f);
+        }
+    }
+}
+
 // y = L^-1 A_i', over all velocities
 static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x, double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
     bool has_a = rim->actuator[i] == ITM_NONE || line_of(m, rim->actuator[i])->body_a != ITM_NONE;
     ItmSpatial cov[2] = {has_a ? x->cov_a : x->cov_b, x->cov_b};
+    memset(y, 0, sizeof(double) * (size_t)m->nv);
+    if (rim->is_chain[i]) {
+        half_solve_chain(m, d, block, y, cov);
+        return;
+    }
     double* along = d->x1;
     itm_mass_half_solve(m, d, along, block, cov);
-    for (int k = 0; k < m->nv; k++) {
-        y[k] = 0.0;
-    }
     for (int j = 0; j < block->npath; j++) {
         const ItmBody* body = &m->bodies[block->path[j]];
         for (int k = 0; k < body->nv; k++) {

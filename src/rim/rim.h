@@ -48,9 +48,11 @@ typedef struct ItmRimFrame {
 typedef struct ItmRideRow {
     int    row;              // in the table of bounded rows
     bool   is_unilateral, is_rigid;
+    bool   is_fixed;         // nothing can move it: no impulse changes its rate
+    bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
     double lo, up;           // bounds of the force                                           N
     double restitution, stiffness, damping;
-    double reference;        // signal'                                                       m/s
+    double reference;        // signal', the mean over the macro step                         m/s
     int    normal;           // riding row whose impulse bounds it, or ITM_NONE
 } ItmRideRow;
 
@@ -66,8 +68,9 @@ typedef struct ItmRide {
     double* Hci;             //                                                         (nc x n)    1/kg
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
     double* omega;           // compliance on the diagonal of H                         (nc)        1/kg
-    double* gap_drift;       // rate at which penetration is undone                     (nc)        m/s
+    double* gap_drift;       // rate at which penetration is undone, or a motor's target moves on (nc) m/s
     double* s_drift;         // what that does to the lengths                           (n)         m/s
+    bool    has_bounces;     // some row has a restitution
     double  energy_rate;     // half the square of v_dot of single bodies, in the norm of M         J/s^2
 
     // running
@@ -93,6 +96,7 @@ typedef struct ItmRide {
     double* w;               // b + H x                                                 (nc)
     double* x_try;           //                                                         (nc)
     double* y;               // what the impulses do to positions: h y is the moment over the micro step (nc) N s
+    int*    landing;         // rows that use up their gap in the micro step            (nc)
     bool    is_plain;        // y = x / 2 (Heun's rule) or x (Euler's)
     bool*   is_bouncing;     // restitution acts in this micro step                     (nc)
 
@@ -127,6 +131,7 @@ typedef struct ItmRim {
     ItmRimFrame* frames;    // where it is one                                          (n)
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents: room for 4 depth a block              (4 n depth)
+    bool*   is_chain;       // all bodies on the path have one velocity                 (n)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
 
     // itm_rim_measure: at the start of the step; micro steps carry them on

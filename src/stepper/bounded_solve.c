@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define SLOP ITM_BOUNDED_SLOP
+#define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
 // ---------------------------------------------------------------------------- offsets
@@ -61,6 +62,13 @@ static void recall(ItmBounded* b)
     }
 }
 
+// Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways.
+static signed char remembered_state(const ItmBounded* b, int i)
+{
+    bool is_coupled = isinf(b->rows[i].lo) && isinf(b->rows[i].up);
+    return is_coupled && b->x[i] != 0.0 && fabs(b->v_after[i]) <= RESTING_RATE ? ITM_ROW_ACTIVE : b->state[i];
+}
+
 static void remember(ItmBounded* b)
 {
     int next = 1 - b->current;
@@ -68,7 +76,7 @@ static void remember(ItmBounded* b)
     for (int i = 0; i < b->nrow; i++) {
         b->memory[next].key[i] = b->rows[i].key;
         b->memory[next].x[i] = b->x[i];
-        b->memory[next].state[i] = b->state[i];
+        b->memory[next].state[i] = remembered_state(b, i);
     }
 }
 
@@ -459,7 +467,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmBoundRow* row, double x, double v)
 {
-    return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > 1e-9 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
+    return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > RESTING_RATE ? ITM_ROW_LO : ITM_ROW_ACTIVE;
 }
 
 // Sweep an island. False: not suitable, or not done to the tolerance though a dense solver could do it.
