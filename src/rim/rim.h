@@ -47,7 +47,7 @@ typedef struct ItmRimFrame {
 // A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
 typedef struct ItmRideRow {
     int    row;              // in the table of bounded rows
-    bool   is_unilateral, is_rigid;
+    bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
     double lo, up;           // bounds of the force                                           N
@@ -82,7 +82,7 @@ typedef struct ItmRide {
     signed char* mode;       // ItmRideMode                                             (nc)
     signed char* side;       // tight: -1 lower bound, +1 upper                         (nc)
     double* ratio;           // slip: impulse over normal impulse                       (nc)
-    double  work[3];         // of the impulses: impact, friction, motors                           J
+    double* work;            // of the impulses over the macro step                     (nc)        J
 
     // a trial with the present modes: S x = ..., S = H over the active rows with slip tied to normals
     bool    is_factored;
@@ -120,6 +120,7 @@ typedef struct ItmRide {
     double* lo, *up;         //                                                         (nc)        N s
     double* x_bounce, *v_bounce;    //                                                  (nc)
     signed char* state;      //                                                         (nc)
+    struct ItmMlcpWorkspace* workspace;
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
 } ItmRide;
 

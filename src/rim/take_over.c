@@ -14,11 +14,7 @@
 static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
 {
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < b->nrow; i++) {
-        // the rows are those of the evaluation: this part of their bias is in A v already
-        b->rows[i].bias *= 1.0 - rim->shift / rim->H;
-    }
-    itm_bounded_set_offsets(m, d, v, rim->H);
+    itm_ride_set_offsets(m, d, rim, v);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
@@ -44,10 +40,12 @@ static void report(const ItmRim* rim, ItmData* d)
     for (int i = 0; i < r->nc; i++) {
         b->v_after[r->rows[i].row] = r->wc[i];
         b->state[r->rows[i].row] = r->state[i];
+        if (r->rows[i].is_motor) {
+            d->ledger[ITM_LEDGER_MOTION] += r->work[i];
+        } else {
+            d->ledger[r->rows[i].is_unilateral ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= r->work[i];
+        }
     }
-    d->ledger[ITM_LEDGER_IMPACT] -= r->work[0];
-    d->ledger[ITM_LEDGER_FRICTION] -= r->work[1];
-    d->ledger[ITM_LEDGER_MOTION] += r->work[2];
 }
 
 // Bounded rows: v and v_mean with their impulses, push the displacement that undoes penetration.
