@@ -74,6 +74,26 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     }
 }
 
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n)
+{
+    rim->actuator = ITM_TAKE(arena, int, n);
+    lay_out_rim(rim, arena, n, 0, 0);
+}
+
+void itm_rim_copy(ItmRim* to, const ItmRim* from)
+{
+    size_t n = (size_t)from->n;
+    to->model = from->model;
+    to->data = from->data;
+    to->t = from->t;
+    to->H = from->H;
+    memcpy(to->actuator, from->actuator, sizeof(int) * n);
+    memcpy(to->W, from->W, sizeof(double) * n * n);
+    memcpy(to->a0, from->a0, sizeof(double) * n);
+    memcpy(to->w, from->w, sizeof(double) * n);
+    memcpy(to->s, from->s, sizeof(double) * n);
+}
+
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error)
 {
     if (join->capacity == 0) {

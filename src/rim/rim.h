@@ -161,6 +161,7 @@ typedef struct ItmRim {
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
+    int     nswitch;        // bounded rows whose state changed between start and end of the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
 // clang-format on

@@ -48,10 +48,28 @@ static void report(const ItmRim* rim, ItmData* d)
     }
 }
 
+// Rows that hold now and did not before, or the other way round; rows that were not there before count from where they are open.
+static int count_switches(const ItmRim* rim, const ItmBounded* b)
+{
+    int n = 0;
+    for (int i = 0; i < b->nrow; i++) {
+        int known = itm_bounded_find(b, b->rows[i].key);
+        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
+        n += b->blocks[b->rows[i].block].rides ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
+    }
+    for (int i = 0; i < rim->ride.nc; i++) {
+        int known = itm_bounded_find(b, b->rows[rim->ride.rows[i].row].key);
+        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
+        n += held != (rim->ride.state[i] == ITM_ROW_ACTIVE);
+    }
+    return n;
+}
+
 // Bounded rows: v and v_mean with their impulses, push the displacement that undoes penetration.
 static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
 {
     ItmBounded* b = d->bounded;
+    rim->nswitch = 0;
     if (b->nrow == 0) {
         itm_bounded_finish(m, d, v, push);
         return ITM_OK;
@@ -61,6 +79,7 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     if (status != ITM_OK) {
         return status;
     }
+    rim->nswitch = count_switches(rim, b);
     place(&rim->ride, b->x, rim->ride.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->ride, b->x, rim->ride.Q0);
