@@ -5,9 +5,10 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # our matrices are small: threads only get in the way
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libhdf5-dev libsundials-dev
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev
     libopenblas-dev liblapacke-dev libsuitesparse-dev"
-TEST_PACKAGES="libcmocka-dev clang"
+TEST_PACKAGES="libcmocka-dev clang chromium"
+WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
 usage() {
@@ -55,6 +56,12 @@ need() {
         apt-get install -y -qq --no-install-recommends $missing" >setup.log 2>&1 ||
         { tail -n 20 setup.log >&2; exit 1; }
     rm -f setup.log
+}
+
+# The 3-D view is worth having, but no reason to stop.
+want_web() {
+    have node npm && return
+    (need $WEB_PACKAGES) || echo "no npm: reports will have plots as pictures and no 3-D view"
 }
 
 # ---------------------------------------------------------------------------- building and testing
@@ -111,6 +118,7 @@ verdict() {
 
 do_test() {
     need $BUILD_PACKAGES $TEST_PACKAGES
+    want_web
     rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log
     if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
         run_tests build "release: tests"
@@ -125,13 +133,15 @@ do_test() {
 
 do_run() {
     need $BUILD_PACKAGES
+    want_web
     build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
     mkdir -p out
     # the same machine at the same step: interface model with impulses, and rates held as most tools do
-    build/interim run examples/manipulator.yaml -o out/manipulator.csv
+    build/interim run examples/manipulator.yaml -o out/manipulator.csv --report out/manipulator.html
     echo
     build/interim sweep examples/manipulator.yaml -q --over cosim.coupling=rim,zoh --reference cosim.coupling=monolithic \
-        --signals arm.cyl2.length,arm.cyl2.rate -o out/manipulator-couplings.csv
+        --signals arm.cyl2.length,arm.cyl2.rate -o out/manipulator-couplings.csv --report out/manipulator-couplings.html
+    echo "open out/manipulator.html and out/manipulator-couplings.html in a browser"
 }
 
 do_bench() {
@@ -157,7 +167,7 @@ do_fuzz() {
 }
 
 case "${1:-help}" in
-    setup) need $BUILD_PACKAGES $TEST_PACKAGES ;;
+    setup) need $BUILD_PACKAGES $TEST_PACKAGES; want_web ;;
     run) do_run ;;
     test) do_test ;;
     bench) do_bench ;;

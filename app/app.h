@@ -25,7 +25,9 @@ typedef struct AppWord {
 
 // What a command line says.
 typedef struct AppArguments {
-    const char* model;       // the model file
+    const char* model;       // the model file: the first operand
+    char** operands;         // all of them                       (noperand)
+    int noperand;
     const char* output;      // -o, or NULL
     char** overrides;        // --set, --until and --every as "key.path=value", in the order given (noverride)
     int noverride;
@@ -59,18 +61,25 @@ typedef struct AppCommand {
     const char* details;        // paragraphs for `interim help run`
     const AppOption* options;
     int noption;
+    const char* operand;        // what the operand is ("result file"); NULL: a model file
+    bool takes_many;            // operands, not one
     int (*run)(const AppArguments* arguments);  // gives the exit status
 } AppCommand;
 
 extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
 extern const AppCommand app_sweep_command;
+extern const AppCommand app_report_command;
+extern const AppCommand app_compare_command;
+extern const AppCommand app_plot_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
 // Read the arguments after the command's name. Prints what is wrong to stderr and returns false then.
 bool app_arguments_parse(AppArguments* arguments, const AppCommand* command, int argc, char** argv);
 void app_arguments_free(AppArguments* arguments);
+// The value of an option of kind APP_OPTION_WORD ("--report") as given last, "" if it takes none; NULL: it was not given.
+const char* app_arguments_get(const AppArguments* arguments, const char* name);
 
 // The word of the NULL-terminated list that `word`, up to a "=", was probably meant to be, or NULL.
 const char* app_find_nearest(const char* word, const char* const* words);
@@ -100,6 +109,16 @@ void app_signals_release(void);
 void app_signals_block(bool is_blocked);
 // The signal that came, or 0.
 int app_signals_get(void);
+
+// ---------------------------------------------------------------------------- reports
+
+// Where a run puts its results: -o, or beside the report (--report) a file that goes away again. To be freed; NULL where
+// neither is wanted, or without memory.
+char* app_report_choose_results(const AppArguments* arguments);
+// Write the report of a sweep from its table; the exit status.
+int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet);
+// Write the report of a run that ended with this exit status; the exit status of it all.
+int app_report_after_run(const AppArguments* arguments, const char* results, int status);
 
 // ---------------------------------------------------------------------------- progress
 

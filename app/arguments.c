@@ -110,12 +110,20 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
     return true;
 }
 
-static bool apply_operand(AppArguments* a, const AppCommand* command, const char* word)
+static const char* operand_name(const AppCommand* command)
 {
-    if (a->model != NULL) {
-        return complain(command, "one model file at a time, not also", word);
+    return command->operand != NULL ? command->operand : "model file";
+}
+
+static bool apply_operand(AppArguments* a, const AppCommand* command, char* word)
+{
+    if (a->noperand > 0 && !command->takes_many) {
+        char what[64];
+        snprintf(what, sizeof what, "one %s at a time, not also", operand_name(command));
+        return complain(command, what, word);
     }
-    a->model = word;
+    a->operands[a->noperand++] = word;
+    a->model = a->operands[0];
     return true;
 }
 
@@ -147,8 +155,9 @@ static int parse_word(AppArguments* a, const AppCommand* command, int left, char
 bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, char** argv)
 {
     *a = (AppArguments){.overrides = calloc((size_t)argc + 1, sizeof *a->overrides),
+                        .operands = calloc((size_t)argc + 1, sizeof *a->operands),
                         .words = calloc((size_t)argc + 1, sizeof *a->words)};
-    bool has_options = true, is_right = a->overrides != NULL && a->words != NULL;
+    bool has_options = true, is_right = a->overrides != NULL && a->operands != NULL && a->words != NULL;
     for (int i = 0; i < argc && is_right;) {
         if (has_options && strcmp(argv[i], "--") == 0) {
             has_options = false;
@@ -162,7 +171,7 @@ bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, c
         }
     }
     if (is_right && a->model == NULL && !a->wants_help) {
-        fprintf(stderr, "interim %s: which model file? (see: interim help %s)\n", command->name,
+        fprintf(stderr, "interim %s: which %s? (see: interim help %s)\n", command->name, operand_name(command),
                 command->name);
         is_right = false;
     }
@@ -175,6 +184,18 @@ void app_arguments_free(AppArguments* a)
         free(a->overrides[i]);
     }
     free(a->overrides);
+    free(a->operands);
     free(a->words);
     *a = (AppArguments){0};
+}
+
+const char* app_arguments_get(const AppArguments* a, const char* name)
+{
+    const char* value = NULL;
+    for (int i = 0; i < a->nword; i++) {
+        if (strcmp(a->words[i].option->name, name) == 0) {
+            value = a->words[i].value != NULL ? a->words[i].value : "";
+        }
+    }
+    return value;
 }

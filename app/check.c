@@ -122,6 +122,14 @@ static void print_numbers(const ItmModelInfo* info)
     printf("memory       %.0f kB for a running instance\n", ceil((double)info->data_bytes / 1024.0));
 }
 
+static void print_events(const ItmModel* m)
+{
+    for (int i = 0; i < m->nevent; i++) {
+        printf("%-12s %.9g s: %s %s\n", i == 0 ? "events" : "", m->events[i].time, m->latches[m->events[i].latch].name,
+               m->events[i].closes ? "closes" : "opens");
+    }
+}
+
 static void print_run(const ItmModelFile* file)
 {
     const ItmRunSettings* run = &file->run;
@@ -146,7 +154,15 @@ static void print_mechanism(const ItmModelFile* file)
     print_joints(m, width);
     print_freedom(m, &info);
     print_numbers(&info);
+    print_events(m);
     app_contacts_print(file);
+}
+
+static void print_notes(const ItmModelFile* file)
+{
+    for (int i = 0; i < file->nnote; i++) {
+        printf("note: %s\n", file->notes[i]);
+    }
 }
 
 static int check(const AppArguments* arguments)
@@ -165,6 +181,7 @@ static int check(const AppArguments* arguments)
     nwarning = ncoupling >= 0 ? nwarning + ncoupling : -1;
     if (nwarning >= 0) {
         print_run(file);
+        print_notes(file);
         nwarning += file->model != NULL ? app_contacts_warn(file) + app_scales_warn(file) : 0;
         printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }

@@ -25,7 +25,7 @@ void app_help_print_command(const AppCommand* command)
 void app_help_print_overview(void)
 {
     printf("Interim %s: simulates mechanisms and hydraulic circuits described in YAML files\n\n"
-           "usage: interim COMMAND MODEL.yaml [OPTION]...\n\n",
+           "usage: interim COMMAND FILE... [OPTION]...\n\n",
            itm_version());
     for (int i = 0; app_commands[i] != NULL; i++) {
         printf("  %-10s %s\n", app_commands[i]->name, app_commands[i]->help);

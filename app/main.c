@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {&app_run_command, &app_check_command, &app_sweep_command, NULL};
+const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command,   &app_sweep_command,
+                                          &app_report_command, &app_compare_command, &app_plot_command,
+                                          NULL};
 
 void app_print_error(const ItmError* error)
 {
@@ -50,7 +52,8 @@ static const AppCommand* find_command(const char* name)
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run", "check", "sweep", "help", "--help", "--version", NULL};
+    static const char* const WORDS[] = {"run",  "check", "sweep",  "report",    "compare",
+                                        "plot", "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);

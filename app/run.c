@@ -10,6 +10,7 @@
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE", NULL, "write a report of the run to FILE, ending in .html"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
@@ -23,7 +24,8 @@ typedef struct Run {
     ItmModelFile* file;
     ItmCosim* cosim;
     AppRunSummary summary;
-    ItmResults* results;  // NULL without -o
+    ItmResults* results;  // NULL without -o and --report
+    char* results_path;   // of the results; a file that goes away again where only a report is wanted
     double* values;       // outputs of the present state   (noutput)
     int noutput;
     int balance;          // the output that is the energy balance, or ITM_NONE
@@ -40,6 +42,14 @@ static bool ends_with(const char* text, const char* ending)
 {
     size_t n = strlen(text), k = strlen(ending);
     return n >= k && strcmp(text + n - k, ending) == 0;
+}
+
+// What stands before the names of a mechanism's signals.
+static const char* name_mechanism(const Run* r, int mechanism)
+{
+    return itm_cosim_get_mechanism_count(r->cosim) == 1 && r->file->name[0] == '\0'
+               ? ""
+               : itm_cosim_get_mechanism_name(r->cosim, mechanism);
 }
 
 // Open the results, and find what of the outputs the run itself looks at.
@@ -59,6 +69,10 @@ static ItmStatus open_results(Run* r, const char* path)
         status =
             itm_results_create_columns(&r->results, path, columns, r->noutput, "", r->file->title, &r->error);
     }
+    for (int i = 0; i < itm_cosim_get_mechanism_count(r->cosim) && status == ITM_OK && r->results != NULL; i++) {
+        status = itm_results_watch(r->results, itm_cosim_get_model(r->cosim, i), itm_cosim_get_data(r->cosim, i),
+                                   name_mechanism(r, i), &r->error);
+    }
     free(columns);
     return status;
 }
@@ -69,9 +83,14 @@ static bool set_up(Run* r, const AppArguments* arguments)
     if (r->file == NULL) {
         return false;
     }
+    if (r->file->nnote > 0 && !arguments->is_quiet) {
+        fprintf(stderr, "interim: %d note%s on what the files have (see: interim check %s)\n", r->file->nnote,
+                r->file->nnote > 1 ? "s" : "", arguments->model);
+    }
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
-    status = status == ITM_OK ? open_results(r, arguments->output) : status;
+    r->results_path = app_report_choose_results(arguments);
+    status = status == ITM_OK ? open_results(r, r->results_path) : status;
     if (status != ITM_OK) {
         r->error.status = status;
         app_print_error(&r->error);
@@ -89,6 +108,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
 static void tear_down(Run* r)
 {
     free(r->values);
+    free(r->results_path);
     itm_cosim_destroy(r->cosim);
     itm_file_destroy(r->file);
 }
@@ -149,6 +169,10 @@ static bool advance(Run* r, long step)
         return break_down(r, status);
     }
     app_system_note_step(&r->summary, r->cosim);
+    if (itm_results_note_step(r->results, itm_cosim_get_time(r->cosim), &r->error) != ITM_OK) {
+        r->has_write_error = true;
+        return false;
+    }
     return (step + 1) % r->every != 0 || record(r);
 }
 
@@ -166,7 +190,7 @@ static void record_last(Run* r)
 static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
-    bool is_going = record(r);
+    bool is_going = itm_results_note_step(r->results, itm_cosim_get_time(r->cosim), &r->error) == ITM_OK && record(r);
     while (is_going && step < r->nstep && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
@@ -192,6 +216,7 @@ static int finish(Run* r)
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
         snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, app_signals_get());
     }
+    app_system_add_numbers(&r->summary, r->file, r->cosim, r->results);
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
     if (r->has_write_error || !is_closed) {
@@ -231,6 +256,9 @@ static int run(const AppArguments* arguments)
     int status = finish(&r);
     if (!arguments->is_quiet && !r.has_write_error) {
         print_summary(&r, arguments->output);
+    }
+    if (app_arguments_get(arguments, "--report") != NULL && !r.has_write_error) {
+        status = app_report_after_run(arguments, r.results_path, status);
     }
     tear_down(&r);
     return status;

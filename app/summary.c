@@ -50,6 +50,9 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
     if (info->unsolved > 0) {
         printf("  unsolved     %ld times no solver reached the tolerance\n", info->unsolved);
     }
+    if (info->worst_residual > 0.0) {
+        printf("  worst        residual %.2g at %.9g s, %s\n", info->worst_residual, info->worst_time, info->worst_name);
+    }
     if (s->nredundant > 0) {
         printf("  redundant    up to %d bounded rows followed from others; their forces are the least ones\n",
                s->nredundant);

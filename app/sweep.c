@@ -20,6 +20,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "runs at a time; as many as there are processors"},
     {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after so much wall time, as in 60s"},
     {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
+    {APP_OPTION_WORD, "--report", 'p', "FILE", NULL, "write a page with curves and maps to FILE, ending in .html; needs -o"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "write the table to FILE.csv too"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no table on the terminal"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
@@ -118,6 +119,8 @@ static bool apply_word(Sweep* s, const AppWord* word)
         return set_jobs(s, word->value);
     case 't':
         return set_timeout(s, word->value);
+    case 'p':
+        return s->arguments->output != NULL || complain("a report needs the table too, with -o TABLE.csv:", word->value);
     default:
         s->keep = word->value;
         return true;
@@ -253,6 +256,11 @@ static int finish(Sweep* s, double wall_time)
         print_summary(s, counts, wall_time);
     }
     print_troubles(s);
+    const char* report = app_arguments_get(s->arguments, "--report");
+    if (report != NULL && !s->has_failed) {
+        s->has_failed = app_report_write_sweep(s->arguments->output, report, s->arguments->model,
+                                               s->arguments->is_quiet) != APP_FINISHED;
+    }
     bool has_failed = s->has_failed || counts[SWEEP_FAILED] > 0;
     for (int i = 0; i < s->nreference; i++) {
         has_failed = has_failed || s->jobs[i].verdict == SWEEP_FAILED;

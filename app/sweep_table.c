@@ -57,18 +57,26 @@ static void emit_cost(Sink* sink, const SweepJob* job, const char* format)
 
 // ---------------------------------------------------------------------------- terminal
 
+static bool ends_with(const char* text, const char* tail)
+{
+    size_t length = strlen(text), tail_length = strlen(tail);
+    return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
+}
+
 // The part of a key that tells it from the others: "run.step" is "step" unless another ends so.
 static const char* short_key(const SweepAxes* axes, int axis)
 {
     const char* key = axes->items[axis].key;
-    const char* dot = strrchr(key, '.');
-    for (int i = 0; i < axes->count && dot != NULL; i++) {
-        size_t length = strlen(axes->items[i].key), tail = strlen(dot);
-        if (i != axis && length >= tail && strcmp(axes->items[i].key + length - tail, dot) == 0) {
-            return key;
+    for (const char* dot = key + strlen(key); dot > key; dot--) {
+        bool is_unique = *dot == '.';
+        for (int i = 0; i < axes->count && is_unique; i++) {
+            is_unique = i == axis || !ends_with(axes->items[i].key, dot);
+        }
+        if (is_unique) {
+            return dot + 1;
         }
     }
-    return dot != NULL ? dot + 1 : key;
+    return key;
 }
 
 static void emit_row(Sink* sink, const SweepTable* t, int combination)
@@ -101,18 +109,40 @@ static void print_cell(Sink* sink, const char* group, const char* name, const ch
     sink->column++;
 }
 
-// A signal's name stands once, above the first of its columns; room comes from the columns up to the next name.
-static void print_groups(Sink* sink, const SweepTable* t)
+// Columns of a signal; the first is column `t->axes->count + 2`.
+static int group_size(const SweepTable* t, int group)
 {
-    int column = t->axes->count + 2, per_signal = t->has_reference ? 4 : 2;
-    int at = 0, wanted = 0;
+    return group >= t->nsignal ? 1 : t->has_reference ? 4 : 2;
+}
+
+static const char* group_name(const SweepTable* t, int group)
+{
+    return group < t->nsignal ? t->signals[group] : t->spurious[group - t->nsignal];
+}
+
+// A signal's name stands once, above its columns: make the last of them so wide that it fits.
+static void widen_groups(Sink* sink, const SweepTable* t)
+{
+    int column = t->axes->count + 2;
+    for (int i = 0; i < t->nsignal + t->nspurious; i++) {
+        int width = -2;
+        for (int k = 0; k < group_size(t, i); k++) {
+            width += sink->widths[column++] + 2;
+        }
+        int missing = (int)strlen(group_name(t, i)) - width;
+        sink->widths[column - 1] += missing > 0 ? missing : 0;
+    }
+}
+
+static void print_groups(const Sink* sink, const SweepTable* t)
+{
+    int column = t->axes->count + 2, wanted = 0, at = 0;
     for (int i = 0; i < column; i++) {
         wanted += sink->widths[i] + 2;
     }
     for (int i = 0; i < t->nsignal + t->nspurious; i++) {
-        at += printf("%*s%s", wanted - at > 1 || at == 0 ? wanted - at : 1, "",
-                     i < t->nsignal ? t->signals[i] : t->spurious[i - t->nsignal]);
-        for (int j = 0; j < (i < t->nsignal ? per_signal : 1); j++) {
+        at += printf("%*s%s", wanted - at, "", group_name(t, i));
+        for (int k = 0; k < group_size(t, i); k++) {
             wanted += sink->widths[column++] + 2;
         }
     }
@@ -146,6 +176,7 @@ void app_sweep_table_print(const SweepTable* t)
     for (int i = 0; i < t->nrow; i++) {
         emit_row(&sink, t, i);
     }
+    widen_groups(&sink, t);
     print_rows(&sink, t);
     free(sink.widths);
 }

@@ -1,5 +1,6 @@
 #include "system.h"
 
+#include <math.h>
 #include <stdio.h>
 
 void app_system_note_step(AppRunSummary* summary, ItmCosim* cosim)
@@ -72,4 +73,67 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
         printf("  %-12s a sample every %.9g s\n", file->controls[i].name, file->controls[i].step);
     }
     print_coupling(file, cosim);
+}
+
+// ---------------------------------------------------------------------------- numbers of a report
+
+typedef struct Number {
+    const char *name, *unit, *description;
+    double value;
+    bool is_worth;  // saying
+} Number;
+
+static void add_numbers(ItmResults* results, const Number* numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i].is_worth) {
+            // without memory the report lacks a number, the results are whole
+            itm_results_add_number(results, numbers[i].name, numbers[i].value, numbers[i].unit, numbers[i].description,
+                                   NULL);
+        }
+    }
+}
+
+static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
+{
+    ItmStepInfo info = itm_data_get_step_info(itm_cosim_get_data(cosim, 0));
+    ItmModelInfo model = itm_model_get_info(file->model);
+    const Number numbers[] = {
+        {"step", "s", "step", file->run.step.step, true},
+        {"steps", "1", "steps", (double)info.steps, true},
+        {"iterations", "1", "iterations", (double)info.total_iterations, info.total_iterations > 0},
+        {"bodies", "1", "bodies", model.nbody, true},
+        {"freedom", "1", "degrees of freedom", model.freedom, true},
+        {"gap", "m or rad", "largest joint gap", s->gap, s->gap > 0.0},
+        {"contacts", "1", "contacts at most", s->ncontact, s->ncontact > 0},
+        {"penetration", "m", "deepest penetration", s->penetration, s->ncontact > 0},
+        {"solver_iterations", "1", "solver iterations", (double)s->solver_iterations, s->nbounded > 0},
+        {"fallbacks", "1", "solver fall-backs", (double)info.fallbacks, s->nbounded > 0},
+        {"unsolved", "1", "unsolved islands", (double)info.unsolved, info.unsolved > 0},
+        {"unfinished", "1", "unfinished steps", (double)info.unfinished, info.unfinished > 0},
+    };
+    add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
+}
+
+void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
+{
+    if (results == NULL) {
+        return;
+    }
+    double time = itm_cosim_get_time(cosim), spurious = 0.0;
+    int nbond = itm_cosim_get_bond_count(cosim);
+    for (int i = 0; i < nbond; i++) {
+        spurious = fmax(spurious, fabs(itm_cosim_get_bond(cosim, i).spurious_energy));
+    }
+    const Number numbers[] = {
+        {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
+        {"wall_time", "s", "wall time", s->wall_time, true},
+        {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond > 0},
+        {"spurious_energy", "J", "energy made by a coupling", spurious, nbond > 0},
+        {"energy_error", "J", "energy balanced to", s->energy_error, s->has_energy},
+    };
+    add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
+    if (file->model != NULL) {
+        add_mechanism_numbers(s, file, cosim, results);
+    }
 }

@@ -10,4 +10,7 @@ void app_system_note_step(AppRunSummary* summary, ItmCosim* cosim);
 // Lines of the summary: mechanisms, circuits, coupling.
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim);
 
+// Key numbers for the top of a report; results may be NULL.
+void app_system_add_numbers(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results);
+
 #endif

@@ -73,6 +73,25 @@ static void stepping_with_contact_allocates_nothing(void** state)
     }
 }
 
+// Also where rows are switched on and off: the hand of this example takes hold at 1.2 s.
+static void stepping_over_events_allocates_nothing(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/pick-and-place.yaml", NULL, 0, &error), &error);
+    ItmData* d = create(file->model, ITM_STEPPER_EULER);
+    int hand = itm_model_find_latch(file->model, "grasp-hand-box");
+    long before = allocations;
+    advance(file->model, d, 599);
+    assert_false(itm_data_is_latch_closed(file->model, d, hand));
+    advance(file->model, d, 2);
+    assert_true(itm_data_is_latch_closed(file->model, d, hand));
+    assert_int_equal(allocations, before);
+    itm_data_destroy(d);
+    itm_file_destroy(file);
+}
+
 static void restored_state_continues_with_identical_bits(void** state)
 {
     (void)state;
@@ -203,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stepping_allocates_nothing),
         cmocka_unit_test(stepping_with_contact_allocates_nothing),
+        cmocka_unit_test(stepping_over_events_allocates_nothing),
         cmocka_unit_test(restored_state_continues_with_identical_bits),
         cmocka_unit_test(two_runs_and_a_reset_give_the_same_bits),
         cmocka_unit_test(failed_step_leaves_the_state_and_names_the_body),

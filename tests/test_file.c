@@ -222,6 +222,51 @@ static void couplings_motions_and_forces_are_read(void** state)
     done(&r);
 }
 
+static void events_are_read(void** state)
+{
+    (void)state;
+    Read r = accept_after_head("  joints:\n"
+                               "    hinge: {type: revolute, bodies: [ground, rod]}\n"
+                               "    ball: {type: spherical, bodies: [rod, bob]}\n"
+                               "  events:\n"
+                               "    - {at: 1.5 s, lock: hinge}\n"
+                               "    - {at: 500 ms, grasp: [rod, bob], name: hand}\n"
+                               "    - {at: 2, release: [bob, rod]}\n"
+                               "    - {at: 3, lock: ball}\n"
+                               "    - {at: 4, release: hinge.rz}\n");
+    const ItmBuilder* b = r.builder;
+    assert_int_equal(b->latches.count, 2);  // a spherical joint is held as its two bodies are
+    assert_string_equal(b->latches.items[0].name, "lock-hinge");
+    assert_true(b->latches.items[0].kind == ITM_LATCH_DIRECTION && b->latches.items[0].direction == ITM_RZ);
+    assert_string_equal(b->latches.items[1].name, "hand");
+    assert_true(b->latches.items[1].kind == ITM_LATCH_BODIES);
+    assert_int_equal(b->events.count, 5);
+    assert_true(b->events.items[1].time == 0.5 && b->events.items[1].closes && b->events.items[1].latch == 1);
+    assert_true(!b->events.items[2].closes && b->events.items[2].latch == 1);
+    assert_true(b->events.items[3].closes && b->events.items[3].latch == 1);
+    assert_true(!b->events.items[4].closes && b->events.items[4].latch == 0);
+    done(&r);
+}
+
+static void events_are_checked(void** state)
+{
+    (void)state;
+#define HINGE "  joints: {h: {type: revolute, bodies: [ground, rod]}}\n"
+    refuse_after_head(HINGE "  events: {at: 1}\n", 2, 11, "list of events");
+    refuse_after_head(HINGE "  events: [{lock: h}]\n", 2, 12, "needs 'at'");
+    refuse_after_head(HINGE "  events: [{at: 1}]\n", 2, 12, "exactly one of");
+    refuse_after_head(HINGE "  events: [{at: 1, lock: h, grasp: [rod, bob]}]\n", 2, 12, "exactly one of");
+    refuse_after_head(HINGE "  events: [{at: -1, lock: h}]\n", 2, 17, "zero or positive");
+    refuse_after_head(HINGE "  events: [{at: 1 m, lock: h}]\n", 2, 17, "expected s");
+    refuse_after_head(HINGE "  events: [{at: 1, lock: hh}]\n", 2, 26, "'h'");
+    refuse_after_head(HINGE "  events: [{at: 1, lock: h.tx}]\n", 2, 26, "not free");
+    refuse_after_head(HINGE "  events: [{at: 1, release: h}]\n", 2, 29, "locks or grasps");
+    refuse_after_head(HINGE "  events: [{at: 1, grasp: rod}]\n", 2, 27, "two names of bodies");
+    refuse_after_head(HINGE "  events: [{at: 1, lock: h, name: rod}]\n", 2, 35, "already");
+    refuse_after_head(HINGE "  motions: {m: {joint: h, velocity: 1}}\n  events: [{at: 1, lock: h}]\n", 3, 26,
+                      "force limit");
+}
+
 static void every_kind_of_signal_is_read(void** state)
 {
     (void)state;
@@ -806,6 +851,8 @@ int main(void)
         cmocka_unit_test(joint_frames_from_a_world_axis_coincide_at_the_start),
         cmocka_unit_test(every_joint_type_is_read),
         cmocka_unit_test(couplings_motions_and_forces_are_read),
+        cmocka_unit_test(events_are_read),
+        cmocka_unit_test(events_are_checked),
         cmocka_unit_test(every_kind_of_signal_is_read),
         cmocka_unit_test(titles_are_written_in_any_style),
         cmocka_unit_test(keys_with_nothing_under_them_are_empty),

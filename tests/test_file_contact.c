@@ -239,7 +239,7 @@ static void shapes_are_checked(void** state)
                       "there is no material");
     refuse_after_head("  shapes: {s: {body: rod, plane: [0, 0, 0]}}\n", 1, 34, "zero");
     refuse_after_head("  shapes: {rod: {body: rod, sphere: 1}}\n", 1, 12, "rod");
-    refuse_after_head("  shapes: {s: {body: rod, sphere: 1, collide: true}}\n", 1, 38, "'collide'");
+    refuse_after_head("  shapes: {s: {body: rod, sphere: 1, collide: perhaps}}\n", 1, 47, "true or false");
     refuse("multibody: {bodies: {a: {mass: 1, shape: {plane: [0, 0, 1]}}}}", 1, 50, "no volume");
     refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1, material: m}}}}", 1, 64,
            "there is no material");

@@ -109,6 +109,115 @@ static void block_on_a_spring_follows_the_damped_oscillator(void** state)
     }
 }
 
+// ---------------------------------------------------------------------------- servos
+
+static ItmServoDef slide_servo(void)
+{
+    ItmServoDef def = itm_default_servo_def();
+    def.name = "servo";
+    def.joint = 0;
+    def.direction = ITM_TZ;
+    return def;
+}
+
+static Run start_servo(ItmBuilder* b, const ItmServoDef* def, ItmStepper stepper, double step)
+{
+    ItmError error = {0};
+    CHECK_OK(itm_builder_add_servo(b, def, NULL, &error), &error);
+    return build_and_start(b, stepper, step);
+}
+
+// Without a target a servo moves the block as a spring and damper would, but what it does is work of a load.
+static void servo_without_target_is_a_spring_that_does_work(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmServoDef def = slide_servo();
+        def.stiffness = 300.0;
+        def.damping = 4.0;
+        Run run = start_servo(slide_builder(COORDINATES[i]), &def, ITM_STEPPER_REFERENCE, 0.1);
+        for (int step = 1; step <= 10; step++) {
+            advance(&run, 1);
+            CHECK_NEAR(output(&run, "block.position.z"), damped_fall(0.1 * step, 2.0, 4.0, 300.0), 1e-10);
+            CHECK_NEAR(output(&run, "energy.balance"), 0.0, 1e-9);
+        }
+        assert_true(output(&run, "energy.dissipated") == 0.0);
+        assert_true(output(&run, "energy.load_work") < -0.1);
+        finish_run(&run);
+    }
+}
+
+// With the force of the ideal motion fed forward, m (r'' + g), nothing is left for the gains to do.
+static void servo_with_feedforward_follows_its_target(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmBuilder* b = slide_builder(COORDINATES[i]);
+        const double amplitude = 0.2, frequency = 0.8, w = 2.0 * 3.14159265358979323846 * 0.8, mass = 2.0;
+        ItmSignalDef target = itm_default_signal_def();
+        target.kind = ITM_SIGNAL_SINE;
+        target.amplitude = amplitude;
+        target.frequency = frequency;
+        target.phase = 0.5 * 3.14159265358979323846;
+        target.offset = -amplitude;  // starts at 0, at rest
+        ItmSignalDef force = target;
+        force.amplitude = -mass * w * w * amplitude;
+        force.offset = mass * 9.81;
+        ItmServoDef def = slide_servo();
+        def.target = add_signal(b, "target", target);
+        def.feedforward = add_signal(b, "force", force);
+        def.stiffness = 500.0;
+        def.damping = 60.0;
+        Run run = start_servo(b, &def, ITM_STEPPER_REFERENCE, 0.05);
+        for (int step = 1; step <= 20; step++) {
+            advance(&run, 1);
+            double r = amplitude * (cos(w * 0.05 * step) - 1.0);
+            CHECK_NEAR(output(&run, "slide.displacement"), r, 1e-10);  // observed 1e-13
+        }
+        finish_run(&run);
+    }
+}
+
+// A servo that may push with half the weight at most lets the block fall with half of g.
+static void servo_pushes_no_harder_than_its_limit(void** state)
+{
+    (void)state;
+    ItmServoDef def = slide_servo();
+    def.stiffness = 1e6;
+    def.max_force = 9.81;
+    Run run = start_servo(slide_builder(ITM_COORDINATES_JOINT), &def, ITM_STEPPER_EULER, 1e-3);
+    advance(&run, 1);  // in the first step nothing is displaced yet
+    double before = output(&run, "slide.displacement_rate");
+    advance(&run, 200);
+    CHECK_NEAR(output(&run, "slide.displacement_rate") - before, -0.2 * 0.5 * 9.81, 1e-12);
+    CHECK_NEAR(output(&run, "servo.force"), 9.81, 0.0);
+    finish_run(&run);
+}
+
+static void servos_are_checked(void** state)
+{
+    (void)state;
+    ItmError error = {0};
+    ItmBuilder* b = slide_builder(ITM_COORDINATES_JOINT);
+    const struct {
+        const char* field;
+        ItmServoDef def;
+    } cases[] = {
+        {"joint", {.name = "s", .joint = 7, .direction = ITM_TZ, .target = ITM_NONE, .feedforward = ITM_NONE}},
+        {"direction", {.name = "s", .direction = ITM_RZ, .target = ITM_NONE, .feedforward = ITM_NONE}},
+        {"stiffness", {.name = "s", .direction = ITM_TZ, .target = ITM_NONE, .feedforward = ITM_NONE, .stiffness = -1}},
+        {"damping", {.name = "s", .direction = ITM_TZ, .target = ITM_NONE, .feedforward = ITM_NONE, .damping = NAN}},
+        {"max_force", {.name = "s", .direction = ITM_TZ, .target = ITM_NONE, .feedforward = ITM_NONE, .max_force = -1}},
+        {"signal", {.name = "s", .direction = ITM_TZ, .target = 3, .feedforward = ITM_NONE}},
+        {"signal", {.name = "s", .direction = ITM_TZ, .target = ITM_NONE, .feedforward = 3}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(itm_builder_add_servo(b, &cases[i].def, NULL, &error), ITM_ERR_INPUT);
+        assert_string_equal(error.field, cases[i].field);
+    }
+    itm_builder_destroy(b);
+}
+
 static void stiff_compliant_joint_settles_at_its_static_deflection_at_any_step(void** state)
 {
     (void)state;
@@ -337,6 +446,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_on_a_spring_follows_the_damped_oscillator),
+        cmocka_unit_test(servo_without_target_is_a_spring_that_does_work),
+        cmocka_unit_test(servo_with_feedforward_follows_its_target),
+        cmocka_unit_test(servo_pushes_no_harder_than_its_limit),
+        cmocka_unit_test(servos_are_checked),
         cmocka_unit_test(stiff_compliant_joint_settles_at_its_static_deflection_at_any_step),
         cmocka_unit_test(bushing_between_free_bodies_keeps_energy_and_momenta),
         cmocka_unit_test(driven_slide_follows_its_signal_and_books_its_work),

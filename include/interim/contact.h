@@ -131,9 +131,13 @@ typedef struct ItmContactOptions {
     int max_contacts;             // capacity; 0: chosen from the shapes
     ItmMlcpSolver solver;
     double tolerance;             // relative residual at which a solve counts as done
+    double effort;                // what the solve of an island may cost, ItmMlcpOptions.effort; 0: no limit
+    double residual_limit;        // relative residual beyond which a step counts as bad,
+    int residual_steps;           // and how many bad steps on end stop the run; 0: never
 } ItmContactOptions;
 
-// Exact cone, margin 1 mm, bounce above 1 cm/s, automatic solver.
+// Exact cone, margin 1 mm, bounce above 1 cm/s, automatic solver to 1e-9 at an effort of 40; 20 steps on end with a
+// residual above 1e-3 stop the run.
 ITM_API ItmContactOptions itm_default_contact_options(void);
 
 // ---------------------------------------------------------------------------- builder
@@ -143,6 +147,8 @@ ITM_API ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContac
 ITM_API ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error);
+// A shape to look at in pictures of the machine: it touches nothing and weighs nothing. Its name is not kept.
+ITM_API ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error);

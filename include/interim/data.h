@@ -57,6 +57,10 @@ typedef struct ItmStepInfo {
     int solver_iterations;  // of the complementarity solver, summed over islands
     double solver_residual; // largest relative residual of an island
     int solver_redundant;   // active rows that depend on others
+    int bad_steps;          // steps on end, up to this one, with a residual beyond contact.residual_limit
+    double worst_residual;  // largest residual of the run above the tolerance, 0: none;
+    double worst_time;      //   at the start of which step, s
+    char worst_name[160];   //   of the row that has it: "contact of 'box' and 'floor'", "limit 'elbow'"
     long fallbacks;         // islands so far that the first solver could not do
     long unsolved;          // islands so far that no solver could do to the tolerance
     double penetration;     // deepest penetration found at the start of the last step, m
@@ -85,6 +89,9 @@ ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q
 ITM_API ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d);
 // External force of an actuator until it is set again, N.
 ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
+// Close or open a latch now, beside what the events of the model do. Closing changes the velocities, see ItmLatchKind.
+ITM_API ItmStatus itm_data_set_latch(const ItmModel* m, ItmData* d, int latch, bool is_closed);
+ITM_API bool itm_data_is_latch_closed(const ItmModel* m, const ItmData* d, int latch);
 // First coordinate and velocity of a joint in q and v, ITM_NONE where the joint is rows.
 ITM_API int itm_model_get_joint_q_adr(const ItmModel* m, int joint);
 ITM_API int itm_model_get_joint_v_adr(const ItmModel* m, int joint);
@@ -104,6 +111,19 @@ ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmD
 
 // Accelerations v' of the present state under applied and constraint forces (contacts left out). v_dot (nv)
 ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);
+
+// Force and torque on a body, acting at the origin of the user's body frame, world axes.
+typedef struct ItmWrench {
+    ItmVec3 force;   // N
+    ItmVec3 torque;  // N m
+} ItmWrench;
+
+// Generalised forces tau (nv) that must be added to what acts already (gravity, loads, springs, actuators) for the present
+// state to have the accelerations v_dot (nv): tau = M v' + c - f, by recursive Newton-Euler, O(bodies). A joint of the tree has
+// its force or torque at itm_model_get_joint_v_adr. external: wrenches from outside, by body id (nbody), or NULL. Constraint
+// rows, and so the joints that are rows, exert nothing in this; a prescribed motion tells its effort in closed loops too.
+ITM_API ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
+                                       const ItmWrench* external);
 
 // Outputs: everything a run records, named element.quantity[.component].
 ITM_API int itm_output_get_count(const ItmModel* m);

@@ -77,11 +77,14 @@ typedef struct ItmModelFile {
     int nconnection;
     ItmFileCosim cosim;
     ItmRunSettings run;
+    char** notes;        // what is in it, or in files that it names, but not used: a sentence each  (nnote)
+    int nnote;
 } ItmModelFile;
 
 // Read, check, compile and assemble. overrides: "key.path=value" strings (noverride), each checked like
 // the file itself; a path names an existing key of the file or an optional one that may stand there
 // ("run.step=2ms", "parameters.L=2 m", "multibody.coordinates=absolute").
+// A file that ends in .urdf is read as a model with that robot alone, its base fixed.
 // Errors carry file, line, column, what was expected and the nearest valid word.
 ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
                                 int noverride, ItmError* error);

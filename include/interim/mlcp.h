@@ -66,9 +66,12 @@ typedef struct ItmMlcpOptions {
     int max_iterations;   // of Gauss-Seidel and ADMM; the others have their own natural limits
     double relaxation;    // over-relaxation of Gauss-Seidel, 0 < relaxation < 2
     bool warm_start;      // x and state of the result hold a guess (usually the last step's result)
+    double effort;        // multiplications that a solve may cost, in units of n^3 (n at least 160); 0: no
+                          // limit. Each solver of the ladder may spend half of what is left; the best
+                          // x found is given
 } ItmMlcpOptions;
 
-// AUTO, tolerance 1e-10, 20000 iterations, relaxation 1.3, no warm start.
+// AUTO, tolerance 1e-10, 20000 iterations, relaxation 1.3, no warm start, no limit of effort.
 ITM_API ItmMlcpOptions itm_default_mlcp_options(void);
 
 // ---------------------------------------------------------------------------- result
@@ -95,14 +98,16 @@ typedef struct ItmMlcpInfo {
     ItmMlcpOutcome outcome;
     ItmMlcpSolver solver; // the one that gave x
     double residual;      // relative, see itm_mlcp_compute_residual
+    int worst_row;        // the row that has it, one of its rows for a contact
     double rounding; // unless SOLVED: what rounding does to it, 2.2e-16 max |H||x| / (1 + max |b|)
     int iterations;        // of that solver: proximal, Newton, sweeps; summed over the ladder
     int pivots;            // active-set changes of single rows (pivoting), exchanges (Lemke)
     int factorisations;    // dense factorisations made
+    double work;           // multiplications, roughly
     int nactive, nlo, nup; // rows by final state; a friction row on its cone counts as lo
     int nredundant;        // active rows that depend on other active rows (pivoting); else 0
     int nattempt;          // solvers tried, in this order:
-    ItmMlcpSolver attempts[8];
+    ItmMlcpSolver attempts[9];
     double proof_radius; // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
 } ItmMlcpInfo;
 

@@ -199,6 +199,21 @@ typedef struct ItmJointSpringDef {
 
 ITM_API ItmJointSpringDef itm_default_joint_spring_def(void);
 
+// PD control of a free direction of a joint: pushes with feedforward + stiffness (r - x) + damping (r' - x'), at most
+// max_force either way. What it does is work of a load.
+typedef struct ItmServoDef {
+    const char* name;
+    int joint;
+    ItmDirection direction;
+    int target;        // signal r, m or rad; or ITM_NONE: 0
+    double stiffness;  // N/m or N m/rad, >= 0
+    double damping;    // N s/m or N m s/rad, >= 0
+    int feedforward;   // signal, N or N m; or ITM_NONE
+    double max_force;  // N or N m; 0: no limit
+} ItmServoDef;
+
+ITM_API ItmServoDef itm_default_servo_def(void);
+
 // Six springs and dampers between two frames; deformations along the axes of frame a, rotations as the
 // rotation vector from a to b. Frames that coincide are unstressed.
 typedef struct ItmBushingDef {
@@ -222,6 +237,32 @@ typedef struct ItmActuatorDef {
 
 ITM_API ItmActuatorDef itm_default_actuator_def(void);
 
+// ---------------------------------------------------------------------------- latches and events
+
+// Something that can be held fast and let go while a simulation runs. Closed, it holds what it was closed on as it was at that
+// moment; closing is an impact that conserves momentum and leaves no relative velocity. All latches start open.
+typedef enum ItmLatchKind {
+    ITM_LATCH_DIRECTION,  // a free direction of a joint: locking
+    ITM_LATCH_BODIES,     // all six freedoms of a body against another: grasping
+} ItmLatchKind;
+
+typedef struct ItmLatchDef {
+    const char* name;
+    ItmLatchKind kind;
+    int joint;               // direction: not one of a joint with three free rotations, and not driven by a motion
+    ItmDirection direction;
+    int body_a, body_b;      // bodies: different, or ITM_GROUND
+} ItmLatchDef;
+
+ITM_API ItmLatchDef itm_default_latch_def(ItmLatchKind kind);
+
+// At the first step that begins at or after a time, close or open a latch. Nothing happens if it is so already.
+typedef struct ItmEventDef {
+    double time;   // s, >= 0
+    int latch;
+    bool closes;
+} ItmEventDef;
+
 // ---------------------------------------------------------------------------- builder
 
 ITM_API ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error);
@@ -238,7 +279,10 @@ ITM_API ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def,
 ITM_API ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error);
 ITM_API ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
 
 // ---------------------------------------------------------------------------- model
@@ -269,6 +313,7 @@ ITM_API ItmModelInfo itm_model_get_info(const ItmModel* m);
 // Ids by name, ITM_NONE if there is none; names by id, NULL if out of range. Name strings belong to m.
 ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
+ITM_API int itm_model_find_latch(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
 ITM_API const char* itm_model_get_body_name(const ItmModel* m, int body);
 ITM_API const char* itm_model_get_joint_name(const ItmModel* m, int joint);

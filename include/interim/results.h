@@ -34,9 +34,26 @@ ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const dou
                                      ItmError* error);
 // Write what is buffered and the verdict, close, give the file its name, free (also where it fails; results may be NULL).
 // reason: a sentence, or NULL. The file is complete and valid afterwards. Rows appended before survive in the part file
-// even if the process dies: they are flushed at least once a second of wall time in which rows come.
+// even if the process dies: they are flushed at least once a second of wall time in which rows come, or less often where
+// that would take more than a twentieth of the time (HDF5 with thousands of columns).
 ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason,
                                     ItmError* error);
+
+// ---------------------------------------------------------------------------- pictures
+
+// What `interim report` draws the machine from is kept beside the table, in every format: the scene (bodies, shapes,
+// joints, actuators, springs) and the motion (poses, contact points and forces at frames, intervals of contact, worst
+// values of the solver). At most a few thousand frames are kept, however long the run.
+
+// A mechanism to watch, before its first step; prefix as for itm_results_create. Model and data must live until the
+// results are closed. ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_watch(ItmResults* results, const ItmModel* m, const ItmData* d, const char* prefix,
+                                    ItmError* error);
+// The state of everything watched: call it at the start and after every step (results may be NULL). ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_note_step(ItmResults* results, double time, ItmError* error);
+// A number for the top of the report ("wall_time", 1.2, "s", "wall time"). ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, double value, const char* unit,
+                                         const char* description, ItmError* error);
 
 ITM_EXTERN_C_END
 

@@ -223,16 +223,20 @@ static void collide(const ItmModel* m, ItmData* d, int i, int j)
         ItmContact contact = {.first = i, .second = j, .body_a = a->body, .body_b = b->body, .point = points[k]};
         add_contact(m, d, contact, &model->surfaces[a->material * model->nmaterial + b->material]);
     }
+    if (d->bounded->is_overfull && data->lost_first == ITM_NONE) {
+        data->lost_first = i;
+        data->lost_second = j;
+    }
 }
 
 static void find_pairs(const ItmModel* m, ItmData* d)
 {
     ItmBroad* broad = &d->contact->broad;
     int nlost = itm_broad_find(broad, d->contact->boxes, may_meet, m->contact);
-    d->bounded->is_overfull = d->bounded->is_overfull || nlost > 0;
     for (int i = 0; i < broad->npair; i++) {
         collide(m, d, broad->pairs[i].a, broad->pairs[i].b);
     }
+    d->bounded->is_overfull = d->bounded->is_overfull || nlost > 0;
 }
 
 // ---------------------------------------------------------------------------- gaps of the user
@@ -279,7 +283,7 @@ ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h)
 {
     ItmContactData* data = d->contact;
     data->ncontact = 0;
-    data->invalid_first = ITM_NONE;
+    data->invalid_first = data->lost_first = ITM_NONE;
     place_shapes(m, d, h);
     find_pairs(m, d);
     d->info.ncontact = data->ncontact;

@@ -55,6 +55,7 @@ typedef struct ItmContactData {
     ItmBroad    broad;
     ItmArena    arena;          // all of the above
     int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
+    int         lost_first, lost_second; // the first pair that did not fit, or ITM_NONE
 } ItmContactData;
 // clang-format on
 
@@ -76,5 +77,8 @@ void itm_contact_destroy_data(ItmData* d);
 // Find the contacts of the present configuration that a step h could close, and add their rows. After the velocity stage.
 // ITM_ERR_NOT_FINITE names a pair of shapes for which no normal can be found.
 ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h);
+
+// What a bounded row of the last step is called: "contact of 'box' and 'floor': normal", "limit 'elbow'".
+void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size);
 
 #endif

@@ -38,12 +38,12 @@ ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, It
 }
 
 // The same with complaints that name the shape.
-static ItmStatus create_named_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
+static ItmStatus create_named_geom(ItmGeom** geom, const ItmColliderDef* def, const char* name, ItmError* error)
 {
     ItmError why = {0};
     ItmStatus status = itm_collider_create_geom(geom, def, &why);
     return status == ITM_OK ? ITM_OK
-                            : itm_error_set(error, status, why.function, def->name, "shape '%s': %s", def->name, why.message);
+                            : itm_error_set(error, status, why.function, name, "shape '%s': %s", name, why.message);
 }
 
 // A height field starts at its frame's origin inside; users centre it.
@@ -53,35 +53,56 @@ static ItmVec3 geom_offset(const ItmColliderDef* def)
                                              : itm_vec(0, 0, 0);
 }
 
+// A shape of a definition with this name.
+static ItmStatus build_shape(ItmModel* m, ItmCollider* c, const ItmColliderDef* def, const char* name, ItmError* error)
+{
+    *c = (ItmCollider){
+        .name = itm_model_take_string(m, name),
+        .body = def->body == ITM_GROUND ? ITM_NONE : m->body_index[def->body],
+        .frame = {def->pose.p, itm_quat_to_mat(def->pose.q)},
+        .material = def->material == ITM_NONE ? 0 : def->material + 1,
+        .group = def->group,
+        .mask = def->mask,
+    };
+    c->frame.p = itm_vec_add(c->frame.p, itm_mat_mul_vec(&c->frame.R, geom_offset(def)));
+    if (c->body != ITM_NONE) {
+        c->frame.p = itm_vec_sub(c->frame.p, m->bodies[c->body].com);
+    }
+    return c->name != NULL ? create_named_geom(&c->geom, def, name, error) : ITM_ERR_MEMORY;
+}
+
 static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b, ItmError* error)
 {
     contact->colliders = itm_model_take(m, (size_t)b->colliders.count, sizeof(ItmCollider));
     if (contact->colliders == NULL) {
         return ITM_ERR_MEMORY;
     }
-    for (int i = 0; i < b->colliders.count; i++) {
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < b->colliders.count && status == ITM_OK; i++) {
         const ItmColliderDef* def = &b->colliders.items[i];
-        ItmCollider* c = &contact->colliders[i];
-        *c = (ItmCollider){
-            .name = itm_model_take_string(m, def->name),
-            .body = def->body == ITM_GROUND ? ITM_NONE : m->body_index[def->body],
-            .frame = {def->pose.p, itm_quat_to_mat(def->pose.q)},
-            .material = def->material == ITM_NONE ? 0 : def->material + 1,
-            .group = def->group,
-            .mask = def->mask,
-        };
-        c->frame.p = itm_vec_add(c->frame.p, itm_mat_mul_vec(&c->frame.R, geom_offset(def)));
+        ItmCollider* c = &contact->colliders[contact->ncollider++];
+        status = build_shape(m, c, def, def->name, error);
         if (c->body != ITM_NONE) {
-            c->frame.p = itm_vec_sub(c->frame.p, m->bodies[c->body].com);
             m->bodies[c->body].has_shape = true;
         }
-        ItmStatus status = c->name != NULL ? create_named_geom(&c->geom, def, error) : ITM_ERR_MEMORY;
-        contact->ncollider = i + 1;
-        if (status != ITM_OK) {
-            return status;
-        }
     }
-    return ITM_OK;
+    return status;
+}
+
+// Shapes to look at are named after their bodies.
+static ItmStatus build_visuals(ItmModel* m, const ItmBuilder* b, ItmError* error)
+{
+    m->visuals = itm_model_take(m, (size_t)b->visuals.count, sizeof(ItmCollider));
+    if (m->visuals == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < b->visuals.count && status == ITM_OK; i++) {
+        const ItmColliderDef* def = &b->visuals.items[i];
+        const char* name = def->body == ITM_GROUND ? "ground" : m->bodies[m->body_index[def->body]].name;
+        status = build_shape(m, &m->visuals[m->nvisual++], def, name, error);
+    }
+    return status;
 }
 
 static ItmStatus build_gaps(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
@@ -239,6 +260,9 @@ void itm_model_destroy(ItmModel* m)
 {
     if (m != NULL) {
         itm_contact_destroy(m->contact);
+        for (int i = 0; i < m->nvisual; i++) {
+            itm_geom_destroy(m->visuals[i].geom);
+        }
         itm_multibody_destroy(m);
     }
 }
@@ -252,6 +276,7 @@ ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error
     ItmModel* m = NULL;
     ItmStatus status = itm_multibody_build(&m, b, error);
     status = status == ITM_OK ? itm_contact_build(m, b, error) : status;
+    status = status == ITM_OK ? build_visuals(m, b, error) : status;
     status = status == ITM_OK ? itm_outputs_build(m) : status;
     if (status == ITM_ERR_MEMORY) {
         itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", b->bodies.count);

@@ -202,6 +202,36 @@ static char* read_bytes(FILE* stream, size_t* length)
     return bytes;
 }
 
+static bool is_urdf(const char* path)
+{
+    size_t n = strlen(path);
+    return n > 5 && strcmp(path + n - 5, ".urdf") == 0;
+}
+
+// A robot description alone is a model with nothing else in it.
+static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
+                           ItmError* error)
+{
+    const char* slash = strrchr(path, '/');
+    const char* name = slash != NULL ? slash + 1 : path;
+    size_t size = 2 * strlen(name) + 64;
+    char* text = malloc(size);
+    if (text == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    size_t n = (size_t)snprintf(text, size, "multibody: {urdf: {file: '");
+    for (; *name != '\0'; name++) {
+        text[n++] = *name;
+        if (*name == '\'') {
+            text[n++] = '\'';
+        }
+    }
+    n += (size_t)snprintf(text + n, size - n, "'}}\n");
+    ItmStatus status = itm_file_parse(file, text, n, path, overrides, noverride, error);
+    free(text);
+    return status;
+}
+
 ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
                         int noverride, ItmError* error)
 {
@@ -210,6 +240,10 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     }
     *file = NULL;
     FILE* stream = fopen(path, "rb");
+    if (stream != NULL && is_urdf(path)) {
+        fclose(stream);
+        return load_urdf(file, path, overrides, noverride, error);
+    }
     if (stream == NULL) {
         return fail_reading(error, path, strerror(errno));
     }
@@ -251,6 +285,10 @@ void itm_file_clear(ItmModelFile* file)
         free(file->connections[i].place.file);
     }
     free(file->connections);
+    for (int i = 0; i < file->nnote; i++) {
+        free(file->notes[i]);
+    }
+    free(file->notes);
     for (int i = 0; i < file->cosim.nbond; i++) {
         free(file->cosim.bonds[i].actuator);
         free(file->cosim.bonds[i].port);

@@ -91,18 +91,12 @@ static void read_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmB
 
 // ---------------------------------------------------------------------------- bodies
 
-// The shape of a body collides where it says so, as "body-shape".
-static void read_collide(ItmReader* r, const ItmItem* item, int body, ItmShapeText* shape)
+// The shape of a body is seen, and collides where it says so, as "body-shape".
+static void add_own_shape(ItmReader* r, const ItmItem* item, int body, ItmShapeText* shape)
 {
-    if (!itm_reader_get_bool(r, shape->collide, false)) {
-        if (shape->material != NULL) {
-            itm_reader_fail(r, shape->material, "a material needs 'collide: true'");
-        }
-        return;
-    }
     char name[256];
     snprintf(name, sizeof name, "%s-shape", item->key->text);
-    itm_reader_add_shape(r, shape->collide, name, body, shape);
+    itm_reader_add_shape(r, shape->kind, name, body, shape);
 }
 
 static void add_body(ItmReader* r, const ItmItem* item, const ItmNode** v, const ItmBodyDef* def,
@@ -144,7 +138,9 @@ static void read_body(ItmReader* r, const ItmItem* item)
         itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
     int body = ITM_NONE;
     add_body(r, item, v, &def, &body);
-    read_collide(r, item, body, &shape);
+    if (v[SHAPE] != NULL) {
+        add_own_shape(r, item, body, &shape);
+    }
     itm_shape_text_free(&shape);
 }
 

@@ -178,10 +178,11 @@ static int get_solver(ItmReader* r, const ItmNode* node, ItmMlcpSolver absent)
 
 void itm_read_contact(ItmReader* r, const ItmNode* node)
 {
-    enum { LAW, DIRECTIONS, BOUNDS, MARGIN, SPEED, MOST, SOLVER, TOLERANCE, GROUPS, NKEY };
+    enum { LAW, DIRECTIONS, BOUNDS, MARGIN, SPEED, MOST, SOLVER, TOLERANCE, GROUPS, EFFORT, LIMIT, STEPS, NKEY };
     static const char* const KEYS[NKEY] = {"friction_law", "directions",        "bounds",
                                            "margin",       "restitution_speed", "max_contacts",
-                                           "solver",       "tolerance",         "groups"};
+                                           "solver",       "tolerance",         "groups",
+                                           "effort",       "residual_limit",    "residual_steps"};
     static const char* const LAWS[] = {"box", "pyramid", "cone"};
     static const char* const BOUNDS_WORDS[] = {"current", "last"};
     const ItmNode* v[NKEY];
@@ -196,6 +197,11 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     o.restitution_speed = itm_reader_get_real(r, v[SPEED], ITM_DIM_VELOCITY, o.restitution_speed);
     o.max_contacts = itm_reader_get_int(r, v[MOST], 0, 1000000, o.max_contacts);
     o.tolerance = itm_reader_get_real(r, v[TOLERANCE], ITM_DIM_ONE, o.tolerance);
+    o.effort = itm_reader_get_real(r, v[EFFORT], ITM_DIM_ONE, o.effort);
+    // a coarser tolerance alone moves the limit with it
+    o.residual_limit = o.residual_limit > o.tolerance ? o.residual_limit : o.tolerance;
+    o.residual_limit = itm_reader_get_real(r, v[LIMIT], ITM_DIM_ONE, o.residual_limit);
+    o.residual_steps = itm_reader_get_int(r, v[STEPS], 0, 1000000000, o.residual_steps);
     read_groups(r, v[GROUPS]);
     if (r->status != ITM_OK) {
         return;
@@ -206,7 +212,8 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
         itm_reader_fail(r, v[DIRECTIONS], "only friction_law: pyramid has directions");
     }
     const ItmBlame blames[] = {
-        {"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]}};
+        {"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]},
+        {"effort", v[EFFORT]}, {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]}};
     ItmStatus status = itm_builder_set_contact_options(r->builder, &o, r->error);
     itm_reader_take(r, status, node, blames, ITM_COUNT(blames));
 }

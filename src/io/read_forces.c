@@ -3,6 +3,8 @@
 
 #include "math/vec.h"
 
+#include <stdio.h>
+
 // ---------------------------------------------------------------------------- force and torque
 
 // A vector and whether it was written without units.
@@ -128,6 +130,44 @@ static void read_joint_spring(ItmReader* r, const ItmItem* item)
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
+// ---------------------------------------------------------------------------- servo
+
+static void read_servo(ItmReader* r, const ItmItem* item)
+{
+    enum { TYPE, JOINT, POSITION, STIFFNESS, DAMPING, FEEDFORWARD, MAX_FORCE, NKEY };
+    static const char* const KEYS[NKEY] = {"type",    "joint",       "position", "stiffness",
+                                           "damping", "feedforward", "max_force"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, "a servo", KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[JOINT], "a servo", "joint");
+    ItmServoDef def = itm_default_servo_def();
+    def.name = item->key->text;
+    itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
+    bool is_rotation = def.direction >= ITM_RX;
+    ItmDimension force = is_rotation ? ITM_DIM_TORQUE : ITM_DIM_FORCE;
+    def.target = itm_reader_get_signal(r, v[POSITION], def.name, is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH);
+    char owner[80];
+    snprintf(owner, sizeof owner, "%.40s:feedforward", def.name);
+    def.feedforward = itm_reader_get_signal(r, v[FEEDFORWARD], owner, force);
+    def.stiffness =
+        itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING],
+                                      is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
+    def.max_force = itm_reader_get_real(r, v[MAX_FORCE], force, 0.0);
+    if (r->status == ITM_OK && v[MAX_FORCE] != NULL && !(def.max_force > 0.0)) {
+        itm_reader_fail(r, v[MAX_FORCE], "max_force must be positive, got %g", def.max_force);
+    }
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key},          {"joint", v[JOINT]},
+                               {"direction", v[JOINT]},      {"stiffness", v[STIFFNESS]},
+                               {"damping", v[DAMPING]},      {"target", v[POSITION]},
+                               {"feedforward", v[FEEDFORWARD]}, {"max_force", v[MAX_FORCE]}};
+    ItmStatus status = itm_builder_add_servo(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
 // ---------------------------------------------------------------------------- bushing
 
 // {tx, ty, tz, rx, ry, rz} with t and r for three at once; missing directions are 0.
@@ -226,11 +266,12 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
 
 static void read_one(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"force",        "torque",  "spring",
-                                        "joint-spring", "bushing", "actuator"};
+    static const char* const TYPES[] = {"force", "torque",  "spring",  "joint-spring",
+                                        "servo", "bushing", "actuator"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
-        read_force, read_torque, read_spring, read_joint_spring, read_bushing, read_actuator};
-    int type = itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
+        read_force, read_torque, read_spring, read_joint_spring, read_servo, read_bushing, read_actuator};
+    int type =
+        itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);
     }

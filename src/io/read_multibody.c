@@ -13,18 +13,20 @@ enum {
     MATERIAL_PAIRS,
     CONTACT,
     BODIES,
+    URDF,
     SHAPES,
     NO_CONTACT,
     JOINTS,
     COUPLINGS,
     MOTIONS,
     FORCES,
+    EVENTS,
     NKEY
 };
 
 static const char* const KEYS[NKEY] = {
-    "name",   "gravity",    "coordinates", "materials", "material_pairs", "contact", "bodies",
-    "shapes", "no_contact", "joints",      "couplings", "motions",        "forces"};
+    "name",       "gravity", "coordinates", "materials", "material_pairs", "contact", "bodies", "urdf", "shapes",
+    "no_contact", "joints",  "couplings",   "motions",   "forces",         "events"};
 
 static void read_world(ItmReader* r, const ItmNode** v)
 {
@@ -92,13 +94,16 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name)
     itm_read_material_pairs(r, v[MATERIAL_PAIRS]);
     itm_read_contact(r, v[CONTACT]);
     itm_read_bodies(r, v[BODIES]);
+    itm_read_urdf(r, v[URDF]);
     itm_read_shapes(r, v[SHAPES]);
     itm_read_no_contact(r, v[NO_CONTACT]);
     itm_read_joints(r, v[JOINTS]);
     itm_read_couplings(r, v[COUPLINGS]);
     itm_read_motions(r, v[MOTIONS]);
     itm_read_forces(r, v[FORCES]);
+    itm_read_events(r, v[EVENTS]);
     if (r->status == ITM_OK && r->builder->bodies.count == 0) {
-        itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies");
+        itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies%s",
+                        v[URDF] != NULL ? " that could move: 'base: free' in urdf lets the robot go" : "");
     }
 }

@@ -8,7 +8,7 @@
 typedef struct ItmShapeText {
     ItmColliderDef def;     // name and body are left to whoever reads it
     const ItmNode* body;    // under `shapes`: the body's name
-    const ItmNode* collide; // of a body: whether the shape collides, too
+    bool collides;          // otherwise it is only to look at
     const ItmNode* kind;    // what stands behind `box`, `sphere`, ...
     const ItmNode* position;
     const ItmNode* orientation;
@@ -17,8 +17,8 @@ typedef struct ItmShapeText {
     double* heights; // owned: heights of def
 } ItmShapeText;
 
-// Read a mapping with the keys of a shape; `body` is one of them, or (of a body) `collide`. Free it
-// afterwards, also after a complaint.
+// Read a mapping with the keys of a shape; `body` is one of them unless it is the shape of a body.
+// Free it afterwards, also after a complaint.
 void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShapeText* shape);
 void itm_shape_text_free(ItmShapeText* shape);
 

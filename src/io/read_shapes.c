@@ -14,7 +14,8 @@ enum {
     MATERIAL,
     GROUP,
     COLLIDES_WITH,
-    OWNER, // `body` under `shapes`, `collide` of a body
+    COLLIDE,
+    OWNER, // last, because only under `shapes`
     NKEY
 };
 
@@ -55,11 +56,12 @@ void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, It
     keys[MATERIAL] = "material";
     keys[GROUP] = "group";
     keys[COLLIDES_WITH] = "collides_with";
-    keys[OWNER] = is_of_body ? "collide" : "body";
+    keys[COLLIDE] = "collide";
+    keys[OWNER] = "body";
     *shape = (ItmShapeText){.def = itm_default_collider_def()};
-    itm_reader_get_map(r, node, "a shape", keys, NKEY, v);
+    itm_reader_get_map(r, node, "a shape", keys, is_of_body ? OWNER : NKEY, v);
     shape->body = is_of_body ? NULL : v[OWNER];
-    shape->collide = is_of_body ? v[OWNER] : NULL;
+    shape->collides = itm_reader_get_bool(r, v[COLLIDE], !is_of_body);
     shape->position = v[POSITION];
     shape->orientation = v[ORIENTATION];
     shape->material = v[MATERIAL];
@@ -69,6 +71,9 @@ void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, It
     shape->def.material = itm_reader_get_material(r, v[MATERIAL]);
     shape->def.group = itm_reader_get_groups(r, v[GROUP], shape->def.group);
     shape->def.mask = itm_reader_get_groups(r, v[COLLIDES_WITH], shape->def.mask);
+    if (!shape->collides && v[MATERIAL] != NULL) {
+        itm_reader_fail(r, v[MATERIAL], "a material needs 'collide: true'");
+    }
 }
 
 void itm_reader_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,
@@ -84,7 +89,8 @@ void itm_reader_add_shape(ItmReader* r, const ItmNode* whole, const char* name, 
         {"triangles", shape->kind},    {"heights", shape->kind}, {"pose", shape->position},
         {"material", shape->material},
     };
-    ItmStatus status = itm_builder_add_collider(r->builder, &shape->def, NULL, r->error);
+    ItmStatus status = shape->collides ? itm_builder_add_collider(r->builder, &shape->def, NULL, r->error)
+                                       : itm_builder_add_visual(r->builder, &shape->def, r->error);
     itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
 }
 

@@ -87,6 +87,22 @@ static bool is_scalar(ItmReader* r, const ItmNode* node, const char* expected)
     return true;
 }
 
+// ---------------------------------------------------------------------------- notes
+
+void itm_reader_note(ItmReader* r, const char* note)
+{
+    ItmModelFile* file = r->file;
+    char** grown = realloc(file->notes, (size_t)(file->nnote + 1) * sizeof *grown);
+    char* copy = strdup(note);
+    file->notes = grown != NULL ? grown : file->notes;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        return;
+    }
+    file->notes[file->nnote++] = copy;
+}
+
 // ---------------------------------------------------------------------------- parameters
 
 // Compute a parameter that an expression refers to, once.

@@ -176,6 +176,8 @@ typedef struct ItmPlace {
 void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
                            ItmPose* frame_a, ItmPose* frame_b);
 
+// Keep a sentence about something that is read but not used, for the user to see (ItmModelFile.notes).
+void itm_reader_note(ItmReader* r, const char* note);
 // ---------------------------------------------------------------------------- sections, a file each
 
 void itm_read_parameters(ItmReader* r, const ItmNode* node);
@@ -203,6 +205,8 @@ void itm_read_joint_friction(ItmReader* r, const ItmNode* node, const char* name
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);
+void itm_read_urdf(ItmReader* r, const ItmNode* node);
+void itm_read_events(ItmReader* r, const ItmNode* node);
 void itm_read_cosim(ItmReader* r, const ItmNode* node);
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run);
 

@@ -1,6 +1,7 @@
 // References from one part of a file to another: bodies, directions of joints, signals, places.
 #include "io/reader.h"
 
+#include "base/error.h"
 #include "math/vec.h"
 
 #include <stdio.h>

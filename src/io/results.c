@@ -1,6 +1,7 @@
 #include "io/results.h"
 
 #include "base/error.h"
+#include "io/recorder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #define MAX_ROWS (1 << 17)
 #define FLUSH_PERIOD 0.5  // s of wall time; half of what the header promises
 #define SLOW_PERIOD 0.1   // s between rows from which every row is written at once
+#define WRITING_SHARE 0.05  // of the wall time that writing because of the time may take: with thousands of columns it is slow
 
 struct ItmResults {
     const ItmResultsWriter* writer;
@@ -23,7 +25,9 @@ struct ItmResults {
     int capacity, nbuffered;
     bool has_failed;         // rows are missing: the part file must not take the place of a good one
     ItmResultsSummary summary;
+    ItmRecorder* recorder;   // scene and motion; NULL where nothing is watched
     double flushed_at, appended_at;  // wall time of the last flush and row, s
+    double flush_cost;               // how long the last flush took, s
 };
 
 // ---------------------------------------------------------------------------- names and paths
@@ -170,6 +174,7 @@ static void destroy(ItmResults* r)
     free((void*)r->head.part);
     free((void*)r->head.title);
     free(r->rows);
+    itm_recorder_destroy(r->recorder);
     free(r);
 }
 
@@ -201,11 +206,13 @@ static ItmStatus flush(ItmResults* r, ItmError* error)
 {
     int nrow = r->nbuffered;
     r->nbuffered = 0;  // also when writing fails: a row is never written twice
-    r->flushed_at = wall_time();
+    double start = r->flushed_at = wall_time();
     if (nrow == 0) {
         return ITM_OK;
     }
     ItmStatus status = r->writer->write(r->state, &r->head, r->rows, nrow, error);
+    r->flushed_at = wall_time();
+    r->flush_cost = r->flushed_at - start;
     r->has_failed = r->has_failed || status != ITM_OK;
     return status;
 }
@@ -267,7 +274,8 @@ ItmStatus itm_results_append(ItmResults* r, double time, const double* values, I
     double now = wall_time();
     bool is_slow = now - r->appended_at > SLOW_PERIOD;
     r->appended_at = now;
-    if (r->nbuffered == r->capacity || is_slow || now - r->flushed_at > FLUSH_PERIOD) {
+    bool is_due = (is_slow || now - r->flushed_at > FLUSH_PERIOD) && now - r->flushed_at > r->flush_cost / WRITING_SHARE;
+    if (r->nbuffered == r->capacity || is_due) {
         return flush(r, error);
     }
     return ITM_OK;
@@ -280,6 +288,10 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     }
     r->summary.verdict = verdict;
     r->summary.reason = reason != NULL ? reason : "";
+    ItmRecord record = {0};
+    if (r->recorder != NULL && itm_recorder_take(r->recorder, &record) && record.scene != NULL) {
+        r->summary.record = &record;  // without memory for it the table is still worth having
+    }
     bool had_failed = r->has_failed;
     ItmStatus status = flush(r, error);
     ItmStatus closed = r->writer->close(r->state, &r->head, &r->summary,
@@ -292,6 +304,39 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     if (status == ITM_OK) {
         status = r->writer->publish(&r->head, error);
     }
+    itm_record_free(&record);
     destroy(r);
     return status;
+}
+
+// ---------------------------------------------------------------------------- pictures
+
+static ItmStatus fail_record(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the record of the motion");
+}
+
+static bool has_recorder(ItmResults* r)
+{
+    r->recorder = r->recorder != NULL ? r->recorder : itm_recorder_create();
+    return r->recorder != NULL;
+}
+
+ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, const ItmData* d, const char* prefix, ItmError* error)
+{
+    return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(error);
+}
+
+ItmStatus itm_results_note_step(ItmResults* r, double time, ItmError* error)
+{
+    bool is_watching = r != NULL && r->recorder != NULL;
+    return !is_watching || itm_recorder_note(r->recorder, time) ? ITM_OK : fail_record(error);
+}
+
+ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, const char* unit,
+                                 const char* description, ItmError* error)
+{
+    return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description)
+               ? ITM_OK
+               : fail_record(error);
 }

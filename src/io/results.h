@@ -7,6 +7,7 @@
 #define ITM_IO_RESULTS_H
 
 #include "interim/results.h"
+#include "io/record.h"
 
 // How a run ended, with what it takes to describe the file.
 typedef struct ItmResultsSummary {
@@ -14,6 +15,7 @@ typedef struct ItmResultsSummary {
     const char* reason;  // never NULL
     long nrow;
     double end_time;     // time of the last row, s
+    const ItmRecord* record;  // scene and motion, or NULL
 } ItmResultsSummary;
 
 // What every writer is told about the table. Column 0 is time.

@@ -1,5 +1,7 @@
 // HDF5: one growing one-dimensional dataset a column, named as in CSV ("/time", "/rod.position.x"), each with the
 // attributes `unit` and `description`; title, version, verdict and reason are attributes of the root.
+// The record of the motion is the text dataset /scene/json and the datasets of /motion; columns have dots in their names or
+// are called time, so that neither group can meet one.
 // The file is touched only while a block of rows is written and flushed right after, so that a process that dies
 // between two blocks leaves a readable file; blocks are large, so that these moments are few. The library does not survive a disk that fills up while it writes
 // (closing the file then frees memory twice), so the space of a block is reserved before it sees the block.
@@ -107,6 +109,79 @@ static bool trim(const Hdf5File* f, off_t end)
 {
     off_t size = lseek(f->fd, 0, SEEK_END);
     return size <= end || ftruncate(f->fd, end) == 0;
+}
+
+// ---------------------------------------------------------------------------- record
+
+static size_t measure_record(const ItmRecord* record)
+{
+    size_t bytes = SPACE_ALWAYS + 2 * strlen(record->scene);
+    for (int i = 0; i < ITM_MOTION_COUNT; i++) {
+        ItmArrayType type = itm_motion_array_type((ItmMotionArray)i);
+        bytes += SPACE_A_COLUMN + 2 * itm_array_get_count(&record->arrays[i]) * itm_array_type_size(type);
+    }
+    return bytes;
+}
+
+static hid_t file_type(ItmArrayType type)
+{
+    return type == ITM_ARRAY_FLOAT32 ? H5T_IEEE_F32LE : type == ITM_ARRAY_FLOAT64 ? H5T_IEEE_F64LE : H5T_STD_I32LE;
+}
+
+// In one deflated chunk; an empty array has none.
+static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which)
+{
+    hid_t type = file_type(itm_motion_array_type(which));
+    hsize_t size[3];
+    for (int i = 0; i < array->ndim; i++) {
+        size[i] = (hsize_t)array->size[i];
+    }
+    hid_t space = H5Screate_simple(array->ndim, size, NULL);
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (itm_array_get_count(array) > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_chunk(creation, array->ndim, size);
+        H5Pset_shuffle(creation);
+        H5Pset_deflate(creation, 4);
+    }
+    hid_t dataset = H5Dcreate2(group, itm_motion_array_name(which), type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) >= 0;
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    H5Pclose(creation);
+    H5Sclose(space);
+    return is_written;
+}
+
+static bool write_scene(hid_t file, const char* text)
+{
+    hid_t type = make_string_type();
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t group = H5Gcreate2(file, "scene", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = H5Dcreate2(group, "json", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0;
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    return is_written;
+}
+
+static bool write_record(hid_t file, const ItmRecord* record)
+{
+    hid_t group = H5Gcreate2(file, "motion", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool is_written = group >= 0 && write_scene(file, record->scene);
+    for (int i = 0; i < ITM_MOTION_COUNT && is_written; i++) {
+        is_written = write_array(group, &record->arrays[i], (ItmMotionArray)i);
+    }
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+    return is_written;
 }
 
 // ---------------------------------------------------------------------------- file
@@ -315,9 +390,11 @@ static ItmStatus hdf5_close(void* state, const ItmResultsHead* head,
     int code = 0;
     H5E_BEGIN_TRY
     {
-        code = reserve(f, SPACE_ALWAYS + strlen(summary->reason));
+        const ItmRecord* record = summary->record;
+        code = reserve(f, SPACE_ALWAYS + strlen(summary->reason) + (record != NULL ? measure_record(record) : 0));
         errno = 0;
         bool is_described = code == 0 && write_summary(f->file, summary);
+        is_described = is_described && (record == NULL || write_record(f->file, record));
         bool is_closed = close_all(f, head->ncolumn);
         code = code == 0 && !(is_described && is_closed) ? (errno != 0 ? errno : -1) : code;
     }

@@ -19,23 +19,26 @@ bool itm_table_set_string(char** string, const char* text, size_t length)
     return true;
 }
 
+// Room for one more than `count` strings; the memory doubles whenever count is a power of two.
 static bool grow(char*** strings, int count)
 {
-    char** grown = realloc(*strings, (size_t)count * sizeof **strings);
-    if (grown == NULL) {
-        return false;
+    if ((count & (count - 1)) == 0) {
+        char** grown = realloc(*strings, (count > 0 ? 2 * (size_t)count : 1) * sizeof **strings);
+        if (grown == NULL) {
+            return false;
+        }
+        *strings = grown;
     }
-    grown[count - 1] = NULL;
-    *strings = grown;
+    (*strings)[count] = NULL;
     return true;
 }
 
 bool itm_table_add_column(ItmTable* table, const char* name, size_t length)
 {
     int i = table->ncolumn;
-    bool has_room = grow(&table->names, i + 1);
-    has_room = has_room && grow(&table->units, i + 1);
-    has_room = has_room && grow(&table->descriptions, i + 1);
+    bool has_room = grow(&table->names, i);
+    has_room = has_room && grow(&table->units, i);
+    has_room = has_room && grow(&table->descriptions, i);
     if (!has_room) {
         return false;
     }
@@ -76,6 +79,7 @@ void itm_table_destroy(ItmTable* table)
     free(table->values);
     free(table->title);
     free(table->reason);
+    itm_record_free(&table->record);
     free(table);
 }
 
@@ -141,6 +145,9 @@ ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
     ItmStatus status = read_format(*table, path, error);
+    if (status == ITM_OK && !itm_record_is_valid(&(*table)->record)) {
+        itm_record_free(&(*table)->record);
+    }
     if (status != ITM_OK) {
         itm_table_destroy(*table);
         *table = NULL;

@@ -2,6 +2,7 @@
 #include "io/results_read.h"
 
 #include "base/error.h"
+#include "io/csv.h"
 #include "io/results.h"
 
 #include <errno.h>
@@ -39,90 +40,13 @@ static ItmStatus fail_memory(const char* path, ItmError* error)
     return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
 }
 
-// ---------------------------------------------------------------------------- file
-
-// The whole of a file with a zero byte after it; NULL with errno on failure.
-static char* slurp(const char* path, size_t* size)
-{
-    FILE* in = fopen(path, "r");
-    char* text = NULL;
-    size_t length = 0, capacity = 0, count = 0;
-    if (in == NULL) {
-        return NULL;
-    }
-    do {
-        capacity = capacity == 0 ? 1u << 16 : 2 * capacity;
-        char* grown = realloc(text, capacity);
-        if (grown == NULL) {
-            free(text);
-            fclose(in);
-            errno = ENOMEM;
-            return NULL;
-        }
-        text = grown;
-        count = fread(text + length, 1, capacity - length - 1, in);
-        length += count;
-    } while (length + 1 == capacity);
-    text[length] = '\0';
-    *size = length;
-    int code = ferror(in) != 0 ? errno : 0;
-    fclose(in);
-    if (code != 0) {
-        free(text);
-        errno = code;
-        return NULL;
-    }
-    return text;
-}
-
-// ---------------------------------------------------------------------------- fields
-
-// Take the separator after a field: true after a comma, false at the end of the line.
-static bool take_separator(Reader* r)
-{
-    if (*r->at == ',') {
-        r->at++;
-        return true;
-    }
-    if (*r->at == '\r') {
-        r->at++;
-    }
-    if (*r->at == '\n') {
-        r->at++;
-    }
-    return false;
-}
-
-// A quoted field, unquoted in place.
-static char* take_quoted(Reader* r, size_t* length)
-{
-    char* from = ++r->at;
-    char* to = from;
-    while (*r->at != '\0' && !(r->at[0] == '"' && r->at[1] != '"')) {
-        r->at += r->at[0] == '"' ? 1 : 0;
-        *to++ = *r->at++;
-    }
-    r->at += *r->at == '"' ? 1 : 0;
-    *length = (size_t)(to - from);
-    return from;
-}
-
-static char* take_name(Reader* r, size_t* length)
-{
-    if (*r->at == '"') {
-        return take_quoted(r, length);
-    }
-    char* from = r->at;
-    *length = strcspn(from, ",\r\n");
-    r->at += *length;
-    return from;
-}
+// ---------------------------------------------------------------------------- rows
 
 static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
 {
     do {
         size_t length = 0;
-        char* name = take_name(r, &length);
+        char* name = itm_csv_take_field(&r->at, &length);
         if (length == 0) {
             return fail(r, table->ncolumn + 1, error, "expected a name in the header line");
         }
@@ -132,7 +56,7 @@ static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
         if (!itm_table_add_column(table, name, length)) {
             return fail_memory(r->path, error);
         }
-    } while (take_separator(r));
+    } while (itm_csv_take_separator(&r->at));
     r->line++;
     return ITM_OK;
 }
@@ -171,7 +95,7 @@ static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
         if (strchr(",\r\n", *r->at) == NULL) {
             return fail(r, i + 1, error, "expected a comma or the end of the line behind a number");
         }
-        bool has_more = take_separator(r);
+        bool has_more = itm_csv_take_separator(&r->at);
         if (has_more != (i + 1 < table->ncolumn)) {
             return fail(r, i + 1, error, "this row has not as many fields as the header line");
         }
@@ -219,6 +143,42 @@ static bool describe_columns(ItmTable* table, struct fy_node* columns)
     return is_copied;
 }
 
+// An array as itm_results_json_write has it; anything else leaves it empty.
+static bool read_array(ItmArray* array, struct fy_node* node, ItmMotionArray which)
+{
+    struct fy_node* shape = fy_node_mapping_lookup_by_string(node, "shape", FY_NT);
+    long size[3] = {0};
+    int ndim = itm_motion_array_ndim(which);
+    if (fy_node_sequence_item_count(shape) != ndim) {
+        return false;
+    }
+    for (int i = 0; i < ndim; i++) {
+        const char* number = fy_node_get_scalar0(fy_node_sequence_get_by_index(shape, i));
+        size[i] = number != NULL ? strtol(number, NULL, 10) : -1;
+    }
+    size_t length = 0;
+    const char* data = fy_node_get_scalar(fy_node_mapping_lookup_by_string(node, "data", FY_NT), &length);
+    if (data == NULL || !itm_array_allocate(array, which, size)) {
+        return false;
+    }
+    size_t bytes = itm_array_get_count(array) * itm_array_type_size(itm_motion_array_type(which));
+    return itm_text_read_base64(array->values, bytes, data, length, true);
+}
+
+// Scene and motion; a record that cannot be read is no record.
+static void read_record(ItmRecord* record, struct fy_node* root)
+{
+    struct fy_node* motion = fy_node_mapping_lookup_by_string(root, "motion", FY_NT);
+    struct fy_node* scene = fy_node_mapping_lookup_by_string(root, "scene", FY_NT);
+    bool is_read = motion != NULL && scene != NULL;
+    for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
+        const char* name = itm_motion_array_name((ItmMotionArray)i);
+        is_read = read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT),
+                             (ItmMotionArray)i);
+    }
+    record->scene = is_read ? fy_emit_node_to_string(scene, FYECF_MODE_JSON_ONELINE | FYECF_WIDTH_INF) : NULL;
+}
+
 static bool describe(ItmTable* table, struct fy_node* root)
 {
     char* verdict = NULL;
@@ -229,6 +189,7 @@ static bool describe(ItmTable* table, struct fy_node* root)
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     table->is_described = verdict != NULL;
     free(verdict);
+    read_record(&table->record, root);
     return is_copied;
 }
 
@@ -269,7 +230,7 @@ ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const 
 ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error)
 {
     size_t length = 0;
-    char* text = slurp(path, &length);
+    char* text = itm_csv_read_file(path, &length);
     if (text == NULL) {
         return itm_results_fail_io(error, __func__, "read", path, errno);
     }

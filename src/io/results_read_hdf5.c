@@ -100,6 +100,67 @@ static bool read_values(ItmTable* table, hid_t file)
     return is_read;
 }
 
+// ---------------------------------------------------------------------------- record
+
+static hid_t memory_type(ItmArrayType type)
+{
+    return type == ITM_ARRAY_FLOAT32 ? H5T_NATIVE_FLOAT : type == ITM_ARRAY_FLOAT64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32;
+}
+
+static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
+{
+    hid_t dataset = H5Dopen2(group, itm_motion_array_name(which), H5P_DEFAULT);
+    if (dataset < 0) {
+        return false;
+    }
+    hid_t space = H5Dget_space(dataset);
+    hsize_t extent[H5S_MAX_RANK] = {0};
+    bool is_read = H5Sget_simple_extent_ndims(space) == itm_motion_array_ndim(which) &&
+                   H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
+    long size[3] = {(long)extent[0], (long)extent[1], (long)extent[2]};
+    is_read = is_read && itm_array_allocate(array, which, size) &&
+              H5Dread(dataset, memory_type(itm_motion_array_type(which)), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                      array->values) >= 0;
+    H5Sclose(space);
+    H5Dclose(dataset);
+    return is_read;
+}
+
+static void read_scene(char** scene, hid_t file)
+{
+    char* text = NULL;
+    hid_t dataset = H5Dopen2(file, "scene/json", H5P_DEFAULT);
+    if (dataset < 0) {
+        return;
+    }
+    hid_t type = H5Dget_type(dataset);
+    hid_t space = H5Dget_space(dataset);
+    if (H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+        H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0 && text != NULL) {
+        itm_table_set_string(scene, text, strlen(text));
+    }
+    H5free_memory(text);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(dataset);
+}
+
+// Scene and motion; a record that cannot be read is no record.
+static void read_record(ItmRecord* record, hid_t file)
+{
+    hid_t group = H5Gopen2(file, "motion", H5P_DEFAULT);
+    bool is_read = group >= 0;
+    for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
+        is_read = read_array(&record->arrays[i], group, (ItmMotionArray)i);
+    }
+    if (is_read) {
+        read_scene(&record->scene, file);
+    }
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+}
+
 static bool read_file(ItmTable* table, hid_t file)
 {
     char* verdict = NULL;
@@ -108,6 +169,7 @@ static bool read_file(ItmTable* table, hid_t file)
                           copy_string(&verdict, file, "verdict");
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);
+    read_record(&table->record, file);
     bool is_listed =
         H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_link, table) >= 0;
     return is_listed && read_values(table, file);

@@ -1,6 +1,7 @@
 #include "math/blocks.h"
 
 #include "base/assert.h"
+#include "math/lanes.h"
 
 #include <amd.h>
 #include <math.h>
@@ -269,11 +270,67 @@ static inline void subtract_product(double* C, const double* A, const double* B,
     }
 }
 
+// Blocks of hinges, five rows: transposed, so that two columns are done at a time.
+#define FIVE 5
+
+// X (5 x 5) transposed, rows padded to pairs
+static inline void transpose_five(double X_t[FIVE][FIVE + 1], const double* X)
+{
+    for (int i = 0; i < FIVE; i++) {
+        for (int j = 0; j < FIVE; j++) {
+            X_t[j][i] = X[i * FIVE + j];
+        }
+    }
+}
+
+static inline void subtract_product_five(double* restrict C, const double* restrict A, const double* restrict B)
+{
+    double B_t[FIVE][FIVE + 1];
+    transpose_five(B_t, B);
+    for (int i = 0; i < FIVE; i++, C += FIVE, A += FIVE) {
+        ItmPair s = {0, 0}, t = {0, 0};
+        double u = 0.0;
+        for (int k = 0; k < FIVE; k++) {
+            s += itm_pair_splat(A[k]) * itm_pair_load(B_t[k]);
+            t += itm_pair_splat(A[k]) * itm_pair_load(B_t[k] + 2);
+            u += A[k] * B_t[k][4];
+        }
+        itm_pair_store(C, itm_pair_load(C) - s);
+        itm_pair_store(C + 2, itm_pair_load(C + 2) - t);
+        C[4] -= u;
+    }
+}
+
+// B <- B L^-T: the rows of B are independent of each other, two at a time
+static inline void solve_below_five(double* restrict B, const double* restrict L, const double* restrict inv_diag)
+{
+    double B_t[FIVE][FIVE + 1];
+    transpose_five(B_t, B);
+    for (int s = 0; s < FIVE; s++) {
+        ItmPair x = itm_pair_load(B_t[s]), y = itm_pair_load(B_t[s] + 2);
+        double z = B_t[s][4];
+        for (int k = 0; k < s; k++) {
+            double l = L[s * FIVE + k];
+            x -= itm_pair_splat(l) * itm_pair_load(B_t[k]);
+            y -= itm_pair_splat(l) * itm_pair_load(B_t[k] + 2);
+            z -= l * B_t[k][4];
+        }
+        itm_pair_store(B_t[s], x * itm_pair_splat(inv_diag[s]));
+        itm_pair_store(B_t[s] + 2, y * itm_pair_splat(inv_diag[s]));
+        B_t[s][4] = z * inv_diag[s];
+    }
+    for (int i = 0; i < FIVE; i++) {
+        for (int s = 0; s < FIVE; s++) {
+            B[i * FIVE + s] = B_t[s][i];
+        }
+    }
+}
+
 // The same, with the sizes of the common joints known to the compiler.
 static void subtract_product_sized(double* C, const double* A, const double* B, int p, int q, int r)
 {
     if (p == 5 && q == 5 && r == 5) {
-        subtract_product(C, A, B, 5, 5, 5);
+        subtract_product_five(C, A, B);
     } else if (p == 1 && q == 1 && r == 1) {
         C[0] -= A[0] * B[0];
     } else if (p == 3 && q == 3 && r == 3) {
@@ -345,7 +402,7 @@ static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double to
     for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
         int m = b->size[b->rows[e]];
         if (m == 5 && n == 5) {
-            solve_below(f->L + b->value_adr[e], diagonal, f->inv_diag + start, 5, 5);
+            solve_below_five(f->L + b->value_adr[e], diagonal, f->inv_diag + start);
         } else {
             solve_below(f->L + b->value_adr[e], diagonal, f->inv_diag + start, m, n);
         }
@@ -367,11 +424,7 @@ static inline void subtract_image(double* restrict x_i, const double* restrict B
                                   int n)
 {
     for (int i = 0; i < m; i++) {
-        double sum = 0.0;
-        for (int s = 0; s < n; s++) {
-            sum += B[i * n + s] * x_j[s];
-        }
-        x_i[i] -= sum;
+        x_i[i] -= itm_pair_dot(B + i * n, x_j, n);
     }
 }
 
@@ -388,6 +441,21 @@ static inline void subtract_image_t(double* restrict x_j, const double* restrict
     for (int s = 0; s < n; s++) {
         x_j[s] -= sum[s];
     }
+}
+
+// The same for a block of hinges
+static inline void subtract_image_t_five(double* restrict x_j, const double* restrict B, const double* restrict x_i)
+{
+    ItmPair s = itm_pair_load(x_j), t = itm_pair_load(x_j + 2);
+    double u = x_j[4];
+    for (int i = 0; i < FIVE; i++, B += FIVE) {
+        s -= itm_pair_splat(x_i[i]) * itm_pair_load(B);
+        t -= itm_pair_splat(x_i[i]) * itm_pair_load(B + 2);
+        u -= x_i[i] * B[4];
+    }
+    itm_pair_store(x_j, s);
+    itm_pair_store(x_j + 2, t);
+    x_j[4] = u;
 }
 
 // x_j <- L_jj^-1 x_j; what is left of the right side of a redundant row goes into residual, if given
@@ -458,7 +526,7 @@ static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* 
             int m = b->size[b->rows[e]];
             const double* x_i = x + b->start[b->rows[e]];
             if (m == 5 && n == 5) {
-                subtract_image_t(x_j, B, x_i, 5, 5);
+                subtract_image_t_five(x_j, B, x_i);
             } else {
                 subtract_image_t(x_j, B, x_i, m, n);
             }

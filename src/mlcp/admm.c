@@ -33,6 +33,7 @@ static bool factor(Admm* a, ItmMlcpInfo* info)
         ws->F[(size_t)i * (size_t)s->ld + (size_t)i] += a->rho;
     }
     info->factorisations++;
+    info->work += (double)a->n * a->n * a->n / 6.0;
     return ws->dense->factor_cholesky(ws->F, s->ld, s->n, 0.0) == s->n;
 }
 
@@ -161,10 +162,13 @@ bool itm_admm_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcp
     if (!start_admm(&a, info)) {
         return false;
     }
-    for (int k = 1; k <= options->max_iterations; k++) {
+    bool is_last = false;
+    for (int k = 1; !is_last; k++) {
         iterate(&a);
         info->iterations++;
-        if (k % CHECK_EVERY == 0 || k == options->max_iterations) {
+        info->work += (double)a.n * a.n;
+        is_last = k >= options->max_iterations || itm_mlcp_is_spent(options, info);
+        if (k % CHECK_EVERY == 0 || is_last) {
             memcpy(ws->x, a.z, (size_t)a.n * sizeof *a.z);
             if (itm_mlcp_measure(ws) <= options->tolerance) {
                 break;

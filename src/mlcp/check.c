@@ -45,6 +45,10 @@ static ItmStatus check_options(const ItmMlcpOptions* o, ItmError* error)
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "relaxation",
                              "relaxation must lie between 0 and 2, got %g", o->relaxation);
     }
+    if (!(o->effort >= 0.0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "effort",
+                             "effort must be zero (no limit) or positive, got %g", o->effort);
+    }
     return ITM_OK;
 }
 

@@ -92,7 +92,8 @@ bool itm_gauss_seidel_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
     for (int done = 0; done < options->max_iterations; done += CHECK_EVERY) {
         itm_gauss_seidel_sweep(ws, options->relaxation, CHECK_EVERY);
         info->iterations += CHECK_EVERY;
-        if (itm_mlcp_measure(ws) <= options->tolerance) {
+        info->work += (double)CHECK_EVERY * ws->s.n * ws->s.n;
+        if (itm_mlcp_measure(ws) <= options->tolerance || itm_mlcp_is_spent(options, info)) {
             break;
         }
     }

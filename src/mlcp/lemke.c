@@ -480,13 +480,13 @@ static bool start_artificial(Lemke* l, int* entering)
 
 typedef enum Ending { FOUND, RAY, EXHAUSTED } Ending;
 
-static Ending follow_path(Lemke* l, ItmMlcpInfo* info, int* ray_column)
+static Ending follow_path(Lemke* l, const ItmMlcpOptions* options, ItmMlcpInfo* info, int* ray_column)
 {
     int entering = 0;
     if (!start_artificial(l, &entering)) {
         return FOUND;
     }
-    for (int k = 0; k < 100 + 20 * l->n; k++) {
+    for (int k = 0; k < 100 + 20 * l->n && !itm_mlcp_is_spent(options, info); k++) {
         int c = l->column_of[entering];
         int r = find_blocking(l, c);
         if (r == ITM_NONE) {
@@ -496,6 +496,7 @@ static Ending follow_path(Lemke* l, ItmMlcpInfo* info, int* ray_column)
         int leaving = l->basic[r];
         exchange(l, r, c);
         info->pivots++;
+        info->work += (double)l->n * l->n;
         if (leaving == 2 * l->n) {
             return FOUND;
         }
@@ -587,7 +588,7 @@ bool itm_lemke_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlc
     if (!eliminate_free(&l, info)) {
         return false;
     }
-    Ending ending = follow_path(&l, info, &ray_column);
+    Ending ending = follow_path(&l, options, info, &ray_column);
     if (ending == RAY) {
         read_ray(&l, ray_column, info);
         return true;

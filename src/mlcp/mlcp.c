@@ -295,6 +295,23 @@ static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
     return info->outcome != ITM_MLCP_NOT_CONVERGED;
 }
 
+// Sweeps from rest never raise the energy of the impulses, whatever the problem is: the answer of last resort where the
+// best one so far is worse than a rough guess.
+#define ROUGH 1e-2
+#define LAST_SWEEPS 400
+
+static void resort_to_sweeps(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    if (info->outcome != ITM_MLCP_NOT_CONVERGED || info->residual <= ROUGH) {
+        return;
+    }
+    memset(ws->x, 0, (size_t)ws->s.n * sizeof *ws->x);
+    ItmMlcpOptions own = *options;
+    own.effort = 0.0;
+    own.relaxation = 1.0;
+    try_solver(ws, &own, info, (Rung){ITM_MLCP_GAUSS_SEIDEL, LAST_SWEEPS});
+}
+
 static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     if (options->solver != ITM_MLCP_AUTO) {
@@ -303,10 +320,17 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
     }
     itm_consistency_restore(ws, options, info);
     for (const Rung* rung = pick_ladder(ws->problem); rung->solver != ITM_MLCP_AUTO; rung++) {
-        if (try_solver(ws, options, info, *rung)) {
+        // half of what is left, so that one solver that gets nowhere leaves the others their turn
+        ItmMlcpOptions share = *options;
+        share.effort = options->effort > 0.0 ? 0.5 * (info->work + options->effort) : 0.0;
+        if (try_solver(ws, &share, info, *rung)) {
             return;
         }
+        if (itm_mlcp_is_spent(options, info)) {
+            break;
+        }
     }
+    resort_to_sweeps(ws, options, info);
 }
 
 // x that no solver improved on is still an answer: clamp zero into the bounds
@@ -356,6 +380,9 @@ static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpIn
     }
 }
 
+// Problems below this size are cheap whatever they take, and may spend what this size may.
+#define SMALL 160
+
 ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
                          const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
                          ItmError* error)
@@ -371,11 +398,16 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
     }
     workspace->problem = problem;
     start_iterate(workspace, result, options);
-    climb(workspace, options, &info);
+    ItmMlcpOptions limited = *options;
+    double size = problem->n > SMALL ? problem->n : SMALL;
+    limited.effort = options->effort * size * size * size;
+    climb(workspace, &limited, &info);
     if (!isfinite(info.residual)) {
         measure_nothing(workspace, &info);
     }
     take_back_shift(workspace, &info);
+    info.worst_row =
+        itm_residual_find_worst(problem, workspace->x_best, workspace->w_best, workspace->s.tangent_of);
     deliver(workspace, result, &info);
     workspace->problem = NULL;
     return ITM_OK;

@@ -318,6 +318,7 @@ static void solve_step(Newton* t, ItmMlcpInfo* info)
     ws->dense->factor_lu(ws->F, ld, t->nlive, ws->iv[2], PIVOT_FLOOR);
     ws->dense->solve_lu(ws->F, ld, ws->iv[2], t->rhs, t->nlive);
     info->factorisations++;
+    info->work += (double)t->nlive * t->nlive * t->nlive / 3.0 + 3.0 * t->n * t->n;
     for (int k = 0; k < t->nlive; k++) {
         t->dx[t->live[k]] = t->rhs[k];
     }
@@ -405,7 +406,7 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
     ItmMlcpWorkspace* ws = t->ws;
     memset(t->memory, 0, sizeof t->memory);
     t->c = c;
-    for (int k = 0; k < limit; k++) {
+    for (int k = 0; k < limit && !itm_mlcp_is_spent(options, info); k++) {
         double residual = itm_mlcp_measure(ws); // w = H x + b
         keep_if_better(t, residual);
         double length = 0.0; // |weight c (x - base)|^2
@@ -438,7 +439,7 @@ static void run_proximal(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* 
     size_t size = (size_t)t->n * sizeof *t->base;
     double c = 1.0, factor = 0.1;
     memcpy(t->x, t->base, size);
-    for (int k = 0; k < MAX_STAGES && t->best > options->tolerance; k++) {
+    for (int k = 0; k < MAX_STAGES && t->best > options->tolerance && !itm_mlcp_is_spent(options, info); k++) {
         if (run(t, options, info, c, MAX_SOFT)) {
             memcpy(t->base, t->x, size);
             factor = fmax(factor * factor, 0.05);

@@ -106,6 +106,7 @@ static bool factor_active(Pivoting* p)
     }
     p->nupdate = 0;
     p->info->factorisations++;
+    p->info->work += (double)p->m * p->m * p->m / 6.0;
     p->is_factored = p->dense->factor_cholesky(p->U, p->ld, p->m, 1e-3 * p->eps) == p->m;
     return p->is_factored;
 }
@@ -624,7 +625,7 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
     double before = INFINITY;
     info->iterations = 0;
     bool is_sound = factor_active(&p);
-    while (is_sound && info->iterations < MAX_PROXIMAL) {
+    while (is_sound && info->iterations < MAX_PROXIMAL && !itm_mlcp_is_spent(options, info)) {
         is_sound = settle(&p);
         if (!is_sound) {
             break;

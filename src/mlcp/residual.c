@@ -146,15 +146,18 @@ static double measure_bounds(const ItmMlcpProblem* p, const double* x, const dou
     return worst;
 }
 
+static double measure_contact(const ItmMlcpContact* contact, const double* x, const double* w)
+{
+    return contact->law == ITM_FRICTION_CONE      ? measure_cone(contact, x, w)
+           : contact->law == ITM_FRICTION_PYRAMID ? measure_pyramid(contact, x, w)
+                                                  : measure_box(contact, x, w);
+}
+
 static double measure_contacts(const ItmMlcpProblem* p, const double* x, const double* w)
 {
     double worst = 0.0;
     for (int c = 0; c < p->ncontact; c++) {
-        const ItmMlcpContact* contact = &p->contacts[c];
-        double r = contact->law == ITM_FRICTION_CONE      ? measure_cone(contact, x, w)
-                   : contact->law == ITM_FRICTION_PYRAMID ? measure_pyramid(contact, x, w)
-                                                          : measure_box(contact, x, w);
-        worst = worse(worst, r);
+        worst = worse(worst, measure_contact(&p->contacts[c], x, w));
     }
     return worst;
 }
@@ -165,6 +168,26 @@ double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, cons
     double worst =
         worse(measure_bounds(problem, x, w, tangent_of), measure_contacts(problem, x, w));
     return worst / (1.0 + max_abs(problem->b, problem->n));
+}
+
+int itm_residual_find_worst(const ItmMlcpProblem* p, const double* x, const double* w,
+                            const int* tangent_of)
+{
+    double worst = -1.0;
+    int row = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (!is_tangent(p, tangent_of, i)) {
+            double r = fabs(x[i] - clamp(x[i] - w[i], p->lo[i], p->up[i]));
+            row = r <= worst ? row : i;
+            worst = worse(worst, r);
+        }
+    }
+    for (int c = 0; c < p->ncontact; c++) {
+        double r = measure_contact(&p->contacts[c], x, w);
+        row = r <= worst ? row : p->contacts[c].normal;
+        worst = worse(worst, r);
+    }
+    return row;
 }
 
 static double multiply_row(const ItmMlcpProblem* p, const double* x, int row)

@@ -61,6 +61,12 @@ struct ItmMlcpWorkspace {
 
 // ---------------------------------------------------------------------------- common steps
 
+// Whether a solver has used up what it may spend: options->effort, here in multiplications.
+static inline bool itm_mlcp_is_spent(const ItmMlcpOptions* options, const ItmMlcpInfo* info)
+{
+    return options->effort > 0.0 && info->work >= options->effort;
+}
+
 // mlcp.c: w^ = H^ x^ + b^ from ws->x, and the relative residual in the caller's units
 double itm_mlcp_measure(ItmMlcpWorkspace* ws);
 
@@ -82,6 +88,9 @@ bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
 
 // residual.c: with w and the table of tangent rows already known
 double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w,
+                            const int* tangent_of);
+// The row that has it.
+int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w,
                             const int* tangent_of);
 
 // Projections onto the admissible set of a contact, in place; r is the radius mu x_n >= 0.

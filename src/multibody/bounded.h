@@ -93,6 +93,8 @@ typedef struct ItmBounded {
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
     int             island_redundant; // dependent rows of the last solve
+    int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved
+    double          worst_residual;
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
     double*         sweep_z;     // mass-normalised velocities of bodies  (6 nbody)
     double*         sweep_inv_D; // 1 / (|Y|^2 + omega)                   (row_capacity)

@@ -2,6 +2,7 @@
 #include "multibody/assemble.h"
 #include "multibody/compile.h"
 #include "multibody/kinematics.h"
+#include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
 
@@ -211,6 +212,7 @@ static void take_offsets(ItmModel* m, const ItmData* d, const ItmBuilder* b)
 static void fill_info(ItmModel* m, const ItmData* d)
 {
     ItmModelInfo* info = &m->info;
+    int nopen = itm_latch_count_open_rows(m, d);
     *info = (ItmModelInfo){
         .nbody = m->nbody,
         .njoint = m->njoint,
@@ -221,8 +223,8 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .nactuator = m->nactuator,
         .nq = m->nq,
         .nv = m->nv,
-        .nrow = m->nrow,
-        .nredundant = d->factor.nredundant,
+        .nrow = m->nrow - nopen,
+        .nredundant = d->factor.nredundant - nopen,
         .freedom = m->nv - m->nrow + d->factor.nredundant,
         .mass_min = m->bodies[0].mass,
     };
@@ -240,7 +242,7 @@ static void fill_info(ItmModel* m, const ItmData* d)
         info->ntree_joint += joint->tree_body != ITM_NONE;
     }
     for (int i = 0; i < m->nrow; i++) {
-        m->is_row_redundant[i] = d->factor.inv_diag[i] == 0.0;
+        m->is_row_redundant[i] = d->factor.inv_diag[i] == 0.0 && !itm_block_is_open(d, &m->blocks[m->row_block[i]]);
     }
     itm_rows_keep_pivots(m, d);
 }

@@ -104,15 +104,22 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->loads.items);
     free(b->springs.items);
     free(b->joint_springs.items);
+    free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
+    free(b->latches.items);
+    free(b->events.items);
     free(b->driven.items);
     for (int i = 0; i < b->colliders.count; i++) {
         free_collider(&b->colliders.items[i]);
     }
+    for (int i = 0; i < b->visuals.count; i++) {
+        free_collider(&b->visuals.items[i]);
+    }
     free(b->materials.items);
     free(b->material_pairs.items);
     free(b->colliders.items);
+    free(b->visuals.items);
     free(b->gaps.items);
     free(b->limits.items);
     free(b->joint_frictions.items);
@@ -233,6 +240,12 @@ ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* d
     return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
 }
 
+ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_servo_def_check(b, def, error));
+    return ADD(b->servos, ITM_ELEMENT_SERVO, *def);
+}
+
 ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_bushing_def_check(b, def, error));
@@ -246,6 +259,20 @@ ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int
 {
     REQUIRE(itm_actuator_def_check(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+}
+
+// ---------------------------------------------------------------------------- latches
+
+ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_latch_def_check(b, def, error));
+    return ADD(b->latches, ITM_ELEMENT_LATCH, *def);
+}
+
+ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+{
+    REQUIRE(itm_event_def_check(b, def, error));
+    return ITM_LIST_APPEND(b->events, *def) ? ITM_OK : out_of_memory(error);
 }
 
 // ---------------------------------------------------------------------------- contact
@@ -283,20 +310,40 @@ static void* copy_array(const void* items, int count, size_t size, bool* ok)
     return copy;
 }
 
+// The definition with arrays of its own.
+static ItmColliderDef copy_collider(const ItmColliderDef* def, bool* ok)
+{
+    ItmColliderDef copy = *def;
+    copy.pose = normalized(def->pose);
+    copy.vertices = copy_array(def->vertices, def->nvertex, sizeof *def->vertices, ok);
+    copy.triangles = copy_array(def->triangles, 3 * def->ntriangle, sizeof *def->triangles, ok);
+    copy.heights = copy_array(def->heights, def->nx * def->ny, sizeof *def->heights, ok);
+    return copy;
+}
+
 ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_collider_def_check(b, def, error));
-    ItmColliderDef copy = *def;
     bool ok = true;
-    copy.pose = normalized(def->pose);
-    copy.vertices = copy_array(def->vertices, def->nvertex, sizeof *def->vertices, &ok);
-    copy.triangles = copy_array(def->triangles, 3 * def->ntriangle, sizeof *def->triangles, &ok);
-    copy.heights = copy_array(def->heights, def->nx * def->ny, sizeof *def->heights, &ok);
+    ItmColliderDef copy = copy_collider(def, &ok);
     ItmStatus status = ok ? ADD(b->colliders, ITM_ELEMENT_COLLIDER, copy) : out_of_memory(error);
     if (status != ITM_OK) {
         free_collider(&copy);
     }
     return status;
+}
+
+ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
+{
+    REQUIRE(itm_collider_def_check(b, def, error));
+    bool ok = true;
+    ItmColliderDef copy = copy_collider(def, &ok);
+    copy.name = NULL;
+    if (!ok || !ITM_LIST_APPEND(b->visuals, copy)) {
+        free_collider(&copy);
+        return out_of_memory(error);
+    }
+    return ITM_OK;
 }
 
 ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error)

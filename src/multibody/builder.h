@@ -23,6 +23,7 @@ typedef enum ItmElement {
     ITM_ELEMENT_LOAD,
     ITM_ELEMENT_SPRING,
     ITM_ELEMENT_JOINT_SPRING,
+    ITM_ELEMENT_SERVO,
     ITM_ELEMENT_BUSHING,
     ITM_ELEMENT_ACTUATOR,
     ITM_ELEMENT_MATERIAL,
@@ -31,6 +32,7 @@ typedef enum ItmElement {
     ITM_ELEMENT_LIMIT,
     ITM_ELEMENT_JOINT_FRICTION,
     ITM_ELEMENT_CONTACT,
+    ITM_ELEMENT_LATCH,
     ITM_ELEMENT_COUNT
 } ItmElement;
 
@@ -48,12 +50,16 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmLoadDef) loads;
     ITM_DEF_LIST(ItmSpringDef) springs;
     ITM_DEF_LIST(ItmJointSpringDef) joint_springs;
+    ITM_DEF_LIST(ItmServoDef) servos;
     ITM_DEF_LIST(ItmBushingDef) bushings;
     ITM_DEF_LIST(ItmActuatorDef) actuators;
+    ITM_DEF_LIST(ItmLatchDef) latches;
+    ITM_DEF_LIST(ItmEventDef) events;
     ItmContactOptions contact;
     ITM_DEF_LIST(ItmMaterialDef) materials;
     ITM_DEF_LIST(ItmMaterialPairDef) material_pairs;
     ITM_DEF_LIST(ItmColliderDef) colliders;
+    ITM_DEF_LIST(ItmColliderDef) visuals;  // shapes to look at; no names of their own
     ITM_DEF_LIST(ItmGapDef) gaps;
     ITM_DEF_LIST(ItmLimitDef) limits;
     ITM_DEF_LIST(ItmJointFrictionDef) joint_frictions;
@@ -80,8 +86,11 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
 ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmError* error);
 ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error);
 ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error);
+ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error);
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error);
 ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error);
+ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmError* error);
+ItmStatus itm_event_def_check(const ItmBuilder* b, const ItmEventDef* def, ItmError* error);
 ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error);
 ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
 ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error);

@@ -213,12 +213,64 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
     if (def->kind == ITM_MOTION_FORCE && def->max_force > 0.0) {
         itm_check_refuse(&c, "max_force", "a motion that gives the force has no use for a limit of it");
     }
+    for (int i = 0; i < b->latches.count && def->kind != ITM_MOTION_FORCE && def->max_force == 0.0; i++) {
+        const ItmLatchDef* latch = &b->latches.items[i];
+        if (latch->kind == ITM_LATCH_DIRECTION && latch->joint == def->joint && latch->direction == def->direction) {
+            itm_check_refuse(&c, "direction", "latch '%s' locks it: a motion there needs a force limit", latch->name);
+        }
+    }
     if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
         (b->driven.items[def->joint] & 1u << def->direction) != 0) {
         itm_check_refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
                itm_direction_name(def->direction), b->joints.items[def->joint].name);
     }
     return c.status;
+}
+
+// ---------------------------------------------------------------------------- latches
+
+// Whether a motion without a force limit prescribes the direction: nothing can hold it then.
+static bool is_prescribed(const ItmBuilder* b, int joint, ItmDirection direction)
+{
+    for (int i = 0; i < b->motions.count; i++) {
+        const ItmMotionDef* motion = &b->motions.items[i];
+        if (motion->joint == joint && motion->direction == direction && motion->kind != ITM_MOTION_FORCE &&
+            motion->max_force == 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmError* error)
+{
+    ItmCheck c = start(ITM_ELEMENT_LATCH, def->name, error);
+    if (def->kind == ITM_LATCH_BODIES) {
+        two_bodies(&c, b, def->body_a, def->body_b);
+        return c.status;
+    }
+    if (def->kind != ITM_LATCH_DIRECTION) {
+        itm_check_refuse(&c, "kind", "%d is not a kind of latch", (int)def->kind);
+    }
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
+    if (c.status == ITM_OK && is_prescribed(b, def->joint, def->direction)) {
+        itm_check_refuse(&c, "direction", "a motion prescribes %s of joint '%s'; give it a force limit, or do not lock it",
+                         itm_direction_name(def->direction), b->joints.items[def->joint].name);
+    }
+    return c.status;
+}
+
+ItmStatus itm_event_def_check(const ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+{
+    if (!(def->time >= 0.0) || !isfinite(def->time)) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "time", "the time of an event must be zero or positive, got %g",
+                             def->time);
+    }
+    if (def->latch < 0 || def->latch >= b->latches.count) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "latch", "there is no latch %d: %d are defined so far",
+                             def->latch, b->latches.count);
+    }
+    return ITM_OK;
 }
 
 // ---------------------------------------------------------------------------- forces
@@ -253,6 +305,19 @@ ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDe
     itm_check_not_negative(&c, "stiffness", def->stiffness);
     itm_check_not_negative(&c, "damping", def->damping);
     itm_check_finite(&c, "rest", def->rest);
+    return c.status;
+}
+
+ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error)
+{
+    ItmCheck c = start(ITM_ELEMENT_SERVO, def->name, error);
+    free_direction(&c, b, "joint", "direction", def->joint, def->direction,
+                   def->stiffness != 0.0 || def->target != ITM_NONE);
+    itm_check_not_negative(&c, "stiffness", def->stiffness);
+    itm_check_not_negative(&c, "damping", def->damping);
+    itm_check_not_negative(&c, "max_force", def->max_force);
+    valid_signal(&c, b, def->target, true);
+    valid_signal(&c, b, def->feedforward, true);
     return c.status;
 }
 
@@ -455,6 +520,15 @@ ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
     }
     if (!(o->tolerance > 0) || !isfinite(o->tolerance)) {
         itm_check_refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
+    }
+    itm_check_not_negative(&c, "effort", o->effort);
+    if (!(o->residual_limit >= o->tolerance) || !isfinite(o->residual_limit)) {
+        itm_check_refuse(&c, "residual_limit", "residual_limit must not be below the tolerance %g, got %g", o->tolerance,
+                         o->residual_limit);
+    }
+    if (o->residual_steps < 0) {
+        itm_check_refuse(&c, "residual_steps", "residual_steps must be zero (never stop) or positive, got %d",
+                         o->residual_steps);
     }
     return c.status;
 }

@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/error.h"
+#include "multibody/latch.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -127,6 +128,7 @@ static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
             .mass = def->mass,
             .inv_mass = 1.0 / def->mass,
             .inv_sqrt_mass = 1.0 / sqrt(def->mass),
+            .inv_mean_inertia = 3.0 / (def->inertia.xx + def->inertia.yy + def->inertia.zz),
             .inertia = def->inertia,
             .com = def->com,
             .joint = ITM_NONE,
@@ -363,6 +365,20 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
             .input = ITM_NONE,
         };
     }
+    for (int i = 0; i < b->servos.count; i++) {
+        const ItmServoDef* def = &b->servos.items[i];
+        m->pushes[m->npush++] = (ItmPush){
+            .name = itm_model_take_string(m, def->name),
+            .measure = m->joints[def->joint].measure[def->direction],
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+            .signal = def->feedforward,
+            .input = ITM_NONE,
+            .is_servo = true,
+            .target = def->target,
+            .max_force = def->max_force,
+        };
+    }
     for (int i = 0; i < b->actuators.count; i++) {
         const ItmActuatorDef* def = &b->actuators.items[i];
         m->actuator_push[m->nactuator] = m->npush;
@@ -467,7 +483,7 @@ static bool has_all_names(const ItmModel* m)
 
 static bool compile_forces(ItmModel* m, const ItmBuilder* b)
 {
-    int npush = b->springs.count + b->joint_springs.count + b->actuators.count + b->motions.count;
+    int npush = b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
     m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
     m->pushes = itm_model_take(m, (size_t)npush, sizeof(ItmPush));
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
@@ -502,7 +518,7 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
                                                                          : ITM_TREE_ON_DEMAND;
         ok = itm_tree_build(&tree, b, use) == ITM_OK && compile_bodies(m, b, &tree) &&
              compile_joints(m, b, &tree) && compile_signals(m, b) && compile_forces(m, b) &&
-             itm_rows_build(m, b, for_assembly) == ITM_OK;
+             (for_assembly || itm_latch_compile(m, b)) && itm_rows_build(m, b, for_assembly) == ITM_OK;
     }
     itm_tree_free(&tree);
     if (!ok) {

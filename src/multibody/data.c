@@ -5,6 +5,7 @@
 #include "multibody/bounded.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
+#include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
 
@@ -25,7 +26,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
-        {&d->step_hint, 1},
+        {&d->latch, ITM_LATCH_REALS * m->nlatch}, {&d->next_event, 1}, {&d->step_hint, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -94,7 +95,9 @@ static void lay_out(const ItmModel* m, ItmData* d)
 
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->path_wrench = ITM_TAKE(arena, ItmSpatial, m->npath_max);
+    // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX
+    int nrow_max = m->nblock > 0 || has_bounds(m) ? ITM_BLOCK_MAX : 1;
+    d->path_wrench = ITM_TAKE(arena, ItmSpatial, nrow_max * m->npath_max);
     double** velocities[] = {&d->x1, &d->x2, &d->x3, &d->x4};
     for (int i = 0; i < 4; i++) {
         *velocities[i] = ITM_TAKE(arena, double, nv);
@@ -183,6 +186,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     itm_rows_compute(m, d, 0.0);
     *d->energy_start = itm_energy_compute_kinetic(m, d) + itm_energy_compute_potential(m, d);
     d->position_state = ITM_POSITION_STALE;
+    itm_latch_apply_events(m, d);
 }
 
 double itm_data_get_time(const ItmData* d)

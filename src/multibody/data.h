@@ -61,6 +61,8 @@ struct ItmData {
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
+    double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
+    double*  next_event;    // events so far                                         (1)
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
 
     // position stage: itm_kinematics_compute_positions
@@ -104,7 +106,7 @@ struct ItmData {
     // work space of steppers and outputs
     ItmSpatial* accel;      // forward pass of itm_mass_solve                        (nbody)
     ItmSpatial* joint_wrench; // through tree joints, for outputs                    (nbody)
-    ItmSpatial* path_wrench; // half solve along a path                              (longest path)
+    ItmSpatial* path_wrench; // half solve along a path                  (ITM_BLOCK_MAX x longest path)
     double*  x1;            // velocities                                            (nv)
     double*  x2;            //                                                       (nv)
     double*  x3;            //                                                       (nv)

@@ -56,6 +56,11 @@ ItmJointSpringDef itm_default_joint_spring_def(void)
     return (ItmJointSpringDef){.joint = ITM_NONE, .direction = ITM_RZ};
 }
 
+ItmServoDef itm_default_servo_def(void)
+{
+    return (ItmServoDef){.joint = ITM_NONE, .direction = ITM_RZ, .target = ITM_NONE, .feedforward = ITM_NONE};
+}
+
 ItmBushingDef itm_default_bushing_def(void)
 {
     return (ItmBushingDef){.body_a = ITM_GROUND,
@@ -67,6 +72,12 @@ ItmBushingDef itm_default_bushing_def(void)
 ItmActuatorDef itm_default_actuator_def(void)
 {
     return (ItmActuatorDef){.body_a = ITM_GROUND, .body_b = ITM_GROUND, .signal = ITM_NONE};
+}
+
+ItmLatchDef itm_default_latch_def(ItmLatchKind kind)
+{
+    return (ItmLatchDef){
+        .kind = kind, .joint = ITM_NONE, .direction = ITM_RZ, .body_a = ITM_GROUND, .body_b = ITM_GROUND};
 }
 
 ItmMaterialDef itm_default_material_def(void)
@@ -107,7 +118,10 @@ ItmContactOptions itm_default_contact_options(void)
                                .margin = 1e-3,
                                .restitution_speed = 1e-2,
                                .solver = ITM_MLCP_AUTO,
-                               .tolerance = 1e-9};
+                               .tolerance = 1e-9,
+                               .effort = 40.0,
+                               .residual_limit = 1e-3,
+                               .residual_steps = 20};
 }
 
 // ---------------------------------------------------------------------------- names
@@ -123,8 +137,8 @@ static const char* const JOINT_TYPE_NAMES[ITM_JOINT_TYPE_COUNT] = {
 static const char* const DIRECTION_NAMES[ITM_DIRECTION_COUNT] = {"tx", "ty", "tz", "rx", "ry", "rz"};
 
 static const char* const ELEMENT_NAMES[ITM_ELEMENT_COUNT] = {
-    "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "bushing", "actuator",
-    "material", "shape", "gap", "limit", "joint friction", "contact"};
+    "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "servo", "bushing", "actuator",
+    "material", "shape", "gap", "limit", "joint friction", "contact", "latch"};
 
 const char* itm_joint_type_name(ItmJointType type)
 {

@@ -1,5 +1,6 @@
 #include "multibody/dynamics.h"
 
+#include "base/error.h"
 #include "multibody/bounded.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -84,18 +85,9 @@ void itm_dynamics_compute_reactions(const ItmModel* m, ItmData* d)
     }
 }
 
-void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpatial* wrench, const double* v_dot,
-                                         const double* lambda, double t, double bounded_rate)
+// What the bodies need beyond d->wrench, summed over all that hangs on each: it goes through their joints.
+static void collect_through_joints(const ItmModel* m, const ItmData* d, ItmSpatial* wrench)
 {
-    // what the bodies need beyond applied and row forces: m a - f, summed over what hangs on them
-    itm_mass_compute_accelerations(m, d, d->accel, v_dot);
-    itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
-    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
-    itm_forces_compute(m, d, t);
-    itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
-    if (bounded_rate > 0.0) {
-        itm_bounded_add_forces(d->bounded, d->wrench, d->tau, d->bounded->x, bounded_rate);
-    }
     for (int i = 0; i < m->nbody; i++) {
         wrench[i] = itm_spatial_scale(-1.0, d->wrench[i]);
     }
@@ -106,6 +98,50 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
             wrench[parent] = itm_spatial_add(wrench[parent], f);
         }
     }
+}
+
+void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpatial* wrench, const double* v_dot,
+                                         const double* lambda, double t, double bounded_rate)
+{
+    // m a - f, what the bodies need beyond applied and row forces
+    itm_mass_compute_accelerations(m, d, d->accel, v_dot);
+    itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_forces_compute(m, d, t);
+    itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
+    if (bounded_rate > 0.0) {
+        itm_bounded_add_forces(d->bounded, d->wrench, d->tau, d->bounded->x, bounded_rate);
+    }
+    collect_through_joints(m, d, wrench);
+}
+
+ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
+                               const ItmWrench* external)
+{
+    if (m == NULL || d == NULL || tau == NULL || v_dot == NULL) {
+        return d == NULL ? ITM_ERR_ARGUMENT
+                         : itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "model, tau or v_dot is NULL");
+    }
+    itm_data_refresh(m, d);
+    // f - (M v' + c), body by body
+    itm_mass_compute_accelerations(m, d, d->accel, v_dot);
+    itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_forces_compute(m, d, itm_data_get_time(d));
+    for (int id = 0; external != NULL && id < m->nbody; id++) {
+        int i = m->body_index[id];
+        ItmSpatial at_origin = {external[id].torque, external[id].force};
+        ItmVec3 from_com = itm_vec_neg(itm_mat_mul_vec(&d->R[i], m->bodies[i].com));
+        d->wrench[i] = itm_spatial_add(d->wrench[i], itm_wrench_shift(at_origin, from_com));
+    }
+    // what is missing goes through the joints; along their free directions it is tau
+    collect_through_joints(m, d, d->joint_wrench);
+    for (int i = 0; i < m->nbody; i++) {
+        for (int k = m->bodies[i].v_adr; k < m->bodies[i].v_adr + m->bodies[i].nv; k++) {
+            tau[k] = itm_spatial_dot(d->S[k], d->joint_wrench[i]) - d->tau[k];
+        }
+    }
+    return ITM_OK;
 }
 
 ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot)

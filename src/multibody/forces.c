@@ -28,6 +28,18 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
 
 // ---------------------------------------------------------------------------- pushes
 
+// feedforward + K (r - x) + D (r' - x'), cut at the limit
+static double servo_force(const ItmModel* m, const ItmPush* push, const ItmMeasured* x, double feedforward, double t)
+{
+    ItmSignalValue r = {0};
+    if (push->target != ITM_NONE) {
+        r = itm_signal_compute(&m->signals[push->target], t);
+    }
+    double force = feedforward + push->stiffness * (r.x - x->value) + push->damping * (r.x_dot - x->rate);
+    double most = push->max_force > 0.0 ? push->max_force : INFINITY;
+    return fmin(fmax(force, -most), most);
+}
+
 static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
 {
     const ItmPush* push = &m->pushes[index];
@@ -37,12 +49,17 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
 
     double outside = push->signal != ITM_NONE ? signal_at(m, push->signal, t) : 0.0;
     outside += push->input != ITM_NONE ? d->input[push->input] : 0.0;
-    double elastic = push->constant - push->stiffness * (x.value - push->rest);
-    double force = outside + elastic - push->damping * x.rate;
+    double own = 0.0, damping = push->is_servo ? 0.0 : push->damping;
+    if (push->is_servo) {
+        outside = servo_force(m, push, &x, outside, t);
+    } else {
+        own = push->constant - push->stiffness * (x.value - push->rest) - damping * x.rate;
+    }
+    double force = outside + own;
 
     d->push_force[index] = force;
     d->power[ITM_LEDGER_LOAD] += outside * x.rate;
-    d->power[ITM_LEDGER_DISSIPATED] += push->damping * x.rate * x.rate;
+    d->power[ITM_LEDGER_DISSIPATED] += damping * x.rate * x.rate;
     if (measure->v_index != ITM_NONE) {
         d->tau[measure->v_index] += measure->scale * force;
         return;
@@ -152,7 +169,7 @@ double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
     }
     for (int i = 0; i < m->npush; i++) {
         const ItmPush* push = &m->pushes[i];
-        if (push->stiffness != 0.0 || push->constant != 0.0) {
+        if (!push->is_servo && (push->stiffness != 0.0 || push->constant != 0.0)) {
             double x = itm_measure_compute(m, d, &m->measures[push->measure]).value - push->rest;
             sum += 0.5 * push->stiffness * x * x - push->constant * x;
         }

@@ -173,14 +173,19 @@ static inline void move_body(const ItmBody* body, ItmData* d, int i, const doubl
     d->accel_bias[i] = bias;
 }
 
+// Twist of a body that is free on the world, from its six velocities
+static inline ItmSpatial twist_of_free(const ItmMat3* R, const double* v)
+{
+    return (ItmSpatial){itm_mat_mul_vec(R, itm_vec(v[3], v[4], v[5])), itm_vec(v[0], v[1], v[2])};
+}
+
 void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const double* v)
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         const double* v_i = v + body->v_adr;
         if (body->mobility == ITM_MOBILITY_FREE) {
-            d->twist[i].ang = itm_mat_mul_vec(&d->R[i], itm_vec(v_i[3], v_i[4], v_i[5]));
-            d->twist[i].lin = itm_vec(v_i[0], v_i[1], v_i[2]);
+            d->twist[i] = twist_of_free(&d->R[i], v_i);
             d->accel_bias[i] = itm_spatial_zero();
         } else {
             move_body(body, d, i, v_i);
@@ -192,6 +197,10 @@ void itm_kinematics_compute_twists(const ItmModel* m, const ItmData* d, ItmSpati
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
+        if (body->mobility == ITM_MOBILITY_FREE) {
+            twist[i] = twist_of_free(&d->R[i], v + body->v_adr);
+            continue;
+        }
         ItmSpatial t = itm_twist_shift(twist[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
         for (int k = body->v_adr; k < body->v_adr + body->nv; k++) {
             t = itm_spatial_axpy(v[k], d->S[k], t);

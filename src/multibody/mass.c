@@ -1,5 +1,6 @@
 #include "multibody/mass.h"
 
+#include "base/assert.h"
 #include "multibody/kinematics.h"
 
 #include <string.h>
@@ -70,12 +71,14 @@ static inline void articulated_add_shifted(ItmArticulated* parent, const ItmArti
     parent->M.yz += M->yz;
 }
 
-static inline ItmArticulated articulated_of_body(const ItmBody* body, const ItmSym3* J)
+// Field by field: compilers clear a whole compound literal first, which is slow.
+static inline void articulated_init(ItmArticulated* A, const ItmBody* body, const ItmSym3* J)
 {
-    return (ItmArticulated){
-        .J = *J,
-        .M = {.xx = body->mass, .yy = body->mass, .zz = body->mass},
-    };
+    const ItmVec3 zero = {0, 0, 0};
+    A->J = *J;
+    A->H.x = A->H.y = A->H.z = zero;
+    A->M.xx = A->M.yy = A->M.zz = body->mass;
+    A->M.xy = A->M.xz = A->M.yz = 0.0;
 }
 
 // ---------------------------------------------------------------------------- factor
@@ -107,7 +110,7 @@ void itm_mass_factor(const ItmModel* m, ItmData* d)
 {
     for (int i = 0; i < m->nbody; i++) {
         if (!m->bodies[i].is_root_leaf) {
-            d->IA[i] = articulated_of_body(&m->bodies[i], &d->J[i]);
+            articulated_init(&d->IA[i], &m->bodies[i], &d->J[i]);
         }
     }
     for (int i = m->nbody - 1; i >= 0; i--) {
@@ -291,50 +294,90 @@ static inline void half_solve_root_leaf(const ItmBody* body, const ItmMat3* R, d
     y[5] = w.z;
 }
 
-static void half_solve_row(const ItmModel* m, ItmData* d, double* y, const ItmRowBlock* block,
-                           const ItmSpatial* cov)
+// y of a body with one velocity: the rows of the block are independent of each other
+static inline void half_solve_single(const ItmData* d, const ItmBody* body, double* Y, const ItmRowBlock* block,
+                                     const ItmSpatial* p)
 {
-    const int *path = block->path, *parent = block->path_parent;
-    ItmSpatial* p = d->path_wrench;
-    for (int j = 0; j < block->npath; j++) {
-        p[j] = itm_spatial_zero();
-        for (int k = 0; k < block->nbody; k++) {
-            if (path[j] == block->body[k]) {
-                p[j] = itm_spatial_add(p[j], cov[k]);
-            }
-        }
+    ItmSpatial S = d->S[body->v_adr];
+    double inv_L = d->mass_L[body->L_adr], direct = 0.0;
+    for (int l = 0; l < block->ndof; l++) {
+        direct += block->dof[l] == body->v_adr ? block->dof_coef[l] : 0.0;
     }
-    for (int j = 0; j < block->npath; j++) {
-        const ItmBody* body = &m->bodies[path[j]];
-        if (body->is_root_leaf) {
-            half_solve_root_leaf(body, &d->R[path[j]], y, p[j]);
-            y += 6;
-            continue;
-        }
-        int adr = body->v_adr, n = body->nv;
+    for (int i = 0; i < block->nrow; i++) {
+        Y[i * block->ny] = (itm_spatial_dot(S, p[i]) + direct) * inv_L;
+    }
+}
+
+static inline void half_solve_several(const ItmData* d, const ItmBody* body, double* Y, const ItmRowBlock* block,
+                                      const ItmSpatial* p)
+{
+    int adr = body->v_adr, n = body->nv;
+    for (int i = 0; i < block->nrow; i++) {
+        double* y = Y + i * block->ny;
         for (int k = 0; k < n; k++) {
-            y[k] = itm_spatial_dot(d->S[adr + k], p[j]);
+            y[k] = itm_spatial_dot(d->S[adr + k], p[i]);
             for (int l = 0; l < block->ndof; l++) {
                 y[k] += block->dof[l] == adr + k ? block->dof_coef[l] : 0.0;
             }
         }
         solve_lower(d->mass_L + body->L_adr, y, n);
-        if (parent[j] != ITM_NONE) {
-            ItmSpatial f = p[j];
-            for (int k = 0; k < n; k++) {
-                f = itm_spatial_axpy(-y[k], d->G[adr + k], f);
-            }
-            f = itm_wrench_shift(f, itm_vec_sub(d->x[path[j]], d->x[body->parent]));
-            p[parent[j]] = itm_spatial_add(p[parent[j]], f);
-        }
-        y += n;
     }
+}
+
+// What the mobilizer does not take of the wrenches p goes on to the parent, `offset` away: parent += shift(p - G y)
+static inline void hand_on(const ItmData* d, const ItmBody* body, ItmSpatial* parent, const double* Y,
+                           const ItmRowBlock* block, const ItmSpatial* p, ItmVec3 offset)
+{
+    for (int i = 0; i < block->nrow; i++) {
+        ItmSpatial f = p[i];
+        for (int k = 0; k < body->nv; k++) {
+            f = itm_spatial_axpy(-Y[i * block->ny + k], d->G[body->v_adr + k], f);
+        }
+        parent[i] = itm_spatial_add(parent[i], itm_wrench_shift(f, offset));
+    }
+}
+
+// Where the path of a block has a body that it touches.
+static int find_on_path(const ItmRowBlock* block, int body)
+{
+    int j = 0;
+    while (block->path[j] != body) {
+        j++;
+    }
+    return j;
 }
 
 void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov)
 {
-    for (int i = 0; i < block->nrow; i++) {
-        half_solve_row(m, d, Y + i * block->ny, block, cov + i * block->nbody);
+    int n = block->nrow;
+    ITM_ASSERT(n <= ITM_BLOCK_MAX);
+    ItmSpatial* wrench = d->path_wrench;  // of every row on the bodies of the path   (npath x nrow)
+    for (int j = 0; j < block->npath * n; j++) {
+        wrench[j] = itm_spatial_zero();
+    }
+    for (int k = 0; k < block->nbody; k++) {
+        ItmSpatial* p = wrench + n * find_on_path(block, block->body[k]);
+        for (int i = 0; i < n; i++) {
+            p[i] = itm_spatial_add(p[i], cov[i * block->nbody + k]);
+        }
+    }
+    for (int j = 0; j < block->npath; j++) {
+        int id = block->path[j], parent = block->path_parent[j];
+        const ItmBody* body = &m->bodies[id];
+        const ItmSpatial* p = wrench + n * j;
+        if (body->is_root_leaf) {
+            for (int i = 0; i < n; i++) {
+                half_solve_root_leaf(body, &d->R[id], Y + i * block->ny, p[i]);
+            }
+        } else if (body->nv == 1) {
+            half_solve_single(d, body, Y, block, p);
+        } else {
+            half_solve_several(d, body, Y, block, p);
+        }
+        if (parent != ITM_NONE) {
+            hand_on(d, body, wrench + n * parent, Y, block, p, itm_vec_sub(d->x[id], d->x[body->parent]));
+        }
+        Y += body->nv;
     }
 }
 

@@ -37,7 +37,7 @@ void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmS
 void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);
 
 // Half of that along the path of a row block: the rows of Y = L^-1 A'.
-//   Y    (nrow x ny)    cov  covectors of its rows  (nrow x nbody)
+//   Y    (nrow x ny)    cov  covectors of its rows  (nrow x nbody)    nrow <= ITM_BLOCK_MAX
 void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov);
 
 // Wrench of inertia and gravity on each body while v' = accelerations that give body accelerations `accel`

@@ -32,6 +32,7 @@ typedef struct ItmBody {
     ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
     double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
     double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
+    double  inv_mean_inertia; // of the mean of the three moments                             1/(kg m^2)
     ItmVec3 com;           // centre of mass in the user's body frame                         m
 
     int  parent;           // body, or ITM_NONE: the world
@@ -87,6 +88,8 @@ typedef enum ItmBlockKind {
     ITM_BLOCK_COUPLING,  // first - ratio second
     ITM_BLOCK_MOTION,    // measure - signal
     ITM_BLOCK_START,     // measure - start value of a joint, only while assembling
+    ITM_BLOCK_LOCK,      // measure - what a latch keeps
+    ITM_BLOCK_GRASP,     // pose of a body in another - what a latch keeps
 } ItmBlockKind;
 
 #define ITM_BLOCK_BODIES 4  // bodies a block can touch
@@ -94,7 +97,7 @@ typedef enum ItmBlockKind {
 
 typedef struct ItmRowBlock {
     ItmBlockKind kind;
-    int    index;                  // joint (also of distance, screw, start), coupling or motion
+    int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
@@ -107,6 +110,7 @@ typedef struct ItmRowBlock {
     double offset, offset_rate;    // gap: sum coef measure - offset - signal; rate likewise
     int    signal;                 // or ITM_NONE
     bool   is_velocity;            // no position level: the gap is always 0
+    int    latch;                  // that switches it on and off, or ITM_NONE
     double stiffness, damping;     // compliance; 0, 0: rigid
     int    cov_adr;                // first covector in ItmData.row_cov: nrow x nbody
     const int* path;               // bodies from the touched ones down to the roots, children first (npath)
@@ -149,6 +153,9 @@ typedef struct ItmPush {
     int    signal;      // or ITM_NONE
     int    input;       // actuator number, or ITM_NONE
     bool   is_tension;  // report the force as a pull (springs), not as a push
+    bool   is_servo;    // PD control: rest and its rate are a signal's, all of it is work of a load
+    int    target;      //   that signal, or ITM_NONE
+    double max_force;   //   limit either way, 0: none
 } ItmPush;
 
 typedef struct ItmBushing {
@@ -180,6 +187,20 @@ typedef struct ItmJointFriction {
     int    measure;
     double force;
 } ItmJointFriction;
+
+typedef struct ItmLatch {
+    const char* name;
+    ItmLatchKind kind;
+    int measure;         // direction
+    int body_a, body_b;  // bodies; ITM_NONE: the world
+    int block;
+} ItmLatch;
+
+typedef struct ItmEvent {
+    double time;  // s
+    int latch;
+    bool closes;
+} ItmEvent;
 
 // ---------------------------------------------------------------------------- outputs
 
@@ -213,10 +234,16 @@ struct ItmModel {
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
+    int         nvisual;
     int         nlimit, njoint_friction;
     int         nmotor;       // motions with a force limit
     int         ncontact_max; // capacity for contacts, 0: the model has no shapes
     ItmContactOptions contact_options;
+
+    ItmLatch*   latches;      //                                            (nlatch)
+    ItmEvent*   events;       // by time                                    (nevent)
+    int         nlatch, nevent;
 
     ItmRowBlock* blocks;      //                                            (nblock)
     int*        path;         // paths of the blocks, one after the other   (npath)

@@ -6,6 +6,7 @@
 #include "multibody/dynamics.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
+#include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
 
@@ -210,6 +211,29 @@ static void emit_motions(Sink* sink, const ItmModel* m, const ItmData* d)
     }
 }
 
+static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nlatch; i++) {
+        const ItmLatch* latch = &m->latches[i];
+        emit(sink, latch->name, "closed", "", "1", "1 while it holds, 0 while it is open", itm_latch_is_closed(d, i));
+        if (latch->kind == ITM_LATCH_DIRECTION) {
+            bool is_torque = m->measures[latch->measure].direction >= ITM_RX;
+            emit(sink, latch->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+                 "effort that holds the direction", d->row_x[m->blocks[latch->block].row]);
+            continue;
+        }
+        // seen from the body that is not the world; both act about the centre of mass of body b
+        bool is_world = latch->body_b == ITM_NONE;
+        int body = is_world ? latch->body_a : latch->body_b;
+        ItmVec3 s = itm_vec_sub(d->x[latch->body_b], d->x[body]);
+        ItmSpatial f = block_reaction(m, d, latch->block, body, s);
+        f = itm_spatial_scale(is_world ? -1.0 : 1.0, f);
+        emit_vec(sink, latch->name, "force", "N", "force that holds the second body, world axes", f.lin);
+        emit_vec(sink, latch->name, "torque", "N m", "torque that holds the second body about its centre of mass, world axes",
+                 f.ang);
+    }
+}
+
 // ---------------------------------------------------------------------------- the whole system
 
 static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
@@ -323,6 +347,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
     emit_joints(sink, m, d);
     emit_pushes(sink, m, d);
     emit_motions(sink, m, d);
+    emit_latches(sink, m, d);
     emit_bounds(sink, m, d);
     emit_contacts(sink, m, d);
     emit_energies(sink, m, d);

@@ -1,7 +1,9 @@
 #include "multibody/rows.h"
 
 #include "base/inline.h"
+#include "math/lanes.h"
 #include "multibody/kinematics.h"
+#include "multibody/latch.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
 
@@ -128,7 +130,12 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
 // The rows of a joint: its locked directions, translations first.
 ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
 {
+    ItmJoint held;
     const ItmJoint* joint = &m->joints[block->index];
+    if (block->kind == ITM_BLOCK_GRASP) {
+        held = itm_latch_get_joint(m, d, block->latch);
+        joint = &held;
+    }
     Filling f = {d, block, find_body(block, joint->body_a), find_body(block, joint->body_b)};
     ItmJointView view = {0};
     itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
@@ -146,6 +153,12 @@ ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBloc
 
 // ---------------------------------------------------------------------------- rows of measures
 
+// What the measures of a block are compared with, beside its signal: a constant, or what a latch keeps.
+static inline double offset_of(const ItmData* d, const ItmRowBlock* block)
+{
+    return block->latch == ITM_NONE ? block->offset : d->latch[ITM_LATCH_REALS * block->latch + 1];
+}
+
 // sum of coef * measure - offset - signal(t)
 ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t, unsigned wanted)
 {
@@ -153,7 +166,7 @@ ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBl
     for (int k = 0; (wanted & JACOBIAN) && k < block->nbody; k++) {
         cov[k] = itm_spatial_zero();
     }
-    double gap = -block->offset, rate = -block->offset_rate, bias = 0.0;
+    double gap = -offset_of(d, block), rate = -block->offset_rate, bias = 0.0;
     for (int i = 0; i < block->nterm; i++) {
         const ItmMeasure* measure = &m->measures[block->term[i]];
         ItmMeasured x = itm_measure_compute(m, d, measure);
@@ -178,11 +191,29 @@ ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBl
     }
 }
 
+static bool is_joint_block(const ItmRowBlock* block)
+{
+    return block->kind == ITM_BLOCK_JOINT || block->kind == ITM_BLOCK_GRASP;
+}
+
+// Rows that do not hold: no gap, no Jacobian.
+static void clear_block(ItmData* d, const ItmRowBlock* block)
+{
+    for (int i = block->row; i < block->row + block->nrow; i++) {
+        d->row_gap[i] = d->row_rate[i] = d->row_bias[i] = 0.0;
+    }
+    for (int k = 0; k < block->nrow * block->nbody; k++) {
+        d->row_cov[block->cov_adr + k] = itm_spatial_zero();
+    }
+}
+
 ITM_INLINE void fill(const ItmModel* m, ItmData* d, double t, unsigned wanted)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        if (block->kind == ITM_BLOCK_JOINT) {
+        if (itm_block_is_open(d, block)) {
+            clear_block(d, block);
+        } else if (is_joint_block(block)) {
             fill_joint_block(m, d, block, wanted);
         } else {
             fill_measure_block(m, d, block, t, wanted);
@@ -211,7 +242,7 @@ static double measure_block_gap(const ItmModel* m, const ItmData* d, const doubl
     if (block->is_velocity) {
         return 0.0;
     }
-    double gap = -block->offset;
+    double gap = -offset_of(d, block);
     for (int i = 0; i < block->nterm; i++) {
         gap += block->term_coef[i] *
                itm_measure_compute_value(m, d, q, &m->measures[block->term[i]]);
@@ -224,7 +255,9 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
     double largest = 0.0;
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        if (block->kind == ITM_BLOCK_JOINT) {
+        if (itm_block_is_open(d, block)) {
+            clear_block(d, block);
+        } else if (is_joint_block(block)) {
             fill_joint_block(m, d, block, GAP);
         } else {
             d->row_gap[block->row] = measure_block_gap(m, d, q, block, t);
@@ -261,12 +294,7 @@ static inline void add_products(double* restrict H, int row_stride, int column_s
     for (int i = 0; i < nf; i++) {
         const double* y = Y + i * ny_f;
         for (int j = 0; j < (is_same ? i + 1 : ns); j++) {
-            const double* z = Z + j * ny_s;
-            double sum = 0.0;
-            for (int k = 0; k < count; k++) {
-                sum += y[k] * z[k];
-            }
-            H[i * row_stride + j * column_stride] += sum;
+            H[i * row_stride + j * column_stride] += itm_pair_dot(y, Z + j * ny_s, count);
         }
     }
 }
@@ -315,8 +343,8 @@ double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* bloc
     double sum = 0.0;
     for (int k = 0; k < block->nbody; k++) {
         const ItmBody* body = &m->bodies[block->body[k]];
-        double trace = body->inertia.xx + body->inertia.yy + body->inertia.zz;
-        sum += itm_vec_dot(cov[k].lin, cov[k].lin) / body->mass + 3.0 * itm_vec_dot(cov[k].ang, cov[k].ang) / trace;
+        sum += itm_vec_dot(cov[k].lin, cov[k].lin) * body->inv_mass +
+               itm_vec_dot(cov[k].ang, cov[k].ang) * body->inv_mean_inertia;
     }
     return sum;
 }
@@ -339,7 +367,12 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        itm_mass_half_solve(m, d, d->row_Y + block->y_adr, block, d->row_cov + block->cov_adr);
+        double* Y = d->row_Y + block->y_adr;
+        if (itm_block_is_open(d, block)) {
+            memset(Y, 0, sizeof(double) * (size_t)(block->nrow * block->ny));
+        } else {
+            itm_mass_half_solve(m, d, Y, block, d->row_cov + block->cov_adr);
+        }
     }
     memset(d->factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
     for (int p = 0; p < m->npair; p++) {
@@ -349,7 +382,8 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
             finish_diagonal(m, d, pair, relative, raise);
         }
     }
-    d->info.nredundant = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);
+    int ndependent = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);
+    d->info.nredundant = ndependent - itm_latch_count_open_rows(m, d);
 }
 
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
@@ -388,7 +422,7 @@ void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double*
             for (int j = 0; j < block->ndof; j++) {
                 sum += block->dof_coef[j] * v[block->dof[j]];
             }
-            out[block->row + i] = sum;
+            out[block->row + i] = itm_block_is_open(d, block) ? 0.0 : sum;
         }
     }
 }

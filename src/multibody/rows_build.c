@@ -39,7 +39,7 @@ static void add_term(const ItmModel* m, ItmRowBlock* block, int measure, double 
 static ItmRowBlock* add_block(ItmModel* m, ItmBlockKind kind, int index, int nrow)
 {
     ItmRowBlock* block = &m->blocks[m->nblock++];
-    *block = (ItmRowBlock){.kind = kind, .index = index, .row = m->nrow, .nrow = nrow, .signal = ITM_NONE};
+    *block = (ItmRowBlock){.kind = kind, .index = index, .row = m->nrow, .nrow = nrow, .signal = ITM_NONE, .latch = ITM_NONE};
     m->nrow += nrow;
     return block;
 }
@@ -149,6 +149,23 @@ static void add_motion_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembl
         add_term(m, block, m->motions[i].measure, 1.0);
         block->signal = def->signal;
         block->is_velocity = def->kind == ITM_MOTION_VELOCITY;
+    }
+}
+
+static void add_latch_blocks(ItmModel* m)
+{
+    for (int i = 0; i < m->nlatch; i++) {
+        ItmLatch* latch = &m->latches[i];
+        bool is_lock = latch->kind == ITM_LATCH_DIRECTION;
+        latch->block = m->nblock;
+        ItmRowBlock* block = add_block(m, is_lock ? ITM_BLOCK_LOCK : ITM_BLOCK_GRASP, i, is_lock ? 1 : 6);
+        block->latch = i;
+        if (is_lock) {
+            add_term(m, block, latch->measure, 1.0);
+        } else {
+            touch_body(block, latch->body_a);
+            touch_body(block, latch->body_b);
+        }
     }
 }
 
@@ -434,7 +451,16 @@ static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* bloc
         }
         return name[n - 1] != NULL;
     }
+    if (block->kind == ITM_BLOCK_GRASP) {
+        for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+            name[k] = itm_model_format(m, "%s.%s", m->latches[block->index].name, itm_direction_name((ItmDirection)k));
+        }
+        return name[ITM_DIRECTION_COUNT - 1] != NULL;
+    }
     switch (block->kind) {
+    case ITM_BLOCK_LOCK:
+        name[0] = itm_model_take_string(m, m->latches[block->index].name);
+        break;
     case ITM_BLOCK_DISTANCE:
         name[0] = itm_model_format(m, "%s.length", m->joints[block->index].name);
         break;
@@ -456,7 +482,7 @@ static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* bloc
 
 ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
 {
-    size_t capacity = (size_t)(8 * m->njoint + b->couplings.count + m->nmotion);
+    size_t capacity = (size_t)(8 * m->njoint + b->couplings.count + m->nmotion + m->nlatch);
     m->blocks = itm_model_take(m, capacity, sizeof(ItmRowBlock));
     if (m->blocks == NULL) {
         return ITM_ERR_MEMORY;
@@ -469,6 +495,7 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
     }
     add_coupling_blocks(m, b, for_assembly);
     add_motion_blocks(m, b, for_assembly);
+    add_latch_blocks(m);
 
     m->row_block = itm_model_take(m, (size_t)m->nrow, sizeof(int));
     m->row_names = itm_model_take(m, (size_t)m->nrow, sizeof(char*));

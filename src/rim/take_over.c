@@ -4,6 +4,7 @@
 //   q+ = q (+) H (v + theta H v_dot + X P1 + X_c Q1)    moment: and where the RIM ended
 #include "rim/ride.h"
 
+#include "multibody/latch.h"
 #include "multibody/kinematics.h"
 #include "stepper/bounded_solve.h"
 #include "stepper/stepper.h"
@@ -143,5 +144,6 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     }
     *d->steps += 1.0;
     d->info.steps++;
+    itm_latch_apply_events(m, d);
     return ITM_OK;
 }

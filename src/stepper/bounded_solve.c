@@ -7,10 +7,12 @@
 
 #include "base/error.h"
 #include "base/union_find.h"
+#include "contact/contact.h"
 #include "stepper/island_sweep.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SLOP ITM_BOUNDED_SLOP
@@ -262,13 +264,24 @@ int itm_bounded_number_couplings(ItmBounded* b, int head)
     return count;
 }
 
-// What a solve took; active and redundant rows are counted once, at the end.
-static void report(ItmData* d, const ItmMlcpInfo* info)
+// An island that is not solved to the tolerance: the row that is off farthest, of this step.
+static void note_residual(ItmBounded* b, int row, double residual)
 {
+    if (b->worst_row == ITM_NONE || !(residual <= b->worst_residual)) {
+        b->worst_row = row;
+        b->worst_residual = residual;
+    }
+}
+
+// What a solve took; active and redundant rows are counted once, at the end. Whether it reached its tolerance.
+static bool report(ItmData* d, const ItmMlcpInfo* info)
+{
+    bool is_solved = info->outcome == ITM_MLCP_SOLVED || info->outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
     d->info.solver_iterations += info->iterations;
     d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
     d->info.fallbacks += info->nattempt > 1;
-    d->info.unsolved += info->outcome != ITM_MLCP_SOLVED && info->outcome != ITM_MLCP_SOLVED_TO_ROUNDING;
+    d->info.unsolved += !is_solved;
+    return is_solved;
 }
 
 // One MLCP of the assembled island; impulses in island_x, row velocities A v+ in island_v.
@@ -288,13 +301,16 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
     options.tolerance = m->contact_options.tolerance;
+    options.effort = m->contact_options.effort;
     options.warm_start = true;
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
     if (status != ITM_OK) {
         return status;
     }
-    report(d, &result.info);
+    if (!report(d, &result.info)) {
+        note_residual(b, b->global[result.info.worst_row], result.info.residual);
+    }
     b->island_redundant = result.info.nredundant;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
@@ -446,10 +462,12 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
                               .up = b->island_up,
                               .is_symmetric = true};
     ItmMlcpOptions options = itm_default_mlcp_options();
+    options.effort = d->model->contact_options.effort;
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
     if (status == ITM_OK) {
-        report(d, &result.info);
+        // a body squeezed between walls cannot be freed: that is seen in the penetration
+        (void)report(d, &result.info);
     }
     for (int i = 0; status == ITM_OK && i < count; i++) {
         b->x_push[b->global[i]] = b->island_x[i];
@@ -494,7 +512,10 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         d->info.fallbacks++;
         return false;
     }
-    d->info.unsolved += result.residual > tolerance;
+    if (!(result.residual <= tolerance)) {
+        d->info.unsolved++;
+        note_residual(b, result.worst_row, result.residual);
+    }
     d->info.solver_iterations += result.sweeps;
     d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -574,7 +595,9 @@ static void book_work(ItmData* d)
 
 static void start_report(ItmData* d)
 {
-    const ItmBounded* b = d->bounded;
+    ItmBounded* b = d->bounded;
+    b->worst_row = ITM_NONE;
+    b->worst_residual = 0.0;
     d->info.nbounded = b->nrow;
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
@@ -585,15 +608,25 @@ static void start_report(ItmData* d)
     }
 }
 
+static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
+{
+    char where[160] = "";
+    if (d->contact != NULL && d->contact->lost_first != ITM_NONE) {
+        snprintf(where, sizeof where, ", the first to be left out between '%.50s' and '%.50s'",
+                 m->contact->colliders[d->contact->lost_first].name, m->contact->colliders[d->contact->lost_second].name);
+    }
+    return itm_error_set(&d->error, ITM_ERR_CAPACITY, "itm_step", NULL,
+                         "more contacts, or more shapes close to each other, than there is room for (%d contacts)%s; raise "
+                         "max_contacts",
+                         m->ncontact_max, where);
+}
+
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
     start_report(d);
     if (b->is_overfull) {
-        return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "more contacts, or more shapes close to each other, than there is room for (%d contacts); raise "
-                             "max_contacts",
-                             m->ncontact_max);
+        return fail_overfull(m, d);
     }
     for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;

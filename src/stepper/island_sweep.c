@@ -89,14 +89,22 @@ static void prepare(ItmBounded* b, int head, const double* x, bool only_normals)
 
 // ---------------------------------------------------------------------------- visiting a block
 
+// The row that a sweep found farthest off its law.
+typedef struct {
+    int row;
+    double off;  // m/s
+} Farthest;
+
 // Change one impulse by dx and note how large a velocity that was.
-static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, int row, double x_next, double* largest)
+static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, int row, double x_next, Farthest* farthest)
 {
     double dx = x_next - x[row];
     x[row] = x_next;
     write_row(b, &block->path, row_Y(b, block, row), dx);
     double off = fabs(dx) / b->sweep_inv_D[row];
-    *largest = off > *largest || off != off ? off : *largest;
+    if (!(off <= farthest->off)) {
+        *farthest = (Farthest){row, off};
+    }
 }
 
 // x - w / D of one row
@@ -123,14 +131,14 @@ static void clip_to_polygon(double* x, double* y, double r, int k)
 
 // Two tangents at once, onto the set that the law allows for a normal impulse.
 static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmMlcpContact* c, double* x,
-                           const double* target, double* largest)
+                           const double* target, Farthest* farthest)
 {
     double bound = c->mu * fmax(0.0, x[c->normal]);
     int first = c->tangent[0], second = c->tangent[1];
     if (c->law == ITM_FRICTION_BOX || second == ITM_NONE) {
         for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
             double t = wish(b, block, x, target, c->tangent[k]);
-            move(b, block, x, c->tangent[k], fmax(-bound, fmin(bound, t)), largest);
+            move(b, block, x, c->tangent[k], fmax(-bound, fmin(bound, t)), farthest);
         }
         return;
     }
@@ -142,8 +150,8 @@ static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmM
         t0 *= bound / length;
         t1 *= bound / length;
     }
-    move(b, block, x, first, t0, largest);
-    move(b, block, x, second, t1, largest);
+    move(b, block, x, first, t0, farthest);
+    move(b, block, x, second, t1, farthest);
 }
 
 static bool is_coupled(const ItmBounded* b, const ItmBoundBlock* block, int row)
@@ -157,17 +165,17 @@ static bool is_coupled(const ItmBounded* b, const ItmBoundBlock* block, int row)
 }
 
 static void visit(ItmBounded* b, const ItmBoundBlock* block, double* x, const double* target, bool only_normals,
-                  double* largest)
+                  Farthest* farthest)
 {
     for (int i = block->first; i < block->first + block->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
         if (takes_part(row, only_normals) && (block->nrow == 1 || !is_coupled(b, block, i))) {
             double t = wish(b, block, x, target, i);
-            move(b, block, x, i, fmax(row->lo, fmin(row->up, t)), largest);
+            move(b, block, x, i, fmax(row->lo, fmin(row->up, t)), farthest);
         }
     }
     for (int c = 0; c < block->ncoupling && !only_normals; c++) {
-        visit_tangents(b, block, &b->couplings[block->first_coupling + c], x, target, largest);
+        visit_tangents(b, block, &b->couplings[block->first_coupling + c], x, target, farthest);
     }
 }
 
@@ -188,17 +196,17 @@ static int list_blocks(ItmBounded* b, int head)
     for (int block = (head); block != ITM_NONE; block = (b)->blocks[block].next)                                      \
         for (int i = (b)->blocks[block].first; i < (b)->blocks[block].first + (b)->blocks[block].nrow; i++)
 
-// One pair of sweeps. Returns the largest velocity that a row was off by in the second.
-static double sweep_pair(ItmBounded* b, int n, double* x, const double* target, bool only_normals)
+// One pair of sweeps. Returns the row that was off by the largest velocity in the second.
+static Farthest sweep_pair(ItmBounded* b, int n, double* x, const double* target, bool only_normals)
 {
-    double ignored = 0.0, largest = 0.0;
+    Farthest ignored = {ITM_NONE, 0.0}, farthest = {b->blocks[b->sweep_order[0]].first, 0.0};
     for (int i = 0; i < n; i++) {
         visit(b, &b->blocks[b->sweep_order[i]], x, target, only_normals, &ignored);
     }
     for (int i = n - 1; i >= 0; i--) {
-        visit(b, &b->blocks[b->sweep_order[i]], x, target, only_normals, &largest);
+        visit(b, &b->blocks[b->sweep_order[i]], x, target, only_normals, &farthest);
     }
-    return largest;
+    return farthest;
 }
 
 // |s|^2 of the change s = x - x_prev, in the norm of the diagonal of H.
@@ -253,7 +261,9 @@ ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double*
         {
             b->sweep_prev[i] = x[i];
         }
-        result.residual = sweep_pair(b, n, x, target, only_normals) / scale;
+        Farthest farthest = sweep_pair(b, n, x, target, only_normals);
+        result.residual = farthest.off / scale;
+        result.worst_row = farthest.row;
         result.sweeps += 2;
         if (result.residual <= tolerance || result.sweeps >= max_sweeps) {
             break;

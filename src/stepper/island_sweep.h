@@ -6,6 +6,7 @@
 
 typedef struct ItmSweepResult {
     int sweeps;
+    int worst_row;    // the row that was off farthest
     double residual;  // largest velocity that a row is still off by, relative to 1 + the largest row velocity
 } ItmSweepResult;
 

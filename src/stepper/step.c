@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "contact/contact.h"
 #include "multibody/bounded.h"
+#include "multibody/latch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,6 +67,10 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
                                "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
                                "'euler'",
                                itm_stepper_name(chosen.stepper));
+    }
+    if (status == ITM_OK && m->nlatch > 0 && chosen.stepper == ITM_STEPPER_ALI3P) {
+        status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                               "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
     }
     if (status == ITM_OK && m->contact != NULL) {
         status = itm_contact_create_data(m, d, error);
@@ -149,6 +154,34 @@ static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
                          m->bodies[body].name, itm_data_get_time(d), where);
 }
 
+// Note the row that is farthest off its law where an island was not solved to the tolerance; too many such steps on end
+// are a failure, because what the state then shows is no longer the model.
+static ItmStatus judge_residual(const ItmModel* m, ItmData* d)
+{
+    const ItmBounded* b = d->bounded;
+    const ItmContactOptions* options = &m->contact_options;
+    if (b->worst_row == ITM_NONE) {
+        d->info.bad_steps = 0;
+        return ITM_OK;
+    }
+    char name[sizeof d->info.worst_name];
+    itm_bounded_name_row(m, d, b->worst_row, false, name, sizeof name);
+    if (!(b->worst_residual <= d->info.worst_residual)) {
+        d->info.worst_residual = b->worst_residual;
+        d->info.worst_time = itm_data_get_time(d);
+        memcpy(d->info.worst_name, name, sizeof name);
+    }
+    d->info.bad_steps = b->worst_residual <= options->residual_limit ? 0 : d->info.bad_steps + 1;
+    if (options->residual_steps == 0 || d->info.bad_steps < options->residual_steps) {
+        return ITM_OK;
+    }
+    return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
+                         "in %d steps on end, up to that from t = %.9g s, the contact forces could not be found: %s is off by "
+                         "%.2g of its speed (residual_limit %.2g); take a smaller step, less friction or stiffness, undo overlaps "
+                         "at the start, or allow more effort",
+                         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
+}
+
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)
 {
     switch (d->options.stepper) {
@@ -172,6 +205,9 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     if (culprit != ITM_NONE) {
         status = fail_not_finite(m, d, culprit);
     }
+    if (status == ITM_OK && d->bounded != NULL) {
+        status = judge_residual(m, d);
+    }
     if (status != ITM_OK) {
         memcpy(d->state, d->state_backup, sizeof(double) * (size_t)d->nstate);
         d->position_state = ITM_POSITION_STALE;
@@ -183,5 +219,6 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
+    itm_latch_apply_events(m, d);
     return ITM_OK;
 }

@@ -445,6 +445,12 @@ hostile_models_end_well() {
         [ $want -eq 1 ] || is_whole r.csv
         if [ -e r.csv ] && grep -qi 'nan\|inf' r.csv; then fail "$file: not finite"; fi
     done
+    expect 2 "$interim" run "$source/tests/cli/hostile/breaks-unsolved.yaml"
+    err_has "in 20 steps on end"
+    err_has "-shape'"
+    out_has "worst        residual"
+    expect 2 "$interim" run "$source/tests/cli/hostile/breaks-overfull.yaml"
+    err_has "the first to be left out between"
     expect 1 "$interim" run "$source/tests/cli/hostile/bad-mesh.yaml"
     err_has "bad-mesh.yaml:6:5: shape 'floor'"
 }

@@ -159,6 +159,17 @@ the_number_of_processes_does_not_matter() {
     cmp 1.txt 4.txt
 }
 
+# Couplings of a co-simulation: held forces break down where the interface model does not, and make energy before.
+couplings_are_compared_with_the_monolithic_run() {
+    expect 0 "$interim" sweep "$source/examples/crane-double.yaml" --until 1s --over cosim.macro_step=1ms,20ms \
+        --over cosim.coupling=rim,zoh --signals crane.cyl1.length --reference cosim.coupling=monolithic \
+        --reference cosim.macro_step=1ms -o t.csv
+    [ "$(cut -d, -f3 t.csv | tail -n +2 | tr '\n' ' ')" = "finished finished finished broke-down " ]
+    holds "$(cell t.csv 1 crane.cyl1.length.rms) < 1e-7 && $(cell t.csv 3 crane.cyl1.length.rms) < 1e-5"
+    holds "$(cell t.csv 2 crane.cyl1.length.rms) > 100*$(cell t.csv 1 crane.cyl1.length.rms)"
+    holds "$(cell t.csv 2 bond.cyl1.spurious_energy.final) > 0.01 && $(cell t.csv 1 bond.cyl1.spurious_energy.final) < 1e-4"
+}
+
 # ---------------------------------------------------------------------------- trouble
 
 a_breakdown_is_a_result() {
@@ -254,6 +265,7 @@ run_case each_combination_has_its_own_reference
 run_case a_results_file_is_a_reference_too
 run_case last_and_peak_are_those_of_the_results
 run_case the_number_of_processes_does_not_matter
+run_case couplings_are_compared_with_the_monolithic_run
 run_case a_breakdown_is_a_result
 run_case a_run_that_takes_too_long_is_stopped_and_keeps_its_results
 run_case a_crash_of_one_run_does_not_touch_the_others

@@ -1,0 +1,124 @@
+// interim report: result files into one page.
+#include "app.h"
+
+#include "io/results.h"
+#include "io/sweep_grid.h"
+#include "tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const AppOption OPTIONS[] = {
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write the page to FILE; else beside the first results, as .html"},
+    {APP_OPTION_WORD, "--static", 0, NULL, NULL, "plots as pictures, no scripts and no 3-D view"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "do not tell what was written"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+};
+
+// Write the report of the tables; the exit status.
+static int write_report(const AppTables* tables, const char* path, bool is_static, bool is_quiet)
+{
+    ItmError error = {0};
+    ItmReportOptions options = {.is_static = is_static};
+    if (itm_report_write(path, tables->runs, tables->count, &options, &error) != ITM_OK) {
+        app_print_error(&error);
+        return APP_BAD_INPUT;
+    }
+    if (!is_quiet) {
+        printf("  report       %s%s\n", path,
+               is_static || itm_report_has_viewer() ? "" : " (pictures only: this build was made without npm)");
+    }
+    return APP_FINISHED;
+}
+
+int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet)
+{
+    ItmSweepGrid grid;
+    ItmError error = {0};
+    ItmStatus status = itm_sweep_grid_read(&grid, table, &error);
+    if (status == ITM_OK) {
+        status = itm_report_write_sweep(path, &grid, title, &error);
+        itm_sweep_grid_free(&grid);
+    }
+    if (status != ITM_OK) {
+        app_print_error(&error);
+        return APP_BAD_INPUT;
+    }
+    if (!is_quiet) {
+        printf("  report       %s\n", path);
+    }
+    return APP_FINISHED;
+}
+
+static int report_runs(const AppArguments* arguments, const char* path)
+{
+    AppTables tables;
+    int status = APP_BAD_INPUT;
+    if (app_tables_read(&tables, arguments)) {
+        status = write_report(&tables, path, app_arguments_get(arguments, "--static") != NULL, arguments->is_quiet);
+    }
+    app_tables_free(&tables);
+    return status;
+}
+
+static int run(const AppArguments* arguments)
+{
+    char* beside = itm_results_replace_ending(arguments->model, ".html");
+    const char* path = arguments->output != NULL ? arguments->output : beside;
+    int status = APP_BAD_INPUT;
+    if (path != NULL && arguments->noperand == 1 && itm_sweep_grid_is_one(arguments->model)) {
+        status = app_report_write_sweep(arguments->model, path, arguments->model, arguments->is_quiet);
+    } else if (path != NULL) {
+        status = report_runs(arguments, path);
+    }
+    free(beside);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- of a run
+
+char* app_report_choose_results(const AppArguments* arguments)
+{
+    const char* report = app_arguments_get(arguments, "--report");
+    if (arguments->output != NULL) {
+        return strdup(arguments->output);
+    }
+    return report != NULL ? itm_results_replace_ending(report, ".of-report.h5") : NULL;
+}
+
+int app_report_after_run(const AppArguments* arguments, const char* results, int status)
+{
+    AppTables tables;
+    char* operands[] = {(char*)results};
+    const char* label = arguments->output != NULL ? NULL : arguments->model;
+    AppArguments one = {.operands = operands, .noperand = 1};
+    int written = APP_BAD_INPUT;
+    if (app_tables_read(&tables, &one)) {
+        tables.runs[0].label = label != NULL ? label : tables.runs[0].label;
+        written = write_report(&tables, app_arguments_get(arguments, "--report"), false, arguments->is_quiet);
+    }
+    app_tables_free(&tables);
+    if (arguments->output == NULL) {
+        unlink(results);
+    }
+    return status != APP_FINISHED ? status : written;
+}
+
+const AppCommand app_report_command = {
+    .name = "report",
+    .synopsis = "RESULTS... [-o FILE.html]",
+    .help = "show results as a page: the machine in 3-D, plots, energy, contacts",
+    .details =
+        "Writes one HTML file from results of `interim run` (.csv or .h5): what was run and how it ended, the\n"
+        "machine moving in 3-D, plots on the same clock, contacts, energy, solver. The file needs nothing else:\n"
+        "no network, no server; a double click opens it. Several results are laid over each other, the first\n"
+        "one is shown in 3-D. Any CSV file with a column called time first will do for plots. The table of\n"
+        "`interim sweep` gives curves and maps of the errors over the swept values.",
+    .options = OPTIONS,
+    .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
+    .operand = "result file",
+    .takes_many = true,
+    .run = run,
+};

@@ -1,0 +1,21 @@
+// Result files of a command line, read.
+#ifndef INTERIM_APP_TABLES_H
+#define INTERIM_APP_TABLES_H
+
+#include "app.h"
+#include "io/report.h"
+
+typedef struct AppTables {
+    ItmReportRun* runs;  // label and table of each   (count)
+    int count;
+} AppTables;
+
+// Read all operands; false after printing what is wrong. Free it in any case.
+bool app_tables_read(AppTables* tables, const AppArguments* arguments);
+void app_tables_free(AppTables* tables);
+
+// Columns of the first table that the patterns of --signals ("boom.*,energy.total") name, in the order of the patterns;
+// all of them without patterns. columns (ncolumn of the table); their number, or 0 after printing what is wrong.
+int app_tables_choose(const AppTables* tables, const char* patterns, int* columns);
+
+#endif

@@ -1,0 +1,41 @@
+// What the rows of the last step are called, for messages and reports.
+#include "contact/contact.h"
+
+#include <stdio.h>
+
+static const char* const DIRECTIONS[] = {
+    [ITM_BOUND_NORMAL] = "normal", [ITM_BOUND_TANGENT] = "friction", [ITM_BOUND_TORSION] = "torsional friction",
+    [ITM_BOUND_ROLLING] = "rolling friction"};
+
+static void name_contact(const ItmData* d, int contact, const char* direction, char* out, size_t size)
+{
+    ItmContactInfo c = itm_contact_get_info(d, contact);
+    const char* colon = direction != NULL ? ": " : "";
+    direction = direction != NULL ? direction : "";
+    if (c.name_a == NULL) {
+        snprintf(out, size, "a contact%s%s", colon, direction);
+    } else if (c.name_b == NULL) {
+        snprintf(out, size, "gap '%.60s'%s%s", c.name_a, colon, direction);
+    } else {
+        snprintf(out, size, "contact of '%.60s' and '%.60s'%s%s", c.name_a, c.name_b, colon, direction);
+    }
+}
+
+void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size)
+{
+    const ItmBoundRow* r = &d->bounded->rows[row];
+    switch (r->kind) {
+    case ITM_BOUND_LIMIT:
+        snprintf(out, size, "limit '%.100s'", m->limits[r->owner].name);
+        break;
+    case ITM_BOUND_FRICTION:
+        snprintf(out, size, "joint friction '%.100s'", m->joint_frictions[r->owner].name);
+        break;
+    case ITM_BOUND_MOTOR:
+        snprintf(out, size, "motor '%.100s'", m->motions[r->owner].name);
+        break;
+    default:
+        name_contact(d, r->owner, with_direction ? DIRECTIONS[r->kind] : NULL, out, size);
+        break;
+    }
+}

@@ -1,0 +1,87 @@
+// The one time that the 3-D view, the plots and the scrubber share, and the range of it that is looked at.
+// SPDX-License-Identifier: Apache-2.0
+
+export class Clock {
+  constructor(start, end) {
+    this.start = start;
+    this.end = end > start ? end : start + 1e-9;
+    this.time = start;
+    this.range = [this.start, this.end]; // what plots show
+    this.isPlaying = false;
+    this.speed = 1;
+    this.listeners = { time: [], range: [], play: [] };
+  }
+
+  on(what, listener) {
+    this.listeners[what].push(listener);
+  }
+
+  tell(what) {
+    for (const listener of this.listeners[what]) listener(this);
+  }
+
+  setTime(t) {
+    const time = Math.min(this.end, Math.max(this.start, t));
+    if (time !== this.time) {
+      this.time = time;
+      this.tell("time");
+    }
+  }
+
+  setRange(from, to) {
+    const least = (this.end - this.start) * 1e-6;
+    from = Math.max(this.start, from);
+    to = Math.min(this.end, to);
+    if (!(to - from >= least)) return;
+    if (from !== this.range[0] || to !== this.range[1]) {
+      this.range = [from, to];
+      this.tell("range");
+    }
+  }
+
+  /** Zoom by a factor about a time; factor < 1 looks closer. */
+  zoom(factor, about = this.time) {
+    const [a, b] = this.range;
+    this.setRange(about - (about - a) * factor, about + (b - about) * factor);
+  }
+
+  /** Shift the range by a share of its width. */
+  pan(share) {
+    const [a, b] = this.range;
+    const width = b - a;
+    const from = Math.min(this.end - width, Math.max(this.start, a + share * width));
+    this.setRange(from, from + width);
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.tell("play");
+  }
+
+  play() {
+    if (this.isPlaying) return;
+    if (this.time >= this.end) this.setTime(this.start);
+    this.isPlaying = true;
+    this.tell("play");
+    let before = performance.now();
+    const tick = (now) => {
+      if (!this.isPlaying) return;
+      this.setTime(this.time + ((now - before) / 1000) * this.speed);
+      before = now;
+      if (this.time >= this.end) this.pause();
+      else requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  pause() {
+    if (!this.isPlaying) return;
+    this.isPlaying = false;
+    this.tell("play");
+  }
+
+  toggle() {
+    if (this.isPlaying) this.pause();
+    else this.play();
+  }
+}

@@ -1,0 +1,133 @@
+// The data that src/io/report_data.c put into the page, unpacked.
+// SPDX-License-Identifier: Apache-2.0
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Undo add_packed: base64, deflate, bytes sorted by significance. */
+async function unpack(Type, base64) {
+  const sorted = await inflate(bytesOf(base64));
+  const size = Type.BYTES_PER_ELEMENT;
+  const count = sorted.length / size;
+  const bytes = new Uint8Array(sorted.length);
+  for (let k = 0; k < size; k++) {
+    for (let i = 0, at = k, from = k * count; i < count; i++, at += size) bytes[at] = sorted[from + i];
+  }
+  return new Type(bytes.buffer);
+}
+
+/** Poses of all bodies at all frames: Float32Array, frame by frame, body by body, x y z qw qx qy qz. */
+function decodePoses(codes, ranges, frames, bodies) {
+  const poses = new Float32Array(frames * bodies * 7);
+  for (let body = 0; body < bodies; body++) {
+    for (let axis = 0; axis < 7; axis++) {
+      const lo = axis < 3 ? ranges[6 * body + 2 * axis] : -1;
+      const hi = axis < 3 ? ranges[6 * body + 2 * axis + 1] : 1;
+      const from = (7 * body + axis) * frames;
+      let code = 0;
+      for (let i = 0; i < frames; i++) {
+        code = (code + codes[from + i]) & 0xffff;
+        poses[(i * bodies + body) * 7 + axis] = lo + ((hi - lo) * code) / 65535;
+      }
+    }
+  }
+  return poses;
+}
+
+async function readMotion(m) {
+  const [time, ranges, codes, contactStart, contacts, contactPairs, channelTime, channels, intervals, intervalPairs] =
+    await Promise.all([
+      unpack(Float64Array, m.time),
+      unpack(Float32Array, m.ranges),
+      unpack(Uint16Array, m.poses),
+      unpack(Int32Array, m.contactStart),
+      unpack(Float32Array, m.contacts),
+      unpack(Int32Array, m.contactPairs),
+      unpack(Float64Array, m.channelTime),
+      unpack(Float32Array, m.channels),
+      unpack(Float64Array, m.intervals),
+      unpack(Int32Array, m.intervalPairs),
+    ]);
+  const poses = decodePoses(codes, ranges, m.frames, m.bodies);
+  return {
+    frames: m.frames, bodies: m.bodies, time, ranges, poses, contactStart, contacts, contactPairs, channelTime, channels,
+    intervals, intervalPairs,
+  };
+}
+
+/** A run: label, title, verdict, reason, rows, time, signals [{name, unit, description, values}], scene, motion. */
+async function readRun(raw) {
+  const [time, values] = await Promise.all([unpack(Float64Array, raw.time), unpack(Float32Array, raw.values)]);
+  const n = raw.points;
+  const signals = raw.columns.map(([name, unit, description], i) => ({
+    name, unit, description, time, values: values.subarray(i * n, (i + 1) * n),
+  }));
+  const run = { label: raw.label, title: raw.title, verdict: raw.verdict, reason: raw.reason, rows: raw.rows, time, signals };
+  if (raw.scene && raw.motion) {
+    run.scene = JSON.parse(raw.scene);
+    run.motion = await readMotion(raw.motion);
+    addChannels(run);
+  }
+  return run;
+}
+
+/** What the record has on every frame joins the signals, if it says anything and the table does not have it. */
+function addChannels(run) {
+  const { channelTime, channels } = run.motion;
+  const list = run.scene.channels ?? [];
+  const known = new Set(run.signals.map((s) => s.name));
+  list.forEach((info, k) => {
+    const values = new Float32Array(channelTime.length);
+    let says = false;
+    for (let i = 0; i < values.length; i++) {
+      values[i] = channels[i * list.length + k];
+      says ||= values[i] !== 0;
+    }
+    if (says && !known.has(info.name)) run.signals.push({ ...info, time: channelTime, values, isChannel: true });
+  });
+}
+
+export async function readData() {
+  const raw = JSON.parse(document.getElementById("itm-data").textContent);
+  return { version: raw.version, runs: await Promise.all(raw.runs.map(readRun)) };
+}
+
+/** Index of the last element of sorted `times` that is <= t, at least 0. */
+export function findTime(times, t) {
+  let lo = 0, hi = times.length - 1;
+  while (lo < hi) {
+    const mid = (lo + hi + 1) >> 1;
+    if (times[mid] <= t) lo = mid;
+    else hi = mid - 1;
+  }
+  return lo;
+}
+
+/** Value of a signal at a time, linear between points. */
+export function valueAt(signal, t) {
+  const { time, values } = signal;
+  if (time.length === 0) return NaN;
+  const i = findTime(time, t);
+  const j = Math.min(i + 1, time.length - 1);
+  const width = time[j] - time[i];
+  const s = width > 0 ? Math.min(1, Math.max(0, (t - time[i]) / width)) : 0;
+  return s === 0 ? values[i] : values[i] + s * (values[j] - values[i]);
+}
+
+/** Four significant digits, short. */
+export function formatNumber(x) {
+  if (!Number.isFinite(x)) return "–";
+  const a = Math.abs(x);
+  if (a === 0) return "0";
+  if (a >= 1e5 || a < 1e-3) return x.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(Number(x.toPrecision(4)));
+}

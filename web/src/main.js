@@ -1,0 +1,293 @@
+// The page of a report: the machine and its plots on one clock.
+// SPDX-License-Identifier: Apache-2.0
+import { Clock } from "./clock.js";
+import { formatNumber, readData } from "./data.js";
+import { el } from "./dom.js";
+import { Ledger } from "./ledger.js";
+import { PlotBoard } from "./plots.js";
+import { groupSignals } from "./signals.js";
+import { Stage } from "./stage.js";
+import { Timeline } from "./timeline.js";
+
+const SPEEDS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+const KEYS = [
+  ["Space", "play or pause"], ["← →", "a frame back or on; with Shift ten"], ["Home End", "to the start or the end"],
+  ["< >", "slower or faster"], ["+ − 0", "zoom the plots about the cursor; show all"], ["[ ]", "pan the plots"],
+  ["F 1 2 3 4", "fit the machine; isometric, front, side, top"], ["/", "find a signal"], ["T", "light or dark"], ["?", "this list"],
+];
+
+// ---------------------------------------------------------------------------- theme
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+// ---------------------------------------------------------------------------- transport
+
+function makeTransport(clock, frameTimes) {
+  const play = el("button.play", { type: "button", title: "play or pause (space)", onclick: () => clock.toggle() });
+  const scrub = el("input", { type: "range", min: 0, max: 10000, step: 1, value: 0, "aria-label": "time", title: "time" });
+  const speed = el("select", { title: "speed of playing", "aria-label": "speed", onchange: () => clock.setSpeed(Number(speed.value)) },
+    ...SPEEDS.map((s) => el("option", { value: s, selected: s === 1 }, `${s}×`)));
+  const now = el("output", { title: "time" });
+  scrub.addEventListener("input", () => clock.setTime(clock.start + (scrub.value / 10000) * (clock.end - clock.start)));
+  scrub.addEventListener("keydown", (event) => {
+    if (event.key.startsWith("Arrow")) event.preventDefault(); // the page's own keys step frames
+  });
+  const decimals = Math.max(0, Math.min(6, 4 - Math.ceil(Math.log10(clock.end - clock.start))));
+  const show = () => {
+    now.textContent = `${clock.time.toFixed(decimals)} / ${clock.end.toFixed(decimals)} s`;
+    scrub.value = Math.round(((clock.time - clock.start) / (clock.end - clock.start)) * 10000);
+    scrub.setAttribute("aria-valuetext", `${clock.time.toFixed(decimals)} seconds`);
+  };
+  const showPlay = () => {
+    play.textContent = clock.isPlaying ? "❚❚" : "►";
+    play.setAttribute("aria-label", clock.isPlaying ? "pause" : "play");
+    speed.value = String(clock.speed);
+  };
+  clock.on("time", show);
+  clock.on("play", showPlay);
+  show();
+  showPlay();
+  const step = (n) => {
+    clock.pause();
+    let lo = 0;
+    while (lo + 1 < frameTimes.length && frameTimes[lo + 1] <= clock.time + 1e-12) lo++;
+    const i = Math.min(frameTimes.length - 1, Math.max(0, lo + n));
+    clock.setTime(frameTimes[i]);
+  };
+  const faster = (by) => {
+    const i = Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(clock.speed) + by));
+    clock.setSpeed(SPEEDS[i]);
+  };
+  return { node: el("div.transport", { role: "toolbar", "aria-label": "playback" }, play, scrub, now, speed), step, faster };
+}
+
+// ---------------------------------------------------------------------------- stage
+
+function makeStage(run, clock) {
+  const holder = el("div.view");
+  const label = el("div.picked");
+  const node = el("section.stage", { "aria-label": "the machine" }, holder, label);
+  let stage = null;
+  try {
+    stage = new Stage(holder, run, clock);
+  } catch (error) {
+    holder.append(el("p.note", {}, `The 3-D view needs WebGL, which this browser does not give: ${error.message}`));
+    return { node, stage: null };
+  }
+  fillWindow(node);
+  const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
+  const toggle = (text, what, title) => {
+    const b = button(text, title, () => {
+      stage.setShown(what, !stage.show[what]);
+      b.setAttribute("aria-pressed", String(stage.show[what]));
+    });
+    b.setAttribute("aria-pressed", String(stage.show[what]));
+    return b;
+  };
+  const follow = el("select", { title: "the camera goes with this body", "aria-label": "follow", onchange: () => stage.setFollow(Number(follow.value)) },
+    el("option", { value: -1 }, "follow nothing"), ...run.scene.bodies.map((body, i) => el("option", { value: i }, body.name)));
+  node.append(
+    el("div.tools", { role: "toolbar", "aria-label": "camera" },
+      button("fit", "fit everything (F)", () => stage.fit()), button("iso", "isometric view (1)", () => stage.fit("iso")),
+      button("front", "front view (2)", () => stage.fit("front")), button("side", "side view (3)", () => stage.fit("side")),
+      button("top", "top view (4)", () => stage.fit("top")), follow),
+    el("div.tools.shown", { role: "toolbar", "aria-label": "what is shown" },
+      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints"),
+      run.motion.contacts.length ? toggle("forces", "forces", "contact points and forces; the length of an arrow goes with the square root of the force") : null,
+      toggle("path", "trail", "path of the selected body")),
+  );
+  return { node, stage, label };
+}
+
+/** The view fills what the window leaves between the head of the page and the scrubber. */
+function fillWindow(node) {
+  let isDue = false;
+  const fill = () => {
+    isDue = false;
+    if (matchMedia("(max-width: 1000px)").matches) node.style.height = "";
+    else node.style.height = `${Math.max(320, window.innerHeight - Math.max(12, node.getBoundingClientRect().top) - 66)}px`;
+  };
+  const ask = () => {
+    if (!isDue) requestAnimationFrame(fill);
+    isDue = true;
+  };
+  window.addEventListener("scroll", ask, { passive: true });
+  window.addEventListener("resize", ask);
+  ask();
+}
+
+// ---------------------------------------------------------------------------- sections of plots
+
+/** A group of plots that opens and closes; its plots exist while it is open. */
+function makeGroup(group, board, isOpen) {
+  const node = el("details.group", { "data-element": group.element },
+    el("summary", {}, el("b", {}, group.element || "signals"), el("span.count", {}, quantitiesOf(group))));
+  const plots = el("div.plots");
+  node.append(plots);
+  node.addEventListener("toggle", () => {
+    if (node.open && !plots.childElementCount) plots.append(...group.plots.map((plot) => board.add(plot)));
+    else if (!node.open) [...plots.children].forEach((child) => board.remove(child));
+  });
+  node.open = isOpen;
+  return node;
+}
+
+function quantitiesOf(group) {
+  const words = new Set(group.plots.flatMap((plot) => (plot.quantity ? [plot.quantity] : plot.series.map((s) => s.label))));
+  return [...words].map((w) => w.replaceAll("_", " ")).slice(0, 7).join(", ") + (words.size > 7 ? ", …" : "");
+}
+
+function makeSection(section, runs, board, clock) {
+  const node = el("section.signals", { id: `section-${section.id}` }, el("h2", {}, section.title));
+  if (section.id === "energy") {
+    const signals = runs[0].signals.filter((s) => /(^|\.)energy\./.test(s.name) && s.unit === "J");
+    if (signals.length) node.append(new Ledger(signals, clock).node);
+  }
+  if (section.id === "contact" && runs[0].motion?.intervals.length) node.append(new Timeline(runs[0], clock).node);
+  if (section.id === "signals") {
+    node.append(makeSearch(node));
+    const isFew = section.groups.length <= 2;
+    node.append(...section.groups.map((group, i) => makeGroup(group, board, isFew || i === 0)));
+  } else {
+    node.append(el("div.plots", {}, ...section.groups.flatMap((group) => group.plots).map((plot) => board.add(plot))));
+  }
+  return node;
+}
+
+function makeSearch(section) {
+  const none = el("p.note", { hidden: true }, "No signal has this in its name.");
+  const input = el("input.search", {
+    type: "search", placeholder: "find: boom, force, pressure …", "aria-label": "find signals",
+    oninput: () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const group of section.querySelectorAll("details.group")) {
+        const text = group.querySelector("summary").textContent.toLowerCase();
+        group.hidden = !words.every((word) => text.includes(word));
+        shown += group.hidden ? 0 : 1;
+      }
+      none.hidden = shown > 0;
+    },
+  });
+  return el("div", {}, input, none);
+}
+
+function makeRunSwitches(runs, board) {
+  return el("div.switches", { role: "toolbar", "aria-label": "runs" }, ...runs.map((run, i) =>
+    el("button.chip", { type: "button", "aria-pressed": "true", onclick: (event) => event.currentTarget.setAttribute("aria-pressed", String(board.toggleRun(i))) },
+      el(`i.key.run${i % 8}`), run.label)));
+}
+
+// ---------------------------------------------------------------------------- keys
+
+function listen(page) {
+  const { clock, transport, stage } = page;
+  const help = el("dialog.help", {}, el("h2", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])),
+    el("p", {}, "In plots: drag to zoom, shift and drag to pan, ctrl and wheel to zoom, click to go there, double click to show all."),
+    el("form", { method: "dialog" }, el("button", {}, "close")));
+  document.body.append(help);
+  const keys = {
+    " ": () => clock.toggle(),
+    ArrowLeft: (e) => transport.step(e.shiftKey ? -10 : -1),
+    ArrowRight: (e) => transport.step(e.shiftKey ? 10 : 1),
+    Home: () => clock.setTime(clock.start),
+    End: () => clock.setTime(clock.end),
+    "<": () => transport.faster(-1),
+    ">": () => transport.faster(1),
+    "+": () => clock.zoom(0.6),
+    "=": () => clock.zoom(0.6),
+    "-": () => clock.zoom(1 / 0.6),
+    0: () => clock.setRange(clock.start, clock.end),
+    "[": () => clock.pan(-0.25),
+    "]": () => clock.pan(0.25),
+    f: () => stage?.fit(),
+    1: () => stage?.fit("iso"),
+    2: () => stage?.fit("front"),
+    3: () => stage?.fit("side"),
+    4: () => stage?.fit("top"),
+    "/": () => document.querySelector("input.search")?.focus(),
+    t: () => page.toggleTheme(),
+    "?": () => help.showModal(),
+  };
+  document.addEventListener("keydown", (event) => {
+    const inField = event.target.matches?.("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey;
+    const onButton = event.key === " " && event.target.matches?.("button, summary");
+    if (inField || onButton || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key](event);
+  });
+  return help;
+}
+
+// ---------------------------------------------------------------------------- page
+
+async function main() {
+  const app = document.getElementById("app");
+  const { runs } = await readData();
+  const first = runs[0];
+  const times = runs.flatMap((run) => (run.time.length ? [run.time[0], run.time.at(-1)] : []));
+  const clock = new Clock(Math.min(...times, Infinity === Math.min(...times) ? 0 : Infinity), Math.max(...times, times.length ? -Infinity : 1));
+  const board = new PlotBoard(runs, clock);
+  const page = { runs, clock, board, formatNumber };
+  const layout = el("div.layout");
+  if (first.motion?.frames) {
+    const { node, stage, label } = makeStage(first, clock);
+    layout.append(node);
+    page.stage = stage;
+    if (stage) stage.onSelect = (body) => showBody(page, label, body);
+  } else {
+    layout.classList.add("no-stage");
+  }
+  const panel = el("div.panel");
+  const sections = groupSignals(runs);
+  if (first.motion?.intervals.length && !sections.some((s) => s.id === "contact")) {
+    sections.splice(-1, 0, { id: "contact", title: "Contact", groups: [] });
+  }
+  const order = ["signals", "contact", "energy", "coupling", "solver"];
+  sections.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+  panel.append(
+    el("nav", { "aria-label": "sections" }, ...sections.map((s) => el("a", { href: `#section-${s.id}` }, s.title)),
+      el("span.space"),
+      el("button", { type: "button", title: "light or dark (T)", onclick: () => page.toggleTheme() }, "◐"),
+      el("button", { type: "button", title: "keys (?)", onclick: () => page.help.showModal() }, "?")),
+  );
+  if (runs.length > 1) panel.append(makeRunSwitches(runs, board));
+  panel.append(...sections.map((section) => makeSection(section, runs, board, clock)));
+  layout.append(panel);
+  page.transport = makeTransport(clock, first.motion?.frames ? first.motion.time : first.time);
+  page.toggleTheme = () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    page.restyle();
+  };
+  page.restyle = () => {
+    board.restyle();
+    page.stage?.restyle();
+    clock.tell("range");
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", page.restyle);
+  app.replaceChildren(layout, page.transport.node);
+  page.help = listen(page);
+  page.isReady = true;
+  window.interim = page; // for those who want to script the page, and for its tests
+}
+
+/** A body that was clicked: its name and its plots. */
+function showBody(page, label, body) {
+  label.replaceChildren();
+  if (body < 0) return;
+  const { name, mass } = page.runs[0].scene.bodies[body];
+  label.append(el("b", {}, name), ` ${formatNumber(mass)} kg`);
+  const group = [...document.querySelectorAll("details.group")].find((node) => node.dataset.element === name);
+  if (group) {
+    group.open = true;
+    group.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
+}
+
+main().catch((error) => {
+  document.getElementById("app").replaceChildren(el("p.note.error", {}, `This report cannot be shown: ${error.message}`));
+  console.error(error);
+});

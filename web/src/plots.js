@@ -1,0 +1,270 @@
+// Plots over time, all on one clock: a line marks the present, dragging zooms, shift and drag pans, a click goes there.
+// SPDX-License-Identifier: Apache-2.0
+import uPlot from "uplot";
+import style from "uplot/dist/uPlot.min.css";
+import { css, el } from "./dom.js";
+import { formatNumber, valueAt } from "./data.js";
+
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
+const HEIGHT = 190;
+
+document.head.append(el("style", {}, style));
+
+function unitText(unit) {
+  return unit && unit !== "1" ? unit : "";
+}
+
+/** Columns of a plot on one time axis. */
+function alignData(lines) {
+  const times = lines.map((line) => line.signal.time);
+  if (times.every((t) => t === times[0])) return [times[0], ...lines.map((line) => line.signal.values)];
+  const tables = lines.map((line) => [Array.from(line.signal.time), Array.from(line.signal.values)]);
+  return uPlot.join(tables);
+}
+
+export class Plot {
+  /** plot: of groupSignals; runs: [{label}]; clock; isHidden: Set of runs that are switched off */
+  constructor(plot, runs, clock, hiddenRuns) {
+    this.clock = clock;
+    this.hiddenRuns = hiddenRuns;
+    this.lines = [];
+    plot.series.forEach((series, i) => {
+      series.signals.forEach((signal, run) => {
+        if (!signal || signal.time.length === 0) return;
+        const isOnly = plot.series.length === 1;
+        const color = (isOnly ? run : i) % 8;
+        const label = runs.length > 1 ? (isOnly ? runs[run].label : `${series.label} (${runs[run].label})`) : series.label;
+        this.lines.push({ signal, run, color, dash: isOnly ? [] : DASHES[run % DASHES.length], label, isShown: true });
+      });
+    });
+    this.node = el("figure.plot", { tabindex: 0, "aria-label": plot.title });
+    this.legend = el("div.legend");
+    this.canvas = el("div.canvas");
+    this.canvas.style.minHeight = `${HEIGHT}px`;
+    const unit = unitText(plot.unit);
+    this.node.append(
+      el("figcaption", {}, el("b", {}, plot.title), unit ? el("span.unit", {}, unit) : null),
+      this.legend,
+      this.canvas,
+    );
+    // rounding of what is otherwise zero is no number to read
+    this.noise = 1e-12 * this.lines.reduce((size, { signal }) => signal.values.reduce((a, x) => Math.max(a, Math.abs(x) || 0), size), 0);
+    this.addLegend();
+    this.uplot = null;
+  }
+
+  addLegend() {
+    for (const line of this.lines) {
+      line.value = el("span.value");
+      line.chip = el(
+        "button.chip",
+        { type: "button", title: `${line.signal.name}: ${line.signal.description}`, "aria-pressed": "true", onclick: () => this.toggle(line) },
+        el(`i.key.run${line.color}${line.dash.length ? ".dashed" : ""}`),
+        el("span", {}, line.label),
+        line.value,
+      );
+      this.legend.append(line.chip);
+    }
+  }
+
+  toggle(line) {
+    line.isShown = !line.isShown;
+    line.chip.setAttribute("aria-pressed", String(line.isShown));
+    this.applyShown();
+  }
+
+  applyShown() {
+    this.lines.forEach((line, i) => {
+      const show = line.isShown && !this.hiddenRuns.has(line.run);
+      line.chip.hidden = this.hiddenRuns.has(line.run);
+      if (this.uplot && this.uplot.series[i + 1].show !== show) this.uplot.setSeries(i + 1, { show });
+    });
+  }
+
+  /** Draw it, when it is first seen. */
+  open() {
+    if (this.uplot) return;
+    const width = Math.max(200, this.canvas.clientWidth);
+    this.marker = el("div.now");
+    this.uplot = new uPlot(this.options(width), alignData(this.lines), this.canvas);
+    this.uplot.over.append(this.marker);
+    this.applyShown();
+    this.listen();
+  }
+
+  close() {
+    this.uplot?.destroy();
+    this.uplot = null;
+  }
+
+  options(width) {
+    const text = css("--muted"), grid = css("--grid");
+    const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font: "11px system-ui, sans-serif" };
+    return {
+      width,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 }, sync: { key: "interim" }, y: false },
+      scales: { x: { time: false, range: () => this.clock.range }, y: { range: (u, lo, hi) => rangeOf(lo, hi) } },
+      axes: [
+        { ...axis, size: 28, splits: (u, i, lo, hi) => ticks(lo, hi, width / 80), values: (u, at) => at.map(formatNumber) },
+        { ...axis, size: 62, splits: (u, i, lo, hi) => ticks(lo, hi, 4), values: (u, at) => at.map(formatNumber) },
+      ],
+      series: [
+        {},
+        ...this.lines.map((line) => ({
+          stroke: css(`--s${line.color}`),
+          width: 1.6,
+          dash: line.dash,
+          points: { show: line.signal.time.length < 2 },
+          spanGaps: true,
+        })),
+      ],
+      hooks: { setSelect: [(u) => this.takeSelection(u)], draw: [() => this.showTime()] },
+    };
+  }
+
+  takeSelection(u) {
+    if (u.select.width > 4) {
+      this.clock.setRange(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));
+    }
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  }
+
+  /** A click goes there; shift and drag pans; ctrl and wheel zooms; a double click shows all. */
+  listen() {
+    const over = this.uplot.over;
+    let down = null;
+    over.addEventListener("mousedown", (event) => {
+      down = event.clientX;
+      if (!event.shiftKey) return;
+      event.stopImmediatePropagation();
+      const [a, b] = this.clock.range;
+      const scale = (b - a) / over.clientWidth;
+      const from = event.clientX;
+      const move = (e) => {
+        const shift = (from - e.clientX) * scale;
+        const start = Math.min(this.clock.end - (b - a), Math.max(this.clock.start, a + shift));
+        this.clock.setRange(start, start + (b - a));
+      };
+      window.addEventListener("mousemove", move);
+      window.addEventListener("mouseup", () => window.removeEventListener("mousemove", move), { once: true });
+    }, true);
+    over.addEventListener("click", (event) => {
+      if (Math.abs(event.clientX - down) < 4 && !event.shiftKey) {
+        this.clock.setTime(this.uplot.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
+      }
+    });
+    over.addEventListener("dblclick", () => this.clock.setRange(this.clock.start, this.clock.end));
+    over.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const about = this.uplot.posToVal(event.clientX - over.getBoundingClientRect().left, "x");
+      this.clock.zoom(event.deltaY > 0 ? 1.25 : 0.8, about);
+    }, { passive: false });
+  }
+
+  showTime() {
+    if (!this.uplot) return;
+    const x = this.uplot.valToPos(this.clock.time, "x");
+    this.marker.style.transform = `translateX(${x}px)`;
+    this.marker.hidden = x < 0 || x > this.uplot.over.clientWidth;
+    for (const line of this.lines) {
+      const x = valueAt(line.signal, this.clock.time);
+      line.value.textContent = formatNumber(Math.abs(x) < this.noise ? 0 : x);
+    }
+  }
+
+  showRange() {
+    if (!this.uplot) return;
+    this.uplot.setScale("x", { min: this.clock.range[0], max: this.clock.range[1] });
+  }
+
+  resize() {
+    if (!this.uplot) return;
+    const width = Math.max(200, this.canvas.clientWidth);
+    if (width !== this.uplot.width) {
+      this.uplot.setSize({ width, height: HEIGHT });
+      this.showTime();
+    }
+  }
+
+  restyle() {
+    if (!this.uplot) return;
+    this.close();
+    this.canvas.replaceChildren();
+    this.open();
+  }
+}
+
+/** Round numbers in a range, about `count` of them, however large or small they are. */
+function ticks(lo, hi, count) {
+  const raw = (hi - lo) / Math.max(2, count);
+  if (!(raw > 0) || !Number.isFinite(raw)) return [lo];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * ([1, 2, 2.5, 5].find((x) => x * power >= raw) ?? 10);
+  const first = Math.ceil(lo / step);
+  return Array.from({ length: Math.floor(hi / step) - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/** A little room above and below; a constant gets some, too. */
+function rangeOf(lo, hi) {
+  if (lo == null || hi == null) return [0, 1];
+  const width = hi - lo;
+  const room = width > 1e-9 * Math.max(Math.abs(lo), Math.abs(hi)) ? 0.06 * width : lo !== 0 ? 0.5 * Math.abs(lo) : 0.5;
+  return [lo - room, hi + room];
+}
+
+/** All plots of the page: drawn when they come into sight, kept on the clock while they are. */
+export class PlotBoard {
+  constructor(runs, clock) {
+    this.runs = runs;
+    this.clock = clock;
+    this.hiddenRuns = new Set();
+    this.plots = new Map(); // node -> plot
+    this.seen = new Set();
+    this.watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        const plot = this.plots.get(entry.target);
+        if (!plot) continue;
+        if (entry.isIntersecting) {
+          this.seen.add(plot);
+          plot.open();
+          plot.showRange();
+        } else {
+          this.seen.delete(plot);
+        }
+      }
+    }, { rootMargin: "120px" });
+    new ResizeObserver(() => this.plots.forEach((plot) => plot.resize())).observe(document.body);
+    clock.on("time", () => this.seen.forEach((plot) => plot.showTime()));
+    clock.on("range", () => this.seen.forEach((plot) => plot.showRange()));
+  }
+
+  add(description) {
+    const plot = new Plot(description, this.runs, this.clock, this.hiddenRuns);
+    this.plots.set(plot.node, plot);
+    this.watcher.observe(plot.node);
+    return plot.node;
+  }
+
+  remove(node) {
+    const plot = this.plots.get(node);
+    this.watcher.unobserve(node);
+    this.seen.delete(plot);
+    this.plots.delete(node);
+    plot?.close();
+    node.remove();
+  }
+
+  toggleRun(run) {
+    if (this.hiddenRuns.has(run)) this.hiddenRuns.delete(run);
+    else this.hiddenRuns.add(run);
+    this.plots.forEach((plot) => plot.applyShown());
+    return !this.hiddenRuns.has(run);
+  }
+
+  restyle() {
+    this.plots.forEach((plot) => plot.restyle());
+  }
+}
