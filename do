@@ -16,6 +16,8 @@ usage() {
 ./do setup           install what building and testing need (Debian packages)
 ./do run             build, run the flagship example, results in out/
 ./do test            build with gcc and clang, run all tests, plain and with sanitizers
+./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
+./do docs            the documentation as a site, in out/docs/index.html
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
 ./do clean           remove builds and results
@@ -144,6 +146,24 @@ do_run() {
     echo "open out/manipulator.html and out/manipulator-couplings.html in a browser"
 }
 
+# Pages are made by node; the viewer of reports is worth having in them.
+build_for_pages() {
+    need $BUILD_PACKAGES
+    have node npm || need $WEB_PACKAGES
+    build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
+}
+
+do_reproduce() {
+    build_for_pages
+    node scripts/reproduce.mjs build/interim out/reproduce "$@"
+}
+
+do_docs() {
+    build_for_pages
+    node scripts/docs.mjs build/interim out/docs
+    echo "see out/docs/index.html"
+}
+
 do_bench() {
     need $BUILD_PACKAGES libcmocka-dev g++
     bench/run.sh
@@ -153,7 +173,7 @@ do_bench() {
 fuzz() {
     mkdir -p "out/fuzz/$1"
     "build-fuzz/tests/$1" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$2" \
-        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus examples >"out/fuzz/$1.log" 2>&1 ||
+        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus tests/urdf examples >"out/fuzz/$1.log" 2>&1 ||
         { tail -n 40 "out/fuzz/$1.log"; return 1; }
     grep -E '^Done' "out/fuzz/$1.log" | sed "s/^/$1: /"
 }
@@ -162,14 +182,20 @@ do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build fuzz build-fuzz
     fuzz fuzz_override $(($1 * 60)) &
+    override=$!
+    fuzz fuzz_urdf $(($1 * 60)) &
+    urdf=$!
     fuzz fuzz_file $(($1 * 60))
-    wait $!
+    wait $override
+    wait $urdf
 }
 
 case "${1:-help}" in
     setup) need $BUILD_PACKAGES $TEST_PACKAGES; want_web ;;
     run) do_run ;;
     test) do_test ;;
+    reproduce) shift; do_reproduce "$@" ;;
+    docs) do_docs ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
     clean) rm -rf build build-* out ;;

@@ -1,9 +1,10 @@
 // Bounded rows in a reduced interface model, in space, in closed loops, with redundant and compliant rows, against the mechanism's
 // own steps: two ways through the code that share rows and solver, but neither exchange nor micro steps.
+#include "allocations.h"
 #include "check.h"
 
+#include "contact/contact.h"
 #include "interim/interim.h"
-#include "multibody/bounded.h"
 #include "rim/rim.h"
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
@@ -603,6 +604,23 @@ static void contacts_that_no_interface_feels_are_solved_once_a_macro_step(void**
     CHECK_NEAR(at[0].z, 0.15, 1e-6);
 }
 
+// Impact, slip, stick and MLCPs, all in memory made at the start.
+static void macro_steps_allocate_nothing(void** state)
+{
+    (void)state;
+    const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 0.5, .t_back = INFINITY};
+    const Case c = {"box on a curve", build_sweeper, 2, sweep, 0.5, 0, {0, 0}};
+    Sim x;
+    begin(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3);
+    long before = allocations;
+    for (int k = 0; k < 50; k++) {
+        macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
+    }
+    assert_int_equal(allocations, before);
+    assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
+    end(&x);
+}
+
 // ---------------------------------------------------------------------------- laws
 
 // Without input the energy of mechanism and spring falls: contact, friction and dampers only take. Coefficients that are frozen
@@ -722,7 +740,8 @@ static void locked_interfaces_have_no_mobility(void** state)
     CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_ELIMINATE), &x.d->error);
     assert_int_equal(x.rim.neliminated, 1);
     char name[80];
-    assert_string_equal(itm_rim_name_row(x.m, x.d, x.rim.eliminated[0], name, sizeof name), "motor motor");
+    itm_bounded_name_row(x.m, x.d, x.rim.eliminated[0], true, name, sizeof name);
+    assert_string_equal(name, "motor 'motor'");
     ItmRimSpectrum spectrum;
     double value, M_eff, scratch[2];
     double locked = x.rim.W[0];
@@ -795,6 +814,7 @@ int main(void)
         cmocka_unit_test(other_friction_laws_ride),
         cmocka_unit_test(contacts_of_closed_loops_ride),
         cmocka_unit_test(contacts_that_no_interface_feels_are_solved_once_a_macro_step),
+        cmocka_unit_test(macro_steps_allocate_nothing),
         cmocka_unit_test(energy_never_grows_by_contact),
         cmocka_unit_test(eliminated_rows_give_the_mobility_of_the_own_step),
         cmocka_unit_test(locked_interfaces_have_no_mobility),

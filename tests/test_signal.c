@@ -150,6 +150,41 @@ static void cubic_table_is_the_natural_spline(void** state)
     CHECK_NEAR(itm_signal_compute(&c.signal, 2.5).x_dot, -3, 1e-14);
 }
 
+// Between two points a smooth table is a smooth ramp; in its points it is at rest.
+static void smooth_table_rests_in_its_points(void** state)
+{
+    (void)state;
+    static const double times[] = {0.0, 2.0, 2.5, 4.5}, values[] = {3.0, 1.0, 1.0, 2.0};
+    ItmSignalDef def = itm_default_signal_def();
+    def.kind = ITM_SIGNAL_TABLE;
+    def.interpolation = ITM_INTERPOLATE_SMOOTH;
+    def.times = times;
+    def.values = values;
+    def.npoint = 4;
+    assert_int_equal(itm_signal_def_check(&def, NULL), ITM_OK);
+    ItmSignal table, ramp;
+    itm_signal_init(&table, &def, NULL, NULL);
+    for (int i = 0; i < 4; i++) {
+        ItmSignalValue at = itm_signal_compute(&table, times[i]);
+        assert_true(at.x == values[i] && at.x_dot == 0.0 && at.x_ddot == 0.0);
+        CHECK_NEAR(itm_signal_compute(&table, times[i] - 1e-12).x, values[i], 1e-14);  // a polynomial of degree 5
+    }
+    ItmSignalDef part = itm_default_signal_def();
+    part.kind = ITM_SIGNAL_RAMP;
+    part.is_smooth = true;
+    part.t_start = 2.5;
+    part.t_end = 4.5;
+    part.from = 1.0;
+    part.to = 2.0;
+    itm_signal_init(&ramp, &part, NULL, NULL);
+    for (double t = 2.5; t < 4.5; t += 0.17) {
+        ItmSignalValue a = itm_signal_compute(&table, t), b = itm_signal_compute(&ramp, t);
+        assert_true(a.x == b.x && a.x_dot == b.x_dot && a.x_ddot == b.x_ddot);
+    }
+    def.interpolation = (ItmInterpolation)7;
+    assert_int_equal(itm_signal_def_check(&def, NULL), ITM_ERR_INPUT);
+}
+
 static void cubic_table_is_smooth_at_its_points(void** state)
 {
     (void)state;
@@ -247,6 +282,7 @@ int main(void)
         cmocka_unit_test(sine_has_offset_phase_and_derivatives),
         cmocka_unit_test(linear_table_interpolates_and_holds_its_ends),
         cmocka_unit_test(cubic_table_is_the_natural_spline),
+        cmocka_unit_test(smooth_table_rests_in_its_points),
         cmocka_unit_test(cubic_table_is_smooth_at_its_points),
         cmocka_unit_test(piecewise_keeps_the_last_value),
         cmocka_unit_test(bad_signals_are_refused),

@@ -18,6 +18,7 @@ typedef enum ItmSignalKind {
 typedef enum ItmInterpolation {
     ITM_INTERPOLATE_LINEAR,  // continuous; rate jumps at the points
     ITM_INTERPOLATE_CUBIC,   // natural cubic spline: rate and second derivative are continuous
+    ITM_INTERPOLATE_SMOOTH,  // at rest in every point, a smooth ramp from each to the next
 } ItmInterpolation;
 
 // Definition of a signal; the unit of its value is that of what it drives.

@@ -2,6 +2,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "contact/contact.h"
 
 #include <string.h>
 
@@ -78,5 +79,6 @@ const char* itm_cosim_get_active_row(ItmCosim* x, int row)
     if (part == NULL || row < 0 || row >= part->rim.neliminated) {
         return NULL;
     }
-    return itm_rim_name_row(part->model, part->data, part->rim.eliminated[row], x->row_name, sizeof x->row_name);
+    itm_bounded_name_row(part->model, part->data, part->rim.eliminated[row], true, x->row_name, sizeof x->row_name);
+    return x->row_name;
 }

@@ -120,14 +120,15 @@ static void read_table(ItmReader* r, const ItmNode* node, ItmSignalDef* def, Itm
 {
     enum { TIMES, VALUES, INTERPOLATION, NKEY };
     static const char* const KEYS[NKEY] = {"times", "values", "interpolation"};
-    static const char* const WORDS[] = {"linear", "cubic"};
+    // in the order of ItmInterpolation
+    static const char* const WORDS[] = {"linear", "cubic", "smooth"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, node, "a table", KEYS, NKEY, v);
     itm_reader_require(r, node, v[TIMES], "a table", "times");
     itm_reader_require(r, node, v[VALUES], "a table", "values");
     def->kind = ITM_SIGNAL_TABLE;
-    int word = itm_reader_get_word(r, v[INTERPOLATION], "an interpolation", WORDS, 2, 0);
-    def->interpolation = word == 1 ? ITM_INTERPOLATE_CUBIC : ITM_INTERPOLATE_LINEAR;
+    int word = itm_reader_get_word(r, v[INTERPOLATION], "an interpolation", WORDS, ITM_COUNT(WORDS), 0);
+    def->interpolation = word > 0 ? (ItmInterpolation)word : ITM_INTERPOLATE_LINEAR;
     read_points(r, v[TIMES], v[VALUES], def, unit);
 }
 

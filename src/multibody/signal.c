@@ -89,8 +89,7 @@ ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error)
     case ITM_SIGNAL_SINE:
         return check_sine(def, error);
     case ITM_SIGNAL_TABLE:
-        if (def->interpolation != ITM_INTERPOLATE_LINEAR &&
-            def->interpolation != ITM_INTERPOLATE_CUBIC) {
+        if ((int)def->interpolation < ITM_INTERPOLATE_LINEAR || def->interpolation > ITM_INTERPOLATE_SMOOTH) {
             return refuse(def, error, "interpolation", "unknown interpolation");
         }
         return check_points(def, error, 2);
@@ -195,8 +194,16 @@ static int find_point(const ItmSignalDef* def, double t)
     return below;
 }
 
-// Straight, or x = from + (to - from) (10 s^3 - 15 s^4 + 6 s^5): at rest, without acceleration, at
-// both ends.
+// from + rise (10 s^3 - 15 s^4 + 6 s^5) at the share s of a span: at rest, without acceleration, at both ends.
+static ItmSignalValue compute_rise(double from, double rise, double span, double s)
+{
+    return (ItmSignalValue){
+        .x = from + rise * s * s * s * (10.0 + s * (-15.0 + 6.0 * s)),
+        .x_dot = rise / span * 30.0 * s * s * (1.0 - s) * (1.0 - s),
+        .x_ddot = rise / (span * span) * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
+    };
+}
+
 static ItmSignalValue compute_ramp(const ItmSignalDef* def, double t)
 {
     if (t < def->t_start) {
@@ -210,11 +217,7 @@ static ItmSignalValue compute_ramp(const ItmSignalDef* def, double t)
     if (!def->is_smooth) {
         return (ItmSignalValue){.x = def->from + rise * s, .x_dot = rise / span};
     }
-    return (ItmSignalValue){
-        .x = def->from + rise * s * s * s * (10.0 + s * (-15.0 + 6.0 * s)),
-        .x_dot = rise / span * 30.0 * s * s * (1.0 - s) * (1.0 - s),
-        .x_ddot = rise / (span * span) * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
-    };
+    return compute_rise(def->from, rise, span, s);
 }
 
 static ItmSignalValue compute_sine(const ItmSignalDef* def, double t)
@@ -241,6 +244,9 @@ static ItmSignalValue compute_table(const ItmSignal* signal, double t)
     double h = def->times[i + 1] - def->times[i];
     double b = (t - def->times[i]) / h, a = 1.0 - b;
     double x_a = def->values[i], x_b = def->values[i + 1];
+    if (def->interpolation == ITM_INTERPOLATE_SMOOTH) {
+        return compute_rise(x_a, x_b - x_a, h, b);
+    }
     if (signal->second == NULL) {
         return (ItmSignalValue){.x = a * x_a + b * x_b, .x_dot = (x_b - x_a) / h};
     }

@@ -1,11 +1,8 @@
-// Looking at a RIM: its spectrum, and the names of rows.
+// Looking at a RIM: its spectrum.
 #include "rim/rim.h"
-
-#include "contact/contact.h"
 
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define RANK_TOLERANCE 1e-12
@@ -46,35 +43,4 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
         memcpy(vector, V, sizeof(double) * (size_t)(n * n));
     }
     return true;
-}
-
-const char* itm_rim_name_row(const ItmModel* m, const ItmData* d, int row, char* text, size_t size)
-{
-    static const char* const PARTS[] = {
-        [ITM_BOUND_LIMIT] = "limit",   [ITM_BOUND_FRICTION] = "friction", [ITM_BOUND_MOTOR] = "motor",
-        [ITM_BOUND_NORMAL] = "normal", [ITM_BOUND_TANGENT] = "tangent",   [ITM_BOUND_TORSION] = "torsion",
-        [ITM_BOUND_ROLLING] = "rolling",
-    };
-    const ItmBoundRow* r = &d->bounded->rows[row];
-    const char *first = "", *second = "";
-    switch (r->kind) {
-    case ITM_BOUND_LIMIT:
-        first = m->limits[r->owner].name;
-        break;
-    case ITM_BOUND_FRICTION:
-        first = m->joint_frictions[r->owner].name;
-        break;
-    case ITM_BOUND_MOTOR:
-        first = m->motions[r->owner].name;
-        break;
-    default: {
-        const ItmContact* c = &d->contact->contacts[r->owner];
-        bool is_gap = c->second == ITM_NONE;
-        first = is_gap ? m->contact->gaps[c->first].name : m->contact->colliders[c->first].name;
-        second = is_gap ? "" : m->contact->colliders[c->second].name;
-        break;
-    }
-    }
-    snprintf(text, size, "%s%s%s %s", first, second[0] != '\0' ? " " : "", second, PARTS[r->kind]);
-    return text;
 }

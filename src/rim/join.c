@@ -289,6 +289,8 @@ static void join_row(ItmRimJoin* join, int r, int i)
     int adr = join->ride_adr[r], c = adr + i, n = join->nlink, nline = join->nline, nc = out->nc;
     const double* F = join->F + (nline + c) * n;
     out->rows[c] = in->rows[i];
+    // what the solver cannot solve is noted with the last mechanism that has rows, where it is about one of these
+    out->table[c] = join->rims[r]->data == join->rim.data ? in->table[i] : ITM_NONE;
     out->rows[c].normal += in->rows[i].normal != ITM_NONE ? adr : 0;
     out->x[c] = in->x[i];
     out->state[c] = in->state[i];
@@ -325,8 +327,6 @@ static void join_rides(ItmRimJoin* join)
         if (rim->ride.nc == 0) {
             continue;
         }
-        join->rim.model = rim->model;
-        join->rim.data = rim->data;
         out->energy_rate += rim->ride.energy_rate;
         out->has_bounces = out->has_bounces || rim->ride.has_bounces;
         copy_couplings(out, &rim->ride, join->ride_adr[r]);
@@ -341,6 +341,12 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     int n = join->nlink;
     join->rim.model = join->rims[0]->model;
     join->rim.data = join->rims[0]->data;
+    for (int r = 0; r < join->nrim; r++) {
+        if (join->rims[r]->ride.nc > 0) {
+            join->rim.model = join->rims[r]->model;
+            join->rim.data = join->rims[r]->data;
+        }
+    }
     join->rim.t = join->rims[0]->t;
     join->rim.H = join->rims[0]->H;
     for (int r = 0; r < join->nrim; r++) {

@@ -50,9 +50,11 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
     r->mode = ITM_TAKE(arena, signed char, r->capacity);
     r->side = ITM_TAKE(arena, signed char, r->capacity);
     r->state = ITM_TAKE(arena, signed char, r->capacity);
+    r->table = ITM_TAKE(arena, int, r->capacity);
     r->active = ITM_TAKE(arena, int, r->capacity);
     r->pivot = ITM_TAKE(arena, int, r->capacity);
     r->held = ITM_TAKE(arena, int, r->capacity);
+    r->loaded = ITM_TAKE(arena, int, r->capacity);
     r->watched = ITM_TAKE(arena, int, r->capacity);
     r->landing = ITM_TAKE(arena, int, r->capacity);
     r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
@@ -234,8 +236,8 @@ static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
     ItmRide* r = &rim->ride;
     int index = b->global[i];
     const ItmBoundRow* row = &b->rows[index];
+    r->table[i] = index;
     r->rows[i] = (ItmRideRow){
-        .row = index,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
@@ -279,7 +281,7 @@ static ItmStatus plan_push(ItmData* d, ItmRim* rim)
     memset(r->s_drift, 0, sizeof(double) * (size_t)n);
     ItmStatus status = itm_bounded_solve_push(d, nc);
     for (int j = 0; j < nc && status == ITM_OK; j++) {
-        double rate = b->x_push[r->rows[j].row] / rim->H;
+        double rate = b->x_push[r->table[j]] / rim->H;
         if (rate == 0.0) {
             continue;
         }
@@ -331,29 +333,28 @@ void itm_ride_set_offsets(const ItmModel* m, ItmData* d, const ItmRim* rim, cons
     itm_bounded_set_offsets(m, d, v, rim->H);
 }
 
-// Active rows z hold their rates over the step H, the others push as in the last solve:           [contact-rim, eqs. 36, 42]
-//   x_z = -(H_zz + Omega)^-1 (b_z + H_zt x_t + H_zi H lambda),   W -= H_iz (H_zz + Omega)^-1 H_zi,   a0 += H_ic x / H
-static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+// Split the rows of the assembled chain: those that were active, and can move at all, into r->active,
+// impulses of the last solve of the others into r->x. Returns how many are active.
+static int split_rows(const ItmModel* m, const ItmBounded* b, ItmRim* rim, int nc)
 {
     ItmRide* r = &rim->ride;
-    ItmBounded* b = d->bounded;
-    int n = rim->n, nz = 0;
-    memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
-    itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
-    itm_ride_set_offsets(m, d, rim, d->x3);
-    scale_biases(b, 1.0 / (1.0 - rim->shift / rim->H));
-    itm_bounded_assemble(m, d, r->head, nc);
-    multiply_interfaces(m, b, rim);
+    int nz = 0;
     for (int i = 0; i < nc; i++) {
-        bool is_active = b->state[b->global[i]] == ITM_ROW_ACTIVE && !is_fixed(m, b, i, nc);
-        r->x[i] = is_active || b->state[b->global[i]] == ITM_ROW_UNKNOWN ? 0.0 : b->x[b->global[i]];
+        int index = b->global[i];
+        bool is_active = b->state[index] == ITM_ROW_ACTIVE && !is_fixed(m, b, i, nc);
+        r->x[i] = is_active || b->state[index] == ITM_ROW_UNKNOWN ? 0.0 : b->x[index];
         if (is_active) {
-            rim->eliminated[nz] = b->global[i];
+            rim->eliminated[nz] = index;
             r->active[nz++] = i;
         }
     }
     rim->neliminated = nz;
-    // x_z without interface forces
+    return nz;
+}
+
+// Impulses of the active rows without interface forces into r->x; their matrix is factored.
+static void solve_active(const ItmBounded* b, ItmRide* r, int nc, int nz)
+{
     for (int k = 0; k < nz; k++) {
         const double* row = b->H + (size_t)r->active[k] * (size_t)nc;
         double sum = b->island_b[r->active[k]];
@@ -371,12 +372,13 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     for (int k = 0; k < nz; k++) {
         r->x[r->active[k]] = r->rhs[k];
     }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < nc; j++) {
-            rim->a0[i] += r->Hci[j * n + i] * r->x[j] / rim->H;
-        }
-    }
-    // W = |y~ - Y_z' nu|^2 + nu' Omega nu, nu = (H_zz + Omega)^-1 H_zi: as a square, for its sign
+}
+
+// W = |y~ - Y_z' nu|^2 + nu' Omega nu, nu = (H_zz + Omega)^-1 H_zi: as a square, for its sign
+static void reduce_mobility(const ItmBounded* b, ItmRim* rim, int nc, int nz)
+{
+    ItmRide* r = &rim->ride;
+    int n = rim->n;
     double* nu = r->f;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {
@@ -402,6 +404,29 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     }
 }
 
+// Active rows z hold their rates over the step H, the others push as in the last solve:           [contact-rim, eqs. 36, 42]
+//   x_z = -(H_zz + Omega)^-1 (b_z + H_zt x_t + H_zi H lambda),   W -= H_iz (H_zz + Omega)^-1 H_zi,   a0 += H_ic x / H
+static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+{
+    ItmRide* r = &rim->ride;
+    ItmBounded* b = d->bounded;
+    int n = rim->n;
+    memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
+    itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
+    itm_ride_set_offsets(m, d, rim, d->x3);
+    scale_biases(b, 1.0 / (1.0 - rim->shift / rim->H));
+    itm_bounded_assemble(m, d, r->head, nc);
+    multiply_interfaces(m, b, rim);
+    int nz = split_rows(m, b, rim, nc);
+    solve_active(b, r, nc, nz);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < nc; j++) {
+            rim->a0[i] += r->Hci[j * n + i] * r->x[j] / rim->H;
+        }
+    }
+    reduce_mobility(b, rim, nc, nz);
+}
+
 // ---------------------------------------------------------------------------- all of it
 
 ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
@@ -416,8 +441,9 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
     int nc = itm_bounded_number_rows(b, rim->ride.head);
     if (nc > rim->ride.capacity) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "%d bounded rows would have to ride in an interface model that has room for %d", nc,
-                             rim->ride.capacity);
+                             "%d rows of contacts, limits and friction would have to ride in an interface model that has room for "
+                             "%d; couple it by predicted rates (zoh) at a small macro step, or take simpler shapes",
+                             nc, rim->ride.capacity);
     }
     if (nc > 0 && contact == ITM_RIM_RIDE) {
         return let_ride(m, d, rim, nc);

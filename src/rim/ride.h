@@ -52,6 +52,12 @@ void itm_ride_place(ItmRim* rim, double h);
 // modes hold.
 void itm_ride_settle(ItmRim* rim, double h, const double* lambda);
 
+// Whether a row is the slipping tangent of a closed contact.
+static inline bool itm_ride_is_rubbing(const ItmRide* r, int i)
+{
+    return r->mode[i] == ITM_RIDE_SLIP && r->mode[r->rows[i].normal] == ITM_RIDE_ACTIVE;
+}
+
 // Whether the tangential forces of a coupling are admissible for its normal force; f over the riding rows.
 bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance);
 // Whether slip w (riding rows) of a coupling opposes its friction as its law wants.

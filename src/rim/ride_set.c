@@ -270,24 +270,27 @@ static Verdict judge(const ItmRim* rim, double h)
     return verdict;
 }
 
-// Turn the friction of sliding cones against the slip that the trial found. False: one does not slide any more, or has no cone.
+// Turn the friction of sliding cones against the slip that the trial found. False: a contact does not slide on, or its law has
+// corners.
 static bool turn_slip(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
-    double least = 1e3 * itm_ride_get_tolerance(rim);
+    double tolerance = itm_ride_get_tolerance(rim);
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
         int t0 = coupling->tangent[0], t1 = coupling->tangent[1];
-        if (r->mode[coupling->normal] != ITM_RIDE_ACTIVE || r->mode[t0] != ITM_RIDE_SLIP) {
+        if (!itm_ride_is_rubbing(r, t0) || itm_ride_slips(r, coupling, r->w, tolerance)) {
             continue;
         }
-        double x = t1 != ITM_NONE ? r->w[t1] : 0.0, speed = sqrt(r->w[t0] * r->w[t0] + x * x);
-        double along = r->w[t0] * r->ratio[t0] + (t1 != ITM_NONE ? x * r->ratio[t1] : 0.0);
-        if (t1 == ITM_NONE || coupling->law != ITM_FRICTION_CONE || speed < least || along > -0.5 * coupling->mu * speed) {
+        if (t1 == ITM_NONE || coupling->law != ITM_FRICTION_CONE) {
             return false;
         }
-        r->ratio[t0] = -coupling->mu * r->w[t0] / speed;
-        r->ratio[t1] = -coupling->mu * x / speed;
+        double x = r->w[t0], y = r->w[t1], speed = sqrt(x * x + y * y);
+        if (speed < 1e3 * tolerance || x * r->ratio[t0] + y * r->ratio[t1] > -0.5 * coupling->mu * speed) {
+            return false;
+        }
+        r->ratio[t0] = -coupling->mu * x / speed;
+        r->ratio[t1] = -coupling->mu * y / speed;
     }
     factor_set(r);
     return true;
@@ -408,12 +411,18 @@ static void map_column(ItmRim* rim, int k, const double* b, const double* guess,
 // What has to be looked at in a steady micro step.
 static void list_checks(ItmRide* r)
 {
-    r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
+    r->nloaded = r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
+        double bound = r->side[i] > 0 ? row->up : row->lo;
+        bool is_free = r->mode[i] == ITM_RIDE_TIGHT ? bound == 0.0 : r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        r->x_try[i] = 0.0;
+        if (!is_free) {
+            r->loaded[r->nloaded++] = i;
+        }
         if (r->mode[i] == ITM_RIDE_ACTIVE && row->normal == ITM_NONE) {
             r->held[r->nheld++] = i;
-        } else if (r->mode[i] == ITM_RIDE_TIGHT || (r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] != 0.0)) {
+        } else if (r->mode[i] == ITM_RIDE_TIGHT || itm_ride_is_rubbing(r, i)) {
             r->watched[r->nwatched++] = i;
         }
     }
@@ -423,7 +432,7 @@ static void list_checks(ItmRide* r)
         for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
             int t = coupling->tangent[k];
             is_stuck = is_stuck || r->mode[t] == ITM_RIDE_ACTIVE;
-            is_sliding = is_sliding || (r->mode[t] == ITM_RIDE_SLIP && r->ratio[t] != 0.0);
+            is_sliding = is_sliding || itm_ride_is_rubbing(r, t);
         }
         if (is_stuck) {
             r->stuck[r->nstuck++] = c;

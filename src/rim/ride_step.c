@@ -82,21 +82,10 @@ static ItmStatus solve_mlcp(ItmRim* rim)
                               .is_symmetric = true,
                               .ncontact = r->ncoupling,
                               .contacts = r->couplings};
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.solver = rim->model->contact_options.solver;
-    options.tolerance = rim->model->contact_options.tolerance;
-    options.warm_start = true;
     ItmMlcpResult result = {.x = r->x_try, .w = r->w, .state = r->state};
-    ItmStatus status = itm_mlcp_solve(r->workspace, &result, &problem, &options, &d->error);
-    if (status == ITM_OK) {
-        const ItmMlcpInfo* info = &result.info;
-        d->info.solver_iterations += info->iterations;
-        d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
-        d->info.solver_redundant = info->nredundant;
-        d->info.fallbacks += info->nattempt > 1;
-        d->info.unsolved += info->outcome != ITM_MLCP_SOLVED && info->outcome != ITM_MLCP_SOLVED_TO_ROUNDING;
-        r->nsolve++;
-    }
+    ItmStatus status = itm_bounded_solve_mlcp(rim->model, d, r->workspace, &result, &problem, r->table);
+    d->info.solver_redundant = status == ITM_OK ? result.info.nredundant : 0;
+    r->nsolve++;
     return status;
 }
 
@@ -258,11 +247,12 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
     ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     double most = 0.0, tolerance = itm_ride_get_tolerance(rim);
-    for (int i = 0; i < r->nc; i++) {
+    for (int k = 0; k < r->nloaded; k++) {
+        int i = r->loaded[k];
         const double* f = r->f + i * width;
         double sum = f[0];
-        for (int k = 0; k < n; k++) {
-            sum += f[1 + k] * lambda[k];
+        for (int j = 0; j < n; j++) {
+            sum += f[1 + j] * lambda[j];
         }
         r->x_try[i] = sum;
         most = fabs(sum) > most ? fabs(sum) : most;
@@ -356,7 +346,7 @@ static void end_steady(ItmRim* rim, double h)
         }
         r->Q0[i] += Q0;
         r->Q1[i] += Q1;
-        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && !itm_ride_is_rubbing(r, i);
         r->wc[i] += is_open_tangent ? dw : 0.0;
         r->x[i] = r->since > 0.0 ? h * Q0 / r->since : r->x[i];
     }

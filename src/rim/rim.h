@@ -46,7 +46,6 @@ typedef struct ItmRimFrame {
 
 // A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
 typedef struct ItmRideRow {
-    int    row;              // in the table of bounded rows
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
@@ -62,6 +61,7 @@ typedef struct ItmRide {
     int     nc;              // riding rows, 0: none
     int     ncoupling;
     int     head;            // first block of their chain in the table, or ITM_NONE
+    int*            table;   // their numbers in the table of bounded rows              (capacity)
     ItmRideRow*     rows;    //                                                         (capacity)
     ItmMlcpContact* couplings; // in riding row numbers                                 (coupling_capacity)
     double* H;               // H_cc + Omega of the micro step, row-major               (nc x nc)   1/kg
@@ -105,6 +105,8 @@ typedef struct ItmRide {
     double* f;               // f0, f1 by rows                                          (nc x (1 + n))  N
     double* a_steady;        // accelerations of rows, likewise                         (nc x (1 + n))  m/s^2
     double* W_steady;        // and of the lengths                                      (n x (1 + n))   m/s^2
+    int*    loaded;          // rows with a force                                       (nloaded)
+    int     nloaded;
     int*    held;            // active rows with bounds, to be checked                  (nheld)
     int     nheld;
     int*    stuck;           // couplings whose tangents stick, to be checked           (nstuck)
@@ -149,7 +151,7 @@ typedef struct ItmRim {
     double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)
     double* Y;              // y~                                                       (n x nv)
     int     neliminated;
-    int*    eliminated;     // bounded rows in the table that were eliminated as active (neliminated)
+    int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
     bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
 
     // micro steps
@@ -178,7 +180,7 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 // The RIM for a step H from the present state at time t, by one evaluation in the configuration q (+) shift v; the interface
 // forces (d->input of its actuators) are left out of it and must be set again by the caller. shift > 0: d->q stays there until
 // itm_rim_take_over. shift 0: the factors are left for the mechanism's own step.
-// ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error.
+// ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error; the state is then left half done, as with those below.
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
 
@@ -216,8 +218,5 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
 // Of rim->W.
 bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
                               double* scratch);
-
-// Name of a bounded row of the table of d, "sphere block normal", "stop limit". Returns text.
-const char* itm_rim_name_row(const ItmModel* m, const ItmData* d, int row, char* text, size_t size);
 
 #endif

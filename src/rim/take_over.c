@@ -30,7 +30,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
 static void place(const ItmRide* r, double* x, const double* Q)
 {
     for (int i = 0; i < r->nc; i++) {
-        x[r->rows[i].row] = Q[i];
+        x[r->table[i]] = Q[i];
     }
 }
 
@@ -39,8 +39,8 @@ static void report(const ItmRim* rim, ItmData* d)
     const ItmRide* r = &rim->ride;
     ItmBounded* b = d->bounded;
     for (int i = 0; i < r->nc; i++) {
-        b->v_after[r->rows[i].row] = r->wc[i];
-        b->state[r->rows[i].row] = r->state[i];
+        b->v_after[r->table[i]] = r->wc[i];
+        b->state[r->table[i]] = r->state[i];
         if (r->rows[i].is_motor) {
             d->ledger[ITM_LEDGER_MOTION] += r->work[i];
         } else {
@@ -59,7 +59,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
         n += b->blocks[b->rows[i].block].rides ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
     for (int i = 0; i < rim->ride.nc; i++) {
-        int known = itm_bounded_find(b, b->rows[rim->ride.rows[i].row].key);
+        int known = itm_bounded_find(b, b->rows[rim->ride.table[i]].key);
         bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
         n += held != (rim->ride.state[i] == ITM_ROW_ACTIVE);
     }
@@ -129,6 +129,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     memset(push, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
         ItmStatus status = add_bounded(m, d, rim, v, v_mean, push);
+        status = status == ITM_OK ? itm_step_judge(m, d) : status;
         if (status != ITM_OK) {
             return status;
         }

@@ -284,6 +284,21 @@ static bool report(ItmData* d, const ItmMlcpInfo* info)
     return is_solved;
 }
 
+ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
+                                 const ItmMlcpProblem* problem, const int* table)
+{
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    options.solver = m->contact_options.solver;
+    options.tolerance = m->contact_options.tolerance;
+    options.effort = m->contact_options.effort;
+    options.warm_start = true;
+    ItmStatus status = itm_mlcp_solve(workspace, result, problem, &options, &d->error);
+    if (status == ITM_OK && !report(d, &result->info)) {
+        note_residual(d->bounded, table[result->info.worst_row], result->info.residual);
+    }
+    return status;
+}
+
 // One MLCP of the assembled island; impulses in island_x, row velocities A v+ in island_v.
 static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
 {
@@ -298,18 +313,10 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .ncontact = itm_bounded_number_couplings(b, head),
         .contacts = b->island_couplings,
     };
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.solver = m->contact_options.solver;
-    options.tolerance = m->contact_options.tolerance;
-    options.effort = m->contact_options.effort;
-    options.warm_start = true;
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
-    ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
+    ItmStatus status = itm_bounded_solve_mlcp(m, d, b->workspace, &result, &problem, b->global);
     if (status != ITM_OK) {
         return status;
-    }
-    if (!report(d, &result.info)) {
-        note_residual(b, b->global[result.info.worst_row], result.info.residual);
     }
     b->island_redundant = result.info.nredundant;
     for (int i = 0; i < n; i++) {

@@ -25,6 +25,10 @@ int itm_bounded_number_rows(ItmBounded* b, int head);
 void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
 // Friction couplings of a chain in its own row numbers, into b->island_couplings. Returns how many.
 int itm_bounded_number_couplings(ItmBounded* b, int head);
+// Solve a warm started problem over rows of the table (table: their numbers, ITM_NONE: of another one) with the options of the model; what it took and
+// what is left is noted in d->info and for itm_step_judge.
+ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
+                                 const ItmMlcpProblem* problem, const int* table);
 // Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
 ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h);
 // Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.

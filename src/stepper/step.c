@@ -154,9 +154,7 @@ static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
                          m->bodies[body].name, itm_data_get_time(d), where);
 }
 
-// Note the row that is farthest off its law where an island was not solved to the tolerance; too many such steps on end
-// are a failure, because what the state then shows is no longer the model.
-static ItmStatus judge_residual(const ItmModel* m, ItmData* d)
+ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     const ItmContactOptions* options = &m->contact_options;
@@ -206,7 +204,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         status = fail_not_finite(m, d, culprit);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        status = judge_residual(m, d);
+        status = itm_step_judge(m, d);
     }
     if (status != ITM_OK) {
         memcpy(d->state, d->state_backup, sizeof(double) * (size_t)d->nstate);

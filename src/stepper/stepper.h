@@ -18,6 +18,10 @@ void itm_euler_factor(const ItmModel* m, ItmData* d, double h);
 // d->row_ref: row velocities at both ends of the step; d->lambda: its row impulses so far.
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);
 
+// After a step with bounded rows: note the row that is farthest off its law where an island was not solved to the tolerance; too
+// many such steps on end are a failure, because what the state then shows is no longer the model.
+ItmStatus itm_step_judge(const ItmModel* m, ItmData* d);
+
 ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_reference_destroy(ItmData* d);
 ItmStatus itm_reference_step(const ItmModel* m, ItmData* d);

@@ -1,0 +1,219 @@
+// Coupled runs of the examples: how much faster than real time, what an interface model costs, what the papers' exchange costs
+// at equal error, what a second thread gives. A table of its own; times are CPU time of this process but for the threads.
+#include "bench/measure.h"
+#include "interim/interim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void stop_on_error(ItmStatus status, const ItmError* error)
+{
+    if (status != ITM_OK) {
+        fprintf(stderr, "interim: %s: %s\n", itm_status_message(status), error->message);
+        exit(1);
+    }
+}
+
+// ---------------------------------------------------------------------------- runs
+
+typedef struct Run {
+    ItmModelFile* file;
+    ItmCosim* cosim;
+} Run;
+
+static Run open_run(const char* example, const char* const* overrides, int noverride)
+{
+    Run r = {0};
+    ItmError error = {0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/examples/%s.yaml", ITM_SOURCE_DIR, example);
+    stop_on_error(itm_file_load(&r.file, path, overrides, noverride, &error), &error);
+    stop_on_error(itm_file_create_cosim(&r.cosim, r.file, NULL, &error), &error);
+    return r;
+}
+
+static void close_run(Run* r)
+{
+    itm_cosim_destroy(r->cosim);
+    itm_file_destroy(r->file);
+}
+
+static ItmStatus advance(Run* r, double duration)
+{
+    ItmStatus status = ITM_OK;
+    for (long n = lround(duration / itm_cosim_get_step(r->cosim)); n > 0 && status == ITM_OK; n--) {
+        status = itm_cosim_step(r->cosim);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- real time
+
+#define REPEATS 20
+
+static void measure_manipulator(void)
+{
+    static const char* const OVERRIDES[] = {"cosim.macro_step=10ms", "cosim.subsystems.hydraulics.step=0.2ms",
+                                            "cosim.subsystems.hydraulics.integrator=euler"};
+    Run r = open_run("manipulator", OVERRIDES, 3);
+    double seconds[2] = {0.0, 0.0};
+    for (int k = 0; k < REPEATS; k++) {
+        itm_cosim_reset(r.cosim);
+        for (int i = 0; i < 2; i++) {
+            double start = bench_now();
+            stop_on_error(advance(&r, 1.0), itm_cosim_get_error(r.cosim));
+            double taken = bench_now() - start;
+            seconds[i] = k == 0 || taken < seconds[i] ? taken : seconds[i];
+        }
+    }
+    ItmCosimCost cost = itm_cosim_get_cost(r.cosim);
+    printf("manipulator, H = 10 ms, h = 0.2 ms, Euler, best of %d\n", REPEATS);
+    printf("  first second (rest)              %8.1f times real time, %.3f us a micro step     goal 200\n", 1.0 / seconds[0],
+           1e6 * seconds[0] / 5000.0);
+    printf("  second second (impact, sliding)  %8.1f times real time, %.3f us a micro step     goal 200\n", 1.0 / seconds[1],
+           1e6 * seconds[1] / 5000.0);
+    printf("  of the last run: mechanism %.1f %%, interface model %.1f %%, subsystems %.1f %%\n",
+           100.0 * cost.mechanism / (cost.mechanism + cost.rim + cost.subsystems),
+           100.0 * cost.rim / (cost.mechanism + cost.rim + cost.subsystems),
+           100.0 * cost.subsystems / (cost.mechanism + cost.rim + cost.subsystems));
+    close_run(&r);
+}
+
+// What making an interface model adds to the mechanism's macro step.
+static void measure_model(const char* example)
+{
+    static const char* const OVERRIDES[] = {"cosim.macro_step=2ms"};
+    Run r = open_run(example, OVERRIDES, 1);
+    stop_on_error(advance(&r, 2.0), itm_cosim_get_error(r.cosim));
+    ItmCosimCost cost = itm_cosim_get_cost(r.cosim);
+    printf("interface model of %-13s  %8.3f of the mechanism's step                          goal 0.15\n", example,
+           cost.rim / cost.mechanism);
+    close_run(&r);
+}
+
+// ---------------------------------------------------------------------------- equal error
+
+#define DURATION 12.0
+#define SPACING 0.1  // s
+#define POINTS 120
+
+// Lengths of both cylinders of the double crane, every SPACING; CPU time. INFINITY: broke down.
+static double record(const char* const* overrides, int noverride, double* lengths)
+{
+    Run r = open_run("crane-double", overrides, noverride);
+    double start = bench_now();
+    ItmStatus status = ITM_OK;
+    for (int k = 0; k < POINTS && status == ITM_OK; k++) {
+        status = advance(&r, SPACING);
+        lengths[2 * k] = itm_cosim_get_bond(r.cosim, 0).length;
+        lengths[2 * k + 1] = itm_cosim_get_bond(r.cosim, 1).length;
+    }
+    double seconds = bench_now() - start;
+    close_run(&r);
+    return status == ITM_OK ? seconds : INFINITY;
+}
+
+static double rms(const double* a, const double* b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 2 * POINTS; k++) {
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    }
+    return sqrt(sum / (2 * POINTS));
+}
+
+// Shrink the papers' steps until they are as accurate as impulses at 10 ms.
+static void measure_equal_error(void)
+{
+    static double fine[2 * POINTS], coarse[2 * POINTS];
+    static const char* const FINE[] = {"cosim.coupling=monolithic", "cosim.macro_step=0.02ms",
+                                       "cosim.subsystems.hydraulics.step=0.02ms"};
+    static const char* const STEPS[] = {"1", "0.5", "0.2", "0.1", "0.05", "0.02", "0.01"};
+    record(FINE, 3, fine);
+    double seconds = record(NULL, 0, coarse), error = rms(coarse, fine);
+    printf("double crane, RMS of the lengths against H = h = 0.02 ms\n");
+    printf("  impulse, H = 10 ms, h = 0.1 ms   %8.2g m  %8.3f s\n", error, seconds);
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
+        char macro[64], micro[64];
+        const char* h = atof(STEPS[i]) < 0.1 ? STEPS[i] : "0.1";
+        snprintf(macro, sizeof macro, "cosim.macro_step=%sms", STEPS[i]);
+        snprintf(micro, sizeof micro, "cosim.subsystems.hydraulics.step=%sms", h);
+        const char* const overrides[] = {"cosim.exchange=hold", macro, micro};
+        double taken = record(overrides, 3, coarse), off = rms(coarse, fine);
+        printf("  papers, H = %-4s ms, h = %-4s ms  %8.2g m  %8.3f s  %8.1f times the CPU time of impulses%s\n", STEPS[i], h,
+               off, taken, taken / seconds, off <= error ? "   goal 20 at equal error" : "");
+        if (off <= error) {
+            return;
+        }
+    }
+    printf("  the papers' exchange does not reach that error at all\n");
+}
+
+// ---------------------------------------------------------------------------- threads
+
+static double wall_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Two cranes with a circuit each that have nothing to do with one another, in one system. State after a second.
+static double run_threads(int nthread, char* bytes, size_t capacity)
+{
+    ItmError error = {0};
+    static const char* const OVERRIDES[] = {"cosim.macro_step=20ms"};
+    Run one = open_run("crane-double", OVERRIDES, 1);
+    ItmCosimBuilder* b = NULL;
+    ItmCosim* x = NULL;
+    ItmCosimOptions options = itm_default_cosim_options();
+    options.macro_step = 20e-3;
+    options.nthread = nthread;
+    const ItmFileCircuit* c = &one.file->circuits[0];
+    stop_on_error(itm_cosim_builder_create(&b, &error), &error);
+    static const char* const NAMES[2][2] = {{"left", "left_oil"}, {"right", "right_oil"}};
+    for (int i = 0; i < 2; i++) {
+        stop_on_error(itm_cosim_add_mechanism(b, NAMES[i][0], one.file->model, NULL, NULL, &error), &error);
+        stop_on_error(itm_cosim_add_circuit(b, NAMES[i][1], c->circuit, &c->options, c->step, NULL, &error), &error);
+        stop_on_error(itm_cosim_add_bond(b, i, "cyl1", i, "cyl1", NULL, &error), &error);
+        stop_on_error(itm_cosim_add_bond(b, i, "cyl2", i, "cyl2", NULL, &error), &error);
+    }
+    stop_on_error(itm_cosim_build(&x, b, &options, &error), &error);
+    double start = wall_now();
+    for (int k = 0; k < 500; k++) {
+        stop_on_error(itm_cosim_step(x), itm_cosim_get_error(x));
+    }
+    double seconds = wall_now() - start;
+    if (itm_cosim_get_state_size(x) <= capacity) {
+        stop_on_error(itm_cosim_save(x, bytes, itm_cosim_get_state_size(x)), itm_cosim_get_error(x));
+    }
+    itm_cosim_destroy(x);
+    itm_cosim_builder_destroy(b);
+    close_run(&one);
+    return seconds;
+}
+
+static void measure_threads(void)
+{
+    static char one[1 << 20], two[1 << 20];
+    double seconds[2] = {INFINITY, INFINITY};
+    for (int k = 0; k < 5; k++) {
+        seconds[0] = fmin(seconds[0], run_threads(1, one, sizeof one));
+        seconds[1] = fmin(seconds[1], run_threads(2, two, sizeof two));
+    }
+    printf("two cranes, two threads            %8.2f times as fast as one, %s bits              goal 1.6\n",
+           seconds[0] / seconds[1], memcmp(one, two, sizeof one) == 0 ? "identical" : "DIFFERENT");
+}
+
+int main(void)
+{
+    measure_manipulator();
+    measure_model("crane-single");
+    measure_model("crane-double");
+    measure_equal_error();
+    measure_threads();
+    return 0;
+}

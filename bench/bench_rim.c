@@ -1,0 +1,186 @@
+// Interface models: what making one costs beside the mechanism's step, and how fast micro steps with contact run.
+//
+// A RIM's cost is that of the extraction with all interfaces less that of the same without any; both, and the mechanism's own
+// step, are CPU times in one run, the least of many rounds.
+#include "bench/measure.h"
+#include "interim/cosim.h"
+#include "rim/rim.h"
+#include "scenes/scenes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROUNDS 100
+#define STEP 1e-2   // s
+#define COST_GOAL 15.0    // per cent
+#define SPEED_GOAL 200.0  // times real time
+
+static void stop_on_error(ItmStatus status, const ItmError* error)
+{
+    if (status != ITM_OK) {
+        fprintf(stderr, "interim: %s: %s\n", itm_status_message(status), error->message);
+        exit(1);
+    }
+}
+
+// ---------------------------------------------------------------------------- cost of a RIM
+
+static void init_rim(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
+{
+    const int actuators[2] = {0, 1};
+    itm_rim_lay_out(rim, arena, m, n);
+    if (itm_arena_allocate(arena) != 0) {
+        fprintf(stderr, "bench_rim: out of memory\n");
+        exit(1);
+    }
+    itm_rim_lay_out(rim, arena, m, n);
+    itm_rim_init(rim, m, actuators);
+}
+
+static double time_steps(const ItmModel* m, ItmData* d, int count)
+{
+    itm_reset(m, d);
+    double start = bench_now();
+    for (int k = 0; k < count; k++) {
+        stop_on_error(itm_step(m, d), &d->error);
+    }
+    return (bench_now() - start) / count;
+}
+
+static double time_extractions(const ItmModel* m, ItmData* d, ItmRim* rim, int count)
+{
+    itm_reset(m, d);
+    itm_data_refresh(m, d);
+    double start = bench_now();
+    for (int k = 0; k < count; k++) {
+        d->position_state = ITM_POSITION_STALE;
+        stop_on_error(itm_rim_extract(m, d, rim, 0.0, STEP, 0.0, ITM_RIM_RIDE), &d->error);
+    }
+    return (bench_now() - start) / count;
+}
+
+static void measure_cost(const char* name, ItmModel* m, int n)
+{
+    ItmError error = {0};
+    ItmStepOptions options = itm_default_step_options();
+    ItmData* d = NULL;
+    ItmArena arenas[2] = {{0}};
+    ItmRim without = {0}, with = {0};
+    options.step = STEP;
+    stop_on_error(itm_data_create(&d, m, &options, &error), &error);
+    init_rim(&without, &arenas[0], m, 0);
+    init_rim(&with, &arenas[1], m, n);
+    double best[3] = {1.0, 1.0, 1.0};
+    for (int round = 0; round < ROUNDS; round++) {
+        double times[3] = {time_steps(m, d, 40), time_extractions(m, d, &without, 200), time_extractions(m, d, &with, 200)};
+        for (int i = 0; i < 3; i++) {
+            best[i] = times[i] < best[i] ? times[i] : best[i];
+        }
+    }
+    double cost = best[2] - best[1], share = 100.0 * cost / best[0];
+    printf("%-34s %d interfaces: step %6.2f us, RIM %6.3f us, %5.1f %% (goal %.0f %%: %s)\n", name, n, 1e6 * best[0],
+           1e6 * cost, share, COST_GOAL, share <= COST_GOAL ? "yes" : "NO");
+    itm_arena_free(&arenas[0]);
+    itm_arena_free(&arenas[1]);
+    itm_data_destroy(d);
+    itm_model_destroy(m);
+}
+
+static void measure_costs(void)
+{
+    static const char* const NAMES[3][2] = {{"double crane, absolute", "double crane, joint"},
+                                            {"parallel crane, absolute", "parallel crane, joint"},
+                                            {"manipulator, absolute", "manipulator, joint"}};
+    for (int scene = 0; scene < 3; scene++) {
+        for (int coordinates = 0; coordinates < 2; coordinates++) {
+            ItmError error = {0};
+            ItmModel* m = NULL;
+            ItmManipulatorScene manipulator = itm_default_manipulator_scene();
+            manipulator.coordinates = (ItmCoordinates)coordinates;
+            stop_on_error(scene == 0   ? itm_crane_build(&m, (ItmCoordinates)coordinates, 2, &error)
+                          : scene == 1 ? itm_parallel_crane_build(&m, (ItmCoordinates)coordinates, &error)
+                                       : itm_manipulator_build(&m, &manipulator, &error),
+                          &error);
+            measure_cost(NAMES[scene][coordinates], m, scene == 1 ? 1 : 2);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- manipulator
+
+static void couple(ItmCosim** x, const ItmModel* m, const ItmCircuit* c, ItmHydraulicIntegrator integrator)
+{
+    ItmError error = {0};
+    ItmCosimBuilder* b = NULL;
+    ItmHydraulicOptions hydraulics = itm_default_hydraulic_options();
+    ItmCosimOptions options = itm_default_cosim_options();
+    hydraulics.integrator = integrator;
+    hydraulics.use_ledger = false;
+    options.macro_step = STEP;
+    stop_on_error(itm_cosim_builder_create(&b, &error), &error);
+    stop_on_error(itm_cosim_add_mechanism(b, "arm", m, NULL, NULL, &error), &error);
+    stop_on_error(itm_cosim_add_circuit(b, "hydraulics", c, &hydraulics, 2e-4, NULL, &error), &error);
+    stop_on_error(itm_cosim_add_bond(b, 0, "cyl1", 0, "cyl1", NULL, &error), &error);
+    stop_on_error(itm_cosim_add_bond(b, 0, "cyl2", 0, "cyl2", NULL, &error), &error);
+    stop_on_error(itm_cosim_build(x, b, &options, &error), &error);
+    itm_cosim_builder_destroy(b);
+}
+
+// Valves and pressures that hold the arm at the start.
+static void rest(ItmCosim* x, const ItmCircuit* c)
+{
+    static const char* const VALVES[2] = {"valve1", "valve2"};
+    static const double KAPPA[2] = {0.4416, 0.4871};
+    ItmHydraulics* h = itm_cosim_get_hydraulics(x, 0);
+    ItmHydraulicRest left;
+    for (int i = 0; i < 2; i++) {
+        stop_on_error(itm_cosim_set_input(x, 0, itm_circuit_find_input(c, VALVES[i]), KAPPA[i] - 0.5), itm_cosim_get_error(x));
+    }
+    stop_on_error(itm_hydraulics_solve_static(c, h, NULL, &left), itm_hydraulics_get_error(h));
+}
+
+static double time_second(ItmCosim* x)
+{
+    double start = bench_now();
+    for (int k = 0; k < 100; k++) {
+        stop_on_error(itm_cosim_step(x), itm_cosim_get_error(x));
+    }
+    return bench_now() - start;
+}
+
+static void measure_manipulator(ItmHydraulicIntegrator integrator)
+{
+    ItmError error = {0};
+    ItmModel* m = NULL;
+    ItmCircuit* c = NULL;
+    ItmCosim* x = NULL;
+    ItmManipulatorScene scene = itm_default_manipulator_scene();
+    stop_on_error(itm_manipulator_build(&m, &scene, &error), &error);
+    stop_on_error(itm_manipulator_circuit_build(&c, -0.15, &error), &error);
+    couple(&x, m, c, integrator);
+    double best[2] = {1.0, 1.0};
+    for (int round = 0; round < 20; round++) {
+        stop_on_error(itm_cosim_reset(x), itm_cosim_get_error(x));
+        rest(x, c);
+        for (int i = 0; i < 2; i++) {
+            double seconds = time_second(x);
+            best[i] = seconds < best[i] ? seconds : best[i];
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        printf("manipulator, H = 10 ms, h = 0.2 ms, %-5s second %d (%s): %5.0f times real time, %.2f us a micro step (goal %.0f: %s)\n",
+               itm_hydraulic_integrator_name(integrator), i + 1, i == 0 ? "free" : "impact, sliding, wall", 1.0 / best[i],
+               1e6 * best[i] / 5000, SPEED_GOAL, 1.0 / best[i] >= SPEED_GOAL ? "yes" : "NO");
+    }
+    itm_cosim_destroy(x);
+    itm_circuit_destroy(c);
+    itm_model_destroy(m);
+}
+
+int main(void)
+{
+    measure_costs();
+    measure_manipulator(ITM_HYDRAULIC_EULER);
+    measure_manipulator(ITM_HYDRAULIC_RK4);
+    return 0;
+}

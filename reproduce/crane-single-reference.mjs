@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+export default {
+  paper: "cranes",
+  item: "Figs. 8 and 10",
+  says: "Single-actuator crane: over the work cycle the actuator hits both end dampers, and the energy of the whole system is balanced as long as the solution is stable.",
+  run({ run }) {
+    const { rows } = run("examples/crane-single.yaml", ["--set", "cosim.coupling=monolithic", "--every", "10ms"]);
+    const touches = rows.filter((r) => Math.abs(r["hydraulics.cyl1.damper_force"]) > 0);
+    const lengths = rows.map((r) => r["crane.cyl1.length"]);
+    const middle = (Math.min(...lengths) + Math.max(...lengths)) / 2;
+    const ends = new Set(touches.map((r) => (r["crane.cyl1.length"] < middle ? "in" : "out")));
+    const balance = Math.max(...rows.map((r) => Math.abs(r["energy.balance"])));
+    const supply = rows.at(-1)["energy.supply"];
+    return {
+      measured: `end dampers touched: ${[...ends].join(" and ") || "none"}; length ${Math.min(...lengths).toFixed(4)} to ${Math.max(...lengths).toFixed(4)} m; energy balanced to ` +
+        `${balance.toExponential(1)} J of ${supply.toFixed(0)} J from the pump`,
+      matched: ends.size === 2 && balance < 1e-3 * supply,
+    };
+  },
+};

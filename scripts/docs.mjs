@@ -1,0 +1,183 @@
+// The documentation as a site of plain pages: docs/**/*.md, the C API from the headers, a gallery of reports.
+//   node scripts/docs.mjs INTERIM OUT
+// Pages fetch nothing; there are no scripts in them but those of the reports.
+// SPDX-License-Identifier: Apache-2.0
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, posix, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Marked } from "../web/node_modules/marked/lib/marked.esm.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const [interim, out] = process.argv.slice(2).map((path) => resolve(path));
+const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+
+// ---------------------------------------------------------------------------- what there is
+
+/** Sections of the site: title, and pages by their place under docs/. What is not listed comes last, under "More". */
+const SECTIONS = [
+  ["Begin", ["guide/getting-started.md"]],
+  ["Guide", /^guide\//],
+  ["Tutorials", /^tutorials\//],
+  ["Theory", /^theory/],
+  ["Reference", /^reference\//],
+  ["Project", /^(architecture|benchmarks)/],
+];
+const GALLERY = ["manipulator", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "crane"];
+
+function findPages(folder = "") {
+  return readdirSync(join(root, "docs", folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(folder, entry.name);
+    return entry.isDirectory() ? findPages(path) : path.endsWith(".md") ? [path] : [];
+  });
+}
+
+function titleOf(text, path) {
+  return /^#\s+(.+)$/m.exec(text)?.[1].replace(/[`*]/g, "") ?? path;
+}
+
+// ---------------------------------------------------------------------------- markdown
+
+const slugs = new Map();
+function slugOf(text) {
+  const slug = text.toLowerCase().replace(/<[^>]+>/g, "").replace(/&[a-z]+;/g, "").replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s/g, "-");
+  const count = slugs.get(slug) ?? 0;
+  slugs.set(slug, count + 1);
+  return count ? `${slug}-${count}` : slug;
+}
+
+const marked = new Marked({ gfm: true });
+marked.use({
+  renderer: {
+    heading({ tokens, depth }) {
+      const text = this.parser.parseInline(tokens);
+      return `<h${depth} id="${slugOf(text)}">${text}</h${depth}>\n`;
+    },
+    link({ href, tokens }) {
+      // links between pages of docs/ stay within the site; files of the repository are named only
+      const text = this.parser.parseInline(tokens);
+      const target = href.replace(/\.md(#|$)/, ".html$1");
+      if (/^https?:/.test(href) || (!href.endsWith(".md") && !/\.md#|^#|\.html|\.png$/.test(href))) return text;
+      return `<a href="${escape(target)}">${text}</a>`;
+    },
+  },
+});
+
+function renderMarkdown(text) {
+  slugs.clear();
+  return marked.parse(text);
+}
+
+// ---------------------------------------------------------------------------- headers
+
+/** A header as a page: its first comment, then each declaration with the comment before it. */
+function renderHeader(name, text) {
+  const lines = text.split("\n");
+  const parts = [];
+  let comment = [], code = [];
+  let depth = 0;
+  const flush = () => {
+    const words = comment.filter((line) => !/^SPDX|^clang-format/.test(line)).join("\n");
+    if (code.length) parts.push(`<div class="declaration">${paragraphs(words)}<pre><code>${escape(code.join("\n"))}</code></pre></div>`);
+    else if (words.trim()) parts.push(paragraphs(words));
+    comment = [];
+    code = [];
+  };
+  for (const line of lines) {
+    const banner = /^\/\/ -{20,}\s*(.*)$/.exec(line);
+    if (banner) {
+      flush();
+      parts.push(`<h2 id="${slugOf(banner[1])}">${escape(banner[1])}</h2>`);
+    } else if (depth === 0 && /^\/\//.test(line)) {
+      if (code.length) flush();
+      comment.push(line.replace(/^\/\/ ?/, ""));
+    } else if (/^\s*$/.test(line) && depth === 0) {
+      flush();
+    } else if (!/^(#|ITM_EXTERN_C|extern "C")/.test(line)) {
+      code.push(line);
+      depth += (line.match(/[{(]/g) ?? []).length - (line.match(/[})]/g) ?? []).length;
+    }
+  }
+  flush();
+  return `<h1>interim/${escape(name)}</h1>\n${parts.join("\n")}`;
+}
+
+function paragraphs(text) {
+  return text.split(/\n\s*\n/).filter((p) => p.trim()).map((p) => (/^\s{2,}/m.test(p) ? `<pre class="words">${escape(p)}</pre>` : `<p>${escape(p)}</p>`)).join("\n");
+}
+
+// ---------------------------------------------------------------------------- pages
+
+const STYLE = `
+main.doc { display: grid; grid-template-columns: 15rem minmax(0, 52rem); gap: 2.5rem; max-width: 76rem; margin: 0 auto; padding: 1.2rem 1.25rem 4rem; }
+main.doc nav { position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); overflow: auto; font-size: 0.88rem; }
+main.doc nav h2 { font-size: 0.78rem; text-transform: uppercase; letter-spacing: 0.05em; color: var(--muted); margin: 1rem 0 0.2rem; }
+main.doc nav a { display: block; padding: 0.12rem 0.5rem; color: var(--text); text-decoration: none; border-left: 2px solid transparent; }
+main.doc nav a:hover { color: var(--accent); } main.doc nav a[aria-current] { color: var(--accent); border-left-color: var(--accent); }
+article { overflow-wrap: anywhere; } article h1 { font-size: 1.9rem; } article h2 { margin-top: 2rem; border-bottom: 1px solid var(--grid); padding-bottom: 0.2rem; }
+article a { color: var(--accent); } article img { max-width: 100%; border: 1px solid var(--grid); border-radius: 8px; }
+article pre { background: var(--card); border: 1px solid var(--grid); border-radius: 8px; padding: 0.7rem 0.9rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.45; }
+article pre.words { background: none; border: 0; padding: 0; white-space: pre-wrap; font-family: inherit; font-size: inherit; }
+article table { display: block; overflow-x: auto; margin: 0.8rem 0; } article th, article td { padding: 0.35rem 0.9rem 0.35rem 0; }
+.declaration { margin: 1rem 0; } .declaration p { margin: 0.3rem 0; }
+@media (max-width: 800px) { main.doc { grid-template-columns: minmax(0, 1fr); } main.doc nav { position: static; max-height: none; } }`;
+const style = readFileSync(join(root, "web/report.css"), "utf8") + STYLE;
+
+function write(path, title, body, menu) {
+  const up = relative(dirname(path), ".") || ".";
+  const links = menu.map(([section, pages]) => `<h2>${escape(section)}</h2>${pages
+    .map(([href, text]) => `<a href="${escape(posix.join(up, href))}"${href === path ? ' aria-current="page"' : ""}>${escape(text)}</a>`).join("")}`).join("");
+  const file = join(out, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)} - Interim</title>
+<link rel="stylesheet" href="${posix.join(up, "style.css")}"></head><body><main class="doc"><nav aria-label="pages"><a href="${posix.join(up, "index.html")}"><b>Interim</b></a>${links}</nav>
+<article>${body}</article></main></body></html>
+`);
+}
+
+/** Reports of some examples; those that this version does not have are left out. */
+function makeGallery() {
+  mkdirSync(join(out, "gallery"), { recursive: true });
+  return GALLERY.filter((name) => existsSync(join(root, "examples", `${name}.yaml`))).flatMap((name) => {
+    const model = join("examples", `${name}.yaml`);
+    const result = spawnSync(interim, ["run", "-q", model, "--report", join(out, "gallery", `${name}.html`)], { cwd: root, encoding: "utf8" });
+    if (result.status !== 0 && result.status !== 2) {
+      console.error(result.stderr);
+      process.exitCode = 1;
+      return [];
+    }
+    const title = /^title:\s*(.*)$/m.exec(readFileSync(join(root, model), "utf8"))?.[1] ?? name;
+    return [[name, title.replace(/^"|"$/g, "")]];
+  });
+}
+
+// ---------------------------------------------------------------------------- site
+
+const files = findPages().sort();
+const texts = new Map(files.map((path) => [path, readFileSync(join(root, "docs", path), "utf8")]));
+const headers = readdirSync(join(root, "include/interim")).filter((name) => name.endsWith(".h")).sort();
+const left = new Set(files);
+const menu = SECTIONS.map(([title, which]) => {
+  const pages = files.filter((path) => left.has(path) && (Array.isArray(which) ? which.includes(path) : which.test(path)));
+  pages.forEach((path) => left.delete(path));
+  return [title, pages.map((path) => [path.replace(/\.md$/, ".html"), titleOf(texts.get(path), path)])];
+});
+menu.push(["C API", headers.map((name) => [`api/${name}.html`, name])]);
+menu.push(["Pictures", [["gallery.html", "Gallery of reports"]]]);
+if (left.size) menu.push(["More", [...left].map((path) => [path.replace(/\.md$/, ".html"), titleOf(texts.get(path), path)])]);
+const shown = menu.filter(([, pages]) => pages.length);
+
+for (const [path, text] of texts) write(path.replace(/\.md$/, ".html"), titleOf(text, path), renderMarkdown(text), shown);
+for (const name of headers) {
+  slugs.clear();
+  write(`api/${name}.html`, name, renderHeader(name, readFileSync(join(root, "include/interim", name), "utf8")), shown);
+}
+const gallery = makeGallery();
+write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>.</p><ul>${gallery
+  .map(([name, title]) => `<li><a href="gallery/${name}.html">${escape(title)}</a> (<code>examples/${name}.yaml</code>)</li>`).join("")}</ul>`, shown);
+const readme = readFileSync(join(root, "README.md"), "utf8").replaceAll("](docs/", "](");
+write("index.html", "Interim", renderMarkdown(readme).replaceAll('src="docs/', 'src="'), shown);
+writeFileSync(join(out, "style.css"), style);
+if (existsSync(join(root, "docs/images"))) cpSync(join(root, "docs/images"), join(out, "images"), { recursive: true });
+console.log(`${texts.size + headers.length + 2} pages, ${gallery.length} reports`);
