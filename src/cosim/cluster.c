@@ -90,7 +90,8 @@ static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCl
     long K = 1;
     for (int i = 0; i < cluster->nmechanism; i++) {
         const ItmMechanismDef* def = &b->mechanisms.items[cluster->mechanisms[i]];
-        long n = def->has_step ? itm_cosim_count_whole(x->step, def->step.step) : 1;
+        bool has_own = def->has_step && !x->options.is_monolithic;
+        long n = has_own ? itm_cosim_count_whole(x->step, def->step.step) : 1;
         if (n == 0) {
             return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
                           def->step.step, def->name);

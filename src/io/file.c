@@ -110,7 +110,7 @@ static bool is_named_by(const char* element, const char* key)
 static void locate_element(const ItmNode* multibody, ItmError* error)
 {
     static const char* const COLLECTIONS[] = {"bodies",  "joints", "couplings",
-                                              "motions", "forces", "shapes"};
+                                              "motions", "forces", "shapes", "points"};
     if (error == NULL) {
         return;
     }

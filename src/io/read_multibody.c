@@ -22,6 +22,7 @@ enum {
     MOTIONS,
     FORCES,
     EVENTS,
+    POINTS,
     INTERFACES,
     STEP,  // this and the next of subsystems only
     TYPE,
@@ -30,7 +31,7 @@ enum {
 
 static const char* const KEYS[NKEY] = {
     "name",       "gravity", "coordinates", "materials", "material_pairs", "contact", "bodies", "urdf", "shapes",
-    "no_contact", "joints",  "couplings",   "motions",   "forces",         "events",  "interfaces", "step", "type"};
+    "no_contact", "joints",  "couplings",   "motions",   "forces",         "events",  "points", "interfaces", "step", "type"};
 
 static void read_world(ItmReader* r, const ItmNode** v)
 {
@@ -80,7 +81,31 @@ static void take_signals(ItmReader* r)
     }
 }
 
-// ---------------------------------------------------------------------------- interfaces
+// ---------------------------------------------------------------------------- points and interfaces
+
+// `P: {body: tool, point: [x, y, z]}`
+static void read_point(ItmReader* r, const ItmItem* item)
+{
+    enum { BODY, POINT, NPOINT_KEY };
+    static const char* const POINT_KEYS[NPOINT_KEY] = {"body", "point"};
+    const ItmNode* v[NPOINT_KEY];
+    itm_reader_get_map(r, item->value, "a point", POINT_KEYS, NPOINT_KEY, v);
+    itm_reader_require(r, item->value, v[BODY], "a point", "body");
+    ItmPointDef def = {.name = item->key->text, .body = itm_reader_get_body(r, v[BODY])};
+    def.point = itm_reader_get_vec(r, v[POINT], ITM_DIM_LENGTH, def.point);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"name", item->key}, {"body", v[BODY]}, {"point", v[POINT]}};
+        itm_reader_take(r, itm_builder_add_point(r->builder, &def, NULL, r->error), item->key, blames, ITM_COUNT(blames));
+    }
+}
+
+static void read_points(ItmReader* r, const ItmNode* node)
+{
+    for (const ItmItem* item = itm_reader_is_collection(r, node, "points") ? node->first : NULL;
+         item != NULL && r->status == ITM_OK; item = item->next) {
+        read_point(r, item);
+    }
+}
 
 static void fail_memory(ItmReader* r)
 {
@@ -151,6 +176,7 @@ static void read_parts(ItmReader* r, const ItmNode* node, const ItmNode** v, Itm
         itm_reader_fail(r, v[BODIES] != NULL ? v[BODIES] : node, "there are no bodies%s",
                         v[URDF] != NULL ? " that could move: 'base: free' in urdf lets the robot go" : "");
     }
+    read_points(r, v[POINTS]);
     read_interfaces(r, v[INTERFACES], mechanism);
 }
 

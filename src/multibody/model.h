@@ -158,6 +158,13 @@ typedef struct ItmPush {
     double max_force;   //   limit either way, 0: none
 } ItmPush;
 
+// A point that is watched.
+typedef struct ItmPoint {
+    const char* name;
+    int     body;
+    ItmVec3 point;      // from the centre of mass, body axes                                      m
+} ItmPoint;
+
 typedef struct ItmBushing {
     const char* name;
     int      body_a, body_b;
@@ -212,7 +219,7 @@ typedef struct ItmOutput {
 
 struct ItmModel {
     ItmVec3 gravity;
-    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator;
+    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator, npoint;
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
@@ -229,6 +236,7 @@ struct ItmModel {
     ItmLoad*    loads;
     ItmPush*    pushes;       // user's springs, joint springs, actuators, force motions
     ItmBushing* bushings;
+    ItmPoint*   points;
     ItmSignal*  signals;
     int*        actuator_push; // actuator -> push                          (nactuator)
     ItmLimit*   limits;       //                                            (nlimit)
