@@ -51,7 +51,8 @@ static void add_links(const ItmCosim* x, ItmCluster* cluster, ItmFrameBond* bond
         cluster->links[cluster->nlink++] = (ItmRimLink){.a = find_place(cluster, a->mechanism),
                                                         .row_a = a->first + i,
                                                         .b = find_place(cluster, b->mechanism),
-                                                        .row_b = b->first + i};
+                                                        .row_b = b->first + i,
+                                                        .turn = {ITM_NONE, ITM_NONE}};
     }
 }
 
@@ -305,15 +306,25 @@ static ItmVec3 rotation_vector(const ItmMat3* R)
     return itm_vec_scale(sign * scale, itm_vec(q.x, q.y, q.z));
 }
 
+// From the point of b to that of a, in the positions that the data objects have just now.
+static ItmVec3 compute_distance(const ItmCosim* x, const ItmFrameBond* bond)
+{
+    ItmVec3 at[2];
+    for (int k = 0; k < 2; k++) {
+        const ItmInterface* end = get_end(x, bond, k == 0);
+        const ItmData* d = x->mechanisms[end->mechanism].data;
+        at[k] = itm_vec_add(d->x[end->frame.body], itm_mat_mul_vec(&d->R[end->frame.body], end->frame.point));
+    }
+    return itm_vec_sub(at[0], at[1]);
+}
+
 // Gaps of a bond, a less b, by direction in world axes.
 static void compute_gaps(const ItmCosim* x, const ItmFrameBond* bond, double gap[ITM_DIRECTION_COUNT])
 {
     const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
     const ItmData *d_a = x->mechanisms[a->mechanism].data, *d_b = x->mechanisms[b->mechanism].data;
     int i = a->frame.body, j = b->frame.body;
-    ItmVec3 at_a = itm_vec_add(d_a->x[i], itm_mat_mul_vec(&d_a->R[i], a->frame.point));
-    ItmVec3 at_b = itm_vec_add(d_b->x[j], itm_mat_mul_vec(&d_b->R[j], b->frame.point));
-    ItmVec3 d = itm_vec_sub(at_a, at_b);
+    ItmVec3 d = compute_distance(x, bond);
     // R_a turn R_b' is how far a has turned beyond b
     ItmMat3 wanted = itm_mat_mul(&d_a->R[i], &bond->turn);
     ItmMat3 R_b_t = itm_mat_transpose(&d_b->R[j]);
@@ -372,6 +383,28 @@ void itm_clusters_arrive(ItmCosim* x)
 
 // ---------------------------------------------------------------------------- exchange of impulses
 
+// Let the translations of side b be those of the point of a, (v + w x d)_k = v_k + d_l w_m - d_m w_l, where all rotations are rows.
+static void set_levers(const ItmCosim* x, ItmCluster* cluster)
+{
+    for (int i = 0; i < x->nframe_bond; i++) {
+        const ItmFrameBond* bond = &x->frame_bonds[i];
+        if (&x->clusters[bond->cluster] != cluster || bond->n < ITM_DIRECTION_COUNT) {
+            continue;
+        }
+        ItmVec3 distance = compute_distance(x, bond);
+        const double d[3] = {distance.x, distance.y, distance.z};
+        int turns = get_end(x, bond, false)->first + ITM_RX;
+        for (int k = 0; k < 3; k++) {
+            ItmRimLink* link = &cluster->join.links[bond->link + k];
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            link->turn[0] = turns + l;
+            link->lever[0] = d[m];
+            link->turn[1] = turns + m;
+            link->lever[1] = -d[l];
+        }
+    }
+}
+
 static void note_rank(ItmCosim* x, const ItmCluster* cluster, bool has_lost)
 {
     for (int i = 0; i < cluster->nmechanism && has_lost; i++) {
@@ -386,6 +419,7 @@ ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler)
         return ITM_OK;
     }
     ItmCluster* cluster = &x->clusters[coupler->cluster];
+    set_levers(x, cluster);
     ItmStatus status = itm_rim_join_begin(&cluster->join, coupler->K, coupler->use_heun);
     note_rank(x, cluster, status == ITM_OK && cluster->join.rank < cluster->nlink);
     return status;

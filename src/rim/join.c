@@ -110,23 +110,29 @@ void itm_rim_join_destroy_workspace(ItmRimJoin* join)
 
 // ---------------------------------------------------------------------------- sums over the sides of links
 
-// Row of link k in RIM `rim`, with its sign; 0: it has no side there. A link of a RIM with itself has both.
+// A row of a RIM that is part of a link, with its factor: that of a, that of b, rotations of b times levers.
 typedef struct Side {
     int rim, row;
     double sign;
 } Side;
 
+#define NSIDE 4
+
 static Side get_side(const ItmRimLink* link, int side)
 {
-    return side == 0 ? (Side){link->a, link->row_a, 1.0} : (Side){link->b, link->row_b, -1.0};
+    if (side < 2) {
+        return side == 0 ? (Side){link->a, link->row_a, 1.0} : (Side){link->b, link->row_b, -1.0};
+    }
+    int turn = link->turn[side - 2];
+    return turn != ITM_NONE ? (Side){link->b, turn, -link->lever[side - 2]} : (Side){link->b, link->row_b, 0.0};
 }
 
 // What a unit impulse of link l does to w_f of link k.
 static double multiply_links(const ItmRimJoin* join, int k, int l)
 {
     double sum = 0.0;
-    for (int i = 0; i < 4; i++) {
-        Side p = get_side(&join->links[k], i / 2), q = get_side(&join->links[l], i % 2);
+    for (int i = 0; i < NSIDE * NSIDE; i++) {
+        Side p = get_side(&join->links[k], i / NSIDE), q = get_side(&join->links[l], i % NSIDE);
         const ItmRim* rim = join->rims[p.rim];
         sum += p.rim == q.rim ? p.sign * q.sign * rim->W[p.row * rim->n + q.row] : 0.0;
     }
@@ -137,7 +143,7 @@ static double multiply_links(const ItmRimJoin* join, int k, int l)
 static double multiply_line(const ItmRimJoin* join, int k, int j)
 {
     double sum = 0.0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < NSIDE; i++) {
         Side p = get_side(&join->links[k], i);
         const ItmRim* rim = join->rims[p.rim];
         sum += p.rim == join->line_rim[j] ? p.sign * rim->W[p.row * rim->n + join->line_row[j]] : 0.0;
@@ -149,7 +155,7 @@ static double multiply_line(const ItmRimJoin* join, int k, int j)
 static double multiply_ride(const ItmRimJoin* join, int k, int r, int i)
 {
     double sum = 0.0;
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < NSIDE; s++) {
         Side p = get_side(&join->links[k], s);
         sum += p.rim == r ? p.sign * join->rims[r]->ride.Hci[i * join->rims[r]->n + p.row] : 0.0;
     }
@@ -240,9 +246,12 @@ static void fill_links(ItmRimJoin* join)
     int n = join->nlink;
     double *w = join->scratch, *a = w + n;
     for (int k = 0; k < n; k++) {
-        const ItmRimLink* link = &join->links[k];
-        w[k] = join->rims[link->a]->w[link->row_a] - join->rims[link->b]->w[link->row_b];
-        a[k] = join->rims[link->a]->a0[link->row_a] - join->rims[link->b]->a0[link->row_b];
+        w[k] = a[k] = 0.0;
+        for (int s = 0; s < NSIDE; s++) {
+            Side p = get_side(&join->links[k], s);
+            w[k] += p.sign * join->rims[p.rim]->w[p.row];
+            a[k] += p.sign * join->rims[p.rim]->a0[p.row];
+        }
     }
     solve(join, join->w_f, w);
     solve(join, join->a_f, a);
@@ -451,7 +460,7 @@ void itm_rim_join_end(ItmRimJoin* join)
         rim->s[row] = from->s[j];
     }
     for (int k = 0; k < join->nlink; k++) {
-        for (int s = 0; s < 2; s++) {
+        for (int s = 0; s < NSIDE; s++) {
             Side p = get_side(&join->links[k], s);
             join->rims[p.rim]->P0[p.row] += p.sign * join->P0[k];
             join->rims[p.rim]->P1[p.row] += p.sign * join->P1[k];

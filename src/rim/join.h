@@ -14,10 +14,14 @@
 
 #include "rim/rim.h"
 
-// One row: frame row row_a of RIM a moves as row_b of RIM b.
+// One row: frame row row_a of RIM a moves as row_b of RIM b. Where the two points have drifted apart, or move apart while the models
+// are evaluated ahead, a translation of b is that of the point of a: with its rotations times a lever. Forces then act on both
+// sides at one point, and angular momentum is exchanged exactly too.
 typedef struct ItmRimLink {
     int a, row_a;
     int b, row_b;
+    int turn[2];      // rotation rows of b, ITM_NONE: no lever
+    double lever[2];  // m
 } ItmRimLink;
 
 // clang-format off
