@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev
     libopenblas-dev liblapacke-dev libsuitesparse-dev"
-TEST_PACKAGES="libcmocka-dev clang chromium"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev clang chromium"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 

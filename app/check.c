@@ -40,13 +40,30 @@ static int name_width(const ItmModel* m)
     return (int)width;
 }
 
+// "5 modes from 4.18 to 73.2 Hz" of a flexible body
+static void print_modes(const ItmModel* m, int body, int width)
+{
+    int n = itm_model_get_mode_count(m, body);
+    double slowest = HUGE_VAL, fastest = 0.0;
+    for (int k = 0; k < n; k++) {
+        double hertz = itm_model_get_mode_frequency(m, body, k) / (2.0 * 3.14159265358979323846);
+        slowest = fmin(slowest, hertz);
+        fastest = fmax(fastest, hertz);
+    }
+    if (n > 0) {
+        printf("  %-*s  flexible: %d mode%s, %.4g to %.4g Hz in the body frame\n", width, "", n, n > 1 ? "s" : "", slowest,
+               fastest);
+    }
+}
+
 static void print_bodies(const ItmModel* m, int width)
 {
-    printf("\nbodies (%d)\n", m->nbody);
-    for (int i = 0; i < m->nbody; i++) {
+    printf("\nbodies (%d)\n", m->nuser);
+    for (int i = 0; i < m->nuser; i++) {
         const ItmBody* body = &m->bodies[m->body_index[i]];
         printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass,
                body->inertia.xx, body->inertia.yy, body->inertia.zz);
+        print_modes(m, i, width);
     }
 }
 

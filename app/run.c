@@ -14,7 +14,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
-    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of the step"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
@@ -29,10 +29,13 @@ typedef struct Run {
     double* values;       // outputs of the present state   (noutput)
     int noutput;
     int balance;          // the output that is the energy balance, or ITM_NONE
-    long nstep;           // to make in all
+    long nstep;           // to make in all, where the step is fixed
     long every;           // steps between two rows
+    bool is_variable;     // a mechanism alone chooses its steps; rows stand at its times, or every output_interval
+    long nrow_due;        // rows of output_interval so far
     ItmVerdict verdict;
     ItmError error;       // why it broke down
+    bool is_recorded;     // the present state stands in the last row
     bool has_write_error; // the results, not the simulation, failed
 } Run;
 
@@ -77,6 +80,21 @@ static ItmStatus open_results(Run* r, const char* path)
     return status;
 }
 
+// Variable steps end at the next row, or at the end of the run.
+static void set_stop(Run* r)
+{
+    double interval = r->file->run.output_interval, duration = r->file->run.duration;
+    if (r->is_variable) {
+        double stop = interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration;
+        itm_data_set_stop_time(itm_cosim_get_data(r->cosim, 0), stop);
+    }
+}
+
+static double get_time(const Run* r)
+{
+    return r->is_variable ? itm_data_get_time(itm_cosim_get_data(r->cosim, 0)) : itm_cosim_get_time(r->cosim);
+}
+
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
@@ -102,6 +120,10 @@ static bool set_up(Run* r, const AppArguments* arguments)
     r->nstep = (long)ceil(run->duration / step * (1.0 - 1e-12));
     r->every = lround(interval / step);
     r->every = r->every > 0 ? r->every : 1;
+    bool is_variable = run->step.stepper == ITM_STEPPER_VARIABLE || run->step.stepper == ITM_STEPPER_ADAPTIVE;
+    bool is_alone = itm_cosim_get_mechanism_count(r->cosim) == 1 && itm_cosim_get_subsystem_count(r->cosim) == 0;
+    r->is_variable = is_variable && is_alone;
+    set_stop(r);
     return true;
 }
 
@@ -152,28 +174,51 @@ static bool record(Run* r)
         app_summary_note_balance(&r->summary, r->values[r->balance]);
     }
     r->summary.nrow++;
+    r->is_recorded = true;
     if (r->results != NULL &&
-        itm_results_append(r->results, itm_cosim_get_time(r->cosim), r->values, &r->error) != ITM_OK) {
+        itm_results_append(r->results, get_time(r), r->values, &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
     return true;
 }
 
+// Whether the state after this step is one of the results.
+static bool is_row_due(Run* r, long step)
+{
+    double interval = r->file->run.output_interval;
+    if (!r->is_variable) {
+        return (step + 1) % r->every == 0;
+    }
+    if (interval > 0.0 && get_time(r) < (double)(r->nrow_due + 1) * interval) {
+        return false;
+    }
+    r->nrow_due++;
+    set_stop(r);
+    return true;
+}
+
+static bool is_at_end(const Run* r, long step)
+{
+    return r->is_variable ? get_time(r) >= r->file->run.duration : step >= r->nstep;
+}
+
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
-    ItmStatus status = itm_cosim_step(r->cosim);
+    ItmData* data = r->is_variable ? itm_cosim_get_data(r->cosim, 0) : NULL;
+    ItmStatus status = data != NULL ? itm_step(r->file->model, data) : itm_cosim_step(r->cosim);
     if (status != ITM_OK) {
-        r->error = *itm_cosim_get_error(r->cosim);
+        r->error = data != NULL ? *itm_data_get_error(data) : *itm_cosim_get_error(r->cosim);
         return break_down(r, status);
     }
+    r->is_recorded = false;
     app_system_note_step(&r->summary, r->cosim);
-    if (itm_results_note_step(r->results, itm_cosim_get_time(r->cosim), &r->error) != ITM_OK) {
+    if (itm_results_note_step(r->results, get_time(r), &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
-    return (step + 1) % r->every != 0 || record(r);
+    return !is_row_due(r, step) || record(r);
 }
 
 // The last row is the last good state, also off the spacing; what ended the run stays the reason.
@@ -190,16 +235,16 @@ static void record_last(Run* r)
 static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
-    bool is_going = itm_results_note_step(r->results, itm_cosim_get_time(r->cosim), &r->error) == ITM_OK && record(r);
-    while (is_going && step < r->nstep && app_signals_get() == 0) {
+    bool is_going = itm_results_note_step(r->results, get_time(r), &r->error) == ITM_OK && record(r);
+    while (is_going && !is_at_end(r, step) && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
-        app_progress_update(progress, itm_cosim_get_time(r->cosim));
+        app_progress_update(progress, get_time(r));
     }
-    if (is_going && step < r->nstep) {
+    if (is_going && !is_at_end(r, step)) {
         r->verdict = ITM_VERDICT_INTERRUPTED;
     }
-    if (step % r->every != 0 && !r->has_write_error) {
+    if (!r->is_recorded && !r->has_write_error) {
         record_last(r);
     }
 }
@@ -209,7 +254,7 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 // Close the results and say what went wrong; the exit status.
 static int finish(Run* r)
 {
-    double time = itm_cosim_get_time(r->cosim);
+    double time = get_time(r);
     char reason[900] = "";
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
@@ -234,7 +279,7 @@ static int finish(Run* r)
 
 static void print_summary(const Run* r, const char* output)
 {
-    double time = itm_cosim_get_time(r->cosim);
+    double time = get_time(r);
     app_summary_print_head(r->file->title, r->verdict, time);
     app_system_print_summary(&r->summary, r->file, r->cosim);
     app_summary_print_tail(&r->summary, time, output, r->noutput);

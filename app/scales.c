@@ -37,7 +37,7 @@ static int warn_size(const ItmModelInfo* info)
 static int warn_inertia(const ItmModel* m, double size)
 {
     int count = 0;
-    for (int i = 0; i < m->nbody && size > 0.0; i++) {
+    for (int i = 0; i < m->nuser && size > 0.0; i++) {
         const ItmBody* body = &m->bodies[m->body_index[i]];
         double inertia = (body->inertia.xx + body->inertia.yy + body->inertia.zz) / 2.0;
         double radius = sqrt(inertia / body->mass);

@@ -23,8 +23,16 @@ void app_summary_note_balance(AppRunSummary* s, double balance)
 
 static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
 {
-    printf("  steps        %ld of %.9g s (%s), %ld iterations", info->steps, file->run.step.step,
-           itm_stepper_name(file->run.step.stepper), info->total_iterations);
+    if (info->smallest_step > 0.0) {
+        printf("  steps        %ld of %.3g to %.3g s (%s)", info->steps, info->smallest_step, info->largest_step,
+               itm_stepper_name(file->run.step.stepper));
+    } else {
+        printf("  steps        %ld of %.9g s (%s), %ld iterations", info->steps, file->run.step.step,
+               itm_stepper_name(file->run.step.stepper), info->total_iterations);
+    }
+    if (info->rejected > 0) {
+        printf(", %ld repeated with a smaller one", info->rejected);
+    }
     if (info->internal_steps > 0) {
         printf(", %ld internal steps", info->internal_steps);
     }
@@ -59,6 +67,21 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
     }
 }
 
+// What an engineer asks of a loose joint.
+static void print_loose_joints(const ItmModel* m, const ItmData* data)
+{
+    double time = itm_data_get_time(data);
+    for (int joint = 0; joint < itm_model_get_info(m).njoint; joint++) {
+        ItmLooseInfo info = itm_data_get_loose_info(m, data, joint);
+        if (info.npoint > 0) {
+            printf("  loose joint  %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and %.4g J by "
+                   "friction, peak force %.4g N\n",
+                   itm_model_get_joint_name(m, joint), info.impacts, time > 0.0 ? 100.0 * info.free_time / time : 0.0,
+                   info.impact_loss, info.friction_loss, info.peak_force);
+        }
+    }
+}
+
 void app_summary_print_head(const char* title, ItmVerdict verdict, double time)
 {
     static const char* const ENDS[] = {
@@ -72,6 +95,7 @@ void app_summary_print_mechanism(const AppRunSummary* s, const ItmModelFile* fil
     ItmStepInfo info = itm_data_get_step_info(data);
     print_steps(file, &info);
     print_bounds(s, &info);
+    print_loose_joints(file->model, data);
     printf("  largest gap  %.2g m or rad\n", s->gap);
 }
 

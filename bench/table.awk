@@ -103,6 +103,16 @@ function growth_row(label, subject, scene, n_a, n_b, metric, limit, offset,    a
     printf "%-52s n^%.3f   goal p <= %.2f   %s\n", label, p, limit, verdict(p <= limit)
 }
 
+# What flexibility costs: the arm with 15 freedoms beside the one with 7.
+function flexible_row(subject, metric, limit,    rigid, flexible, ratio) {
+    rigid = subject SUBSEP "flexible" SUBSEP 7 SUBSEP metric
+    flexible = subject SUBSEP "flexible" SUBSEP 15 SUBSEP metric
+    if (!(rigid in low) || !(flexible in low)) return
+    ratio = low[flexible] / low[rigid]
+    printf "%-52s %.2f / %.2f us = %.2f   goal <= %.2f   %s\n", "flexible / rigid arm, " subject ", " metric, \
+        low[flexible], low[rigid], ratio, limit, verdict(ratio <= limit)
+}
+
 function memory_row(subject,    key) {
     key = subject SUBSEP "memory" SUBSEP 1000 SUBSEP "bytes_per_body"
     if (!(key in low)) return
@@ -180,6 +190,9 @@ END {
     growth_row("floor: time, n = 10 to 1000", "interim-absolute", "floor", 10, 1000, "step_us", 1.1, 0)
     growth_row("chain, joint: bytes of a data object, 100 to 1000", "interim-joint", "memory", 100, 1000, "bytes_per_body", 1.02, 1)
     growth_row("chain, absolute: bytes of a data object, 100 to 1000", "interim-absolute", "memory", 100, 1000, "bytes_per_body", 1.02, 1)
+    flexible_row("interim-joint", "forward_us", 3)
+    flexible_row("interim-joint", "step_us", 3)
+    flexible_row("interim-absolute", "step_us", 3)
     memory_row("interim-joint")
     memory_row("interim-absolute")
     n = split("2 10 40", sizes)

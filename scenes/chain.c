@@ -19,7 +19,8 @@ static int add_link(ItmScene* scene, int i)
     return itm_scene_add_body(scene, &def);
 }
 
-ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error)
+// clearance > 0: every joint is loose
+static ItmStatus build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
     int parent = ITM_GROUND;
@@ -30,8 +31,20 @@ ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, I
         ItmJointDef def = itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child,
                                           (ItmVec3){0, 0, 0}, itm_scene_unit(itm_chain_axis(i)));
         itm_scene_set_start(&def, ITM_RZ, 0, i == 1 ? itm_chain_rate(n) : 0);
+        def.clearance.radial = def.clearance.axial = clearance;
+        def.clearance.length = clearance > 0.0 ? 4 * ITM_CHAIN_RADIUS : 0.0;
         itm_scene_add_joint(&scene, &def);
         parent = child;
     }
     return itm_scene_finish(&scene, model);
+}
+
+ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error)
+{
+    return build(model, coordinates, n, 0.0, error);
+}
+
+ItmStatus itm_loose_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error)
+{
+    return build(model, coordinates, n, clearance, error);
 }

@@ -51,19 +51,6 @@ static void add_hinge(ItmScene* scene, const char* name, int a, ItmVec3 at_a, in
     itm_scene_add_joint(scene, &def);
 }
 
-static void add_actuator(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int b, ItmVec3 at_b)
-{
-    ItmActuatorDef def = itm_default_actuator_def();
-    def.name = name;
-    def.body_a = a;
-    def.point_a = at_a;
-    def.body_b = b;
-    def.point_b = at_b;
-    if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_actuator(scene->builder, &def, NULL, scene->error);
-    }
-}
-
 ItmStatus itm_crane_build(ItmModel** model, ItmCoordinates coordinates, int nactuator, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, (ItmVec3){0, -9.81, 0}, error);
@@ -71,9 +58,9 @@ ItmStatus itm_crane_build(ItmModel** model, ItmCoordinates coordinates, int nact
     int hook = add_load(&scene, "hook", CRANE_MH, along(CRANE_LH), CRANE_TINY);
     add_hinge(&scene, "foot", ITM_GROUND, along(0), boom, along(0), CRANE_THETA);
     add_hinge(&scene, "tip", boom, along(CRANE_L), hook, along(0), 4.71238898038469 - CRANE_THETA);
-    add_actuator(&scene, "cyl1", ITM_GROUND, along(CRANE_XB), boom, along(0.5 * CRANE_L));
+    itm_scene_add_actuator(&scene, "cyl1", ITM_GROUND, along(CRANE_XB), boom, along(0.5 * CRANE_L));
     if (nactuator > 1) {
-        add_actuator(&scene, "cyl2", boom, along(0.5 * CRANE_L), hook, along(0.5 * CRANE_LH));
+        itm_scene_add_actuator(&scene, "cyl2", boom, along(0.5 * CRANE_L), hook, along(0.5 * CRANE_LH));
     }
     return itm_scene_finish(&scene, model);
 }
@@ -91,6 +78,6 @@ ItmStatus itm_parallel_crane_build(ItmModel** model, ItmCoordinates coordinates,
     ItmJointDef closing = itm_scene_hinge("rod_tip", rod, along(CRANE_L), head, up, (ItmVec3){0, 0, 1});
     closing.coordinates = ITM_JOINT_ROWS;
     itm_scene_add_joint(&scene, &closing);
-    add_actuator(&scene, "cyl1", ITM_GROUND, along(CRANE_XB), boom, along(0.5 * CRANE_L));
+    itm_scene_add_actuator(&scene, "cyl1", ITM_GROUND, along(CRANE_XB), boom, along(0.5 * CRANE_L));
     return itm_scene_finish(&scene, model);
 }

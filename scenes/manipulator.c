@@ -92,19 +92,6 @@ static void add_shapes(ItmScene* scene, const ItmManipulatorScene* def, int link
     add_shape(scene, "wall", ITM_GROUND, ITM_COLLIDER_PLANE, 0, itm_scene_frame(along(1.5), (ItmVec3){-1, 0, 0}), smooth);
 }
 
-static void add_actuator(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int b, ItmVec3 at_b)
-{
-    ItmActuatorDef def = itm_default_actuator_def();
-    def.name = name;
-    def.body_a = a;
-    def.point_a = at_a;
-    def.body_b = b;
-    def.point_b = at_b;
-    if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_actuator(scene->builder, &def, NULL, scene->error);
-    }
-}
-
 ItmStatus itm_manipulator_build(ItmModel** model, const ItmManipulatorScene* def, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(def->coordinates, (ItmVec3){0, -9.81, 0}, error);
@@ -113,8 +100,8 @@ ItmStatus itm_manipulator_build(ItmModel** model, const ItmManipulatorScene* def
     int link_2 = add_link(&scene, "link2", mass_2, com_2, MASS_P * MASS_Q / mass_2 * LINK_2 * LINK_2);
     add_hinge(&scene, "O", ITM_GROUND, along(0), link_1, THETA_1);
     add_hinge(&scene, "Q", link_1, along(LINK_1), link_2, THETA_2 - THETA_1);
-    add_actuator(&scene, "cyl1", ITM_GROUND, (ItmVec3){0.3, -0.3, 0}, link_1, along(0.5 * LINK_1));
-    add_actuator(&scene, "cyl2", link_1, along(LINK_1 - 0.1), link_2, along(LINK_2 - RADIUS));
+    itm_scene_add_actuator(&scene, "cyl1", ITM_GROUND, (ItmVec3){0.3, -0.3, 0}, link_1, along(0.5 * LINK_1));
+    itm_scene_add_actuator(&scene, "cyl2", link_1, along(LINK_1 - 0.1), link_2, along(LINK_2 - RADIUS));
     int block = add_block(&scene);
     add_shapes(&scene, def, link_2, block);
     return itm_scene_finish(&scene, model);

@@ -55,6 +55,19 @@ int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def)
     return id;
 }
 
+void itm_scene_add_actuator(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int b, ItmVec3 at_b)
+{
+    ItmActuatorDef def = itm_default_actuator_def();
+    def.name = name;
+    def.body_a = a;
+    def.point_a = at_a;
+    def.body_b = b;
+    def.point_b = at_b;
+    if (scene->status == ITM_OK) {
+        scene->status = itm_builder_add_actuator(scene->builder, &def, NULL, scene->error);
+    }
+}
+
 ItmStatus itm_scene_finish(ItmScene* scene, ItmModel** model)
 {
     if (scene->status == ITM_OK) {

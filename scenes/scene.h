@@ -18,6 +18,8 @@ int itm_scene_add_joint(ItmScene* scene, const ItmJointDef* def);
 int itm_scene_add_coupling(ItmScene* scene, const ItmCouplingDef* def);
 int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def);
 int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def);
+// A line actuator from a point of body a to one of body b.
+void itm_scene_add_actuator(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int b, ItmVec3 at_b);
 // Compile, destroy the builder, give the status.
 ItmStatus itm_scene_finish(ItmScene* scene, ItmModel** model);
 

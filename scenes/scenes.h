@@ -12,9 +12,18 @@
 ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_gravity,
                          ItmError* error);
 
+// Seven-joint arm of aluminium cylinders, no gravity, which starts at these joint angles with small rates. Its booms "link3"
+// and "link4" are rigid or flexible, with two clamped-free modes a plane and 2 % damping. Joints "joint1" ... "joint7", bodies
+// "link1" ... "link7". Freedom 7 or 15.                                            [flexible-rim, sections III-IV]
+ItmStatus itm_flexible_arm_build(ItmModel** model, ItmCoordinates coordinates, bool is_flexible, const double angles[7],
+                                 ItmError* error);
+
 // Chain of n rods with revolute joints about y and z in turn, held at one end. Joints "joint0" ...,
 // bodies "link0" ...; the origin of a body is at its joint, its tip at (1, 0, 0). Freedom n.
 ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error);
+
+// The same chain on loose joints: play along and across the pins, in m.
+ItmStatus itm_loose_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error);
 
 // n four-bar windows side by side (IFToMM benchmark A02) in the x-z plane, as bodies in space: of the
 // six rows that close a window three are redundant. Bodies "upright0" ... "upright<n>" (origin below,

@@ -212,7 +212,7 @@ static const char FREE[] = "multibody:\n"
                            "    bodies:\n"
                            "      q: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [1.5 m, 0, 0.2 m], velocity: [0.5 m/s, -0.83 m/s, -1.4 m/s], angular_velocity: [0.4 rad/s, 1 rad/s, -0.5 rad/s]}\n"
                            "    interfaces: {start: {body: q, point: [-0.5 m, 0, -0.2 m]}}\n"
-                           "cosim:\n  macro_step: 5 ms\n  bonds: {a.end: b.start}\n";
+                           "cosim:\n  macro_step: 2 ms\n  bonds: {a.end: b.start}\n";
 
 typedef struct Momenta {
     double linear[3], angular[3];  // of both, about the origin

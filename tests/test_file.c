@@ -704,8 +704,8 @@ static void couplings_motions_and_forces_are_checked(void** state)
                       "moves nothing");
     refuse_after_head("  forces: {f: {type: force, body: rod}}\n", 1, 12, "needs 'vector'");
     refuse_after_head(
-        "  forces: {f: {type: torque, body: rod, vector: [0, 0, 1], point: [0, 0, 0]}}\n", 1, 60,
-        "not a key of a torque");
+        "  forces: {f: {type: torque, body: rod, vector: [0, 0, 1], point: [0, 0, 0]}}\n", 1, 67,
+        "on flexible bodies only");
     refuse_after_head("  forces: {f: {type: force, body: bob, vector: [0, 0, 1], at: [0, 0, 0]}}\n",
                       1, 63, "pose");
     refuse_after_head("  forces: {f: {type: force, body: rod, vector: [0, 0, 1], at: [0, 0, 0], "

@@ -358,7 +358,7 @@ static void other_steppers_refuse_contact(void** state)
     (void)state;
     Scene s;
     build_heap(&s);
-    for (int stepper = ITM_STEPPER_ALI1; stepper < ITM_STEPPER_COUNT; stepper++) {
+    for (int stepper = ITM_STEPPER_ALI1; stepper <= ITM_STEPPER_REFERENCE; stepper++) {
         ItmError error = {0};
         ItmStepOptions options = itm_default_step_options();
         options.stepper = (ItmStepper)stepper;

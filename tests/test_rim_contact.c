@@ -235,19 +235,6 @@ static int add_hinge(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int
     return itm_scene_add_joint(scene, &def);
 }
 
-static void add_line(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int b, ItmVec3 at_b)
-{
-    ItmActuatorDef def = itm_default_actuator_def();
-    def.name = name;
-    def.body_a = a;
-    def.point_a = at_a;
-    def.body_b = b;
-    def.point_b = at_b;
-    if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_actuator(scene->builder, &def, NULL, scene->error);
-    }
-}
-
 static int add_surface(ItmScene* scene, const char* name, ItmSurface surface)
 {
     ItmMaterialDef def = {.name = name, .surface = surface};
@@ -273,8 +260,8 @@ static void add_slewing_arm(ItmScene* scene, int* boom_id, double lift)
     int boom = add_body(scene, "boom", 40, (ItmVec3){0.7, 0, 0}, 6.0);
     add_hinge(scene, "slew", ITM_GROUND, (ItmVec3){0, 0, 0}, tower, (ItmVec3){0, 0, 1}, 0);
     add_hinge(scene, "lift", tower, (ItmVec3){0.1, 0, 0.8}, boom, (ItmVec3){0, 1, 0}, lift);
-    add_line(scene, "cyl1", ITM_GROUND, (ItmVec3){0.5, -0.6, 0.3}, tower, (ItmVec3){0.35, 0.1, 0.4});
-    add_line(scene, "cyl2", tower, (ItmVec3){0.15, 0.05, 0.2}, boom, (ItmVec3){0.5, 0.05, 0});
+    itm_scene_add_actuator(scene, "cyl1", ITM_GROUND, (ItmVec3){0.5, -0.6, 0.3}, tower, (ItmVec3){0.35, 0.1, 0.4});
+    itm_scene_add_actuator(scene, "cyl2", tower, (ItmVec3){0.15, 0.05, 0.2}, boom, (ItmVec3){0.5, 0.05, 0});
     *boom_id = boom;
 }
 
@@ -395,7 +382,7 @@ static ItmStatus build_loop(ItmModel** model, ItmCoordinates coordinates, ItmErr
     add_hinge(&scene, "tip", boom, tip, head, y, 0.1);
     closing.coordinates = ITM_JOINT_ROWS;
     itm_scene_add_joint(&scene, &closing);
-    add_line(&scene, "cyl1", ITM_GROUND, (ItmVec3){0.3, 0, 0}, boom, (ItmVec3){0.6, 0, 0});
+    itm_scene_add_actuator(&scene, "cyl1", ITM_GROUND, (ItmVec3){0.3, 0, 0}, boom, (ItmVec3){0.6, 0, 0});
     int skin = add_surface(&scene, "skin", (ItmSurface){.friction = 0.4});
     add_shape(&scene, "foot_box", head, ITM_COLLIDER_BOX, 0.3, (ItmVec3){0.3, 0, -0.35}, skin);
     add_shape(&scene, "floor", ITM_GROUND, ITM_COLLIDER_PLANE, 0, (ItmVec3){0, 0, 0}, skin);
@@ -407,7 +394,7 @@ static int add_single_boom(ItmScene* scene)
 {
     int boom = add_body(scene, "boom", 60, (ItmVec3){0.7, 0, 0}, 10.0);
     int hinge = add_hinge(scene, "hinge", ITM_GROUND, (ItmVec3){0, 0, 1}, boom, (ItmVec3){0, 1, 0}, 0.1);
-    add_line(scene, "cyl1", ITM_GROUND, (ItmVec3){0.4, 0.1, 0}, boom, (ItmVec3){0.5, 0.1, 0});
+    itm_scene_add_actuator(scene, "cyl1", ITM_GROUND, (ItmVec3){0.4, 0.1, 0}, boom, (ItmVec3){0.5, 0.1, 0});
     return hinge;
 }
 
@@ -488,8 +475,9 @@ static ItmStatus build_motor(ItmModel** model, ItmCoordinates coordinates, ItmEr
 
 // ---------------------------------------------------------------------------- cases
 
-// Tolerances: the reference has an error of the order of its step of 0.05 ms, largest where a motor catches up with its signal
-// or a box slides freely; observed are a third of them or less.
+// Tolerances: the reference has an error of the order of its step of 0.05 ms, largest where a motor catches up with its signal;
+// observed are a third of them or less. How a box on four corners turns is not determined by the model, because the load that
+// each corner rubs with is not: own steps of 0.1 ms and 0.05 ms differ by 0.1 mm too.
 
 static void rows_of_joints_ride(void** state)
 {
@@ -769,7 +757,7 @@ static void spectrum_finds_the_rank(void** state)
     ItmModel* m = NULL;
     ItmScene scene = itm_scene_begin(ITM_COORDINATES_JOINT, DOWN, &error);
     add_single_boom(&scene);
-    add_line(&scene, "cyl2", ITM_GROUND, (ItmVec3){0.2, -0.1, 0}, 0, (ItmVec3){0.6, -0.1, 0});
+    itm_scene_add_actuator(&scene, "cyl2", ITM_GROUND, (ItmVec3){0.2, -0.1, 0}, 0, (ItmVec3){0.6, -0.1, 0});
     CHECK_OK(itm_scene_finish(&scene, &m), &error);
     ItmData* d;
     ItmArena arena = {0};

@@ -144,16 +144,16 @@ ITM_API ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, 
 ITM_API ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
                                      const char* port, const ItmBondOptions* options, ItmError* error);
 // An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
-typedef struct ItmInterfaceDef {
+typedef struct ItmFrameDef {
     const char* name;
     const char* body;
     ItmVec3 point;        // in the body frame, m
     unsigned directions;  // bits 1 << ITM_TX ... 1 << ITM_RZ: velocity of the point, angular velocity of the body
-} ItmInterfaceDef;
+} ItmFrameDef;
 // All six directions at the origin of the body frame.
-ITM_API ItmInterfaceDef itm_default_interface_def(void);
+ITM_API ItmFrameDef itm_default_frame_def(void);
 // Interfaces are numbered over all mechanisms, in the order they come. One without a bond is there to be looked at.
-ITM_API ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int* id,
+ITM_API ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
                                           ItmError* error);
 // The frames of two interfaces of different mechanisms with the same directions, which meet at the start, move together from
 // then on: points stay together, orientations as they are at the start. Couplings rim and rim-nonsmooth; exchange impulse, or hold:

@@ -20,24 +20,38 @@ typedef enum ItmStepper {
     ITM_STEPPER_ALI1,       // index-1 augmented Lagrangian, semi-implicit Euler, order 1   [cranes]
     ITM_STEPPER_ALI3P,      // index-3 augmented Lagrangian with projections, order 2       [cranes]
     ITM_STEPPER_REFERENCE,  // adaptive explicit Runge-Kutta of order 8 (SUNDIALS) with projection
+    ITM_STEPPER_VARIABLE,   // step size as an unknown of the step problem, order 1          [clearance, eqs. 25, 31]
+    ITM_STEPPER_ADAPTIVE,   // the default stepper with error control, order 1
     ITM_STEPPER_COUNT
 } ItmStepper;
 
+// How the Euler stepper takes the modes of flexible bodies; both are implicit and stable at any step.
+typedef enum ItmElasticRule {
+    ITM_ELASTIC_NEWMARK,   // trapezoidal: order 2 in the modes, no numerical damping
+    ITM_ELASTIC_BACKWARD,  // backward Euler: damps what the step cannot follow                  [contact-rim, eq. 21]
+    ITM_ELASTIC_COUNT
+} ItmElasticRule;
+
 typedef struct ItmStepOptions {
     ItmStepper stepper;
-    double step;             // s, > 0; for the reference integrator: spacing of its output points
-    double tolerance;        // reference: relative and absolute error; implicit steppers: Newton
+    double step;             // s, > 0; reference: spacing of its output points; variable, adaptive: largest step
+    double min_step;         // variable, adaptive: smallest step; 0: a tenth, a 10000th of `step`       s
+    double tolerance;        // reference: relative and absolute error; implicit steppers: Newton; adaptive: error of a step in
+                             // the coordinates, m or rad
     double gap_tolerance;    // joint gaps are closed to this after each step, m or rad
     int max_iterations;      // of Newton, augmented Lagrangian and gap closing in one step
     double penalty;          // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
     double frequency;        // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
     double damping_ratio;    // ALI1: Baumgarte xi
+    ItmElasticRule elastic;  // Euler: rule for flexible bodies
 } ItmStepOptions;
 
 // Semi-implicit Euler, 1 ms, gaps closed to 1e-11.
 ITM_API ItmStepOptions itm_default_step_options(void);
-// "euler", "ali1", "ali3p", "reference"
+// "euler", "ali1", "ali3p", "reference", "variable", "adaptive"
 ITM_API const char* itm_stepper_name(ItmStepper stepper);
+// "newmark", "backward"
+ITM_API const char* itm_elastic_rule_name(ItmElasticRule rule);
 
 // What happened in the last step, and summed over the run.
 typedef struct ItmStepInfo {
@@ -64,6 +78,11 @@ typedef struct ItmStepInfo {
     long fallbacks;         // islands so far that the first solver could not do
     long unsolved;          // islands so far that no solver could do to the tolerance
     double penetration;     // deepest penetration found at the start of the last step, m
+
+    double objective;       // variable: what the last step minimised, the constraint forces F' M^-1 F, N^2/kg
+    int pieces;             // variable: active sets that the search for the step went through
+    long rejected;          // adaptive: steps so far that had to be repeated with a smaller size
+    double smallest_step, largest_step; // variable, adaptive: so far, s
 } ItmStepInfo;
 
 // options NULL: the defaults. ITM_ERR_INPUT names a bad option in error->field.
@@ -72,6 +91,9 @@ ITM_API ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmSt
 ITM_API void itm_data_destroy(ItmData* d);
 // Back to the assembled start, time 0.
 ITM_API void itm_reset(const ItmModel* m, ItmData* d);
+// Variable and adaptive steps end at this time exactly instead of going beyond it; the last two before it are of equal
+// length if the last one would be shorter than the smallest step. INFINITY: no such time (the default).
+ITM_API void itm_data_set_stop_time(ItmData* d, double time);
 // One step. On failure the state is as it was before; itm_data_get_error says why.
 ITM_API ItmStatus itm_step(const ItmModel* m, ItmData* d);
 ITM_API ItmStepInfo itm_data_get_step_info(const ItmData* d);
@@ -79,8 +101,10 @@ ITM_API const ItmError* itm_data_get_error(const ItmData* d);
 
 // ---------------------------------------------------------------------------- state
 
-// Time is steps * step, exactly one rounding.
+// Time is steps * step, exactly one rounding, where the step is fixed.
 ITM_API double itm_data_get_time(const ItmData* d);
+// Length of the last step (adaptive: of the second of its two halves); before the first, the option `step`.
+ITM_API double itm_data_get_step_size(const ItmData* d);
 // Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_data_assemble does.
 ITM_API const double* itm_data_get_q(const ItmData* d);
 ITM_API const double* itm_data_get_v(const ItmData* d);
@@ -108,6 +132,20 @@ ITM_API ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* b
 ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body);
 ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body);
 ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
+
+// What a loose joint has been through since the start; npoint 0: the joint is ideal.
+typedef struct ItmLooseInfo {
+    int npoint;            // contact points
+    long impacts;          // contact points that closed after a flight of three steps or more, faster than the contact option
+                           // restitution_speed
+    double free_time;      // without any contact                      s
+    double impulse;        // sum of the normal impulses               N s
+    double peak_force;     // largest normal force of a step           N
+    double impact_loss;    // energy lost in normal direction          J
+    double friction_loss;  // energy lost by friction                  J
+} ItmLooseInfo;
+
+ITM_API ItmLooseInfo itm_data_get_loose_info(const ItmModel* m, const ItmData* d, int joint);
 
 // Accelerations v' of the present state under applied and constraint forces (contacts left out). v_dot (nv)
 ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);

@@ -6,6 +6,7 @@
 #include "interim/base.h"
 #include "interim/signal.h"
 #include "interim/model.h"
+#include "interim/flexible.h"
 #include "interim/mlcp.h"
 #include "interim/contact.h"
 #include "interim/data.h"

@@ -101,6 +101,22 @@ typedef enum ItmJointMode {
     ITM_JOINT_ROWS,  // always a block of constraint rows
 } ItmJointMode;
 
+// Play of a revolute, cylindrical, prismatic or spherical joint. Body a carries the pin (or the ball, or the guide), body b
+// the hub (or the socket, or the slider), centred on frame b. radial 0: no play, the joint is ideal.
+typedef struct ItmClearance {
+    double radial;               // difference of the radii; prismatic: between each face of the section and the guide  m
+    double axial;                // revolute: play on either side                                                       m
+    double length;               // of the hub or slider along z; not for spherical joints                              m
+    double radius;               // of the pin or ball, the lever arm of friction                                       m
+    const double* section;       // prismatic: corners x, y in frame b of a convex polygon        (2 nsection)          m
+    int nsection;
+    double friction;             // Coulomb's coefficient, >= 0
+    double restitution;          // Newton's coefficient, 0 .. 1
+    double stiffness, damping;   // of one contact point, N/m and N s/m; both 0: rigid
+} ItmClearance;
+
+#define ITM_CLEARANCE_MAX_CORNERS 64
+
 typedef struct ItmJointDef {
     const char* name;
     ItmJointType type;
@@ -115,6 +131,9 @@ typedef struct ItmJointDef {
     double start_rate[ITM_DIRECTION_COUNT];  // m/s or rad/s; used where has_start
     double stiffness, damping;           // of the locked directions, N/m and N s/m (N m/rad ...);
                                          // both 0: rigid. Compliant joints are always rows.
+    ItmClearance clearance;              // loose joints are bounded rows, whatever the coordinates. They start in the
+                                         // middle and moving as if ideal, unless poses or velocities that are given of
+                                         // their bodies say otherwise
 } ItmJointDef;
 
 // Joint frames at the body origins, rigid, coordinates as the world has them.
@@ -304,6 +323,7 @@ ITM_API void itm_model_destroy(ItmModel* model);
 // What a model is. Counts are fixed at compilation.
 typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
+    int nmode;       // modes of flexible bodies
     int nq;          // position coordinates (quaternions count 4)
     int nv;          // velocity coordinates
     int nrow;        // constraint rows

@@ -35,7 +35,7 @@ ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error
     lay_out(m, c);
     for (int i = 0; i < m->contact->ncollider; i++) {
         const ItmCollider* shape = &m->contact->colliders[i];
-        c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->body};
+        c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->owner};
     }
     return ITM_OK;
 }
@@ -77,17 +77,6 @@ static void place_shapes(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- rows of a contact
 
-// Two unit vectors that complete a unit vector to a right-handed frame, without a jump where they matter: the smallest
-// component of n decides.
-static void make_tangents(ItmVec3 t[2], ItmVec3 n)
-{
-    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-    ItmVec3 helper = x <= y && x <= z ? itm_vec(1, 0, 0) : y <= z ? itm_vec(0, 1, 0) : itm_vec(0, 0, 1);
-    t[0] = itm_vec_cross(helper, n);
-    t[0] = itm_vec_scale(1.0 / itm_vec_norm(t[0]), t[0]);
-    t[1] = itm_vec_cross(n, t[0]);
-}
-
 // Scramble what names a contact into 56 bits; the last byte is the row's part in it.
 static uint64_t row_key(const ItmContact* c, int part)
 {
@@ -119,21 +108,6 @@ static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmCon
     return row;
 }
 
-// Couple friction rows to the normal impulse of this step, or bound them by that of the last.
-static void bound_friction(const ItmModel* m, ItmData* d, ItmMlcpContact coupling)
-{
-    ItmBounded* b = d->bounded;
-    if (!m->contact_options.use_last_normal) {
-        itm_bounded_add_coupling(b, coupling);
-        return;
-    }
-    double bound = coupling.mu * itm_bounded_recall(b, b->rows[coupling.normal].key);
-    for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
-        b->rows[coupling.tangent[k]].lo = -bound;
-        b->rows[coupling.tangent[k]].up = bound;
-    }
-}
-
 static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* block, ItmContact* c, int owner,
                               const ItmSurface* s)
 {
@@ -148,7 +122,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
         }
         coupling.mu = s->friction;
         c->ntangent = 2;
-        bound_friction(m, d, coupling);
+        itm_bounded_add_friction(m, d->bounded, coupling);
     }
     // torsion and rolling: single rows with a box each
     const struct {
@@ -165,7 +139,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
                                         .mu = turns[k].mu,
                                         .law = ITM_FRICTION_BOX};
             add_row(d, block, c, turns[k].kind, owner, 3 + k, turns[k].axis, true);
-            bound_friction(m, d, coupling);
+            itm_bounded_add_friction(m, d->bounded, coupling);
         }
     }
 }
@@ -187,7 +161,7 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
     ItmContact* c = &data->contacts[owner];
     *c = contact;
     c->row = b->nrow;
-    make_tangents(c->tangent, c->point.normal);
+    itm_vec_make_tangents(c->tangent, c->point.normal);
     ItmBoundRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
     normal->gap = c->point.gap;
     normal->lo = 0.0;
@@ -204,7 +178,7 @@ static bool may_meet(void* context, int i, int j)
 {
     const ItmContactModel* model = context;
     const ItmCollider *a = &model->colliders[i], *b = &model->colliders[j];
-    return itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->body, b->body);
+    return itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->owner, b->owner);
 }
 
 static void collide(const ItmModel* m, ItmData* d, int i, int j)
@@ -312,8 +286,8 @@ int itm_contact_get_count(const ItmData* d)
 
 static int user_id(const ItmModel* m, int body)
 {
-    for (int id = 0; body != ITM_NONE && id < m->nbody; id++) {
-        if (m->body_index[id] == body) {
+    for (int id = 0; body != ITM_NONE && id < m->nuser; id++) {
+        if (m->body_index[id] == m->bodies[body].owner) {
             return id;
         }
     }

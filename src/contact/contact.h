@@ -12,6 +12,7 @@
 typedef struct ItmCollider {
     const char* name;
     int      body;       // or ITM_NONE: the world
+    int         owner;     // the user's body that this is part of
     ItmFrame frame;      // of the shape in the body (origin in the centre of mass)
     ItmGeom* geom;       // owned
     int      material;   // index in the table of surfaces

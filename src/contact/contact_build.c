@@ -53,21 +53,28 @@ static ItmVec3 geom_offset(const ItmColliderDef* def)
                                              : itm_vec(0, 0, 0);
 }
 
-// A shape of a definition with this name.
-static ItmStatus build_shape(ItmModel* m, ItmCollider* c, const ItmColliderDef* def, const char* name, ItmError* error)
+// The user's body that a body is part of; the world is its own.
+static int owner_of(const ItmModel* m, int body)
 {
+    return body == ITM_NONE ? ITM_NONE : m->bodies[body].owner;
+}
+
+// A shape of a definition with this name.
+static ItmStatus build_shape(ItmModel* m, const ItmBuilder* b, ItmCollider* c, const ItmColliderDef* def, const char* name,
+                             ItmError* error)
+{
+    ItmAttachment at = itm_model_attach(m, b, def->body, def->pose.p);
     *c = (ItmCollider){
         .name = itm_model_take_string(m, name),
-        .body = def->body == ITM_GROUND ? ITM_NONE : m->body_index[def->body],
+        .body = at.body,
+        .owner = owner_of(m, at.body),
         .frame = {def->pose.p, itm_quat_to_mat(def->pose.q)},
         .material = def->material == ITM_NONE ? 0 : def->material + 1,
         .group = def->group,
         .mask = def->mask,
     };
     c->frame.p = itm_vec_add(c->frame.p, itm_mat_mul_vec(&c->frame.R, geom_offset(def)));
-    if (c->body != ITM_NONE) {
-        c->frame.p = itm_vec_sub(c->frame.p, m->bodies[c->body].com);
-    }
+    c->frame.p = itm_vec_sub(c->frame.p, at.origin);
     return c->name != NULL ? create_named_geom(&c->geom, def, name, error) : ITM_ERR_MEMORY;
 }
 
@@ -81,9 +88,9 @@ static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const It
     for (int i = 0; i < b->colliders.count && status == ITM_OK; i++) {
         const ItmColliderDef* def = &b->colliders.items[i];
         ItmCollider* c = &contact->colliders[contact->ncollider++];
-        status = build_shape(m, c, def, def->name, error);
-        if (c->body != ITM_NONE) {
-            m->bodies[c->body].has_shape = true;
+        status = build_shape(m, b, c, def, def->name, error);
+        if (c->owner != ITM_NONE) {
+            m->bodies[c->owner].has_shape = true;
         }
     }
     return status;
@@ -100,7 +107,7 @@ static ItmStatus build_visuals(ItmModel* m, const ItmBuilder* b, ItmError* error
     for (int i = 0; i < b->visuals.count && status == ITM_OK; i++) {
         const ItmColliderDef* def = &b->visuals.items[i];
         const char* name = def->body == ITM_GROUND ? "ground" : m->bodies[m->body_index[def->body]].name;
-        status = build_shape(m, &m->visuals[m->nvisual++], def, name, error);
+        status = build_shape(m, b, &m->visuals[m->nvisual++], def, name, error);
     }
     return status;
 }
@@ -215,7 +222,7 @@ static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const Itm
         return ITM_ERR_MEMORY;
     }
     for (int j = 0; j < m->njoint; j++) {
-        contact->excluded[contact->nexcluded++] = pair_key(m->joints[j].body_a, m->joints[j].body_b);
+        contact->excluded[contact->nexcluded++] = pair_key(owner_of(m, m->joints[j].body_a), owner_of(m, m->joints[j].body_b));
     }
     for (int i = 0; i < b->excluded.count; i++) {
         const ItmBodyPair* pair = &b->excluded.items[i];

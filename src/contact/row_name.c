@@ -34,6 +34,12 @@ void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool wit
     case ITM_BOUND_MOTOR:
         snprintf(out, size, "motor '%.100s'", m->motions[r->owner].name);
         break;
+    case ITM_BOUND_CLEARANCE:
+    case ITM_BOUND_CLEARANCE_TANGENT:
+    case ITM_BOUND_CLEARANCE_TORSION:
+        snprintf(out, size, "clearance of joint '%.100s'%s", m->joints[m->loose[r->owner].joint].name,
+                 with_direction && r->kind != ITM_BOUND_CLEARANCE ? ": friction" : "");
+        break;
     default:
         name_contact(d, r->owner, with_direction ? DIRECTIONS[r->kind] : NULL, out, size);
         break;

@@ -257,12 +257,12 @@ ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actu
 
 // ---------------------------------------------------------------------------- frames
 
-ItmInterfaceDef itm_default_interface_def(void)
+ItmFrameDef itm_default_frame_def(void)
 {
-    return (ItmInterfaceDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
+    return (ItmFrameDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
 }
 
-static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int body, ItmError* error)
+static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body, ItmError* error)
 {
     ItmCheck k = itm_check_start("itm_cosim_add_interface", "interface", def->name, error);
     for (int i = 0; i < b->interfaces.count && k.status == ITM_OK; i++) {
@@ -283,7 +283,33 @@ static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const 
     return k.status;
 }
 
-ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int* id, ItmError* error)
+#define SAME_PLACE 1e-9  // m
+
+// On a flexible body an interface sits on a watched point of the mechanism, which moves with the deformation.
+static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceEntry* entry, ItmError* error)
+{
+    bool is_flexible = false;
+    for (int i = 0; i < m->nflexible; i++) {
+        is_flexible = is_flexible || m->flexibles[i].frame == entry->body;
+    }
+    for (int i = 0; i < m->npoint && is_flexible; i++) {
+        const ItmBody* body = &m->bodies[m->points[i].body];
+        bool is_node = body->mobility == ITM_MOBILITY_NODE;
+        ItmVec3 at = itm_vec_add(is_node ? m->nodes[body->part].origin : body->com, m->points[i].point);
+        if (body->owner == entry->body && itm_vec_norm(itm_vec_sub(at, def->point)) < SAME_PLACE) {
+            entry->body = m->points[i].body;
+            entry->point = m->points[i].point;
+            return ITM_OK;
+        }
+    }
+    return is_flexible ? REFUSE("point",
+                                "interface '%s': body '%s' is flexible; an interface on it needs a watched point of the "
+                                "mechanism (points) at the same place",
+                                def->name, def->body)
+                       : ITM_OK;
+}
+
+ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id, ItmError* error)
 {
     if (b == NULL || def == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, mechanism or interface is missing");
@@ -294,9 +320,13 @@ ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmIn
     if (status != ITM_OK) {
         return status;
     }
-    ItmInterfaceEntry entry = {.name = strdup(def->name), .mechanism = mechanism, .body = m->body_index[body],
-                               .directions = def->directions};
+    ItmInterfaceEntry entry = {.mechanism = mechanism, .body = m->body_index[body], .directions = def->directions};
     entry.point = itm_vec_sub(def->point, m->bodies[entry.body].com);
+    status = attach(m, def, &entry, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    entry.name = strdup(def->name);
     if (entry.name == NULL || !ITM_LIST_APPEND(b->interfaces, entry)) {
         free(entry.name);
         return refuse_memory(error);

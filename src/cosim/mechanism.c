@@ -103,6 +103,22 @@ void itm_mechanism_take_over(ItmMechanism* part)
     part->cost += itm_clock() - start;
 }
 
+// One step of its own, or as many as a stepper that chooses them takes for that time.
+static ItmStatus make_step(ItmMechanism* part)
+{
+    ItmData* d = part->data;
+    if (!itm_stepper_is_variable(d->options.stepper)) {
+        return itm_step(part->model, d);
+    }
+    double end = itm_data_get_time(d) + d->options.step;
+    ItmStatus status = ITM_OK;
+    itm_data_set_stop_time(d, end);
+    while (status == ITM_OK && itm_data_get_time(d) < end) {
+        status = itm_step(part->model, d);
+    }
+    return status;
+}
+
 void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock();
@@ -112,7 +128,7 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
             itm_rim_measure(part->model, part->data, &part->rim);
         }
         set_inputs(x, part, k > 0 ? part->rim.s : NULL, k > 0 ? part->rim.w : NULL);
-        ItmStatus status = itm_step(part->model, part->data);
+        ItmStatus status = make_step(part);
         if (status != ITM_OK) {
             itm_mechanism_note_failure(part, status);
         }

@@ -1,11 +1,10 @@
 #include "io/mesh.h"
 
 #include "base/error.h"
-#include "io/bytes.h"
+#include "io/words.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,15 +98,6 @@ ItmStatus itm_mesh_weld(ItmMesh* mesh, double distance, ItmError* error)
 
 // ---------------------------------------------------------------------------- files
 
-static ItmStatus fail_file(ItmError* error, const char* path, const char* why)
-{
-    itm_error_set(error, ITM_ERR_IO, __func__, NULL, "cannot read %s: %s", path, why);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", path);
-    }
-    return ITM_ERR_IO;
-}
-
 static bool ends_in_obj(const char* path)
 {
     size_t n = strlen(path);
@@ -130,13 +120,13 @@ ItmStatus itm_mesh_read(ItmMesh* mesh, const char* path, double scale, ItmError*
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "scale", "scale must be positive, got %g", scale);
     }
     size_t length;
-    const char* why;
-    char* bytes = itm_bytes_read(path, ITM_MESH_MAX_BYTES, &length, &why);
-    if (bytes == NULL) {
-        return fail_file(error, path, why);
+    char* bytes;
+    ItmStatus status = itm_words_read(&bytes, &length, path, ITM_MESH_MAX_BYTES, error);
+    if (status != ITM_OK) {
+        return status;
     }
-    ItmStatus status = ends_in_obj(path) ? itm_mesh_parse_obj(mesh, bytes, length, path, error)
-                                         : itm_mesh_parse_stl(mesh, bytes, length, path, error);
+    status = ends_in_obj(path) ? itm_mesh_parse_obj(mesh, bytes, length, path, error)
+                               : itm_mesh_parse_stl(mesh, bytes, length, path, error);
     free(bytes);
     if (status == ITM_OK) {
         scale_vertices(mesh, scale);

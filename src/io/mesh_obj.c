@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ItmStatus parse_vertex(ItmMeshList* list, ItmMeshText* text, ItmError* error)
+static ItmStatus parse_vertex(ItmMeshList* list, ItmWords* text, ItmError* error)
 {
     double x[3];
     for (int k = 0; k < 3; k++) {
-        ItmMeshWord word = itm_mesh_next_word(text);
-        if (!itm_mesh_word_to_real(&x[k], word)) {
-            return itm_mesh_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
+        ItmWord word = itm_words_next(text);
+        if (!itm_word_to_real(&x[k], word)) {
+            return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }
     }
@@ -24,7 +24,7 @@ static ItmStatus parse_vertex(ItmMeshList* list, ItmMeshText* text, ItmError* er
 }
 
 // The vertex of a corner "i", "i/t", "i//n" or "i/t/n": counted from 1, or from the last one backwards.
-static bool parse_index(int* index, ItmMeshWord word, int nvertex)
+static bool parse_index(int* index, ItmWord word, int nvertex)
 {
     bool is_negative = word.length > 0 && word.start[0] == '-';
     size_t at = is_negative ? 1 : 0, digits = at;
@@ -42,13 +42,13 @@ static bool parse_index(int* index, ItmMeshWord word, int nvertex)
     return true;
 }
 
-static ItmStatus parse_face(ItmMeshList* list, ItmMeshText* text, ItmError* error)
+static ItmStatus parse_face(ItmMeshList* list, ItmWords* text, ItmError* error)
 {
     int first = 0, last = 0, ncorner = 0;
-    for (ItmMeshWord word = itm_mesh_next_word(text); word.length > 0; word = itm_mesh_next_word(text)) {
+    for (ItmWord word = itm_words_next(text); word.length > 0; word = itm_words_next(text)) {
         int index;
         if (!parse_index(&index, word, list->mesh.nvertex)) {
-            return itm_mesh_fail(error, text, "\"%.*s\" is not one of the %d vertices so far",
+            return itm_words_fail(error, text, "\"%.*s\" is not one of the %d vertices so far",
                                  (int)(word.length < 40 ? word.length : 40), word.start, list->mesh.nvertex);
         }
         if (ncorner == 0) {
@@ -59,24 +59,24 @@ static ItmStatus parse_face(ItmMeshList* list, ItmMeshText* text, ItmError* erro
         last = index;
         ncorner++;
     }
-    return ncorner >= 3 ? ITM_OK : itm_mesh_fail(error, text, "a face needs three corners, not %d", ncorner);
+    return ncorner >= 3 ? ITM_OK : itm_words_fail(error, text, "a face needs three corners, not %d", ncorner);
 }
 
 ItmStatus itm_mesh_parse_obj(ItmMesh* mesh, const char* bytes, size_t length, const char* name, ItmError* error)
 {
     ItmMeshList list = {0};
-    ItmMeshText text = {bytes, bytes + length, name, 1};
+    ItmWords text = {bytes, bytes + length, name, 1};
     ItmStatus status = ITM_OK;
     do {
-        ItmMeshWord word = itm_mesh_next_word(&text);
-        if (itm_mesh_word_is(word, "v")) {
+        ItmWord word = itm_words_next(&text);
+        if (itm_word_is(word, "v")) {
             status = parse_vertex(&list, &text, error);
-        } else if (itm_mesh_word_is(word, "f")) {
+        } else if (itm_word_is(word, "f")) {
             status = parse_face(&list, &text, error);
         }
-    } while (status == ITM_OK && itm_mesh_next_line(&text));
+    } while (status == ITM_OK && itm_words_next_line(&text));
     if (status == ITM_OK && list.mesh.ntriangle == 0) {
-        status = itm_mesh_fail(error, &text, "the file holds no faces");
+        status = itm_words_fail(error, &text, "the file holds no faces");
     }
     *mesh = list.mesh;
     if (status != ITM_OK) {

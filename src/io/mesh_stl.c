@@ -61,13 +61,13 @@ static ItmStatus parse_binary(ItmMeshList* list, const char* bytes, uint32_t cou
 
 // ---------------------------------------------------------------------------- text
 
-static ItmStatus parse_corner(ItmMeshList* list, ItmMeshText* text, ItmError* error)
+static ItmStatus parse_corner(ItmMeshList* list, ItmWords* text, ItmError* error)
 {
     double x[3];
     for (int k = 0; k < 3; k++) {
-        ItmMeshWord word = itm_mesh_next_word(text);
-        if (!itm_mesh_word_to_real(&x[k], word)) {
-            return itm_mesh_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
+        ItmWord word = itm_words_next(text);
+        if (!itm_word_to_real(&x[k], word)) {
+            return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }
     }
@@ -78,36 +78,36 @@ static ItmStatus parse_corner(ItmMeshList* list, ItmMeshText* text, ItmError* er
 }
 
 // facet, outer loop and solid lines carry nothing we need; only the count of corners a facet is checked.
-static ItmStatus parse_text(ItmMeshList* list, ItmMeshText* text, ItmError* error)
+static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
 {
     int facet = 0;  // first corner of the open facet
     bool has_end = false;
     do {
-        ItmMeshWord word = itm_mesh_next_word(text);
-        if (itm_mesh_word_is(word, "vertex")) {
+        ItmWord word = itm_words_next(text);
+        if (itm_word_is(word, "vertex")) {
             ItmStatus status = parse_corner(list, text, error);
             if (status != ITM_OK) {
                 return status;
             }
-        } else if (itm_mesh_word_is(word, "endfacet")) {
+        } else if (itm_word_is(word, "endfacet")) {
             int n = list->mesh.nvertex;
             if (n - facet != 3) {
-                return itm_mesh_fail(error, text, "a facet needs three corners, not %d", n - facet);
+                return itm_words_fail(error, text, "a facet needs three corners, not %d", n - facet);
             }
             if (!itm_mesh_list_add_triangle(list, n - 3, n - 2, n - 1)) {
                 return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the mesh");
             }
             facet = n;
-        } else if (itm_mesh_word_is(word, "endsolid")) {
+        } else if (itm_word_is(word, "endsolid")) {
             has_end = true;
-        } else if (word.length > 0 && !itm_mesh_word_is(word, "solid") && !itm_mesh_word_is(word, "facet") &&
-                   !itm_mesh_word_is(word, "outer") && !itm_mesh_word_is(word, "endloop")) {
-            return itm_mesh_fail(error, text, "expected facet, vertex or endsolid, got \"%.*s\"",
+        } else if (word.length > 0 && !itm_word_is(word, "solid") && !itm_word_is(word, "facet") &&
+                   !itm_word_is(word, "outer") && !itm_word_is(word, "endloop")) {
+            return itm_words_fail(error, text, "expected facet, vertex or endsolid, got \"%.*s\"",
                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }
-    } while (itm_mesh_next_line(text));
+    } while (itm_words_next_line(text));
     if (!has_end || list->mesh.nvertex != facet) {
-        return itm_mesh_fail(error, text, "the file ends inside a solid");
+        return itm_words_fail(error, text, "the file ends inside a solid");
     }
     return ITM_OK;
 }
@@ -115,7 +115,7 @@ static ItmStatus parse_text(ItmMeshList* list, ItmMeshText* text, ItmError* erro
 ItmStatus itm_mesh_parse_stl(ItmMesh* mesh, const char* bytes, size_t length, const char* name, ItmError* error)
 {
     ItmMeshList list = {0};
-    ItmMeshText text = {bytes, bytes + length, name, 1};
+    ItmWords text = {bytes, bytes + length, name, 1};
     uint32_t count = length >= HEADER + 4 ? read_u32(bytes + HEADER) : 0;
     size_t wanted = HEADER + 4 + (size_t)count * RECORD;
     // many binary files begin with "solid" too, so an exact size decides first
@@ -137,7 +137,7 @@ ItmStatus itm_mesh_parse_stl(ItmMesh* mesh, const char* bytes, size_t length, co
         status = parse_binary(&list, bytes, count, name, error);
     }
     if (status == ITM_OK && list.mesh.ntriangle == 0) {
-        status = itm_mesh_fail(error, &text, "the file holds no triangles");
+        status = itm_words_fail(error, &text, "the file holds no triangles");
     }
     *mesh = list.mesh;
     if (status != ITM_OK) {

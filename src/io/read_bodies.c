@@ -15,12 +15,14 @@ enum {
     ORIENTATION,
     VELOCITY,
     ANGULAR_VELOCITY,
+    FLEXIBLE,
     NKEY
 };
 
 static const char* const KEYS[NKEY] = {"mass",        "com",      "inertia",
                                        "shape",       "density",  "position",
-                                       "orientation", "velocity", "angular_velocity"};
+                                       "orientation", "velocity", "angular_velocity",
+                                       "flexible"};
 
 // ---------------------------------------------------------------------------- inertia
 
@@ -89,6 +91,17 @@ static void read_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmB
     def->inertia = get_inertia(r, v[INERTIA]);
 }
 
+// Mass and inertia of a flexible body follow from what it is made of.
+static void refuse_mass(ItmReader* r, const ItmNode** v)
+{
+    for (int k = MASS; k <= DENSITY; k++) {
+        if (v[k] != NULL) {
+            itm_reader_fail(r, v[k], "%s does not go with 'flexible', which gives mass and inertia%s", KEYS[k],
+                            k == SHAPE ? "; put shapes for contact under 'shapes'" : "");
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- bodies
 
 // The shape of a body is seen, and collides where it says so, as "body-shape".
@@ -125,7 +138,9 @@ static void read_body(ItmReader* r, const ItmItem* item)
     ItmBodyDef def = itm_default_body_def();
     def.name = item->key->text;
     itm_reader_get_map(r, item->value, "a body", KEYS, NKEY, v);
-    if (v[SHAPE] != NULL) {
+    if (v[FLEXIBLE] != NULL) {
+        refuse_mass(r, v);
+    } else if (v[SHAPE] != NULL) {
         read_shape_mass(r, item->key, v, &def, &shape);
     } else {
         read_mass(r, item->key, v, &def);
@@ -138,6 +153,9 @@ static void read_body(ItmReader* r, const ItmItem* item)
         itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
     int body = ITM_NONE;
     add_body(r, item, v, &def, &body);
+    if (v[FLEXIBLE] != NULL) {
+        itm_read_flexible(r, v[FLEXIBLE], body);
+    }
     if (v[SHAPE] != NULL) {
         add_own_shape(r, item, body, &shape);
     }

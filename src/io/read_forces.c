@@ -27,16 +27,17 @@ static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
     static const char* const FRAMES[] = {"world", "body"};
     const ItmNode* v[NKEY];
     const char* what = is_torque ? "a torque" : "a force";
-    itm_reader_get_map(r, item->value, what, KEYS, is_torque ? POINT : NKEY, v);
-    if (is_torque) {
-        v[POINT] = v[AT] = NULL;
-    }
+    itm_reader_get_map(r, item->value, what, KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[BODY], what, "body");
     itm_reader_require(r, item->key, v[VECTOR], what, "vector");
     ItmLoadDef def = itm_default_load_def();
     def.name = item->key->text;
     def.is_torque = is_torque;
     def.body = itm_reader_get_body(r, v[BODY]);
+    const ItmNode* place = v[POINT] != NULL ? v[POINT] : v[AT];
+    if (r->status == ITM_OK && is_torque && place != NULL && itm_builder_get_elastic(r->builder, def.body) == NULL) {
+        itm_reader_fail(r, place, "a torque needs a place on flexible bodies only: it turns a rigid one from anywhere");
+    }
     if (r->status == ITM_OK && def.body == ITM_GROUND) {
         itm_reader_fail(r, v[BODY], "%s on the ground moves nothing", what);
     }

@@ -25,13 +25,15 @@ enum {
     DAMPING,
     LIMITS,
     FRICTION,
+    CLEARANCE,
     NKEY
 };
 
 static const char* const KEYS[NKEY] = {
     "type",    "bodies",     "at",          "axis",      "x_axis",  "frame_a", "frame_b",
     "point_a", "point_b",    "at_a",        "at_b",      "free",    "pitch",   "length",
-    "start",   "start_rate", "coordinates", "stiffness", "damping", "limits",  "friction"};
+    "start",   "start_rate", "coordinates", "stiffness", "damping", "limits",  "friction",
+    "clearance"};
 
 static ItmDimension unit_of(ItmDirection direction, bool is_rate)
 {
@@ -183,6 +185,9 @@ static void read_joint(ItmReader* r, const ItmItem* item)
     read_numbers(r, item->key, v, &def);
     read_start(r, v[START], &def, false);
     read_start(r, v[START_RATE], &def, true);
+    double section[ITM_CLEARANCE_MAX_CORNERS][2];
+    const ItmNode* parts[ITM_CLEARANCE_NPART] = {0};
+    itm_read_clearance(r, v[CLEARANCE], &def, section, parts);
     if (r->status != ITM_OK) {
         return;
     }
@@ -194,13 +199,23 @@ static void read_joint(ItmReader* r, const ItmItem* item)
         {"frame_a", v[FRAME_A]},
         {"frame_b", v[FRAME_B]},
         {"pitch", v[PITCH]},
-        {"length", v[LENGTH]},
         {"free", v[FREE]},
         {"start", v[START]},
         {"start_rate", v[START_RATE]},
+        {"coordinates", v[COORDINATES]},
+        {"length", v[LENGTH]},
         {"stiffness", v[STIFFNESS]},
         {"damping", v[DAMPING]},
-        {"coordinates", v[COORDINATES]},
+        {"clearance", v[CLEARANCE]},
+        {"clearance.radial", parts[ITM_CLEARANCE_RADIAL]},
+        {"clearance.axial", parts[ITM_CLEARANCE_AXIAL]},
+        {"clearance.length", parts[ITM_CLEARANCE_LENGTH]},
+        {"clearance.radius", parts[ITM_CLEARANCE_RADIUS]},
+        {"clearance.section", parts[ITM_CLEARANCE_SECTION]},
+        {"clearance.friction", parts[ITM_CLEARANCE_FRICTION]},
+        {"clearance.restitution", parts[ITM_CLEARANCE_RESTITUTION]},
+        {"clearance.stiffness", parts[ITM_CLEARANCE_STIFFNESS]},
+        {"clearance.damping", parts[ITM_CLEARANCE_DAMPING]},
     };
     int joint = ITM_NONE;
     ItmStatus status = itm_builder_add_joint(r->builder, &def, &joint, r->error);

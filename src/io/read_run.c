@@ -5,6 +5,7 @@
 
 // Steps of one run at most: time is kept as a whole number of them.
 #define MOST_STEPS 1e12
+#define ADAPTIVE_TOLERANCE 1e-5 // m or rad
 
 static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
                            const char* what)
@@ -34,6 +35,16 @@ static ItmStepper get_stepper(ItmReader* r, const ItmNode* node, ItmStepper abse
     }
     int stepper = itm_reader_get_word(r, node, "a stepper", names, ITM_STEPPER_COUNT, (int)absent);
     return stepper >= 0 ? (ItmStepper)stepper : absent;
+}
+
+static ItmElasticRule get_elastic(ItmReader* r, const ItmNode* node, ItmElasticRule absent)
+{
+    const char* names[ITM_ELASTIC_COUNT];
+    for (int i = 0; i < ITM_ELASTIC_COUNT; i++) {
+        names[i] = itm_elastic_rule_name((ItmElasticRule)i);
+    }
+    int rule = itm_reader_get_word(r, node, "a rule for flexible bodies", names, ITM_ELASTIC_COUNT, (int)absent);
+    return rule >= 0 ? (ItmElasticRule)rule : absent;
 }
 
 // Results are written at whole steps.
@@ -87,6 +98,17 @@ static double get_default_step(const ItmReader* r, double absent)
     return r->builder == NULL && r->file->ncircuit == 0 && r->file->ncontrol > 0 ? r->file->controls[0].step : absent;
 }
 
+// Only steppers that choose their steps use a smallest one; the others leave it, so that `stepper` alone can be changed.
+static void read_min_step(ItmReader* r, const ItmNode* node, ItmStepOptions* o, bool is_variable)
+{
+    o->min_step = get_positive(r, node, ITM_DIM_TIME, o->min_step, "min_step");
+    if (r->status == ITM_OK && is_variable && o->min_step > o->step) {
+        itm_reader_fail(r, node, "min_step (%g s) must not be larger than step (%g s), the largest step",
+                        o->min_step, o->step);
+    }
+    o->min_step = is_variable ? o->min_step : 0.0;
+}
+
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
 {
     enum {
@@ -94,17 +116,20 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         STEP,
         OUTPUT,
         STEPPER,
+        MIN_STEP,
         TOLERANCE,
         GAP_TOLERANCE,
         MAX_ITERATIONS,
         PENALTY,
         FREQUENCY,
         DAMPING_RATIO,
+        ELASTIC,
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "duration",      "step",           "output",  "stepper",   "tolerance",
-        "gap_tolerance", "max_iterations", "penalty", "frequency", "damping_ratio"};
+        "duration",  "step",          "output",         "stepper", "min_step",
+        "tolerance", "gap_tolerance", "max_iterations", "penalty", "frequency",
+        "damping_ratio", "elastic"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -119,10 +144,14 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     }
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
+    o->elastic = get_elastic(r, v[ELASTIC], o->elastic);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
     check_circuits(r, o->step);
     check_controls(r, v[STEP], o->step);
-    o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, o->tolerance, "tolerance");
+    bool is_variable = o->stepper == ITM_STEPPER_VARIABLE || o->stepper == ITM_STEPPER_ADAPTIVE;
+    read_min_step(r, v[MIN_STEP], o, is_variable);
+    double tolerance = o->stepper == ITM_STEPPER_ADAPTIVE ? ADAPTIVE_TOLERANCE : o->tolerance;
+    o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, tolerance, "tolerance");
     o->gap_tolerance =
         get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
     o->max_iterations = itm_reader_get_int(r, v[MAX_ITERATIONS], 1, 100000, o->max_iterations);
@@ -133,7 +162,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options.macro_step = cosim->place.line > 0 ? cosim->options.macro_step : o->step;
-    check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
+    if (!is_variable || cosim->place.line > 0) {
+        check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
+    }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
         itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],
                         "%g s in steps of %g s are too many steps", run->duration, o->step);

@@ -54,16 +54,6 @@ static void read_plane(ItmReader* r, const ItmNode* node, ItmColliderDef* def)
 
 // ---------------------------------------------------------------------------- lists
 
-// Room for `count` things of `size` bytes; complains and gives NULL without memory.
-static void* take_array(ItmReader* r, int count, size_t size)
-{
-    void* array = calloc((size_t)count + 1, size);
-    if (array == NULL && r->status == ITM_OK) {
-        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
-    }
-    return array;
-}
-
 // Whether a node is a list; complains otherwise.
 static bool is_list(ItmReader* r, const ItmNode* node, const char* expected)
 {
@@ -78,7 +68,7 @@ static bool is_list(ItmReader* r, const ItmNode* node, const char* expected)
 static void read_vertices(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
 {
     if (!is_list(r, node, "a list of points [x, y, z]") ||
-        (mesh->vertices = take_array(r, node->count, sizeof *mesh->vertices)) == NULL) {
+        (mesh->vertices = itm_reader_take_array(r, node->count, sizeof *mesh->vertices)) == NULL) {
         return;
     }
     for (const ItmItem* item = node->first; item != NULL; item = item->next) {
@@ -102,7 +92,7 @@ static void read_triangle(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
 static void read_triangles(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
 {
     if (!is_list(r, node, "a list of triangles [a, b, c]") ||
-        (mesh->triangles = take_array(r, 3 * node->count, sizeof *mesh->triangles)) == NULL) {
+        (mesh->triangles = itm_reader_take_array(r, 3 * node->count, sizeof *mesh->triangles)) == NULL) {
         return;
     }
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
@@ -198,7 +188,7 @@ static void read_height_rows(ItmReader* r, const ItmNode* node, ItmShapeText* sh
         itm_reader_fail(r, node, "every row of heights is as long as the first, %d", shape->def.nx);
         return;
     }
-    shape->heights = take_array(r, shape->def.nx * shape->def.ny, sizeof(double));
+    shape->heights = itm_reader_take_array(r, shape->def.nx * shape->def.ny, sizeof(double));
     int row = 0;
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
          item = item->next) {

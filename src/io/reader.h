@@ -179,6 +179,9 @@ typedef struct ItmPlace {
 void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
                            ItmPose* frame_a, ItmPose* frame_b);
 
+// Zeroed room for `count` things of `size` bytes, to be freed; complains and gives NULL without memory.
+void* itm_reader_take_array(ItmReader* r, int count, size_t size);
+
 // Keep a sentence about something that is read but not used, for the user to see (ItmModelFile.notes).
 void itm_reader_note(ItmReader* r, const char* note);
 // ---------------------------------------------------------------------------- sections, a file each
@@ -200,12 +203,30 @@ void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);
 void itm_read_bodies(ItmReader* r, const ItmNode* node);
+// `flexible` of a body that the builder has.
+void itm_read_flexible(ItmReader* r, const ItmNode* node, int body);
 void itm_read_shapes(ItmReader* r, const ItmNode* node);
 void itm_read_no_contact(ItmReader* r, const ItmNode* node);
 void itm_read_joints(ItmReader* r, const ItmNode* node);
 // `limits` and `friction` of a joint that the builder has; `name` is that of the joint.
 void itm_read_limits(ItmReader* r, const ItmNode* node, const char* name, int joint);
 void itm_read_joint_friction(ItmReader* r, const ItmNode* node, const char* name, int joint);
+// `clearance` of a joint: the nodes of its parts (the whole node for those that are absent) and its numbers.
+typedef enum ItmClearancePart {
+    ITM_CLEARANCE_RADIAL, // or gap, of a prismatic joint
+    ITM_CLEARANCE_AXIAL,
+    ITM_CLEARANCE_LENGTH,
+    ITM_CLEARANCE_RADIUS,
+    ITM_CLEARANCE_SECTION,
+    ITM_CLEARANCE_FRICTION,
+    ITM_CLEARANCE_RESTITUTION,
+    ITM_CLEARANCE_STIFFNESS,
+    ITM_CLEARANCE_DAMPING,
+    ITM_CLEARANCE_NPART
+} ItmClearancePart;
+void itm_read_clearance(ItmReader* r, const ItmNode* node, ItmJointDef* def,
+                        double section[ITM_CLEARANCE_MAX_CORNERS][2],
+                        const ItmNode* parts[ITM_CLEARANCE_NPART]);
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);

@@ -5,6 +5,7 @@
 #include "math/vec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- names
@@ -358,4 +359,15 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
     ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);
     *frame_a = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_a)), world);
     *frame_b = itm_pose_mul(itm_pose_inverse(get_pose(r, place->at, body_b)), world);
+}
+
+// ---------------------------------------------------------------------------- memory
+
+void* itm_reader_take_array(ItmReader* r, int count, size_t size)
+{
+    void* array = calloc((size_t)count + 1, size);
+    if (array == NULL && r->status == ITM_OK) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    return array;
 }

@@ -147,7 +147,7 @@ bool itm_recorder_add(ItmRecorder* r, const ItmModel* m, const ItmData* d, const
         free(mechanism.prefix);
         return false;
     }
-    r->nbody += m->nbody;
+    r->nbody += m->nuser;
     return true;
 }
 
@@ -335,7 +335,7 @@ static void take_frame(ItmRecorder* r)
     frame->time = r->time;
     for (int k = 0; k < r->mechanisms.count; k++) {
         const Mechanism* mechanism = &r->mechanisms.items[k];
-        for (int id = 0; id < mechanism->model->nbody; id++, pose += 7) {
+        for (int id = 0; id < mechanism->model->nuser; id++, pose += 7) {
             ItmPose p = itm_data_get_body_pose(mechanism->model, mechanism->data, id);
             const double values[7] = {p.p.x, p.p.y, p.p.z, p.q.w, p.q.x, p.q.y, p.q.z};
             for (int i = 0; i < 7; i++) {

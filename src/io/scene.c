@@ -47,17 +47,21 @@ static void add_pose(ItmText* text, const char* key, ItmVec3 p, const ItmMat3* R
     add_numbers(text, key, (double[]){p.x, p.y, p.z, q.w, q.x, q.y, q.z}, 7);
 }
 
-// A point given from the centre of mass, in the user's body frame.
+// A point given from the centre of mass, or from a node of a flexible body, in the user's body frame.
 static ItmVec3 user_point(const ItmModel* m, int body, ItmVec3 point)
 {
-    return body == ITM_NONE ? point : itm_vec_add(point, m->bodies[body].com);
+    if (body == ITM_NONE) {
+        return point;
+    }
+    bool is_node = m->bodies[body].mobility == ITM_MOBILITY_NODE;
+    return itm_vec_add(point, is_node ? m->nodes[m->bodies[body].part].origin : m->bodies[body].com);
 }
 
 // Number in the scene of a body of the model.
 static int scene_id(const ItmModel* m, int body, int first)
 {
-    for (int id = 0; body != ITM_NONE && id < m->nbody; id++) {
-        if (m->body_index[id] == body) {
+    for (int id = 0; body != ITM_NONE && id < m->nuser; id++) {
+        if (m->body_index[id] == m->bodies[body].owner) {
             return first + id;
         }
     }
@@ -176,7 +180,7 @@ static void add_shapes(ItmText* text, const ItmModel* m, const char* prefix, int
 
 static void add_bodies(ItmText* text, const ItmModel* m, const char* prefix)
 {
-    for (int id = 0; id < m->nbody; id++) {
+    for (int id = 0; id < m->nuser; id++) {
         const ItmBody* body = &m->bodies[m->body_index[id]];
         open_member(text, prefix, body->name);
         itm_text_add(text, ", \"mass\": ");

@@ -64,6 +64,17 @@ static inline double itm_vec_get(ItmVec3 a, int i)
     return i == 0 ? a.x : i == 1 ? a.y : a.z;
 }
 
+// Two unit vectors that complete a unit vector to a right-handed frame, without a jump where they matter: the smallest
+// component of n decides.
+static inline void itm_vec_make_tangents(ItmVec3 t[2], ItmVec3 n)
+{
+    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
+    ItmVec3 helper = x <= y && x <= z ? itm_vec(1, 0, 0) : y <= z ? itm_vec(0, 1, 0) : itm_vec(0, 0, 1);
+    t[0] = itm_vec_cross(helper, n);
+    t[0] = itm_vec_scale(1.0 / itm_vec_norm(t[0]), t[0]);
+    t[1] = itm_vec_cross(n, t[0]);
+}
+
 static inline bool itm_vec_is_finite(ItmVec3 a)
 {
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);

@@ -13,6 +13,7 @@
 #define MAX_HALVINGS 12
 #define MAX_TURN 0.5     // rad, largest rotation in one iteration: beyond it the linearisation is worthless
 #define CLOSED 1e-13     // times (1 + size of the mechanism): as close as rounding allows
+#define HEAVY 1e9        // modes of flexible bodies weigh this much more: bodies move before they bend
 #define ACCEPTABLE 1e-9  // times the same: larger gaps are an error
 
 // ---------------------------------------------------------------------------- common
@@ -22,7 +23,7 @@ static void evaluate(const ItmModel* m, ItmData* d, double t)
 {
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
-    itm_mass_factor(m, d);
+    itm_mass_factor_implicit(m, d, (ItmModalTerms){.inertia = HEAVY});
     itm_rows_compute(m, d, t);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];

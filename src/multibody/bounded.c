@@ -14,9 +14,9 @@
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
-    b->row_capacity = njoint + ROWS_PER_CONTACT * ncontact;
-    b->block_capacity = njoint + ncontact;
-    b->coupling_capacity = 4 * ncontact;
+    b->row_capacity = njoint + m->nloose_row + ROWS_PER_CONTACT * ncontact;
+    b->block_capacity = njoint + m->nloose_point + ncontact;
+    b->coupling_capacity = m->nloose_point + 4 * ncontact;
     b->path_capacity = 2 * m->depth * b->block_capacity;
     b->cov_capacity = 2 * b->row_capacity;
     b->Y_capacity = 2 * m->depth_velocities * b->row_capacity;
@@ -45,6 +45,9 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
     }
     b->hash = ITM_TAKE(arena, int, b->hash_size);
     b->x_push = ITM_TAKE(arena, double, b->row_capacity);
+    b->settle_lo = ITM_TAKE(arena, double, b->row_capacity);
+    b->settle_up = ITM_TAKE(arena, double, b->row_capacity);
+    b->x_settled = ITM_TAKE(arena, double, b->row_capacity);
 }
 
 static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
@@ -94,7 +97,7 @@ void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int 
 void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
-    b->is_overfull = false;
+    b->is_overfull = b->has_Y = false;
 }
 
 // ---------------------------------------------------------------------------- memory of the last step
@@ -249,6 +252,7 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
 ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
 {
     int index = b->nrow++;
+    b->x_settled[index] = 0.0;
     ItmBoundRow* row = &b->rows[index];
     *row = (ItmBoundRow){.block = (int)(block - b->blocks)};
     const ItmRowBlock* path = &block->path;
@@ -265,7 +269,7 @@ ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial
     return row;
 }
 
-void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling)
+static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
 {
     if (b->ncoupling == b->coupling_capacity) {
         b->is_overfull = true;
@@ -273,6 +277,19 @@ void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling)
     }
     b->couplings[b->ncoupling++] = coupling;
     b->blocks[b->nblock - 1].ncoupling++;
+}
+
+void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling)
+{
+    if (!m->contact_options.use_last_normal) {
+        add_coupling(b, coupling);
+        return;
+    }
+    double bound = coupling.mu * itm_bounded_recall(b, b->rows[coupling.normal].key);
+    for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
+        b->rows[coupling.tangent[k]].lo = -bound;
+        b->rows[coupling.tangent[k]].up = bound;
+    }
 }
 
 // ---------------------------------------------------------------------------- joints
@@ -432,26 +449,32 @@ void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x
 
 #define SLIDING_SPEED 1e-6  // m/s: slower contacts count as sticking
 
+static bool is_tangent(ItmBoundKind kind)
+{
+    return kind == ITM_BOUND_TANGENT || kind == ITM_BOUND_CLEARANCE_TANGENT;
+}
+
 bool itm_bounded_is_sliding(const ItmBounded* b, int normal)
 {
     int end = b->blocks[b->rows[normal].block].first + b->blocks[b->rows[normal].block].nrow;
     double speed2 = 0.0;
     bool has_tangent = false;
-    for (int i = normal + 1; i < end && b->rows[i].kind == ITM_BOUND_TANGENT; i++) {
+    for (int i = normal + 1; i < end && is_tangent(b->rows[i].kind); i++) {
         has_tangent = true;
         speed2 += b->v_after[i] * b->v_after[i];
     }
     return !has_tangent || speed2 > SLIDING_SPEED * SLIDING_SPEED;
 }
 
-ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body)
+ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body)
 {
     ItmBoundForce out = {0};
     for (int k = 0; k < b->nblock; k++) {
         const ItmBoundBlock* block = &b->blocks[k];
-        int slot = block->path.nbody > 0 && block->path.body[0] == body   ? 0
-                   : block->path.nbody > 1 && block->path.body[1] == body ? 1
-                                                                          : ITM_NONE;
+        const int* touched = block->path.body;
+        int slot = block->path.nbody > 0 && m->bodies[touched[0]].owner == body   ? 0
+                   : block->path.nbody > 1 && m->bodies[touched[1]].owner == body ? 1
+                                                                                  : ITM_NONE;
         if (slot == ITM_NONE || b->rows[block->first].kind != ITM_BOUND_NORMAL || b->x[block->first] <= 0.0) {
             continue;
         }

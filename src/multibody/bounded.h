@@ -15,6 +15,9 @@ typedef enum ItmBoundKind {
     ITM_BOUND_TANGENT,
     ITM_BOUND_TORSION,
     ITM_BOUND_ROLLING,
+    ITM_BOUND_CLEARANCE, // gap of a loose joint: owner is the loose joint, as for the following
+    ITM_BOUND_CLEARANCE_TANGENT,
+    ITM_BOUND_CLEARANCE_TORSION,
 } ItmBoundKind;
 
 // clang-format off
@@ -52,6 +55,10 @@ typedef struct ItmBounded {
     int path_capacity, cov_capacity, Y_capacity;
     int island_capacity;   // rows of the largest island that can be solved densely
     bool is_overfull;      // something did not fit: the step must fail
+    bool books_answer;     // book what bilateral rows answer, with their velocities d->row_before before the step
+    bool has_Y;            // Y belongs to the rows
+    bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
+                           // penetration is undone by displacements
 
     ItmBoundRow*    rows;      //                                       (row_capacity)
     ItmBoundBlock*  blocks;    //                                       (block_capacity)
@@ -75,6 +82,8 @@ typedef struct ItmBounded {
     int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
     int             hash_size; // a power of two
 
+    double*         settle_lo, *settle_up; // bounds that settling sets aside (row_capacity)
+    double*         x_settled; // impulses of settling                  (row_capacity)  N s
     double*         x_push;    // impulses of position that undo penetration (row_capacity)  kg m
 
     // islands: blocks that movable bodies connect, each solved on its own
@@ -129,13 +138,14 @@ ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_
 ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef);
 // Its next row, with covectors on bodies a and b of itm_bounded_add_block.
 ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b);
-// Friction coupling of rows of the block that was added last.
-void itm_bounded_add_coupling(ItmBounded* b, ItmMlcpContact coupling);
+// Friction of rows of the block that was added last, bounded by the normal impulse of this step or (contact option) by that
+// of the last one.
+void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling);
 
 // Whether the row can only push: 0 <= impulse.
 static inline bool itm_bound_row_is_unilateral(const ItmBoundRow* row)
 {
-    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
+    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT || row->kind == ITM_BOUND_CLEARANCE;
 }
 
 // Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
@@ -147,7 +157,8 @@ typedef struct ItmBoundForce {
     int count, sliding;  // closed contacts, and those of them that slide
 } ItmBoundForce;
 
-ItmBoundForce itm_bounded_compute_contact(const ItmBounded* b, int body);
+// body: one of the user's; what touches its nodes counts
+ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body);
 // Whether the contact with this normal row ended the step with a slip, or has no friction.
 bool itm_bounded_is_sliding(const ItmBounded* b, int normal);
 // Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.

@@ -1,6 +1,8 @@
 // Building the multibody part of a model: compile for assembly, close the joints, compile for running, take over the start.
 #include "multibody/assemble.h"
+#include "multibody/clearance.h"
 #include "multibody/compile.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/latch.h"
 #include "multibody/measure.h"
@@ -13,18 +15,28 @@
 
 // ---------------------------------------------------------------------------- poses to coordinates
 
-// Pose of the internal body frame (origin in the centre of mass). body: user's id
-static ItmPose com_pose(const ItmBuilder* b, const ItmStart* start, int body)
-{
-    ItmPose pose = start->pose[body];
-    pose.q = itm_quat_normalize(pose.q);
-    pose.p = itm_vec_add(pose.p, itm_quat_rotate(pose.q, b->bodies.items[body].com));
-    return pose;
-}
-
 static ItmPose frame_pose(const ItmFrame* frame)
 {
     return (ItmPose){frame->p, itm_quat_from_mat(&frame->R)};
+}
+
+// Pose of an internal body frame (origin in the centre of mass, or in the node). user_id: by index of user's bodies
+static ItmPose body_pose(const ItmModel* m, const ItmStart* start, const int* user_id, int index)
+{
+    if (index == ITM_NONE) {
+        return itm_pose_identity();
+    }
+    const ItmBody* owner = &m->bodies[m->bodies[index].owner];
+    ItmPose pose = start->pose[user_id[m->bodies[index].owner]];
+    pose.q = itm_quat_normalize(pose.q);
+    pose.p = itm_vec_add(pose.p, itm_quat_rotate(pose.q, owner->com));
+    if (m->bodies[index].mobility == ITM_MOBILITY_NODE) {
+        const ItmFlexNode* node = &m->nodes[m->bodies[index].part];
+        const ItmFlexible* f = &m->flexibles[node->flexible];
+        ItmFrame frame = itm_flexible_node_frame(node, start->modes + f->mode_adr, f->n);
+        pose = itm_pose_mul(pose, frame_pose(&frame));
+    }
+    return pose;
 }
 
 // Near which value an angle should start: what the user gave, or where its signal starts.
@@ -54,10 +66,11 @@ static void set_coordinates(const ItmModel* m, ItmData* d, const ItmBuilder* b, 
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
-        ItmPose child = itm_pose_mul(com_pose(b, start, user_id[i]), frame_pose(&body->b));
-        ItmPose parent = body->parent == ITM_NONE ? itm_pose_identity()
-                                                  : com_pose(b, start, user_id[body->parent]);
-        ItmPose a = itm_pose_mul(parent, frame_pose(&body->a));
+        if (itm_body_is_elastic(body)) {
+            continue;
+        }
+        ItmPose child = itm_pose_mul(body_pose(m, start, user_id, i), frame_pose(&body->b));
+        ItmPose a = itm_pose_mul(body_pose(m, start, user_id, body->parent), frame_pose(&body->a));
         itm_kinematics_fit(body, d->q + body->q_adr, itm_pose_mul(itm_pose_inverse(a), child));
     }
     // angles of tree joints on the branch the user meant
@@ -121,6 +134,11 @@ static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start,
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
+        if (itm_body_is_elastic(body)) {
+            ItmSpatial t = itm_twist_shift(d->accel[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
+            d->accel[i] = body->mobility == ITM_MOBILITY_NODE ? itm_flexible_add_motion(m, d, i, t, d->v) : t;
+            continue;
+        }
         ItmVec3 to_com = itm_mat_mul_vec(&d->R[i], body->com);
         ItmSpatial wanted = itm_twist_shift(start->twist[user_id[i]], to_com);
         ItmSpatial carried = itm_twist_shift(d->accel[body->parent],
@@ -134,15 +152,30 @@ static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start,
     }
 }
 
+// Modes from the start into the state, or (is_back) the other way.
+static void copy_modes(const ItmModel* m, ItmData* d, const ItmStart* start, bool is_back)
+{
+    for (int j = 0; j < m->nflexible; j++) {
+        const ItmFlexible* f = &m->flexibles[j];
+        const ItmBody* modes = &m->bodies[f->modes];
+        double *q = d->q + modes->q_adr, *v = d->v + modes->v_adr;
+        double *eta = start->modes + f->mode_adr, *rate = eta + m->nmode;
+        size_t size = sizeof(double) * (size_t)f->n;
+        memcpy(is_back ? eta : q, is_back ? q : eta, size);
+        memcpy(is_back ? rate : v, is_back ? v : rate, size);
+    }
+}
+
 static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmBuilder* b, const ItmStart* start)
 {
     int* user_id = malloc(sizeof(int) * (size_t)(m->nbody + 1));
     if (user_id == NULL) {
         return ITM_ERR_MEMORY;
     }
-    for (int id = 0; id < m->nbody; id++) {
+    for (int id = 0; id < m->nuser; id++) {
         user_id[m->body_index[id]] = id;
     }
+    copy_modes(m, d, start, false);
     set_coordinates(m, d, b, start, user_id);
     itm_kinematics_compute_positions(m, d, d->q);
     set_velocities(m, d, start, user_id);
@@ -173,10 +206,13 @@ static ItmStatus assemble_start(ItmStart* start, const ItmBuilder* b, ItmError* 
     if (status == ITM_OK) {
         status = itm_assemble_velocities(m, d, 0.0, error);
     }
-    for (int id = 0; status == ITM_OK && id < m->nbody; id++) {
+    for (int id = 0; status == ITM_OK && id < m->nuser; id++) {
         start->pose[id] = itm_data_get_body_pose(m, d, id);
         start->twist[id] = (ItmSpatial){itm_data_get_body_angular_velocity(m, d, id),
                                         itm_data_get_body_velocity(m, d, id)};
+    }
+    if (status == ITM_OK) {
+        copy_modes(m, d, start, true);
     }
     if (d != NULL) {
         itm_data_free(d);
@@ -214,7 +250,8 @@ static void fill_info(ItmModel* m, const ItmData* d)
     ItmModelInfo* info = &m->info;
     int nopen = itm_latch_count_open_rows(m, d);
     *info = (ItmModelInfo){
-        .nbody = m->nbody,
+        .nbody = m->nuser,
+        .nmode = m->nmode,
         .njoint = m->njoint,
         .ncoupling = m->ncoupling,
         .nmotion = m->nmotion,
@@ -228,7 +265,8 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .freedom = m->nv - m->nrow + d->factor.nredundant,
         .mass_min = m->bodies[0].mass,
     };
-    for (int i = 0; i < m->nbody; i++) {
+    for (int id = 0; id < m->nuser; id++) {
+        int i = m->body_index[id];
         double mass = m->bodies[i].mass;
         info->mass += mass;
         info->mass_min = fmin(info->mass_min, mass);
@@ -266,6 +304,9 @@ static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* st
         status = itm_assemble_velocities(m, d, 0.0, error);
     }
     if (status == ITM_OK) {
+        status = itm_clearance_check_start(m, d, error);
+    }
+    if (status == ITM_OK) {
         memcpy(m->start, d->q, sizeof(double) * (size_t)m->nq);
         memcpy(m->start + m->nq, d->v, sizeof(double) * (size_t)m->nv);
         memcpy(m->start + m->nq + m->nv, d->angle, sizeof(double) * (size_t)m->nangle);
@@ -273,6 +314,23 @@ static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* st
     }
     itm_data_free(d);
     return status;
+}
+
+// Start values of all modes, then their rates; to be freed.
+static double* take_modes(const ItmBuilder* b)
+{
+    int n = 0;
+    for (int j = 0; j < b->elastics.count; j++) {
+        n += b->elastics.items[j]->n;
+    }
+    double* modes = malloc(sizeof(double) * (size_t)(2 * n + 1));
+    for (int j = 0, adr = 0; modes != NULL && j < b->elastics.count; j++) {
+        const ItmElastic* e = b->elastics.items[j];
+        memcpy(modes + adr, e->start, sizeof(double) * (size_t)e->n);
+        memcpy(modes + n + adr, e->start + e->n, sizeof(double) * (size_t)e->n);
+        adr += e->n;
+    }
+    return modes;
 }
 
 ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
@@ -284,9 +342,11 @@ ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* e
     ItmStart start = {
         .pose = malloc(sizeof(ItmPose) * (size_t)n),
         .twist = malloc(sizeof(ItmSpatial) * (size_t)n),
+        .modes = take_modes(b),
     };
     ItmModel* m = NULL;
-    ItmStatus status = start.pose != NULL && start.twist != NULL ? itm_start_guess(&start, b) : ITM_ERR_MEMORY;
+    bool has_memory = start.pose != NULL && start.twist != NULL && start.modes != NULL;
+    ItmStatus status = has_memory ? itm_start_guess(&start, b) : ITM_ERR_MEMORY;
     if (status == ITM_OK) {
         status = assemble_start(&start, b, error);
     }
@@ -298,6 +358,7 @@ ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* e
     }
     free(start.pose);
     free(start.twist);
+    free(start.modes);
     if (status != ITM_OK) {
         itm_multibody_destroy(m);
         return status;

@@ -81,6 +81,11 @@ ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, Itm
     return ITM_OK;
 }
 
+static void free_joint(ItmJointDef* def)
+{
+    free((void*)def->clearance.section);
+}
+
 static void free_collider(ItmColliderDef* def)
 {
     free((void*)def->vertices);
@@ -98,6 +103,9 @@ void itm_builder_destroy(ItmBuilder* b)
     }
     free(b->signals.items);
     free(b->bodies.items);
+    for (int i = 0; i < b->joints.count; i++) {
+        free_joint(&b->joints.items[i]);
+    }
     free(b->joints.items);
     free(b->couplings.items);
     free(b->motions.items);
@@ -107,6 +115,10 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->servos.items);
     free(b->bushings.items);
     free(b->actuators.items);
+    for (int i = 0; i < b->elastics.count; i++) {
+        itm_elastic_destroy(b->elastics.items[i]);
+    }
+    free(b->elastics.items);
     free(b->latches.items);
     free(b->events.items);
     free(b->points.items);
@@ -169,6 +181,20 @@ static ItmPose normalized(ItmPose pose)
     return pose;
 }
 
+// A copy of an array, or NULL for an empty one. *ok turns false without memory.
+static void* copy_array(const void* items, int count, size_t size, bool* ok)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    void* copy = malloc((size_t)count * size);
+    if (copy != NULL) {
+        memcpy(copy, items, (size_t)count * size);
+    }
+    *ok = *ok && copy != NULL;
+    return copy;
+}
+
 ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
@@ -192,6 +218,43 @@ ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, It
     return ADD(b->bodies, ITM_ELEMENT_BODY, copy);
 }
 
+const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body)
+{
+    for (int i = 0; i < b->elastics.count; i++) {
+        if (b->elastics.items[i]->body == body) {
+            return b->elastics.items[i];
+        }
+    }
+    return NULL;
+}
+
+ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error)
+{
+    if (b == NULL || def == NULL || body < 0 || body >= b->bodies.count) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL, or there is no body %d", body);
+    }
+    ItmBodyDef* body_def = &b->bodies.items[body];
+    if (itm_builder_get_elastic(b, body) != NULL) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible", "body '%s' is flexible already", body_def->name);
+    }
+    ItmElastic* elastic = NULL;
+    ItmStatus status = itm_elastic_create(&elastic, body, body_def->name, def, error);
+    if (status == ITM_OK) {
+        status = itm_inertia_check(&elastic->inertia, body_def->name, error);
+    }
+    if (status == ITM_OK && !ITM_LIST_APPEND(b->elastics, elastic)) {
+        status = out_of_memory(error);
+    }
+    if (status != ITM_OK) {
+        itm_elastic_destroy(elastic);
+        return status;
+    }
+    body_def->mass = elastic->mass;
+    body_def->com = elastic->com;
+    body_def->inertia = elastic->inertia;
+    return ITM_OK;
+}
+
 ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error)
 {
     REQUIRE(itm_joint_def_check(b, def, error));
@@ -199,11 +262,14 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
     unsigned undriven = 0;
-    if (!ITM_LIST_APPEND(b->driven, undriven)) {
-        return out_of_memory(error);
-    }
-    ItmStatus status = ADD(b->joints, ITM_ELEMENT_JOINT, copy);
+    bool ok = true;
+    copy.clearance.section = copy_array(def->clearance.section, 2 * def->clearance.nsection, sizeof(double), &ok);
+    ok = ok && ITM_LIST_APPEND(b->driven, undriven);
+    ItmStatus status = ok ? ADD(b->joints, ITM_ELEMENT_JOINT, copy) : out_of_memory(error);
     b->driven.count = b->joints.count;
+    if (status != ITM_OK) {
+        free_joint(&copy);
+    }
     return status;
 }
 
@@ -301,20 +367,6 @@ ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef*
 {
     REQUIRE(itm_material_pair_def_check(b, def, error));
     return ITM_LIST_APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
-}
-
-// A copy of an array, or NULL for an empty one. *ok turns false without memory.
-static void* copy_array(const void* items, int count, size_t size, bool* ok)
-{
-    if (count == 0) {
-        return NULL;
-    }
-    void* copy = malloc((size_t)count * size);
-    if (copy != NULL) {
-        memcpy(copy, items, (size_t)count * size);
-    }
-    *ok = *ok && copy != NULL;
-    return copy;
 }
 
 // The definition with arrays of its own.

@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "interim/contact.h"
 #include "interim/model.h"
+#include "multibody/elastic.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
 #define ITM_DEF_LIST(type)                                                                         \
@@ -54,6 +55,7 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmServoDef) servos;
     ITM_DEF_LIST(ItmBushingDef) bushings;
     ITM_DEF_LIST(ItmActuatorDef) actuators;
+    ITM_DEF_LIST(ItmElastic*) elastics;  // of flexible bodies
     ITM_DEF_LIST(ItmLatchDef) latches;
     ITM_DEF_LIST(ItmEventDef) events;
     ITM_DEF_LIST(ItmPointDef) points;
@@ -74,6 +76,8 @@ struct ItmBuilder {
 
 // Id of a named element of this kind, or ITM_NONE.
 int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, size_t length);
+// How a body (user's id, or ITM_GROUND) deforms, or NULL: it is rigid.
+const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body);
 // "body", "joint spring", ...
 const char* itm_element_name(ItmElement element);
 

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "math/vec.h"
+#include "multibody/clearance.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -184,6 +185,7 @@ ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmEr
     valid_pose(&c, "frame_b", def->frame_b);
     check_joint_numbers(&c, def);
     check_start_values(&c, def);
+    itm_clearance_check(&c, def);
     return c.status;
 }
 

@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/error.h"
+#include "multibody/clearance.h"
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 
@@ -10,24 +11,21 @@
 
 // ---------------------------------------------------------------------------- frames and bodies
 
-// A frame given in the user's body frame, moved to the centre of mass. body: user's id
-static ItmFrame frame_in_body(const ItmBuilder* b, int body, ItmPose pose)
+// A frame given in the user's body frame, moved to where it holds on. body: user's id
+static ItmFrame frame_in_body(const ItmModel* m, const ItmBuilder* b, int body, ItmPose pose)
 {
-    ItmFrame frame = {pose.p, itm_quat_to_mat(itm_quat_normalize(pose.q))};
-    if (body != ITM_GROUND) {
-        frame.p = itm_vec_sub(frame.p, b->bodies.items[body].com);
-    }
-    return frame;
+    ItmVec3 origin = itm_model_attach(m, b, body, pose.p).origin;
+    return (ItmFrame){itm_vec_sub(pose.p, origin), itm_quat_to_mat(itm_quat_normalize(pose.q))};
 }
 
-static ItmVec3 point_in_body(const ItmBuilder* b, int body, ItmVec3 point)
+static ItmVec3 point_in_body(const ItmModel* m, const ItmBuilder* b, int body, ItmVec3 point)
 {
-    return body == ITM_GROUND ? point : itm_vec_sub(point, b->bodies.items[body].com);
+    return itm_vec_sub(point, itm_model_attach(m, b, body, point).origin);
 }
 
-static int index_of(const ItmModel* m, int body)
+static int index_at(const ItmModel* m, const ItmBuilder* b, int body, ItmVec3 point)
 {
-    return body == ITM_GROUND ? ITM_NONE : m->body_index[body];
+    return itm_model_attach(m, b, body, point).body;
 }
 
 // Inverse K of the lower Cholesky factor L of J, packed by rows: L K = I, column by column.
@@ -79,10 +77,10 @@ static void make_jointed(const ItmModel* m, ItmBody* body, const ItmBuilder* b, 
 {
     const ItmJointDef* def = &b->joints.items[joint];
     unsigned free = itm_joint_def_get_free(def);
-    ItmFrame a = frame_in_body(b, def->body_a, def->frame_a);
-    ItmFrame bb = frame_in_body(b, def->body_b, def->frame_b);
+    ItmFrame a = frame_in_body(m, b, def->body_a, def->frame_a);
+    ItmFrame bb = frame_in_body(m, b, def->body_b, def->frame_b);
     body->joint = joint;
-    body->parent = index_of(m, is_reversed ? def->body_b : def->body_a);
+    body->parent = is_reversed ? index_at(m, b, def->body_b, def->frame_b.p) : index_at(m, b, def->body_a, def->frame_a.p);
     body->a = is_reversed ? bb : a;
     body->b = is_reversed ? a : bb;
     if (def->type == ITM_JOINT_SCREW) {
@@ -110,49 +108,77 @@ static void make_jointed(const ItmModel* m, ItmBody* body, const ItmBuilder* b, 
     }
 }
 
+// Addresses of a body's coordinates, velocities and factor.
+static void give_addresses(ItmModel* m, ItmBody* body)
+{
+    body->q_adr = m->nq;
+    body->v_adr = m->nv;
+    body->L_adr = m->nL;
+    m->nq += body->nq;
+    m->nv += body->nv;
+    m->nL += body->nv * body->nv;
+    body->is_root_leaf = body->mobility == ITM_MOBILITY_FREE;
+    if (body->parent != ITM_NONE) {
+        ItmBody* parent = &m->bodies[body->parent];
+        parent->is_root_leaf = false;
+        if (parent->mobility == ITM_MOBILITY_NODE) {
+            m->nodes[parent->part].carries = true;
+        }
+    }
+}
+
+// A body of the user, number `index`.
+static bool compile_body(ItmModel* m, const ItmBuilder* b, const ItmTree* tree, int id, int index)
+{
+    const ItmBodyDef* def = &b->bodies.items[id];
+    ItmBody* body = &m->bodies[index];
+    *body = (ItmBody){
+        .name = itm_model_take_string(m, def->name),
+        .mass = def->mass,
+        .inv_mass = 1.0 / def->mass,
+        .inv_sqrt_mass = 1.0 / sqrt(def->mass),
+        .inv_mean_inertia = 3.0 / (def->inertia.xx + def->inertia.yy + def->inertia.zz),
+        .inertia = def->inertia,
+        .com = def->com,
+        .joint = ITM_NONE,
+        .owner = index,
+        .part = ITM_NONE,
+    };
+    factor_inertia(body->inv_inertia_L, &def->inertia);
+    if (tree->joint[id] == ITM_NONE) {
+        make_free(body);
+    } else {
+        make_jointed(m, body, b, tree->joint[id], tree->is_reversed[id]);
+    }
+    body->nv = body->ntrans + body->nrot;
+    body->nq = body->ntrans + (body->nrot == 3 ? 4 : body->nrot);
+    give_addresses(m, body);
+    return body->name != NULL;
+}
+
+// Bodies of the user, parents first, each flexible one followed by its modes and nodes.
 static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree)
 {
-    m->nbody = b->bodies.count;
     m->bodies = itm_model_take(m, (size_t)m->nbody, sizeof(ItmBody));
-    m->body_index = itm_model_take(m, (size_t)m->nbody, sizeof(int));
+    m->body_index = itm_model_take(m, (size_t)m->nuser, sizeof(int));
     if (m->bodies == NULL || m->body_index == NULL) {
         return false;
     }
-    memcpy(m->body_index, tree->index, sizeof(int) * (size_t)m->nbody);
-    for (int i = 0; i < m->nbody; i++) {
-        int id = tree->order[i];
-        const ItmBodyDef* def = &b->bodies.items[id];
-        ItmBody* body = &m->bodies[i];
-        *body = (ItmBody){
-            .name = itm_model_take_string(m, def->name),
-            .mass = def->mass,
-            .inv_mass = 1.0 / def->mass,
-            .inv_sqrt_mass = 1.0 / sqrt(def->mass),
-            .inv_mean_inertia = 3.0 / (def->inertia.xx + def->inertia.yy + def->inertia.zz),
-            .inertia = def->inertia,
-            .com = def->com,
-            .joint = ITM_NONE,
-        };
-        factor_inertia(body->inv_inertia_L, &def->inertia);
-        if (tree->joint[id] == ITM_NONE) {
-            make_free(body);
-        } else {
-            make_jointed(m, body, b, tree->joint[id], tree->is_reversed[id]);
-        }
-        body->q_adr = m->nq;
-        body->v_adr = m->nv;
-        body->L_adr = m->nL;
-        body->nv = body->ntrans + body->nrot;
-        body->nq = body->ntrans + (body->nrot == 3 ? 4 : body->nrot);
-        m->nq += body->nq;
-        m->nv += body->nv;
-        m->nL += body->nv * body->nv;
-        body->is_root_leaf = body->mobility == ITM_MOBILITY_FREE;
-        if (body->parent != ITM_NONE) {
-            m->bodies[body->parent].is_root_leaf = false;
-        }
-        if (body->name == NULL) {
+    int next = 0;
+    for (int i = 0; i < m->nuser; i++) {
+        int id = tree->order[i], frame = next++;
+        m->body_index[id] = frame;
+        if (!compile_body(m, b, tree, id, frame)) {
             return false;
+        }
+        for (int j = 0; j < m->nflexible; j++) {
+            if (b->elastics.items[j]->body == id) {
+                int first = next;
+                next += itm_flexible_add_bodies(m, j, frame, first);
+                for (int k = first; k < next; k++) {
+                    give_addresses(m, &m->bodies[k]);
+                }
+            }
         }
     }
     return true;
@@ -170,10 +196,10 @@ static int add_line(ItmModel* m, const ItmBuilder* b, int body_a, int body_b, It
 {
     return add_measure(m, (ItmMeasure){
                               .joint = ITM_NONE,
-                              .body_a = index_of(m, body_a),
-                              .body_b = index_of(m, body_b),
-                              .point_a = point_in_body(b, body_a, point_a),
-                              .point_b = point_in_body(b, body_b, point_b),
+                              .body_a = index_at(m, b, body_a, point_a),
+                              .body_b = index_at(m, b, body_b, point_b),
+                              .point_a = point_in_body(m, b, body_a, point_a),
+                              .point_b = point_in_body(m, b, body_b, point_b),
                               .q_index = ITM_NONE,
                               .v_index = ITM_NONE,
                               .angle = ITM_NONE,
@@ -265,10 +291,10 @@ static bool compile_joints(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
             .index = j,
             .name = itm_model_take_string(m, def->name),
             .type = def->type,
-            .body_a = index_of(m, def->body_a),
-            .body_b = index_of(m, def->body_b),
-            .a = frame_in_body(b, def->body_a, def->frame_a),
-            .b = frame_in_body(b, def->body_b, def->frame_b),
+            .body_a = index_at(m, b, def->body_a, def->frame_a.p),
+            .body_b = index_at(m, b, def->body_b, def->frame_b.p),
+            .a = frame_in_body(m, b, def->body_a, def->frame_a),
+            .b = frame_in_body(m, b, def->body_b, def->frame_b),
             .free = itm_joint_def_get_free(def),
             .lead = def->type == ITM_JOINT_SCREW ? def->pitch / (2.0 * ITM_PI) : 0.0,
             .tree_body = ITM_NONE,
@@ -280,9 +306,9 @@ static bool compile_joints(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
             return false;
         }
     }
-    for (int id = 0; id < m->nbody; id++) {
+    for (int id = 0; id < m->nuser; id++) {
         if (tree->joint[id] != ITM_NONE) {
-            m->joints[tree->joint[id]].tree_body = tree->index[id];
+            m->joints[tree->joint[id]].tree_body = m->body_index[id];
         }
     }
     for (int j = 0; j < m->njoint; j++) {
@@ -327,10 +353,10 @@ static void compile_loads(ItmModel* m, const ItmBuilder* b)
         const ItmLoadDef* def = &b->loads.items[i];
         m->loads[m->nload++] = (ItmLoad){
             .name = itm_model_take_string(m, def->name),
-            .body = index_of(m, def->body),
+            .body = index_at(m, b, def->body, def->point),
             .is_torque = def->is_torque,
             .in_body = def->in_body,
-            .point = point_in_body(b, def->body, def->point),
+            .point = point_in_body(m, b, def->body, def->point),
             .vector = def->vector,
             .signal = def->signal,
         };
@@ -422,10 +448,10 @@ static void compile_bushings(ItmModel* m, const ItmBuilder* b)
         ItmBushing* bushing = &m->bushings[m->nbushing++];
         *bushing = (ItmBushing){
             .name = itm_model_take_string(m, def->name),
-            .body_a = index_of(m, def->body_a),
-            .body_b = index_of(m, def->body_b),
-            .a = frame_in_body(b, def->body_a, def->frame_a),
-            .b = frame_in_body(b, def->body_b, def->frame_b),
+            .body_a = index_at(m, b, def->body_a, def->frame_a.p),
+            .body_b = index_at(m, b, def->body_b, def->frame_b.p),
+            .a = frame_in_body(m, b, def->body_a, def->frame_a),
+            .b = frame_in_body(m, b, def->body_b, def->frame_b),
         };
         memcpy(bushing->stiffness, def->stiffness, sizeof bushing->stiffness);
         memcpy(bushing->damping, def->damping, sizeof bushing->damping);
@@ -437,8 +463,8 @@ static void compile_points(ItmModel* m, const ItmBuilder* b)
     for (int i = 0; i < b->points.count; i++) {
         const ItmPointDef* def = &b->points.items[i];
         m->points[m->npoint++] = (ItmPoint){.name = itm_model_take_string(m, def->name),
-                                            .body = index_of(m, def->body),
-                                            .point = point_in_body(b, def->body, def->point)};
+                                            .body = index_at(m, b, def->body, def->point),
+                                            .point = point_in_body(m, b, def->body, def->point)};
     }
 }
 
@@ -524,23 +550,30 @@ ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_asse
 {
     ItmModel* m = calloc(1, sizeof *m);
     ItmTree tree = {0};
-    bool ok = m != NULL;
-    if (ok) {
+    ItmStatus status = ITM_ERR_MEMORY;
+    if (m != NULL) {
         m->gravity = b->world.gravity;
         m->contact_options = b->contact;
         ItmTreeUse use = for_assembly ? ITM_TREE_NEVER
                          : b->world.coordinates == ITM_COORDINATES_JOINT ? ITM_TREE_ALWAYS
                                                                          : ITM_TREE_ON_DEMAND;
-        ok = itm_tree_build(&tree, b, use) == ITM_OK && compile_bodies(m, b, &tree) &&
-             compile_joints(m, b, &tree) && compile_signals(m, b) && compile_forces(m, b) &&
-             (for_assembly || itm_latch_compile(m, b)) && itm_rows_build(m, b, for_assembly) == ITM_OK;
+        status = itm_flexible_build(m, b, error);
+        status = status == ITM_OK ? itm_tree_build(&tree, b, use) : status;
+    }
+    if (status == ITM_OK) {
+        bool ok = compile_bodies(m, b, &tree) && compile_joints(m, b, &tree) && itm_clearance_build(m, b) &&
+                  compile_signals(m, b) && compile_forces(m, b) && (for_assembly || itm_latch_compile(m, b)) &&
+                  itm_rows_build(m, b, for_assembly) == ITM_OK;
+        status = ok ? ITM_OK : ITM_ERR_MEMORY;
     }
     itm_tree_free(&tree);
-    if (!ok) {
+    if (status == ITM_ERR_MEMORY) {
+        itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory while compiling %d bodies and %d joints",
+                      b->bodies.count, b->joints.count);
+    }
+    if (status != ITM_OK) {
         itm_multibody_destroy(m);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL,
-                             "out of memory while compiling %d bodies and %d joints", b->bodies.count,
-                             b->joints.count);
+        return status;
     }
     *model = m;
     return ITM_OK;

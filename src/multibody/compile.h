@@ -9,6 +9,7 @@
 typedef struct ItmStart {
     ItmPose* pose;        // (nbody)
     ItmSpatial* twist;    // angular velocity, velocity of the frame's origin; world axes  (nbody)
+    double* modes;        // modes of all flexible bodies, then their rates                 (2 nmode)
 } ItmStart;
 
 // Which joint leads to which body in the spanning tree.
@@ -32,6 +33,21 @@ void itm_tree_free(ItmTree* tree);
 // First guess of the start: given poses and velocities, and for the other bodies what the joints and their start values
 // give, going outwards from the ground and the given bodies.
 ItmStatus itm_start_guess(ItmStart* start, const ItmBuilder* b);
+
+// Where something given at a point of a user's body holds on: the body itself, or a node of it where it is flexible.
+typedef struct ItmAttachment {
+    int body;        // index, ITM_NONE: the world
+    ItmVec3 origin;  // of its frame, in the user's body frame   m
+} ItmAttachment;
+
+ItmAttachment itm_model_attach(const ItmModel* m, const ItmBuilder* b, int body, ItmVec3 point);
+
+// Flexible bodies and their nodes: one wherever something holds on (flexible_build.c). Fixes nbody.
+ItmStatus itm_flexible_build(ItmModel* m, const ItmBuilder* b, ItmError* error);
+// Modes and nodes of the flexible body with this index, as bodies `next`, next + 1 ... Returns how many.
+int itm_flexible_add_bodies(ItmModel* m, int flexible, int frame, int next);
+// Whether a joint at this point of a body can carry it in the tree: no mode moves the point.
+bool itm_flexible_can_hang(const ItmBuilder* b, int body, ItmVec3 point);
 
 // A model of bodies, joints and forces, assembled, without outputs.
 ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* error);

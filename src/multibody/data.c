@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "multibody/bounded.h"
+#include "multibody/clearance.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/latch.h"
@@ -26,6 +27,9 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
+        {&d->v_raw, m->nloose > 0 ? m->nv : 0},
+        {&d->time, 1}, {&d->step_size, 1}, {&d->loose_open, m->nloose_point},
+        {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
         {&d->latch, ITM_LATCH_REALS * m->nlatch}, {&d->next_event, 1}, {&d->step_hint, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -41,7 +45,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 
 static bool has_bounds(const ItmModel* m)
 {
-    return m->nlimit + m->njoint_friction + m->nmotor + m->ncontact_max > 0;
+    return m->nlimit + m->njoint_friction + m->nmotor + m->nloose + m->ncontact_max > 0;
 }
 
 // The table of bounded rows, behind everything else.
@@ -65,6 +69,15 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->R = TAKE_BODIES(arena, ItmMat3, nb);
     d->r = TAKE_BODIES(arena, ItmVec3, nb);
     d->S = ITM_TAKE(arena, ItmSpatial, nv);
+    d->flex_eta = ITM_TAKE(arena, double, m->nmode);
+    d->flex_B = ITM_TAKE(arena, ItmMat3, m->nmode);
+    d->flex_U = ITM_TAKE(arena, ItmSpatial, m->nmode);
+    d->flex_alpha = ITM_TAKE(arena, double, m->nmode);
+    d->flex_beta = ITM_TAKE(arena, double, m->nmode);
+    d->flex_c = ITM_TAKE(arena, ItmVec3, m->nflexible);
+    d->flex_J = ITM_TAKE(arena, ItmSym3, m->nflexible);
+    d->node_S = ITM_TAKE(arena, ItmSpatial, m->nnode_S);
+    d->node_turn = ITM_TAKE(arena, ItmVec3, m->nnode);
     d->twist = TAKE_BODIES(arena, ItmSpatial, nb);
     d->accel_bias = TAKE_BODIES(arena, ItmSpatial, nb);
     d->J = TAKE_BODIES(arena, ItmSym3, nb);
@@ -72,6 +85,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->G = ITM_TAKE(arena, ItmSpatial, nv);
     d->mass_L = ITM_TAKE(arena, double, m->nL);
     d->mass_y = ITM_TAKE(arena, double, nv);
+    d->flex_force = ITM_TAKE(arena, double, m->nmode);
     d->wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     d->tau = ITM_TAKE(arena, double, nv);
     d->push_force = ITM_TAKE(arena, double, m->npush);
@@ -105,6 +119,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
+    d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
     if (has_bounds(m)) {
         lay_out_bounded(m, d);
     }
@@ -136,6 +151,8 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
     }
     d->model = m;
     d->options = *options;
+    d->h = options->step;
+    d->stop_time = INFINITY;
     lay_out(m, d);
     d->R[ITM_NONE] = itm_mat_identity();
     ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
@@ -191,7 +208,18 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
 
 double itm_data_get_time(const ItmData* d)
 {
-    return *d->steps * d->options.step;
+    return itm_stepper_is_variable(d->options.stepper) ? *d->time : *d->steps * d->options.step;
+}
+
+double itm_data_get_step_size(const ItmData* d)
+{
+    bool is_known = itm_stepper_is_variable(d->options.stepper) && *d->step_size > 0.0;
+    return is_known ? *d->step_size : d->options.step;
+}
+
+void itm_data_set_stop_time(ItmData* d, double time)
+{
+    d->stop_time = time;
 }
 
 const double* itm_data_get_q(const ItmData* d)

@@ -28,6 +28,17 @@ typedef enum ItmLedger {
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
+// What is counted of a loose joint since the start.
+typedef enum ItmTally {
+    ITM_TALLY_IMPACTS,    // gaps that closed after a flight, faster than the contact option restitution_speed
+    ITM_TALLY_FREE_TIME,  // without any contact                           s
+    ITM_TALLY_IMPULSE,    // sum of the normal impulses                    N s
+    ITM_TALLY_IMPACT,     // energy taken in normal direction              J
+    ITM_TALLY_FRICTION,   // energy taken by friction                      J
+    ITM_TALLY_PEAK,       // largest sum of normal forces of a step        N
+    ITM_TALLY_COUNT
+} ItmTally;
+
 // What the derived arrays know of the present state.
 typedef enum ItmPositionState {
     ITM_POSITION_STALE,    // nothing
@@ -64,12 +75,27 @@ struct ItmData {
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
+    double*  v_raw;         // velocities before the joints were projected, where there are loose ones (nv or 0)
+    double*  time;          // steppers of variable step: time so far                (1) s
+    double*  step_size;     // and their last step                                   (1) s
+    double*  loose_open;    // time since a contact point of a loose joint last pushed (nloose_point) s
+    double*  loose_tally;   // what loose joints have been through                   (nloose * ITM_TALLY_COUNT)
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m
     ItmMat3* R;             // orientation                                           (nbody)
     ItmVec3* r;             // from the origin of its joint frame b to x             (nbody)  m
     ItmSpatial* S;          // motion of a body for a unit velocity, at its x        (nv)
+
+    double*  flex_eta;      // modes                                                 (nmode)
+    ItmMat3* flex_B;        // sum m r phi_k', body axes                             (nmode)  kg m
+    ItmSpatial* flex_U;     // momentum of the body for a unit rate of a mode, at x  (nmode)
+    double*  flex_alpha;    // rates of shortening: translation, 1                   (nmode)
+    double*  flex_beta;     // and strain of the axis                                (nmode)  1/m
+    ItmVec3* flex_c;        // sum m u, world axes                                   (nflexible) kg m
+    ItmSym3* flex_J;        // inertia that deformation adds, world axes             (nflexible) kg m^2
+    ItmSpatial* node_S;     // motion of a node for a unit rate of a mode            (nnode_S)
+    ItmVec3* node_turn;     // its rotation vector in the body frame                 (nnode)
 
     // velocity stage: itm_kinematics_compute_velocities
     ItmSpatial* twist;      // angular velocity, velocity of x                       (nbody)
@@ -81,6 +107,7 @@ struct ItmData {
     ItmSpatial* G;          // gain: IA S L^-T                                       (nv)
     double*  mass_L;        // Cholesky factors of S' IA S; the diagonal is inverted (nL)
     double*  mass_y;        // half solved right side                                (nv)
+    double*  flex_force;    // modal forces of nodes on the way up, 0 in between     (nmode)
 
     // force stage: itm_forces_compute
     ItmSpatial* wrench;     // on a body at x                                        (nbody)
@@ -116,11 +143,22 @@ struct ItmData {
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
+    struct ItmLoosePoint* loose_points; // gaps of loose joints, itm_clearance_measure   (nloose_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
     struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
+    struct ItmVariable* variable; // work space of the stepper of that name, or NULL
+    struct ItmControlled* controlled; // of the adaptive one, or NULL
+    double   h;              // length of the step that is being made                          s
+    double   stop_time;      // variable steps end there                                       s
 };
 // clang-format on
+
+// Whether the stepper chooses the length of its steps.
+static inline bool itm_stepper_is_variable(ItmStepper stepper)
+{
+    return stepper == ITM_STEPPER_VARIABLE || stepper == ITM_STEPPER_ADAPTIVE;
+}
 
 // Memory of a data object, and the parts of its life that need no stepper.
 size_t itm_data_measure(const ItmModel* m);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "multibody/bounded.h"
+#include "multibody/flexible.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -14,6 +15,7 @@ void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
     memset(d->power, 0, sizeof d->power);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, NULL, NULL);
     itm_forces_compute(m, d, t);
 }
 
@@ -107,6 +109,7 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
     itm_mass_compute_accelerations(m, d, d->accel, v_dot);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, v_dot);
     itm_forces_compute(m, d, t);
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
     if (bounded_rate > 0.0) {
@@ -127,8 +130,9 @@ ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const
     itm_mass_compute_accelerations(m, d, d->accel, v_dot);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, v_dot);
     itm_forces_compute(m, d, itm_data_get_time(d));
-    for (int id = 0; external != NULL && id < m->nbody; id++) {
+    for (int id = 0; external != NULL && id < m->nuser; id++) {
         int i = m->body_index[id];
         ItmSpatial at_origin = {external[id].torque, external[id].force};
         ItmVec3 from_com = itm_vec_neg(itm_mat_mul_vec(&d->R[i], m->bodies[i].com));
@@ -139,6 +143,14 @@ ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const
     for (int i = 0; i < m->nbody; i++) {
         for (int k = m->bodies[i].v_adr; k < m->bodies[i].v_adr + m->bodies[i].nv; k++) {
             tau[k] = itm_spatial_dot(d->S[k], d->joint_wrench[i]) - d->tau[k];
+        }
+    }
+    // on the modes of flexible bodies what goes through their nodes
+    for (int i = 0; i < m->nnode; i++) {
+        const ItmFlexNode* node = &m->nodes[i];
+        const ItmFlexible* f = &m->flexibles[node->flexible];
+        for (int k = 0; k < f->n; k++) {
+            tau[m->bodies[f->modes].v_adr + k] += itm_spatial_dot(d->node_S[node->S_adr + k], d->joint_wrench[node->body]);
         }
     }
     return ITM_OK;

@@ -1,5 +1,6 @@
 #include "multibody/forces.h"
 
+#include "multibody/flexible.h"
 #include "multibody/measure.h"
 
 static double signal_at(const ItmModel* m, int signal, double t)
@@ -146,6 +147,7 @@ void itm_forces_compute(const ItmModel* m, ItmData* d, double t)
     for (int i = 0; i < m->nbushing; i++) {
         apply_bushing(d, &m->bushings[i]);
     }
+    itm_flexible_add_elastic(m, d);
 }
 
 // ---------------------------------------------------------------------------- energy
@@ -158,14 +160,17 @@ double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d)
         twice += m->bodies[i].mass * itm_vec_dot(t.lin, t.lin);
         twice += itm_vec_dot(t.ang, itm_sym_mul_vec(&d->J[i], t.ang));
     }
-    return 0.5 * twice;
+    return 0.5 * twice + itm_flexible_compute_kinetic(m, d);
 }
 
 double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
 {
-    double sum = 0.0;
+    double sum = itm_flexible_compute_gravity(m, d);
     for (int i = 0; i < m->nbody; i++) {
         sum -= m->bodies[i].mass * itm_vec_dot(m->gravity, d->x[i]);
+    }
+    for (int i = 0; i < m->nflexible; i++) {
+        sum += itm_flexible_compute_elastic(d, &m->flexibles[i]);
     }
     for (int i = 0; i < m->npush; i++) {
         const ItmPush* push = &m->pushes[i];

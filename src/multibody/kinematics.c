@@ -1,5 +1,7 @@
 #include "multibody/kinematics.h"
 
+#include "multibody/flexible.h"
+
 // ---------------------------------------------------------------------------- positions
 
 static inline ItmMat3 rotation_about_axis(int axis, double angle)
@@ -130,6 +132,10 @@ void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const doubl
         case ITM_MOBILITY_GENERAL:
             place_general(body, d, i, q + body->q_adr);
             break;
+        case ITM_MOBILITY_MODES:
+        case ITM_MOBILITY_NODE:
+            itm_flexible_place(m, d, i, q);
+            break;
         }
         d->J[i] = itm_sym_rotate(&d->R[i], &body->inertia);
     }
@@ -187,6 +193,8 @@ void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const doub
         if (body->mobility == ITM_MOBILITY_FREE) {
             d->twist[i] = twist_of_free(&d->R[i], v_i);
             d->accel_bias[i] = itm_spatial_zero();
+        } else if (itm_body_is_elastic(body)) {
+            itm_flexible_move(m, d, i, v);
         } else {
             move_body(body, d, i, v_i);
         }
@@ -204,6 +212,9 @@ void itm_kinematics_compute_twists(const ItmModel* m, const ItmData* d, ItmSpati
         ItmSpatial t = itm_twist_shift(twist[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
         for (int k = body->v_adr; k < body->v_adr + body->nv; k++) {
             t = itm_spatial_axpy(v[k], d->S[k], t);
+        }
+        if (body->mobility == ITM_MOBILITY_NODE) {
+            t = itm_flexible_add_motion(m, d, i, t, v);
         }
         twist[i] = t;
     }

@@ -1,6 +1,8 @@
 #include "multibody/mass.h"
 
 #include "base/assert.h"
+#include "multibody/articulated.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 
 #include <string.h>
@@ -9,85 +11,13 @@
 //   D = S' IA S = L_i L_i',  G = IA S L_i^-T,  IA(parent) += shift(IA - G G')
 // (articulated-body algorithm, written as a factorisation; Featherstone 2008, ch. 7).
 
-// ---------------------------------------------------------------------------- articulated inertia
-
-static inline ItmSpatial articulated_mul(const ItmArticulated* A, ItmSpatial s)
-{
-    return (ItmSpatial){
-        itm_vec_add(itm_sym_mul_vec(&A->J, s.ang), itm_mat_mul_vec(&A->H, s.lin)),
-        itm_vec_add(itm_mat_t_mul_vec(&A->H, s.ang), itm_sym_mul_vec(&A->M, s.lin))};
-}
-
-static inline void sym_subtract_outer(ItmSym3* A, ItmVec3 u)
-{
-    A->xx -= u.x * u.x;
-    A->yy -= u.y * u.y;
-    A->zz -= u.z * u.z;
-    A->xy -= u.x * u.y;
-    A->xz -= u.x * u.z;
-    A->yz -= u.y * u.z;
-}
-
-// A -= g g'
-static inline void articulated_subtract_outer(ItmArticulated* A, ItmSpatial g)
-{
-    sym_subtract_outer(&A->J, g.ang);
-    sym_subtract_outer(&A->M, g.lin);
-    A->H.x = itm_vec_axpy(-g.lin.x, g.ang, A->H.x);
-    A->H.y = itm_vec_axpy(-g.lin.y, g.ang, A->H.y);
-    A->H.z = itm_vec_axpy(-g.lin.z, g.ang, A->H.z);
-}
-
-// parent += A seen from a point -s away:  H' = H + s~ M,  J' = J + s~ H'' + (s~ H')'
-static inline void articulated_add_shifted(ItmArticulated* parent, const ItmArticulated* A, ItmVec3 s)
-{
-    const ItmSym3* M = &A->M;
-    ItmMat3 H = {
-        itm_vec_add(A->H.x, itm_vec_cross(s, itm_vec(M->xx, M->xy, M->xz))),
-        itm_vec_add(A->H.y, itm_vec_cross(s, itm_vec(M->xy, M->yy, M->yz))),
-        itm_vec_add(A->H.z, itm_vec_cross(s, itm_vec(M->xz, M->yz, M->zz))),
-    };
-    // columns of s~ H' are crosses of s with rows of H; same for the shifted H
-    ItmVec3 ox = itm_vec_cross(s, itm_vec(A->H.x.x, A->H.y.x, A->H.z.x));
-    ItmVec3 oy = itm_vec_cross(s, itm_vec(A->H.x.y, A->H.y.y, A->H.z.y));
-    ItmVec3 oz = itm_vec_cross(s, itm_vec(A->H.x.z, A->H.y.z, A->H.z.z));
-    ItmVec3 nx = itm_vec_cross(s, itm_vec(H.x.x, H.y.x, H.z.x));
-    ItmVec3 ny = itm_vec_cross(s, itm_vec(H.x.y, H.y.y, H.z.y));
-    ItmVec3 nz = itm_vec_cross(s, itm_vec(H.x.z, H.y.z, H.z.z));
-    parent->J.xx += A->J.xx + nx.x + ox.x;
-    parent->J.yy += A->J.yy + ny.y + oy.y;
-    parent->J.zz += A->J.zz + nz.z + oz.z;
-    parent->J.xy += A->J.xy + ny.x + ox.y;
-    parent->J.xz += A->J.xz + nz.x + ox.z;
-    parent->J.yz += A->J.yz + nz.y + oy.z;
-    parent->H.x = itm_vec_add(parent->H.x, H.x);
-    parent->H.y = itm_vec_add(parent->H.y, H.y);
-    parent->H.z = itm_vec_add(parent->H.z, H.z);
-    parent->M.xx += M->xx;
-    parent->M.yy += M->yy;
-    parent->M.zz += M->zz;
-    parent->M.xy += M->xy;
-    parent->M.xz += M->xz;
-    parent->M.yz += M->yz;
-}
-
-// Field by field: compilers clear a whole compound literal first, which is slow.
-static inline void articulated_init(ItmArticulated* A, const ItmBody* body, const ItmSym3* J)
-{
-    const ItmVec3 zero = {0, 0, 0};
-    A->J = *J;
-    A->H.x = A->H.y = A->H.z = zero;
-    A->M.xx = A->M.yy = A->M.zz = body->mass;
-    A->M.xy = A->M.xz = A->M.yz = 0.0;
-}
-
 // ---------------------------------------------------------------------------- factor
 
 // Factor D = S' IA S of a body with several velocities; L is row-major, its diagonal inverted.
 static void factor_body(const ItmArticulated* A, ItmSpatial* G, double* L, const ItmSpatial* S, int n)
 {
     for (int i = 0; i < n; i++) {
-        G[i] = articulated_mul(A, S[i]);
+        G[i] = itm_articulated_mul(A, S[i]);
     }
     for (int j = 0; j < n; j++) {
         for (int i = j; i < n; i++) {
@@ -106,23 +36,28 @@ static void factor_body(const ItmArticulated* A, ItmSpatial* G, double* L, const
     }
 }
 
-void itm_mass_factor(const ItmModel* m, ItmData* d)
+void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms)
 {
     for (int i = 0; i < m->nbody; i++) {
         if (!m->bodies[i].is_root_leaf) {
-            articulated_init(&d->IA[i], &m->bodies[i], &d->J[i]);
+            itm_articulated_init(&d->IA[i], &m->bodies[i], &d->J[i]);
         }
     }
+    itm_flexible_begin_factor(m, d, terms);
     for (int i = m->nbody - 1; i >= 0; i--) {
         const ItmBody* body = &m->bodies[i];
         if (body->is_root_leaf) {
+            continue;
+        }
+        if (itm_body_is_elastic(body)) {
+            itm_flexible_factor(m, d, i);
             continue;
         }
         ItmArticulated* A = &d->IA[i];
         ItmSpatial* G = d->G + body->v_adr;
         if (body->nv == 1) {
             ItmSpatial S = d->S[body->v_adr];
-            ItmSpatial U = articulated_mul(A, S);
+            ItmSpatial U = itm_articulated_mul(A, S);
             double inv_L = 1.0 / sqrt(itm_spatial_dot(S, U));
             d->mass_L[body->L_adr] = inv_L;
             G[0] = itm_spatial_scale(inv_L, U);
@@ -131,12 +66,16 @@ void itm_mass_factor(const ItmModel* m, ItmData* d)
         }
         if (body->parent != ITM_NONE) {
             for (int k = 0; k < body->nv; k++) {
-                articulated_subtract_outer(A, G[k]);
+                itm_articulated_subtract_outer(A, G[k]);
             }
-            articulated_add_shifted(&d->IA[body->parent], A,
-                                    itm_vec_sub(d->x[i], d->x[body->parent]));
+            itm_articulated_add_shifted(&d->IA[body->parent], A, itm_vec_sub(d->x[i], d->x[body->parent]));
         }
     }
+}
+
+void itm_mass_factor(const ItmModel* m, ItmData* d)
+{
+    itm_mass_factor_implicit(m, d, (ItmModalTerms){.inertia = 1.0});
 }
 
 // ---------------------------------------------------------------------------- solve
@@ -213,9 +152,16 @@ static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau
             solve_root_leaf(body, d, x, tau, i, wrench[i]);
             continue;
         }
+        if (body->mobility == ITM_MOBILITY_NODE) {
+            itm_flexible_hand_on(m, d, i, &wrench[body->parent], wrench[i]);
+            continue;
+        }
         int adr = body->v_adr, n = body->nv;
         for (int k = adr; k < adr + n; k++) {
             y[k] = itm_spatial_dot(d->S[k], wrench[i]) + (tau != NULL ? tau[k] : 0.0);
+        }
+        if (body->mobility == ITM_MOBILITY_MODES) {
+            itm_flexible_collect(m, d, i, y + adr);
         }
         solve_lower(d->mass_L + body->L_adr, y + adr, n);
         if (body->parent != ITM_NONE) {
@@ -242,6 +188,10 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
         int adr = body->v_adr, n = body->nv;
         ItmSpatial a = itm_twist_shift(accel[body->parent],
                                        itm_vec_sub(d->x[i], d->x[body->parent]));
+        if (body->mobility == ITM_MOBILITY_NODE) {
+            accel[i] = itm_flexible_add_motion(m, d, i, a, x);
+            continue;
+        }
         for (int k = adr; k < adr + n; k++) {
             x[k] = y[k] - itm_spatial_dot(d->G[k], a);
         }
@@ -337,6 +287,29 @@ static inline void hand_on(const ItmData* d, const ItmBody* body, ItmSpatial* pa
     }
 }
 
+// A node, entry j of the path: its wrenches push on the modes, a later entry, whose part of Y collects that.
+static void half_solve_node(const ItmModel* m, const ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* p, int j)
+{
+    const ItmFlexNode* node = &m->nodes[m->bodies[block->path[j]].part];
+    const ItmSpatial* S = d->node_S + node->S_adr;
+    for (int k = j; k < block->path_parent[j]; k++) {
+        Y += m->bodies[block->path[k]].nv;
+    }
+    for (int i = 0; i < block->nrow; i++) {
+        for (int k = 0; k < m->flexibles[node->flexible].n; k++) {
+            Y[i * block->ny + k] += itm_spatial_dot(S[k], p[i]);
+        }
+    }
+}
+
+// Modes: what the nodes have left in Y, which began with zeros. No row acts on a mode directly.
+static void half_solve_modes(const ItmData* d, const ItmBody* body, double* Y, const ItmRowBlock* block)
+{
+    for (int i = 0; i < block->nrow; i++) {
+        solve_lower(d->mass_L + body->L_adr, Y + i * block->ny, body->nv);
+    }
+}
+
 // Where the path of a block has a body that it touches.
 static int find_on_path(const ItmRowBlock* block, int body)
 {
@@ -361,6 +334,9 @@ void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowB
             p[i] = itm_spatial_add(p[i], cov[i * block->nbody + k]);
         }
     }
+    if (m->nflexible > 0) {
+        memset(Y, 0, sizeof(double) * (size_t)(n * block->ny));
+    }
     for (int j = 0; j < block->npath; j++) {
         int id = block->path[j], parent = block->path_parent[j];
         const ItmBody* body = &m->bodies[id];
@@ -368,6 +344,12 @@ void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowB
         if (body->is_root_leaf) {
             for (int i = 0; i < n; i++) {
                 half_solve_root_leaf(body, &d->R[id], Y + i * block->ny, p[i]);
+            }
+        } else if (itm_body_is_elastic(body)) {
+            if (body->mobility == ITM_MOBILITY_NODE) {
+                half_solve_node(m, d, Y, block, p, j);
+            } else {
+                half_solve_modes(d, body, Y, block);
             }
         } else if (body->nv == 1) {
             half_solve_single(d, body, Y, block, p);

@@ -23,8 +23,15 @@ static inline ItmVec3 itm_body_solve_inertia(const ItmBody* body, ItmVec3 y)
     return itm_body_solve_upper(body, itm_body_solve_lower(body, y));
 }
 
+// What stands on the diagonal of the modes of flexible bodies: inertia M + damping D + stiffness K.
+typedef struct ItmModalTerms {
+    double inertia, damping, stiffness;  // 1, s, s^2
+} ItmModalTerms;
+
 // Articulated inertias, gains and factors of the present configuration (after the position stage).
 void itm_mass_factor(const ItmModel* m, ItmData* d);
+// The same for M^ = M + damping D + stiffness K over the modes                                    [contact-rim, eq. 21]
+void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms);
 
 // x = M^-1 (tau + sum of the bodies' wrenches). tau (nv) may be NULL; wrench (nbody, world element before it)
 // is overwritten.

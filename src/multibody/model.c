@@ -83,7 +83,7 @@ ItmModelInfo itm_model_get_info(const ItmModel* m)
 
 int itm_model_find_body(const ItmModel* m, const char* name)
 {
-    for (int id = 0; id < m->nbody; id++) {
+    for (int id = 0; id < m->nuser; id++) {
         if (strcmp(m->bodies[m->body_index[id]].name, name) == 0) {
             return id;
         }
@@ -113,7 +113,29 @@ int itm_model_find_actuator(const ItmModel* m, const char* name)
 
 const char* itm_model_get_body_name(const ItmModel* m, int body)
 {
-    return body >= 0 && body < m->nbody ? m->bodies[m->body_index[body]].name : NULL;
+    return body >= 0 && body < m->nuser ? m->bodies[m->body_index[body]].name : NULL;
+}
+
+static const ItmFlexible* flexible_of(const ItmModel* m, int body)
+{
+    for (int j = 0; j < m->nflexible && body >= 0 && body < m->nuser; j++) {
+        if (m->flexibles[j].frame == m->body_index[body]) {
+            return &m->flexibles[j];
+        }
+    }
+    return NULL;
+}
+
+int itm_model_get_mode_count(const ItmModel* m, int body)
+{
+    const ItmFlexible* f = flexible_of(m, body);
+    return f != NULL ? f->n : 0;
+}
+
+double itm_model_get_mode_frequency(const ItmModel* m, int body, int mode)
+{
+    const ItmFlexible* f = flexible_of(m, body);
+    return f != NULL && mode >= 0 && mode < f->n ? sqrt(f->tables.stiffness[mode] / f->tables.mass[mode]) : 0.0;
 }
 
 const char* itm_model_get_joint_name(const ItmModel* m, int joint)

@@ -15,6 +15,7 @@
 #include "interim/model.h"
 #include "math/blocks.h"
 #include "math/vec.h"
+#include "multibody/elastic.h"
 #include "multibody/signal.h"
 
 // clang-format off
@@ -24,6 +25,8 @@ typedef enum ItmMobility {
     ITM_MOBILITY_REVOLUTE, // one rotation, the commonest case
     ITM_MOBILITY_FREE,     // on the world: r, p of the centre of mass; r' in world axes, omega' in body axes
     ITM_MOBILITY_GENERAL,  // any other mixture
+    ITM_MOBILITY_MODES,    // modes of the flexible body that is the parent: as many velocities, the frame does not move
+    ITM_MOBILITY_NODE,     // a place on a flexible body, moved by the modes (its parent); no velocities of its own
 } ItmMobility;
 
 typedef struct ItmBody {
@@ -51,7 +54,37 @@ typedef struct ItmBody {
     int  v_adr, nv;        // velocities:  translations, then rates or omega of b against a in axes of b
     int  L_adr;            // its nv x nv factor in ItmData.mass_L
     int  joint;            // the joint that became this mobilizer, or ITM_NONE
+    int  owner;            // the user's body that it is part of: itself, but for modes and nodes
+    int  part;             // modes: the flexible body in ItmModel.flexibles; node: in ItmModel.nodes; else ITM_NONE
 } ItmBody;
+
+// A flexible body is three kinds of bodies here: its frame, a rigid body with the mass of the undeformed one; on it the modes,
+// with what deformation adds to that mass; on these the nodes, massless frames where joints, forces and shapes sit.
+typedef struct ItmFlexible {
+    int    frame, modes;           // bodies
+    int    n;                      // modes
+    int    mode_adr;               // first one in ItmData.flex_...
+    bool   is_stiffening;          // bending shortens the axis x
+    double axis_mass, axis_moment; // sum m, sum m s_x^2                                      kg, kg m^2
+    ItmElasticTables tables;
+} ItmFlexible;
+
+typedef struct ItmFlexNode {
+    const char* name;              // of a point the user named, or NULL
+    int     flexible, body;
+    ItmVec3 origin;                // undeformed, in the user's body frame                          m
+    ItmVec3 s;                     // the same from the centre of mass                              m
+    ItmVec3 point;                 // from there to the point with the name                         m
+    const ItmSpatial* shape;       // psi_k (ang), phi_k (lin) of the modes                         (n)
+    const double* gamma;           // shortening of the axis up to here, or NULL                    (n x n)
+    int     S_adr;                 // first of its n motions in ItmData.node_S
+    bool    carries;               // a body hangs on it by a tree joint
+} ItmFlexNode;
+
+static inline bool itm_body_is_elastic(const ItmBody* body)
+{
+    return body->mobility >= ITM_MOBILITY_MODES;
+}
 
 typedef struct ItmJoint {
     const char* name;
@@ -64,6 +97,7 @@ typedef struct ItmJoint {
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
     int      block;                // its first row block, or ITM_NONE
+    int      loose;                // its play, or ITM_NONE: ideal
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
@@ -195,6 +229,26 @@ typedef struct ItmJointFriction {
     double force;
 } ItmJointFriction;
 
+// The play of a loose joint as a set of gaps, each between a point of the hub (body b) and a surface of body a:
+//   spherical    1    the centre of the socket
+//   cylindrical  2    the ends of the hub's centre line, -z then +z
+//   revolute     4    the same, then the stops at both ends
+//   prismatic    4 n  the corners of both faces, each against the two planes that meet there
+typedef struct ItmLoose {
+    int    joint;
+    ItmJointType type;
+    double radial, axial;          // m
+    double half_length;            // of the hub                                       m
+    double radius;                 // of the pin                                       m
+    double friction, restitution, stiffness, damping;
+    int    ncorner;                // prismatic
+    const double* corner;          // x, y in frame b, counter-clockwise               (2 ncorner)  m
+    const double* normal;          // x, y in frame a: outwards from the edge that begins at a corner (2 ncorner)
+    const double* offset;          // of the guide's plane beside that edge            (ncorner)  m
+    int    npoint;                 // gaps
+    int    first_point;            // among those of all loose joints
+} ItmLoose;
+
 typedef struct ItmLatch {
     const char* name;
     ItmLatchKind kind;
@@ -219,6 +273,7 @@ typedef struct ItmOutput {
 
 struct ItmModel {
     ItmVec3 gravity;
+    int nuser;            // bodies of the user; flexible ones count as several in nbody
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator, npoint;
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
@@ -228,7 +283,10 @@ struct ItmModel {
     int depth, depth_velocities; // longest way to a root, in bodies and in velocities
 
     ItmBody*    bodies;       // parents first                              (nbody)
-    int*        body_index;   // user's id -> index                         (nbody)
+    int*        body_index;   // user's id -> index                         (nuser)
+    ItmFlexible* flexibles;   //                                            (nflexible)
+    ItmFlexNode* nodes;       //                                            (nnode)
+    int         nflexible, nnode, nmode, nnode_S;
     ItmJoint*   joints;       //                                            (njoint)
     const char** coupling_names;
     ItmMeasure* measures;
@@ -242,6 +300,8 @@ struct ItmModel {
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
+    ItmLoose*   loose;        // joints with clearance                      (nloose)
+    int         nloose, nloose_point, nloose_row; // with their gaps, and rows at most
     struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
     int         nvisual;
     int         nlimit, njoint_friction;

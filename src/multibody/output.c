@@ -3,7 +3,9 @@
 #include "multibody/output.h"
 
 #include "multibody/bounded.h"
+#include "multibody/clearance.h"
 #include "multibody/dynamics.h"
+#include "multibody/flexible.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/latch.h"
@@ -52,7 +54,7 @@ static void emit_vec(Sink* sink, const char* element, const char* quantity, cons
 
 static void emit_bodies(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    for (int id = 0; id < m->nbody; id++) {
+    for (int id = 0; id < m->nuser; id++) {
         int i = m->body_index[id];
         const ItmBody* body = &m->bodies[i];
         ItmVec3 to_origin = itm_vec_neg(itm_mat_mul_vec(&d->R[i], body->com));
@@ -76,6 +78,42 @@ static void emit_points(Sink* sink, const ItmModel* m, const ItmData* d)
         emit_vec(sink, point->name, "position", "m", "position of the point in the world", itm_vec_add(d->x[point->body], arm));
         emit_vec(sink, point->name, "velocity", "m/s", "velocity of the point, world axes",
                  itm_twist_shift(d->twist[point->body], arm).lin);
+    }
+}
+
+// Modes, elastic energy and named points of flexible bodies.
+static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int j = 0; j < m->nflexible; j++) {
+        const ItmFlexible* f = &m->flexibles[j];
+        const char* name = m->bodies[f->frame].name;
+        for (int k = 0; k < f->n; k++) {
+            char number[16];
+            snprintf(number, sizeof number, "%d", k + 1);
+            emit(sink, name, "mode", number, "m", "modal coordinate (torsion: rad)", d->flex_eta[f->mode_adr + k]);
+            emit(sink, name, "mode_rate", number, "m/s", "its rate", d->v[m->bodies[f->modes].v_adr + k]);
+        }
+        emit(sink, name, "elastic_energy", "", "J", "energy of deformation", itm_flexible_compute_elastic(d, f));
+    }
+    for (int i = 0; i < m->nnode; i++) {
+        const ItmFlexNode* node = &m->nodes[i];
+        if (node->name == NULL) {
+            continue;
+        }
+        const ItmFlexible* f = &m->flexibles[node->flexible];
+        const char* body = m->bodies[f->frame].name;
+        ItmFrame frame = itm_flexible_node_frame(node, d->flex_eta + f->mode_adr, f->n);
+        ItmVec3 arm = itm_mat_mul_vec(&d->R[node->body], node->point);
+        ItmVec3 undeformed = itm_vec_add(node->s, node->point);
+        char quantity[96];
+        snprintf(quantity, sizeof quantity, "%s.position", node->name);
+        emit_vec(sink, body, quantity, "m", "position of the point in the world", itm_vec_add(d->x[node->body], arm));
+        snprintf(quantity, sizeof quantity, "%s.velocity", node->name);
+        emit_vec(sink, body, quantity, "m/s", "velocity of the point, world axes",
+                 itm_twist_shift(d->twist[node->body], arm).lin);
+        snprintf(quantity, sizeof quantity, "%s.deflection", node->name);
+        emit_vec(sink, body, quantity, "m", "displacement against the undeformed body, body axes",
+                 itm_vec_sub(itm_frame_apply(&frame, node->point), undeformed));
     }
 }
 
@@ -165,7 +203,66 @@ static ItmSpatial tree_joint_reaction(const ItmModel* m, const ItmData* d, const
     return itm_spatial_scale(-1.0, itm_wrench_shift(f, itm_vec_sub(p_child, p_b)));
 }
 
-static void emit_joints(Sink* sink, const ItmModel* m, const ItmData* d)
+// State, gap and normal force of every contact point of a loose joint; gaps are those of the present state.
+static void emit_loose_points(Sink* sink, const ItmModel* m, const ItmData* d, int index)
+{
+    const ItmLoose* loose = &m->loose[index];
+    const char* name = m->joints[loose->joint].name;
+    for (int k = 0; k < loose->npoint; k++) {
+        char number[16];
+        ItmContactState state;
+        double impulse = itm_clearance_get_normal_impulse(d, index, k, &state);
+        snprintf(number, sizeof number, "%d", k + 1);
+        emit(sink, name, "contact", number, "1", "0: open, 1: sticks, 2: slides in the last step, at contact point", state);
+        emit(sink, name, "gap", number, "m", "gap at contact point", d->loose_points[loose->first_point + k].gap);
+        emit(sink, name, "normal_force", number, "N", "normal force in the last step at contact point",
+             impulse / itm_data_get_step_size(d));
+    }
+}
+
+// What an engineer asks of a loose joint.
+static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
+{
+    const ItmLoose* loose = &m->loose[index];
+    const ItmJoint* joint = &m->joints[loose->joint];
+    const double* tally = d->loose_tally + index * ITM_TALLY_COUNT;
+    itm_clearance_measure(m, d, index, 0.0);
+    int nradial = loose->type == ITM_JOINT_REVOLUTE ? 2 : loose->npoint, nclosed = 0;
+    double least_radial = INFINITY, least = INFINITY;
+    for (int k = 0; k < loose->npoint; k++) {
+        ItmContactState state;
+        double gap = d->loose_points[loose->first_point + k].gap;
+        itm_clearance_get_normal_impulse(d, index, k, &state);
+        nclosed += state != ITM_CONTACT_OPEN;
+        least = fmin(least, gap);
+        least_radial = k < nradial ? fmin(least_radial, gap) : least_radial;
+    }
+    emit_vec(sink, joint->name, "orbit", "m", "centre of the hub seen from the pin, axes of frame a",
+             itm_clearance_get_orbit(m, d, index));
+    emit(sink, joint->name, "eccentricity", "", "1", "share of the clearance that is used up: 0 centred, 1 touching",
+         1.0 - least_radial / loose->radial);
+    emit(sink, joint->name, "penetration", "", "m", "deepest penetration of a contact point", fmax(0.0, -least));
+    emit(sink, joint->name, "contacts", "", "1", "contact points that pushed in the last step", nclosed);
+    emit(sink, joint->name, "impacts", "", "1", "contact points that hit so far, after a flight",
+         tally[ITM_TALLY_IMPACTS]);
+    emit(sink, joint->name, "free_time", "", "s", "time without contact so far", tally[ITM_TALLY_FREE_TIME]);
+    emit(sink, joint->name, "impulse", "", "N s", "sum of normal impulses so far", tally[ITM_TALLY_IMPULSE]);
+    emit(sink, joint->name, "peak_force", "", "N", "largest normal force of a step so far", tally[ITM_TALLY_PEAK]);
+    emit(sink, joint->name, "impact_loss", "", "J", "energy lost by impacts so far", tally[ITM_TALLY_IMPACT]);
+    emit(sink, joint->name, "friction_loss", "", "J", "energy lost by friction so far", tally[ITM_TALLY_FRICTION]);
+    emit_loose_points(sink, m, d, index);
+}
+
+// Wrench of a joint on its second body, about its frame there.
+static ItmSpatial joint_reaction(const ItmModel* m, const ItmData* d, const ItmJoint* joint)
+{
+    if (joint->loose != ITM_NONE) {
+        return itm_spatial_scale(1.0 / itm_data_get_step_size(d), itm_clearance_get_impulse(m, d, joint->loose));
+    }
+    return joint->tree_body != ITM_NONE ? tree_joint_reaction(m, d, joint) : row_joint_reaction(m, d, joint);
+}
+
+static void emit_joints(Sink* sink, const ItmModel* m, ItmData* d)
 {
     for (int j = 0; j < m->njoint; j++) {
         const ItmJoint* joint = &m->joints[j];
@@ -175,11 +272,13 @@ static void emit_joints(Sink* sink, const ItmModel* m, const ItmData* d)
         } else {
             emit_joint_coordinates(sink, m, d, joint);
         }
-        ItmSpatial f = joint->tree_body != ITM_NONE ? tree_joint_reaction(m, d, joint)
-                                                    : row_joint_reaction(m, d, joint);
+        ItmSpatial f = joint_reaction(m, d, joint);
         emit_vec(sink, joint->name, "force", "N", "force of the joint on its second body, world axes", f.lin);
         emit_vec(sink, joint->name, "torque", "N m",
                  "torque of the joint on its second body about its frame there, world axes", f.ang);
+        if (joint->loose != ITM_NONE) {
+            emit_loose(sink, m, d, joint->loose);
+        }
     }
 }
 
@@ -256,7 +355,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double gained = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
     double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
-    emit(sink, "energy", "potential", "", "J", "potential energy of gravity and springs", potential);
+    emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs and flexible bodies", potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
     emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "load_work", "", "J", "work of loads and actuators so far", booked[ITM_LEDGER_LOAD]);
@@ -273,14 +372,14 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
 // Contact force and state of every body with shapes, from the impulses of the last step.
 static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    for (int id = 0; d->bounded != NULL && id < m->nbody; id++) {
+    for (int id = 0; d->bounded != NULL && id < m->nuser; id++) {
         int body = m->body_index[id];
         if (!m->bodies[body].has_shape) {
             continue;
         }
-        ItmBoundForce f = itm_bounded_compute_contact(d->bounded, body);
+        ItmBoundForce f = itm_bounded_compute_contact(m, d->bounded, body);
         const char* name = m->bodies[body].name;
-        double per_time = 1.0 / d->options.step;
+        double per_time = 1.0 / itm_data_get_step_size(d);
         emit_vec(sink, name, "contact_force", "N", "sum of contact forces on the body in the last step, world axes",
                  itm_vec_scale(per_time, f.impulse));
         emit(sink, name, "contact_count", "", "1", "closed contacts of the body in the last step", f.count);
@@ -305,7 +404,7 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
             bool is_torque = m->measures[measure].direction >= ITM_RX;
             emit(sink, name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
                  "effort along the direction in the last step",
-                 itm_bounded_compute_effort(d->bounded, kinds[k].kind, i) / d->options.step);
+                 itm_bounded_compute_effort(d->bounded, kinds[k].kind, i) / itm_data_get_step_size(d));
         }
     }
 }
@@ -318,6 +417,7 @@ static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
         p = itm_vec_add(p, mv);
         L = itm_vec_add(L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
     }
+    itm_flexible_add_momenta(m, d, &p, &L);
     emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
     emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
 }
@@ -338,7 +438,7 @@ static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
 
 static void emit_step(Sink* sink, const ItmData* d)
 {
-    emit(sink, "step", "size", "", "s", "step", d->options.step);
+    emit(sink, "step", "size", "", "s", "length of the last step", itm_data_get_step_size(d));
     emit(sink, "step", "iterations", "", "1", "iterations of the last step", (double)d->info.iterations);
     if (d->bounded != NULL) {
         emit(sink, "solver", "contacts", "", "1", "contacts that counted in the last step", d->info.ncontact);
@@ -356,6 +456,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 {
     emit_bodies(sink, m, d);
     emit_points(sink, m, d);
+    emit_flexibles(sink, m, d);
     emit_joints(sink, m, d);
     emit_pushes(sink, m, d);
     emit_motions(sink, m, d);
@@ -371,7 +472,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 // Accelerations and forces of the present state, which the walk reads.
 static void prepare(const ItmModel* m, ItmData* d)
 {
-    double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / d->options.step : 0.0;
+    double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / itm_data_get_step_size(d) : 0.0;
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
     itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);

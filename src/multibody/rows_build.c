@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/union_find.h"
+#include "multibody/clearance.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -67,7 +68,9 @@ static void add_joint_blocks(ItmModel* m, const ItmBuilder* b, int index, bool f
         block->damping = joint->damping;
         return;
     }
-    if (joint->tree_body != ITM_NONE) {
+    // a loose joint locks nothing, but may hold its hub in the middle while assembling
+    bool is_held = joint->loose == ITM_NONE || (for_assembly && itm_clearance_is_centred(b, &b->joints.items[index]));
+    if (joint->tree_body != ITM_NONE || !is_held) {
         return;
     }
     int nlocked = count_locked(joint->free);

@@ -1,6 +1,7 @@
 // The spanning tree of a mechanism, and the first guess of its start.
 #include "multibody/compile.h"
 
+#include "multibody/clearance.h"
 #include "multibody/measure.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static bool is_reversible(unsigned free)
 static bool may_be_in_tree(const ItmJointDef* def)
 {
     return def->type != ITM_JOINT_DISTANCE && def->coordinates != ITM_JOINT_ROWS &&
-           def->stiffness == 0.0 && def->damping == 0.0;
+           def->stiffness == 0.0 && def->damping == 0.0 && !itm_clearance_is_loose(def);
 }
 
 // Attach whatever hangs on `body` by a joint that can carry it, and queue it.
@@ -79,6 +80,7 @@ static int attach_neighbours(ItmTree* tree, const ItmBuilder* b, const Adjacency
         bool is_wanted = use == ITM_TREE_ALWAYS ||
                          (use == ITM_TREE_ON_DEMAND && def->coordinates == ITM_JOINT_TREE);
         if (other == ITM_GROUND || tree->index[other] != ITM_NONE || !is_wanted || !may_be_in_tree(def) ||
+            !itm_flexible_can_hang(b, other, is_reversed ? def->frame_a.p : def->frame_b.p) ||
             (is_reversed && !is_reversible(itm_joint_def_get_free(def)))) {
             continue;
         }

@@ -142,6 +142,10 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, rim->t + H, H);
+    } else if (m->nangle > 0) {
+        itm_kinematics_compute_positions(m, d, d->q);
+        itm_data_update_angles(m, d);
+        d->position_state = ITM_POSITION_CURRENT;
     }
     *d->steps += 1.0;
     d->info.steps++;

@@ -7,12 +7,14 @@
 // Newton with the tangent M + (h^2/4) A' alpha A; the derivatives of c, f and of A are left out of it, which costs
 // iterations, not accuracy. In the space of the rows, with Omega = 4 / (alpha h^2):
 //   delta a = x - M^-1 A' (H + Omega)^-1 A x,   x = -M^-1 g
+// Modes of flexible bodies have M + (h/2) D + (h^2/4) K in the tangent.
 // Compliant rows enter g with -K Phi - D w, and the tangent with Omega = 1 / (h^2 K / 4 + h D / 2).
 // Afterwards v+ and a+ are projected onto the constraints in the same metric [cranes, eqs. 6-7].
 #include "stepper/stepper.h"
 
 #include "base/error.h"
 #include "multibody/dynamics.h"
+#include "multibody/flexible.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -39,9 +41,10 @@ static void set_omega(const ItmModel* m, ItmData* d, double h)
 // All stages at (q, v) of the end of the step, time t, with H factored.
 static void evaluate(const ItmModel* m, ItmData* d, double t)
 {
+    double h = d->options.step;
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
-    itm_mass_factor(m, d);
+    itm_mass_factor_implicit(m, d, (ItmModalTerms){.inertia = 1.0, .damping = 0.5 * h, .stiffness = 0.25 * h * h});
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
         itm_rows_factor(m, d, d->options.penalty > 0.0 ? 0.0 : DEFAULT_COMPLIANCE);
@@ -65,6 +68,7 @@ static void compute_imbalance(const ItmModel* m, ItmData* d, double* x, double t
     itm_mass_compute_accelerations(m, d, d->accel, d->a);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, d->a);
     itm_forces_compute(m, d, t);
     if (m->nrow > 0) {
         compute_row_forces(m, d, d->row_x, d->lambda);

@@ -9,6 +9,7 @@
 #include "base/union_find.h"
 #include "contact/contact.h"
 #include "stepper/island_sweep.h"
+#include "multibody/clearance.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #define SLOP ITM_BOUNDED_SLOP
+#define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 
@@ -30,7 +32,8 @@ static bool is_rigid(const ItmBoundRow* row)
 //   open gap          A v+ + Phi / h >= 0: the step may use the gap up, not more
 //   bounce            A v+ >= -e A v where the step would close the gap fast enough
 //   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
-static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, double h, bool may_bounce)
+//   fed back          A v+ + Phi / h >= 0, whatever the sign of Phi                            [clearance, eq. 24]
+static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row, double w_free, double h, bool may_bounce)
 {
     row->is_bouncing = false;
     row->omega = 0.0;
@@ -48,6 +51,8 @@ static void set_offset(const ItmModel* m, ItmBoundRow* row, double w_free, doubl
                        row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
+    } else if (b->feeds_gaps_back && is_rigid(row)) {
+        row->offset += row->gap / h;
     } else {
         row->offset += gamma * gap / h;
     }
@@ -254,6 +259,9 @@ int itm_bounded_number_couplings(ItmBounded* b, int head)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
             ItmMlcpContact coupling = b->couplings[b->blocks[k].first_coupling + c];
+            if (b->rows[coupling.normal].up == 0.0) {
+                continue; // a row that takes no part
+            }
             coupling.normal = b->local[coupling.normal];
             for (int t = 0; t < 2; t++) {
                 coupling.tangent[t] = coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->local[coupling.tangent[t]];
@@ -289,7 +297,9 @@ ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace
 {
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
-    options.tolerance = m->contact_options.tolerance;
+    // the variable stepper minimises what it solves: errors of the solve are errors of the choice
+    options.tolerance =
+        d->bounded->feeds_gaps_back ? fmin(TIGHT, m->contact_options.tolerance) : m->contact_options.tolerance;
     options.effort = m->contact_options.effort;
     options.warm_start = true;
     ItmStatus status = itm_mlcp_solve(workspace, result, problem, &options, &d->error);
@@ -399,7 +409,7 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
     memcpy(v1, b->island_v, sizeof(double) * (size_t)n);
     for (int i = 0; i < n; i++) {
         ItmBoundRow* row = &b->rows[b->global[i]];
-        set_offset(m, row, b->v_after[b->global[i]], h, false);
+        set_offset(m, b, row, b->v_after[b->global[i]], h, false);
         b->island_b[i] = b->v_after[b->global[i]] + row->offset;
     }
     ItmStatus status = solve_mlcp(m, d, head, n);
@@ -420,7 +430,7 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
     return status;
 }
 
-static ItmStatus solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = solve_mlcp(m, d, head, n);
@@ -450,7 +460,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
             b->global[count++] = b->global[i];
         }
     }
-    if (deepest >= -SLOP) {
+    if (deepest >= -SLOP || b->feeds_gaps_back) {
         return ITM_OK;
     }
     for (int i = 0; i < count; i++) {
@@ -533,7 +543,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
             b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
     }
-    if (deepest < -SLOP) {
+    if (deepest < -SLOP && !b->feeds_gaps_back) {
         itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, SLOP, MAX_PUSH_SWEEPS, true);
     }
     return true;
@@ -554,7 +564,7 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, cons
                              b->island_capacity);
     }
     itm_bounded_assemble(m, d, head, n);
-    ItmStatus status = solve_velocities(m, d, head, n, v_free, h);
+    ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, v_free, h);
     return status == ITM_OK ? itm_bounded_solve_push(d, n) : status;
 }
 
@@ -582,21 +592,57 @@ void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double*
     }
 }
 
-// Work of the impulses with the mean of the row velocities before and after the step. Rows that rode in an interface model
-// are booked there.
-static void book_work(ItmData* d)
+void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work)
+{
+    if (row->kind == ITM_BOUND_MOTOR) {
+        d->ledger[ITM_LEDGER_MOTION] += work;
+    } else {
+        d->ledger[itm_bound_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
+        itm_clearance_book_work(d, row, work);
+    }
+}
+
+// With the mean of the row velocities before and after the step. Rows that rode in an interface model are booked there.
+static void book_works(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     for (int i = 0; i < b->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
-        double work = b->blocks[row->block].rides ? 0.0 : 0.5 * b->x[i] * (row->rate + b->v_after[i]);
-        if (row->kind == ITM_BOUND_MOTOR) {
-            d->ledger[ITM_LEDGER_MOTION] += work;
-        } else if (itm_bound_row_is_unilateral(row)) {
-            d->ledger[ITM_LEDGER_IMPACT] -= work;
-        } else {
-            d->ledger[ITM_LEDGER_FRICTION] -= work;
+        if (!b->blocks[row->block].rides) {
+            itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
         }
+    }
+}
+
+void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
+                             bool is_driven)
+{
+    itm_rows_multiply(m, d, d->row_x, v);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        bool is_motion = block->kind == ITM_BLOCK_MOTION;
+        if (itm_block_is_compliant(block) || (is_motion && !is_driven)) {
+            continue;
+        }
+        double work = 0.0;
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            work += 0.5 * answer[i] * (before[i] + d->row_x[i]);
+        }
+        d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
+    }
+}
+
+// The impulses act on v, and what the bilateral rows answer, which is booked where the stepper asks for it.
+static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
+{
+    double* answer = d->row_scratch;
+    memset(answer, 0, sizeof(double) * (size_t)m->nrow);
+    itm_bounded_respond(m, d, v, d->bounded->x, answer);
+    if (d->bounded->books_answer) {
+        itm_bounded_book_answer(m, d, answer, d->row_before, v, false);
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] += answer[i];
     }
 }
 
@@ -635,10 +681,11 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
-    for (int k = 0; k < b->nblock; k++) {
+    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
         itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
+    b->has_Y = true;
     memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
     recall(b);
     find_islands(m, b);
@@ -651,7 +698,7 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     ItmBounded* b = d->bounded;
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, &b->rows[i], b->v_after[i], h, true);
+        set_offset(m, b, &b->rows[i], b->v_after[i], h, true);
     }
 }
 
@@ -660,7 +707,7 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
     ItmBounded* b = d->bounded;
     memset(push, 0, sizeof(double) * (size_t)m->nv);
     if (b->nrow > 0) {
-        itm_bounded_respond(m, d, v, b->x, d->lambda);
+        respond_and_book(m, d, v);
     }
     bool has_push = false;
     for (int i = 0; i < b->nrow; i++) {
@@ -670,8 +717,13 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
     if (has_push) {
         itm_bounded_respond(m, d, push, b->x_push, NULL);
     }
-    book_work(d);
+    book_works(d);
     remember(b);
+    // what was settled belongs to the forces of the step
+    for (int i = 0; m->nloose > 0 && i < b->nrow; i++) {
+        b->x[i] += b->x_settled[i];
+    }
+    itm_clearance_tally(m, d, d->h);
 }
 
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)

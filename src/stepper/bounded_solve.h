@@ -31,11 +31,21 @@ ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace
                                  const ItmMlcpProblem* problem, const int* table);
 // Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
 ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h);
+// The same for an island that is assembled, without undoing penetrations.
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h);
 // Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.
 ItmStatus itm_bounded_solve_push(ItmData* d, int n);
 // v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
 void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
 // All impulses b->x are there: v becomes v+, push as in itm_bounded_solve; energies, report, memory.
 void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push);
+
+// Work of a row's impulse, into its account and that of its loose joint.
+void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work);
+// Work of bilateral impulses that answer bounded ones, with the mean of their row velocities `before` and those of v. Joints do
+// work in a step because their rows turn; what they answer to an impact belongs to it. Of motions only if is_driven: the step
+// books theirs with all their impulses.
+void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
+                             bool is_driven);
 
 #endif

@@ -8,11 +8,16 @@
 // The factors of M and H at q+ that the projection needs are those with which the next step begins.
 // Rigid rows have Omega = Gamma = 0. Compliant rows have Omega = 1 / (h^2 K + h D), Gamma = h K / (h K + D)
 // [contact-rim, eqs. 40-41]: their force -K Phi+ - D w+ is taken at the end of the step, so no stiffness is too large.
+// Modes of flexible bodies are implicit too: M^ = M + h/2 D + h^2/4 K (Newmark's rule as a step of velocities, which neither
+// damps nor limits the step), or M + h D + h^2 K with the force -K (eta + h eta') - D eta' of the step's end [contact-rim, eq. 21].
 #include "stepper/bounded_solve.h"
+#include "stepper/settle.h"
 #include "stepper/stepper.h"
 
 #include "contact/contact.h"
+#include "multibody/clearance.h"
 #include "multibody/dynamics.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -32,9 +37,7 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-// Work of row impulses over the step, with the mean of the row velocities A v before and after, which the projection has
-// made those of the signals (d->row_ref, after).
-static void book_row_work(const ItmModel* m, ItmData* d)
+void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
@@ -72,12 +75,36 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     itm_rows_apply(m, d, v_free, d->lambda);
 }
 
+ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
+{
+    bool is_backward = d->options.elastic == ITM_ELASTIC_BACKWARD;
+    return (ItmModalTerms){
+        .inertia = 1.0, .damping = is_backward ? h : 0.5 * h, .stiffness = is_backward ? h * h : 0.25 * h * h};
+}
+
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
 {
-    itm_mass_factor(m, d);
+    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, h));
     if (m->nrow > 0) {
         set_compliance(m, d, h);
         itm_rows_factor_step(m, d);
+    }
+}
+
+// Work of the impulses lambda of prescribed motions while their rows move with their signals, d->row_ref.
+static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
+{
+    for (int i = 0; i < m->nmotion; i++) {
+        int block = m->motions[i].block, row = block != ITM_NONE ? m->blocks[block].row : ITM_NONE;
+        d->ledger[ITM_LEDGER_MOTION] += row != ITM_NONE ? lambda[row] * d->row_ref[row] : 0.0;
+    }
+}
+
+// The velocities before those of the joints are projected, for settling loose joints in the next step.
+static void keep_raw(const ItmModel* m, ItmData* d)
+{
+    if (m->nloose > 0) {
+        memcpy(d->v_raw, d->v, sizeof(double) * (size_t)m->nv);
     }
 }
 
@@ -89,6 +116,7 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
 
+    keep_raw(m, d);
     itm_rows_compute_jacobian(m, d);
     itm_euler_factor(m, d, h);
     itm_rows_multiply(m, d, d->row_x, d->v);
@@ -101,7 +129,7 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->row_x[i];
     }
-    book_row_work(m, d);
+    itm_euler_book_row_work(m, d);
     d->position_state = ITM_POSITION_FACTORED;
 }
 
@@ -144,12 +172,12 @@ static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- step
 
-// Gather the bounded rows of the present state.
-static ItmStatus collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
+ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_bounded_clear(d->bounded);
     itm_bounded_index_memory(d->bounded);
     itm_bounded_add_joints(m, d, t, h);
+    itm_clearance_add_rows(m, d, h);
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
@@ -163,6 +191,9 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     }
     itm_dynamics_compute_right_side(m, d, t);
     keep_gyroscopic_energy(m, d, h);
+    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+        itm_flexible_add_lag(m, d, h);
+    }
     if (m->nrow > 0) {
         if (d->position_state != ITM_POSITION_FACTORED) {
             itm_rows_compute_jacobian(m, d);
@@ -170,12 +201,34 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
         itm_rows_compute_motion(m, d, t);
         itm_rows_add_damper_power(m, d);
     }
-    return d->bounded != NULL ? collect_bounded(m, d, t, h) : ITM_OK;
+    return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;
+}
+
+// Contact in loose joints as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the
+// joints and of closed gaps are projected, the second half in the step that follows.
+static ItmStatus settle(const ItmModel* m, ItmData* d, const double* a, double t, double half)
+{
+    for (int i = 0; i < m->nv; i++) {
+        d->v[i] += half * a[i];
+    }
+    if (m->nrow > 0) {
+        double* lambda = d->row_x;
+        itm_rows_compute_reference(m, d->row_ref, t, 1);
+        itm_rows_multiply(m, d, lambda, d->v);
+        for (int i = 0; i < m->nrow; i++) {
+            bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+            lambda[i] = is_compliant ? 0.0 : d->row_ref[i] - lambda[i];
+        }
+        itm_blocks_solve(&m->pattern, &d->factor, lambda);
+        itm_rows_apply(m, d, d->v, lambda);
+        book_driven(m, d, lambda);
+    }
+    return itm_settle_run(m, d, d->v);
 }
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
-    double h = d->options.step, t = itm_data_get_time(d);
+    double h = d->h, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
     ItmStatus status = itm_euler_evaluate(m, d, t, h);
     if (status != ITM_OK) {
@@ -188,15 +241,26 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         itm_euler_factor(m, d, h);
     }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
+    double left = h;
+    if (d->bounded != NULL && itm_settle_is_needed(m, d)) {
+        left = 0.5 * h;
+        status = settle(m, d, v_next, t, left);
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
     for (int i = 0; i < m->nv; i++) {
-        v_next[i] = d->v[i] + h * v_next[i];
+        v_next[i] = d->v[i] + left * v_next[i];
     }
     if (m->nrow > 0) {
         solve_rows(m, d, v_next, t, h);
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
+        // loose joints want their energies to second order
+        d->bounded->books_answer = m->nloose > 0 && m->nrow > 0;
         status = itm_bounded_solve(m, d, v_next, move, h);
+        d->bounded->books_answer = false;
         if (status != ITM_OK) {
             return status;
         }
@@ -210,6 +274,13 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     d->position_state = ITM_POSITION_STALE;
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, t + h, h);
+    } else {
+        keep_raw(m, d);
+    }
+    if (m->nrow == 0 && m->nangle > 0) {
+        itm_kinematics_compute_positions(m, d, d->q);
+        itm_data_update_angles(m, d);
+        d->position_state = ITM_POSITION_CURRENT;
     }
     return ITM_OK;
 }

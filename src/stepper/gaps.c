@@ -35,7 +35,7 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
 static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     look(m, d, q, t);
-    itm_mass_factor(m, d);
+    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, d->options.step));
     itm_rows_compute_jacobian(m, d);
     itm_rows_factor(m, d, DAMPING);
 }
@@ -72,7 +72,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
             memcpy(d->q, d->q1, size);
             return look(m, d, d->q, t);
         }
-        book(m, d, d->options.step);
+        book(m, d, d->h);
         gap = gap_next;
         d->info.iterations++;
     }

@@ -58,8 +58,7 @@ static inline const double* row_Y(const ItmBounded* b, const ItmBoundBlock* bloc
 
 static bool takes_part(const ItmBoundRow* row, bool only_normals)
 {
-    bool is_normal = row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT;
-    return is_normal || !only_normals;
+    return itm_bound_row_is_unilateral(row) || !only_normals;
 }
 
 // Inverse of D for every row, and z of the impulses that the sweeps start from.

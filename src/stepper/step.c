@@ -10,11 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char* const STEPPER_NAMES[ITM_STEPPER_COUNT] = {"euler", "ali1", "ali3p", "reference"};
+static const char* const STEPPER_NAMES[ITM_STEPPER_COUNT] = {"euler",     "ali1",     "ali3p",
+                                                             "reference", "variable", "adaptive"};
 
 const char* itm_stepper_name(ItmStepper stepper)
 {
     return (int)stepper >= 0 && stepper < ITM_STEPPER_COUNT ? STEPPER_NAMES[stepper] : NULL;
+}
+
+static const char* const ELASTIC_NAMES[ITM_ELASTIC_COUNT] = {"newmark", "backward"};
+
+const char* itm_elastic_rule_name(ItmElasticRule rule)
+{
+    return (int)rule >= 0 && rule < ITM_ELASTIC_COUNT ? ELASTIC_NAMES[rule] : NULL;
 }
 
 // ---------------------------------------------------------------------------- options
@@ -30,7 +38,8 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
         double value;
         bool may_be_zero;
     } numbers[] = {
-        {"step", o->step, false},           {"tolerance", o->tolerance, false},
+        {"step", o->step, false},           {"min_step", o->min_step, true},
+        {"tolerance", o->tolerance, false},
         {"gap_tolerance", o->gap_tolerance, false}, {"penalty", o->penalty, true},
         {"frequency", o->frequency, true},  {"damping_ratio", o->damping_ratio, true},
     };
@@ -40,6 +49,14 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
             return itm_error_set(error, ITM_ERR_INPUT, __func__, numbers[i].field, "%s must be %s, got %g",
                                  numbers[i].field, numbers[i].may_be_zero ? "zero or positive" : "positive", x);
         }
+    }
+    if ((int)o->elastic < 0 || o->elastic >= ITM_ELASTIC_COUNT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic", "there is no rule number %d for flexible bodies",
+                             (int)o->elastic);
+    }
+    if (o->min_step > o->step) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "min_step", "min_step %g s is larger than the largest step %g s",
+                             o->min_step, o->step);
     }
     if (o->max_iterations < 1) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "max_iterations",
@@ -62,10 +79,11 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
     if (status == ITM_OK) {
         status = itm_data_init(&d, m, &chosen, error);
     }
-    if (status == ITM_OK && d->bounded != NULL && chosen.stepper != ITM_STEPPER_EULER) {
+    bool knows_bounds = chosen.stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(chosen.stepper);
+    if (status == ITM_OK && d->bounded != NULL && !knows_bounds) {
         status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                               "stepper '%s' knows no contacts, joint limits, dry friction or motors with a force limit: use "
-                               "'euler'",
+                               "stepper '%s' knows no contacts, joint limits, clearance, dry friction or motors with a force "
+                               "limit: use 'euler'",
                                itm_stepper_name(chosen.stepper));
     }
     if (status == ITM_OK && m->nlatch > 0 && chosen.stepper == ITM_STEPPER_ALI3P) {
@@ -77,6 +95,12 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
     }
     if (status == ITM_OK && chosen.stepper == ITM_STEPPER_REFERENCE) {
         status = itm_reference_create(m, d, error);
+    }
+    if (status == ITM_OK && chosen.stepper == ITM_STEPPER_VARIABLE) {
+        status = itm_variable_create(m, d, error);
+    }
+    if (status == ITM_OK && chosen.stepper == ITM_STEPPER_ADAPTIVE) {
+        status = itm_controlled_create(m, d, error);
     }
     if (status != ITM_OK) {
         itm_data_destroy(d);
@@ -91,6 +115,8 @@ void itm_data_destroy(ItmData* d)
 {
     if (d != NULL) {
         itm_reference_destroy(d);
+        itm_variable_destroy(d);
+        itm_controlled_destroy(d);
         itm_contact_destroy_data(d);
         itm_data_free(d);
     }
@@ -99,6 +125,33 @@ void itm_data_destroy(ItmData* d)
 void itm_reset(const ItmModel* m, ItmData* d)
 {
     itm_data_reset_to_start(m, d);
+}
+
+// ---------------------------------------------------------------------------- steps of variable length
+
+double itm_step_limit(const ItmData* d, double h_max)
+{
+    return fmin(h_max, d->stop_time - *d->time);
+}
+
+double itm_step_spread(const ItmData* d, double h, double h_min, double h_max)
+{
+    // times are sums of steps: a rest that misses a step by rounding is one
+    double rest = d->stop_time - *d->time, rounding = 1e-9 * h;
+    if (rest - h >= h_min - rounding || h >= rest) {
+        return fmin(h, rest);
+    }
+    bool is_one = rest < 2.0 * h_min - rounding && rest <= h_max + rounding;
+    return is_one ? rest : 0.5 * rest;
+}
+
+void itm_step_pass_time(ItmData* d, double advance, double h)
+{
+    bool is_end = *d->time + advance >= d->stop_time || d->stop_time - (*d->time + advance) < 1e-9 * advance;
+    *d->time = is_end ? d->stop_time : *d->time + advance;
+    *d->step_size = h;
+    d->info.largest_step = fmax(d->info.largest_step, h);
+    d->info.smallest_step = d->info.smallest_step > 0.0 ? fmin(d->info.smallest_step, h) : h;
 }
 
 // ---------------------------------------------------------------------------- step
@@ -142,7 +195,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
 static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
 {
     char where[200] = "";
-    int contact = find_hardest_contact(m, d, body);
+    int contact = find_hardest_contact(m, d, m->bodies[body].owner);
     if (contact != ITM_NONE) {
         ItmContactInfo c = itm_contact_get_info(d, contact);
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
@@ -189,6 +242,10 @@ static ItmStatus dispatch(const ItmModel* m, ItmData* d)
         return itm_ali3p_step(m, d);
     case ITM_STEPPER_REFERENCE:
         return itm_reference_step(m, d);
+    case ITM_STEPPER_VARIABLE:
+        return itm_variable_step(m, d);
+    case ITM_STEPPER_ADAPTIVE:
+        return itm_controlled_step(m, d);
     default:
         return itm_euler_step(m, d);
     }

@@ -4,14 +4,37 @@
 #define ITM_STEPPER_STEPPER_H
 
 #include "multibody/data.h"
+#include "multibody/mass.h"
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d);
 
+// Steppers of variable step set d->time and d->step_size themselves.
+ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error);
+void itm_variable_destroy(ItmData* d);
+ItmStatus itm_variable_step(const ItmModel* m, ItmData* d);
+ItmStatus itm_controlled_create(const ItmModel* m, ItmData* d, ItmError* error);
+void itm_controlled_destroy(ItmData* d);
+ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d);
+
+// The largest step that does not pass d->stop_time, at most h_max.
+double itm_step_limit(const ItmData* d, double h_max);
+// The step that leaves no rest before d->stop_time that is shorter than h_min: h itself, or half of what remains, or all of it.
+double itm_step_spread(const ItmData* d, double h, double h_min, double h_max);
+// Time advances, and to d->stop_time exactly if that is where it leads; the last step that was made for it had length h.
+void itm_step_pass_time(ItmData* d, double advance, double h);
+
 // The parts of the Euler step that a co-simulation shares, because its interface model must be exactly this step's.
+// What the implicit treatment of modes puts on their diagonal.
+ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h);
 // Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.
 ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h);
+// The bounded rows of the present state for a step h from time t. After the velocity stage and the forces.
+ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h);
+// Work of row impulses d->lambda over the step, with the mean of the row velocities A v before (d->row_before) and after
+// (d->row_ref).
+void itm_euler_book_row_work(const ItmModel* m, ItmData* d);
 // Factors of M and H for a step h in the configuration of the position stage; rows computed.
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h);
 // At the end of the step h, time t: close the gaps at d->q and make d->v agree with the joints there. d->row_before and

@@ -1,0 +1,77 @@
+// Articulated inertias, the working type of the factorisation M = L L' (mass.c, flexible.c).
+#ifndef ITM_MULTIBODY_ARTICULATED_H
+#define ITM_MULTIBODY_ARTICULATED_H
+
+#include "multibody/data.h"
+
+static inline ItmSpatial itm_articulated_mul(const ItmArticulated* A, ItmSpatial s)
+{
+    return (ItmSpatial){
+        itm_vec_add(itm_sym_mul_vec(&A->J, s.ang), itm_mat_mul_vec(&A->H, s.lin)),
+        itm_vec_add(itm_mat_t_mul_vec(&A->H, s.ang), itm_sym_mul_vec(&A->M, s.lin))};
+}
+
+static inline void itm_sym_subtract_outer(ItmSym3* A, ItmVec3 u)
+{
+    A->xx -= u.x * u.x;
+    A->yy -= u.y * u.y;
+    A->zz -= u.z * u.z;
+    A->xy -= u.x * u.y;
+    A->xz -= u.x * u.z;
+    A->yz -= u.y * u.z;
+}
+
+// A -= g g'
+static inline void itm_articulated_subtract_outer(ItmArticulated* A, ItmSpatial g)
+{
+    itm_sym_subtract_outer(&A->J, g.ang);
+    itm_sym_subtract_outer(&A->M, g.lin);
+    A->H.x = itm_vec_axpy(-g.lin.x, g.ang, A->H.x);
+    A->H.y = itm_vec_axpy(-g.lin.y, g.ang, A->H.y);
+    A->H.z = itm_vec_axpy(-g.lin.z, g.ang, A->H.z);
+}
+
+// parent += A seen from a point -s away:  H' = H + s~ M,  J' = J + s~ H'' + (s~ H')'
+static inline void itm_articulated_add_shifted(ItmArticulated* parent, const ItmArticulated* A, ItmVec3 s)
+{
+    const ItmSym3* M = &A->M;
+    ItmMat3 H = {
+        itm_vec_add(A->H.x, itm_vec_cross(s, itm_vec(M->xx, M->xy, M->xz))),
+        itm_vec_add(A->H.y, itm_vec_cross(s, itm_vec(M->xy, M->yy, M->yz))),
+        itm_vec_add(A->H.z, itm_vec_cross(s, itm_vec(M->xz, M->yz, M->zz))),
+    };
+    // columns of s~ H' are crosses of s with rows of H; same for the shifted H
+    ItmVec3 ox = itm_vec_cross(s, itm_vec(A->H.x.x, A->H.y.x, A->H.z.x));
+    ItmVec3 oy = itm_vec_cross(s, itm_vec(A->H.x.y, A->H.y.y, A->H.z.y));
+    ItmVec3 oz = itm_vec_cross(s, itm_vec(A->H.x.z, A->H.y.z, A->H.z.z));
+    ItmVec3 nx = itm_vec_cross(s, itm_vec(H.x.x, H.y.x, H.z.x));
+    ItmVec3 ny = itm_vec_cross(s, itm_vec(H.x.y, H.y.y, H.z.y));
+    ItmVec3 nz = itm_vec_cross(s, itm_vec(H.x.z, H.y.z, H.z.z));
+    parent->J.xx += A->J.xx + nx.x + ox.x;
+    parent->J.yy += A->J.yy + ny.y + oy.y;
+    parent->J.zz += A->J.zz + nz.z + oz.z;
+    parent->J.xy += A->J.xy + ny.x + ox.y;
+    parent->J.xz += A->J.xz + nz.x + ox.z;
+    parent->J.yz += A->J.yz + nz.y + oy.z;
+    parent->H.x = itm_vec_add(parent->H.x, H.x);
+    parent->H.y = itm_vec_add(parent->H.y, H.y);
+    parent->H.z = itm_vec_add(parent->H.z, H.z);
+    parent->M.xx += M->xx;
+    parent->M.yy += M->yy;
+    parent->M.zz += M->zz;
+    parent->M.xy += M->xy;
+    parent->M.xz += M->xz;
+    parent->M.yz += M->yz;
+}
+
+// Field by field: compilers clear a whole compound literal first, which is slow.
+static inline void itm_articulated_init(ItmArticulated* A, const ItmBody* body, const ItmSym3* J)
+{
+    const ItmVec3 zero = {0, 0, 0};
+    A->J = *J;
+    A->H.x = A->H.y = A->H.z = zero;
+    A->M.xx = A->M.yy = A->M.zz = body->mass;
+    A->M.xy = A->M.xz = A->M.yz = 0.0;
+}
+
+#endif
