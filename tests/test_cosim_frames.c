@@ -83,31 +83,42 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
     (void)state;
     // condition numbers and ranks of the rigid arm, free and with two joints locked                [flexible-rim, Table II]
     const struct {
-        const char* configuration;
-        double condition;
-        int rank_locked;
-    } cases[] = {{"parameters.configuration=1", 3.42e3, 5},
-                 {"parameters.configuration=2", 5.38e3, 5},
-                 {"parameters.configuration=3", 5.36e5, 4}};
-    for (int i = 0; i < 6; i++) {
-        bool is_locked = i % 2 == 1;
-        const char* overrides[] = {cases[i / 2].configuration, is_locked ? "parameters.locked=1" : "parameters.locked=0"};
-        System s = start_file(ITM_SOURCE_DIR "/examples/arm-effective-mass.yaml", overrides, 2);
+        const char *configuration, *flexible, *locked;
+        double condition;  // 0: singular
+        int rank;
+    } cases[] = {
+#define RIGID "parameters.flexible=0"
+#define FLEXIBLE "parameters.flexible=1"
+#define FREE_JOINTS "parameters.locked=0"
+#define LOCKED "parameters.locked=1"
+        {"parameters.configuration=1", RIGID, FREE_JOINTS, 3.42e3, 6},    {"parameters.configuration=1", RIGID, LOCKED, 0.0, 5},
+        {"parameters.configuration=2", RIGID, FREE_JOINTS, 5.38e3, 6},    {"parameters.configuration=2", RIGID, LOCKED, 0.0, 5},
+        {"parameters.configuration=3", RIGID, FREE_JOINTS, 5.36e5, 6},    {"parameters.configuration=3", RIGID, LOCKED, 0.0, 4},
+        {"parameters.configuration=1", FLEXIBLE, FREE_JOINTS, 2.59e3, 6}, {"parameters.configuration=1", FLEXIBLE, LOCKED, 2.65e3, 6},
+        {"parameters.configuration=2", FLEXIBLE, FREE_JOINTS, 2.88e3, 6}, {"parameters.configuration=2", FLEXIBLE, LOCKED, 3.29e3, 6},
+        {"parameters.configuration=3", FLEXIBLE, FREE_JOINTS, 3.87e3, 6}, {"parameters.configuration=3", FLEXIBLE, LOCKED, 2.22e4, 6},
+    };
+    printf("condition number of the effective mass: paper, here\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool is_singular = cases[i].condition == 0.0;
+        const char* overrides[] = {cases[i].configuration, cases[i].flexible, cases[i].locked};
+        System s = start_file(ITM_SOURCE_DIR "/examples/arm-effective-mass.yaml", overrides, 3);
         double rank = get(&s, "rim.arm.rank"), condition = get(&s, "rim.arm.condition");
         ItmInterfaceView view;
         assert_int_equal(itm_cosim_get_interface_count(s.x), 1);
         CHECK_OK(itm_cosim_inspect(s.x, 0, &view), itm_cosim_get_error(s.x));
         assert_string_equal(view.name, "flange");
         assert_int_equal(view.rank, (int)rank);
-        if (is_locked) {
-            assert_int_equal(view.rank, cases[i / 2].rank_locked);
+        assert_int_equal(view.rank, cases[i].rank);
+        printf("  %s %s %s  %9.3g  %9.4g, rank %d\n", cases[i].configuration, cases[i].flexible, cases[i].locked, cases[i].condition,
+               view.condition, view.rank);
+        if (is_singular) {
             assert_true(isinf(view.condition));
             assert_true(condition == 1e12);
         } else {
-            assert_int_equal(view.rank, 6);
-            // two digits of the paper; observed within 0.2 %
-            CHECK_NEAR(view.condition / cases[i / 2].condition, 1.0, 5e-3);
-            CHECK_NEAR(condition / view.condition, 1.0, 1e-9);
+            // the paper's masses and modes have three digits: observed within 1.7 %, rigid 0.2 %
+            CHECK_NEAR(view.condition / cases[i].condition, 1.0, 0.02);
+            CHECK_NEAR(condition / view.condition, 1.0, 1e-6);
             for (int k = 0; k < 36; k++) {
                 double sum = 0.0;
                 for (int l = 0; l < 6; l++) {
@@ -297,26 +308,35 @@ static void frames_that_both_sides_hold_move_as_they_can(void** state)
     }
 }
 
-// Point P of the tool against the monolithic run, joints locked in a singular posture, wall and all.
-static void arm_with_locked_joints_stays_with_the_monolithic_run(void** state)
+// Point P of the tool against the monolithic run, joints locked in a singular posture (rigid), wall and all.
+static void arm_stays_with_the_monolithic_run(void** state)
 {
     (void)state;
     const char* files[] = {ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml", ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"};
     const char* couplings[] = {"cosim.coupling=rim", "cosim.coupling=rim-nonsmooth"};
-    for (int i = 0; i < 4; i++) {
-        const char* coupled[] = {"parameters.locked1=1", couplings[i % 2]};
-        const char* whole[] = {"parameters.locked1=1", "cosim.coupling=monolithic"};
-        System s = start_file(files[i / 2], coupled, 2), twin = start_file(files[i / 2], whole, 2);
-        double worst = 0.0, least_rank = 6.0;
+    for (int i = 0; i < 8; i++) {
+        bool is_flexible = i >= 4;
+        const char* flexible = is_flexible ? "parameters.flexible=1" : "parameters.flexible=0";
+        const char* locked = is_flexible ? "parameters.locked1=0" : "parameters.locked1=1";
+        const char* coupled[] = {flexible, locked, couplings[i % 2]};
+        const char* whole[] = {flexible, locked, "cosim.coupling=monolithic"};
+        System s = start_file(files[i / 2 % 2], coupled, 3), twin = start_file(files[i / 2 % 2], whole, 3);
+        double before = 0.0, after = 0.0, least_rank = 6.0;
+        bool has_touched = false;
         for (int n = 1; n <= 360; n++) {
             step_to(&s, n / 60.0);
             step_to(&twin, n / 60.0);
-            worst = fmax(worst, measure(&s, "tool.P.position", &twin, "tool.P.position"));
+            double error = measure(&s, "tool.P.position", &twin, "tool.P.position");
+            has_touched = has_touched || get(&s, "rim.tool.switches") > 0.0 || get(&twin, "rim.tool.switches") > 0.0;
+            *(has_touched ? &after : &before) = fmax(has_touched ? after : before, error);
             least_rank = fmin(least_rank, get(&s, "rim.arm.rank"));
         }
-        printf("manoeuvre %d, %s: P within %.2f mm of the monolithic run\n", i / 2 + 1, couplings[i % 2], 1e3 * worst);
-        assert_true(worst < 15e-3);
-        assert_true(least_rank < 6.0);
+        printf("manoeuvre %d, %s, %s: P within %.2f mm of the monolithic run before contact, %.2f mm after\n", i / 2 % 2 + 1,
+               flexible, couplings[i % 2], 1e3 * before, 1e3 * after);
+        assert_true(has_touched);
+        assert_true(before < 15e-3);
+        assert_true(after < (is_flexible ? 60e-3 : 15e-3));
+        assert_true(is_flexible ? least_rank == 6.0 : least_rank < 6.0);
         assert_true(get(&s, "tool.P.position.x") < 12.0445 + 1e-3);
         finish(&s);
         finish(&twin);
@@ -457,7 +477,7 @@ int main(void)
         cmocka_unit_test(monolithic_run_is_the_machine_in_one_piece),
         cmocka_unit_test(momentum_goes_through_a_frame_undiminished),
         cmocka_unit_test(frames_that_both_sides_hold_move_as_they_can),
-        cmocka_unit_test(arm_with_locked_joints_stays_with_the_monolithic_run),
+        cmocka_unit_test(arm_stays_with_the_monolithic_run),
         cmocka_unit_test(contact_that_switches_needs_the_nonsmooth_model),
         cmocka_unit_test(threads_and_checkpoints_change_no_bit),
         cmocka_unit_test(bad_bonds_are_refused_with_their_place),
