@@ -246,6 +246,13 @@ ITM_API int itm_cosim_get_frame_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_frame_bond_name(const ItmCosim* cosim, int bond);
 ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bond);
 
+// What was noticed at the interface model of a mechanism, so far.
+typedef struct ItmRimNotes {
+    long switches;     // bounded rows that changed inside macro steps
+    long rank_losses;  // macro steps in which joined frames could not move along a direction on either side
+} ItmRimNotes;
+ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);
+
 // An interface as its mechanism shows it now: mobility W, its inverse, and how well posed it is.
 typedef struct ItmInterfaceView {
     const char* mechanism;
