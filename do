@@ -198,7 +198,7 @@ case "${1:-help}" in
     docs) do_docs ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
-    clean) rm -rf build build-* out ;;
+    clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;
     *) echo "./do: unknown word '$1'" >&2; usage >&2; exit 1 ;;
 esac

@@ -83,7 +83,10 @@ static void print_joint(const ItmModel* m, int joint, int width)
     char bodies[128];
     snprintf(bodies, sizeof bodies, "%s - %s", body_name(m, j->body_a), body_name(m, j->body_b));
     printf("  %-*s  %-12s %-*s  ", width, j->name, itm_joint_type_name(j->type), 2 * width + 3, bodies);
-    if (itm_model_is_joint_in_tree(m, joint)) {
+    if (j->loose != ITM_NONE) {
+        const ItmLoose* loose = &m->loose[j->loose];
+        printf("loose by %g m, %d contact points", loose->radial, loose->npoint);
+    } else if (itm_model_is_joint_in_tree(m, joint)) {
         printf("coordinates");
     } else {
         int nrow = 0;

@@ -13,7 +13,6 @@
 
 // What a probe gave: that it could be loaded, and the names of its results.
 typedef struct Probe {
-    Sweep* sweep;
     const SweepJob* first;  // whose names count
     ItmTable* names;
     bool has_failed;
@@ -79,7 +78,7 @@ static ItmTable* probe_values(Sweep* s)
         app_sweep_complain_memory();
         return NULL;
     }
-    Probe probe = {.sweep = s, .first = jobs};
+    Probe probe = {.first = jobs};
     SweepPool pool = {.model = s->arguments->model, .jobs = jobs, .nworker = s->nworker, .timeout = s->timeout,
                       .done = take_probe, .context = &probe};
     pool.njob = make_probes(s, jobs);

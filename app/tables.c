@@ -9,7 +9,7 @@
 
 // ---------------------------------------------------------------------------- reading
 
-static const char* base_name(const char* path)
+const char* app_tables_base_name(const char* path)
 {
     const char* slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
@@ -19,11 +19,11 @@ static const char* base_name(const char* path)
 static const char* choose_label(const AppArguments* arguments, int index)
 {
     for (int i = 0; i < arguments->noperand; i++) {
-        if (i != index && strcmp(base_name(arguments->operands[i]), base_name(arguments->operands[index])) == 0) {
+        if (i != index && strcmp(app_tables_base_name(arguments->operands[i]), app_tables_base_name(arguments->operands[index])) == 0) {
             return arguments->operands[index];
         }
     }
-    return base_name(arguments->operands[index]);
+    return app_tables_base_name(arguments->operands[index]);
 }
 
 bool app_tables_read(AppTables* tables, const AppArguments* arguments)

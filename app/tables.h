@@ -14,6 +14,9 @@ typedef struct AppTables {
 bool app_tables_read(AppTables* tables, const AppArguments* arguments);
 void app_tables_free(AppTables* tables);
 
+// The file name of a path.
+const char* app_tables_base_name(const char* path);
+
 // Columns of the first table that the patterns of --signals ("boom.*,energy.total") name, in the order of the patterns;
 // all of them without patterns. columns (ncolumn of the table); their number, or 0 after printing what is wrong.
 int app_tables_choose(const AppTables* tables, const char* patterns, int* columns);

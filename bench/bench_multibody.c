@@ -126,6 +126,26 @@ static double forward(void* self, int count)
     return sqrt(sum);
 }
 
+static double inverse(void* self, int count)
+{
+    Scene* scene = self;
+    double q[ITM_ARM7_JOINTS], v[ITM_ARM7_JOINTS], v_dot[ITM_ARM7_JOINTS], tau[ITM_ARM7_JOINTS], sum = 0;
+    for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
+        q[i] = ITM_ARM7_LINKS[i].q;
+        v[i] = ITM_ARM7_LINKS[i].v;
+        v_dot[i] = i + 1;
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        v[0] = ITM_ARM7_LINKS[0].v + 1e-9 * i;
+        itm_data_set_qv(scene->model, scene->data, q, v);
+        itm_inverse_dynamics(scene->model, scene->data, tau, v_dot, NULL);
+    }
+    for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
+        sum += tau[i] * tau[i];
+    }
+    return sqrt(sum);
+}
+
 static double get_tool_z(void* self)
 {
     Scene* scene = self;
@@ -314,6 +334,7 @@ static void run_arm(void)
                             .destroy = destroy,
                             .step = step,
                             .forward = forward,
+                            .inverse = inverse,
                             .get_tip_z = get_tool_z};
     subject.create = create_arm_floating;
     bench_run_arm(&subject, "arm");

@@ -78,23 +78,28 @@ static void run_second(const BenchSubject* subject, const char* scene_name, int 
 
 // ---------------------------------------------------------------------------- scenes
 
-static void run_forward(const BenchSubject* subject, const char* scene_name)
+// The time of one call of `function` of a subject, and the norm it gives.
+static void run_calls(const BenchSubject* subject, const char* scene_name, double (*function)(void* scene, int count),
+                      const char* time_metric, const char* norm_metric)
 {
     void* scene = subject->create(ITM_ARM7_JOINTS);
     double best = INFINITY, norm = 0;
     for (int i = 0; i < 5; i++) {
         double start = bench_now();
-        norm = subject->forward(scene, FORWARD_CALLS);
+        norm = function(scene, FORWARD_CALLS);
         best = fmin(best, (bench_now() - start) / FORWARD_CALLS);
     }
-    bench_report(subject->name, scene_name, ITM_ARM7_JOINTS, "forward_us", 1e6 * best);
-    bench_report(subject->name, scene_name, ITM_ARM7_JOINTS, "acceleration", norm);
+    bench_report(subject->name, scene_name, ITM_ARM7_JOINTS, time_metric, 1e6 * best);
+    bench_report(subject->name, scene_name, ITM_ARM7_JOINTS, norm_metric, norm);
     subject->destroy(scene);
 }
 
 void bench_run_arm(const BenchSubject* subject, const char* scene_name)
 {
-    run_forward(subject, scene_name);
+    run_calls(subject, scene_name, subject->forward, "forward_us", "acceleration");
+    if (subject->inverse != NULL) {
+        run_calls(subject, scene_name, subject->inverse, "inverse_us", "torque");
+    }
     run_second(subject, scene_name, ITM_ARM7_JOINTS, 50);
 }
 

@@ -32,6 +32,7 @@ typedef struct BenchSubject {
     void (*step)(void* scene, int count);   // `count` steps of ITM_SCENE_STEP
     double (*forward)(void* scene, int count);  // `count` forward dynamics, each of a slightly
                                             // different state; |v'| of the last, the true start
+    double (*inverse)(void* scene, int count);  // the same for inverse dynamics with accelerations 1, 2, 3, ...; |tau|
     double (*get_tip_z)(void* scene);       // arm: of the tool; chain: of the far end             m
     double (*get_energy)(void* scene);      // kinetic and potential                               J
     double (*get_gap)(void* scene);         // four-bar: largest distance of two joint ends        m

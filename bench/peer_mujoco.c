@@ -159,6 +159,19 @@ static double forward(void* self, int count)
     return mju_norm(scene->data->qacc, ITM_ARM7_JOINTS);
 }
 
+static double inverse(void* self, int count)
+{
+    Scene* scene = self;
+    for (int i = count - 1; i >= 0; i--) {
+        scene->data->qvel[0] = ITM_ARM7_LINKS[0].v + 1e-9 * i;
+        for (int k = 0; k < ITM_ARM7_JOINTS; k++) {
+            scene->data->qacc[k] = k + 1;
+        }
+        mj_inverse(scene->model, scene->data);
+    }
+    return mju_norm(scene->data->qfrc_inverse, ITM_ARM7_JOINTS);
+}
+
 static double get_tool_z(void* self)
 {
     Scene* scene = self;
@@ -335,6 +348,7 @@ int main(int argc, char** argv)
     BenchSubject subject = {.name = "mujoco", .destroy = destroy, .step = step};
     if (bench_is_wanted(argc, argv, "arm")) {
         subject.forward = forward;
+        subject.inverse = inverse;
         subject.get_tip_z = get_tool_z;
         subject.create = create_arm_floating;
         bench_run_arm(&subject, "arm");

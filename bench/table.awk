@@ -65,6 +65,7 @@ function speed_rows(family,    n, i, sizes, has_goals, peer) {
     has_goals = family == "interim"
     peer = has_goals ? "mujoco" : ""
     speed_row("arm, forward", family "-joint", "arm", 7, "forward_us", peer, 1)
+    speed_row("arm, inverse", family "-joint", "arm", 7, "inverse_us", peer, 1)
     speed_row("arm, step", family "-joint", "arm", 7, "step_us", peer, 1)
     speed_row("arm with gravity, forward", family "-joint", "arm-gravity", 7, "forward_us", peer, 1)
     speed_row("arm with gravity, step", family "-joint", "arm-gravity", 7, "step_us", peer, 1)

@@ -22,7 +22,7 @@ const SECTIONS = [
   ["Theory", /^theory/],
   ["Reference", /^reference\//],
   ["Project", /^(architecture|benchmarks)/],
-];
+]; // the changelog joins the last
 const GALLERY = ["manipulator", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "crane"];
 
 function findPages(folder = "") {
@@ -163,6 +163,7 @@ const menu = SECTIONS.map(([title, which]) => {
   pages.forEach((path) => left.delete(path));
   return [title, pages.map((path) => [path.replace(/\.md$/, ".html"), titleOf(texts.get(path), path)])];
 });
+menu.at(-1)[1].push(["CHANGELOG.html", "Changelog"], ["CONTRIBUTING.html", "Contributing"]);
 menu.push(["C API", headers.map((name) => [`api/${name}.html`, name])]);
 menu.push(["Pictures", [["gallery.html", "Gallery of reports"]]]);
 if (left.size) menu.push(["More", [...left].map((path) => [path.replace(/\.md$/, ".html"), titleOf(texts.get(path), path)])]);
@@ -176,8 +177,10 @@ for (const name of headers) {
 const gallery = makeGallery();
 write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>.</p><ul>${gallery
   .map(([name, title]) => `<li><a href="gallery/${name}.html">${escape(title)}</a> (<code>examples/${name}.yaml</code>)</li>`).join("")}</ul>`, shown);
-const readme = readFileSync(join(root, "README.md"), "utf8").replaceAll("](docs/", "](");
-write("index.html", "Interim", renderMarkdown(readme).replaceAll('src="docs/', 'src="'), shown);
+for (const [file, page] of [["README.md", "index.html"], ["CHANGELOG.md", "CHANGELOG.html"], ["CONTRIBUTING.md", "CONTRIBUTING.html"]]) {
+  const text = readFileSync(join(root, file), "utf8").replaceAll("](docs/", "](");
+  write(page, titleOf(text, file), renderMarkdown(text), shown);
+}
 writeFileSync(join(out, "style.css"), style);
 if (existsSync(join(root, "docs/images"))) cpSync(join(root, "docs/images"), join(out, "images"), { recursive: true });
-console.log(`${texts.size + headers.length + 2} pages, ${gallery.length} reports`);
+console.log(`${texts.size + headers.length + 4} pages, ${gallery.length} reports`);

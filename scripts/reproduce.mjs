@@ -84,7 +84,7 @@ function pageOf(results) {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Reproduction of the papers</title>
 <style>${style}
-table.papers { width: 100%; table-layout: fixed; } table.papers td { padding: 0.6rem 0.8rem; } table.papers td:first-child { width: 11%; }
+table.papers { width: 100%; table-layout: fixed; } table.papers td { padding: 0.6rem 0.8rem; } table.papers th:first-child { width: 10%; } table.papers th:nth-child(4) { width: 14%; } table.papers th:nth-child(2), table.papers th:nth-child(3) { width: 30%; } main a { color: var(--accent); overflow-wrap: anywhere; }
 table.papers code { font-size: 0.75rem; overflow-wrap: anywhere; }</style></head><body>
 <header><p class="brand">Interim</p><h1>Reproduction of the papers</h1>
 <p>Every statement below was measured by running this build of Interim on its example files: ${count(true)} of ${results.length} matched, ${count(false)} not.

@@ -64,17 +64,18 @@ static void block_on_a_spring_follows_the_damped_oscillator(void** state)
 {
     (void)state;
     const double k = 300.0, c = 4.0;
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         for (int i = 0; i < 2; i++) {
             ItmError error = {0};
             ItmBuilder* b = slide_builder(COORDINATES[i]);
-            if (kind == 0) {
+            if (kind == 0 || kind == 3) {
                 ItmJointSpringDef def = itm_default_joint_spring_def();
                 def.name = "spring";
                 def.joint = 0;
                 def.direction = ITM_TZ;
                 def.stiffness = k;
                 def.damping = c;
+                def.is_implicit = kind == 3;
                 CHECK_OK(itm_builder_add_joint_spring(b, &def, NULL, &error), &error);
             } else if (kind == 1) {
                 // from a point 5 m above, unstressed at the start: lengthens as the block falls
@@ -216,6 +217,36 @@ static void servos_are_checked(void** state)
         assert_string_equal(error.field, cases[i].field);
     }
     itm_builder_destroy(b);
+}
+
+// h sqrt(K/m) = 22, h D / m = 500: an explicit spring would explode in the first steps.
+static void implicit_spring_takes_any_step(void** state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ItmError error = {0};
+        ItmBuilder* b = slide_builder(COORDINATES[i]);
+        ItmJointSpringDef def = itm_default_joint_spring_def();
+        def.name = "spring";
+        def.joint = 0;
+        def.direction = ITM_TZ;
+        def.stiffness = 1e7;
+        def.damping = 1e5;
+        def.rest = 0.1;
+        def.is_implicit = true;
+        CHECK_OK(itm_builder_add_joint_spring(b, &def, NULL, &error), &error);
+        Run run = build_and_start(b, ITM_STEPPER_EULER, 10e-3);
+        assert_int_equal(itm_model_get_info(run.m).freedom, 1);
+        advance(&run, 200);
+        CHECK_NEAR(output(&run, "slide.displacement"), 0.1 - 2.0 * 9.81 / 1e7, 1e-12);
+        CHECK_NEAR(output(&run, "spring.force"), 2.0 * 9.81, 1e-5);  // 1e7 times round-off of the position
+        // inverse dynamics counts it among what acts already
+        double v_dot[6], tau[6];
+        CHECK_OK(itm_forward_dynamics(run.m, run.d, v_dot), itm_data_get_error(run.d));
+        CHECK_OK(itm_inverse_dynamics(run.m, run.d, tau, v_dot, NULL), itm_data_get_error(run.d));
+        CHECK_NEAR(COORDINATES[i] == ITM_COORDINATES_JOINT ? tau[0] : 0.0, 0.0, 1e-12);
+        finish_run(&run);
+    }
 }
 
 static void stiff_compliant_joint_settles_at_its_static_deflection_at_any_step(void** state)
@@ -453,6 +484,7 @@ int main(void)
         cmocka_unit_test(servo_with_feedforward_follows_its_target),
         cmocka_unit_test(servo_pushes_no_harder_than_its_limit),
         cmocka_unit_test(servos_are_checked),
+        cmocka_unit_test(implicit_spring_takes_any_step),
         cmocka_unit_test(stiff_compliant_joint_settles_at_its_static_deflection_at_any_step),
         cmocka_unit_test(bushing_between_free_bodies_keeps_energy_and_momenta),
         cmocka_unit_test(driven_slide_follows_its_signal_and_books_its_work),

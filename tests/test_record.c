@@ -40,7 +40,7 @@ static ItmTable* simulate(const char* path, int steps)
         CHECK_OK(itm_step(file->model, d), itm_data_get_error(d));
         CHECK_OK(itm_results_note_step(results, itm_data_get_time(d), &error), &error);
     }
-    CHECK_OK(itm_results_append(results, itm_data_get_time(d), NULL, &error), &error);
+    CHECK_OK(itm_results_append(results, itm_data_get_time(d), &(double){0}, &error), &error);
     CHECK_OK(itm_results_add_number(results, "answer", 42.5, "J", "the \"answer\"", &error), &error);
     CHECK_OK(itm_results_close(results, ITM_VERDICT_FINISHED, NULL, &error), &error);
     CHECK_OK(itm_results_read(&table, path, &error), &error);

@@ -158,7 +158,7 @@ typedef struct ItmWrench {
 
 // Generalised forces tau (nv) that must be added to what acts already (gravity, loads, springs, actuators) for the present
 // state to have the accelerations v_dot (nv): tau = M v' + c - f, by recursive Newton-Euler, O(bodies). A joint of the tree has
-// its force or torque at itm_model_get_joint_v_adr. external: wrenches from outside, by body id (nbody), or NULL. Constraint
+// its force or torque at itm_model_get_joint_v_adr. external: wrenches from outside, by body id (nbody), or NULL. Rigid
 // rows, and so the joints that are rows, exert nothing in this; a prescribed motion tells its effort in closed loops too.
 ITM_API ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                        const ItmWrench* external);

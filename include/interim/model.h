@@ -214,6 +214,8 @@ typedef struct ItmJointSpringDef {
     double stiffness;  // N/m or N m/rad, >= 0
     double damping;    // N s/m or N m s/rad, >= 0
     double rest;       // m or rad
+    bool is_implicit;  // a compliant row, taken at the end of the step by the Euler stepper: no stiffness or damping is too
+                       // large then; otherwise an explicit force
 } ItmJointSpringDef;
 
 ITM_API ItmJointSpringDef itm_default_joint_spring_def(void);

@@ -219,39 +219,45 @@ static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
     return ITM_OK;
 }
 
-// Members that are no controllers; whether one with ports was due. Controllers of tick 0 have been before (itm_cosim_step).
-static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
+static bool shares_model(const ItmCosim* x, const ItmMember* member)
 {
-    double h = 0.0;  // of the members with ports that are due; those at one interface model have the same
-    for (int k = 0; k < group->nmember; k++) {
-        ItmMember* member = &x->members[group->members[k]];
-        if (!itm_member_is_due(x, member, tick)) {
-            continue;
-        }
-        if (!member->table.is_sampled || tick > 0) {
-            itm_wires_feed_member(x, member);
-        }
-        if (member->table.is_sampled && tick > 0) {
-            ItmStatus status = itm_member_step(x, member, tick, member->step, &group->error);
-            if (status != ITM_OK) {
-                return status;
-            }
-        }
-        if (member->table.nport > 0) {
-            if (group->ncoupler > 0 && member->table.is_second_order) {
-                tell_motion(x, member, false);
-                ask_forces(x, member);
-            }
-            predict_ports(x, group, member, tick);
-            h = member->step;
+    for (int i = 0; i < member->table.nport; i++) {
+        if (member->bonds[i] != ITM_NONE && itm_coupling_is_rim(x->bonds[member->bonds[i]].options.coupling)) {
+            return true;
         }
     }
-    if (h > 0.0) {
-        ItmStatus status = predict_models(x, group, h);
+    return false;
+}
+
+// Inputs by wires, samples of controls (those of tick 0 have been taken by itm_cosim_step), predictions. h: step of the members
+// at interface models, which all have the same; 0 where none is due.
+static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick, double* h)
+{
+    *h = 0.0;
+    for (int k = 0; k < group->nmember; k++) {
+        ItmMember* member = &x->members[group->members[k]];
+        bool is_sampled = member->table.is_sampled;
+        if (!itm_member_is_due(x, member, tick) || (is_sampled && tick == 0)) {
+            continue;
+        }
+        itm_wires_feed_member(x, member);
+        ItmStatus status = is_sampled ? itm_member_step(x, member, tick, member->step, &group->error) : ITM_OK;
         if (status != ITM_OK) {
             return status;
         }
+        bool is_shared = shares_model(x, member);
+        if (is_shared && member->table.is_second_order) {
+            tell_motion(x, member, false);
+            ask_forces(x, member);
+        }
+        predict_ports(x, group, member, tick);
+        *h = is_shared ? member->step : *h;
     }
+    return ITM_OK;
+}
+
+static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
+{
     for (int k = 0; k < group->nmember; k++) {
         ItmMember* member = &x->members[group->members[k]];
         if (member->table.is_sampled || !itm_member_is_due(x, member, tick)) {
@@ -268,7 +274,23 @@ static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
             take_forces(x, member);
         }
     }
-    return h > 0.0 ? advance_models(x, group, h) : ITM_OK;
+    return ITM_OK;
+}
+
+static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
+{
+    double h;
+    ItmStatus status = prepare_members(x, group, tick, &h);
+    if (status == ITM_OK && h > 0.0) {
+        status = predict_models(x, group, h);
+    }
+    if (status == ITM_OK) {
+        status = step_members(x, group, tick);
+    }
+    if (status == ITM_OK && h > 0.0) {
+        status = advance_models(x, group, h);
+    }
+    return status;
 }
 
 static void end_bonds(ItmCosim* x, const ItmGroup* group)

@@ -130,8 +130,6 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
         }
         *e = (ItmSignalError){.name = reference->names[i], .unit = reference->units[i]};
         status = itm_compare(&e->comparison, run, column, reference, i, NULL, error);
-        c->from = e->comparison.from;
-        c->until = e->comparison.until;
         c->nerror += e->comparison.ncompared > 0;
     }
     c->nonly = run->ncolumn - (reference->ncolumn - c->nonly_reference);
@@ -142,6 +140,10 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
 ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTable* reference, ItmError* error)
 {
     *c = (ItmRunComparison){.from = 1.0, .errors = calloc((size_t)reference->ncolumn + 1, sizeof *c->errors)};
+    if (run->nrow > 0 && reference->nrow > 0) {
+        c->from = fmax(itm_table_get(run, 0, 0), itm_table_get(reference, 0, 0));
+        c->until = fmin(itm_table_get(run, run->nrow - 1, 0), itm_table_get(reference, reference->nrow - 1, 0));
+    }
     ItmStatus status = ITM_OK;
     if (c->errors == NULL || !compare_contacts(c, &run->record, &reference->record)) {
         status = itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to compare %d signals",

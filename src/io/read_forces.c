@@ -105,8 +105,8 @@ static void read_spring(ItmReader* r, const ItmItem* item)
 
 static void read_joint_spring(ItmReader* r, const ItmItem* item)
 {
-    enum { TYPE, JOINT, STIFFNESS, DAMPING, REST, NKEY };
-    static const char* const KEYS[NKEY] = {"type", "joint", "stiffness", "damping", "rest"};
+    enum { TYPE, JOINT, STIFFNESS, DAMPING, REST, IMPLICIT, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "joint", "stiffness", "damping", "rest", "implicit"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a joint-spring", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[JOINT], "a joint-spring", "joint");
@@ -119,6 +119,7 @@ static void read_joint_spring(ItmReader* r, const ItmItem* item)
     def.damping = itm_reader_get_real(r, v[DAMPING],
                                       is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
     def.rest = itm_reader_get_real(r, v[REST], is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH, 0.0);
+    def.is_implicit = itm_reader_get_bool(r, v[IMPLICIT], false);
     if (r->status != ITM_OK) {
         return;
     }

@@ -123,6 +123,7 @@ static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* sca
         }
         itm_reader_fail(r, file, "mesh file '%.200s'%s: %s", name, line, error.message);
     }
+    free(path);
 }
 
 // {file, scale}, or {vertices} and for a mesh {triangles}.

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define MOST_LINKS 4000  // work grows with their square in places
+
 typedef enum Contacts {
     CONTACTS_OUTSIDE,  // with everything that is not the robot
     CONTACTS_ALL,      // also of links that no joint connects
@@ -199,25 +201,31 @@ static void read_starts(Import* m)
     }
 }
 
-// A joint that follows another starts where that one has it. Chains are followed as often as there are joints.
+// A joint that follows another starts where that one has it. Each chain of followers is walked to its end, then taken back.
 static void follow_leaders(Import* m)
 {
-    for (int pass = 0; pass <= m->robot.njoint; pass++) {
-        bool has_changed = false;
-        for (int i = 0; i < m->robot.njoint; i++) {
-            const ItmUrdfJoint* joint = &m->robot.joints[i];
-            int leader = joint->mimic != NULL ? find_joint(m, joint->mimic) : ITM_NONE;
-            if (leader != ITM_NONE && has_coordinate(joint)) {
-                double value = joint->multiplier * m->values[leader] + joint->offset;
-                has_changed = has_changed || value != m->values[i];
-                m->values[i] = value;
+    int n = m->robot.njoint;
+    int* leaders = take(m, (size_t)n * sizeof *leaders);
+    int* chain = take(m, (size_t)n * sizeof *chain);
+    for (int i = 0; i < n && m->r->status == ITM_OK; i++) {
+        const ItmUrdfJoint* joint = &m->robot.joints[i];
+        leaders[i] = joint->mimic != NULL && has_coordinate(joint) ? find_joint(m, joint->mimic) : ITM_NONE;
+    }
+    for (int i = 0; i < n && m->r->status == ITM_OK; i++) {
+        int count = 0;
+        for (int k = i; leaders[k] != ITM_NONE; k = leaders[k]) {
+            if (count == n) {
+                fail_at(m, m->robot.joints[i].line, "joint '%s' follows others in a circle", m->robot.joints[i].name);
+                return;
             }
+            chain[count++] = k;
         }
-        if (!has_changed) {
-            return;
+        while (count > 0) {
+            int k = chain[--count];
+            m->values[k] = m->robot.joints[k].multiplier * m->values[leaders[k]] + m->robot.joints[k].offset;
+            leaders[k] = ITM_NONE;  // its value is final
         }
     }
-    fail_at(m, 1, "joints follow one another in a circle");
 }
 
 // ---------------------------------------------------------------------------- places
@@ -316,13 +324,30 @@ static void repair_inertia(Import* m, ItmUrdfLink* link)
             enlarged);
 }
 
+// Make a link that of a solid with the masses of its group: those that are none's, then all; then by force or not at all.
+static void settle_link(Import* m, int index)
+{
+    ItmUrdfLink* link = &m->robot.links[index];
+    merge_group(m, index, false);
+    if (!is_solid(link)) {
+        merge_group(m, index, true);
+    }
+    if (!is_solid(link) && m->repairs) {
+        repair_inertia(m, link);
+    } else if (!is_solid(link)) {
+        ItmError reason = {0};
+        itm_inertia_check(&link->inertia, link->name, &reason);
+        fail_at(m, link->inertial_line, "%.300s; 'inertia: repair' in urdf enlarges it as little as needed", reason.message);
+    }
+}
+
 // Links whose inertia no solid has: below a fixed base it does not matter; fixed to others the sum counts; otherwise the file
 // is refused, or repaired where the user wants that.
 static void settle_masses(Import* m)
 {
     for (int i = 0; i < m->robot.nlink && m->r->status == ITM_OK; i++) {
         ItmUrdfLink* link = &m->robot.links[i];
-        int group = m->places[i].group, solid = ITM_NONE;
+        int group = m->places[i].group, into = i;
         if (link->mass == 0.0 || is_solid(link)) {
             continue;
         }
@@ -332,22 +357,9 @@ static void settle_masses(Import* m)
             continue;
         }
         for (int k = m->robot.nlink - 1; k >= 0; k--) {
-            solid = m->places[k].group == group && is_solid(&m->robot.links[k]) ? k : solid;
+            into = m->places[k].group == group && is_solid(&m->robot.links[k]) ? k : into;
         }
-        if (solid != ITM_NONE) {
-            merge_group(m, solid, false);
-            i = -1;  // the sum may be no solid's: look at all again; there is one link with mass less each time
-            continue;
-        }
-        merge_group(m, i, true);
-        if (!is_solid(link) && m->repairs) {
-            repair_inertia(m, link);
-        } else if (!is_solid(link)) {
-            itm_inertia_check(&link->inertia, link->name, m->r->error);
-            char reason[300];
-            snprintf(reason, sizeof reason, "%.299s", m->r->error != NULL ? m->r->error->message : "bad inertia");
-            fail_at(m, link->inertial_line, "%s; 'inertia: repair' in urdf enlarges it as little as needed", reason);
-        }
+        settle_link(m, into);
     }
 }
 
@@ -519,6 +531,7 @@ static void add_dynamics(Import* m, const ItmUrdfJoint* joint, int id)
         def.joint = id;
         def.direction = direction;
         def.damping = joint->damping;
+        def.is_implicit = true;  // light links with much damping are common
         status = itm_builder_add_joint_spring(m->r->builder, &def, NULL, m->r->error);
     }
     if (joint->friction > 0.0 && status == ITM_OK) {
@@ -820,6 +833,9 @@ static void read_robot(ItmReader* r, const ItmNode* node)
     }
     r->status = itm_urdf_parse(&m.robot, r->doc, bytes, length, m.path, r->error);
     free(bytes);
+    if (r->status == ITM_OK && m.robot.nlink > MOST_LINKS) {
+        fail_at(&m, 1, "the robot has %d links; at most %d are read", m.robot.nlink, MOST_LINKS);
+    }
     if (r->status == ITM_OK) {
         build_robot(&m);
     }

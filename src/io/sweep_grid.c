@@ -119,11 +119,15 @@ void itm_sweep_grid_free(ItmSweepGrid* g)
 
 bool itm_sweep_grid_is_one(const char* path)
 {
-    ItmSweepGrid g;
-    bool is_one = itm_results_format(path) == 'c' && itm_sweep_grid_read(&g, path, NULL) == ITM_OK;
-    if (is_one) {
-        itm_sweep_grid_free(&g);
-    }
+    ItmSweepGrid g = {0};
+    size_t size = 0;
+    long nname = 0;
+    char* text = itm_results_format(path) == 'c' ? itm_csv_read_file(path, &size) : NULL;
+    Reader r = {path, text, 1};
+    bool is_one = text != NULL && read_line(&r, &g.names, &nname, &g.ncolumn, NULL) == ITM_OK &&
+                  itm_sweep_grid_find(&g, "verdict") > 0;
+    itm_sweep_grid_free(&g);
+    free(text);
     return is_one;
 }
 

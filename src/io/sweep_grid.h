@@ -11,7 +11,7 @@ typedef struct ItmSweepGrid {
     char** cells;       // row by row, "" for an empty one   (nrow * ncolumn)
 } ItmSweepGrid;
 
-// Whether a CSV file is the table of a sweep: it has a column `verdict`. False also where it cannot be read.
+// Whether a CSV file is the table of a sweep: its header has a column `verdict` behind others. False also where it cannot be read.
 bool itm_sweep_grid_is_one(const char* path);
 // ITM_ERR_INPUT with line and column (in fields) of what is wrong, ITM_ERR_IO, ITM_ERR_MEMORY.
 ItmStatus itm_sweep_grid_read(ItmSweepGrid* grid, const char* path, ItmError* error);

@@ -255,14 +255,14 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .njoint = m->njoint,
         .ncoupling = m->ncoupling,
         .nmotion = m->nmotion,
-        .nforce = m->nload + m->npush + m->nbushing,
+        .nforce = m->nload + m->npush + m->nspring_row + m->nbushing,
         .nsignal = m->nsignal,
         .nactuator = m->nactuator,
         .nq = m->nq,
         .nv = m->nv,
-        .nrow = m->nrow - nopen,
+        .nrow = m->nrow - nopen - m->nspring_row,
         .nredundant = d->factor.nredundant - nopen,
-        .freedom = m->nv - m->nrow + d->factor.nredundant,
+        .freedom = m->nv - m->nrow + m->nspring_row + d->factor.nredundant,
         .mass_min = m->bodies[0].mass,
     };
     for (int id = 0; id < m->nuser; id++) {

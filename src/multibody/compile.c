@@ -363,6 +363,12 @@ static void compile_loads(ItmModel* m, const ItmBuilder* b)
     }
 }
 
+// Without stiffness and damping a row would be rigid.
+static bool is_spring_row(const ItmJointSpringDef* def)
+{
+    return def->is_implicit && (def->stiffness > 0.0 || def->damping > 0.0);
+}
+
 static void compile_pushes(ItmModel* m, const ItmBuilder* b)
 {
     for (int i = 0; i < b->springs.count; i++) {
@@ -381,6 +387,17 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
     }
     for (int i = 0; i < b->joint_springs.count; i++) {
         const ItmJointSpringDef* def = &b->joint_springs.items[i];
+        if (is_spring_row(def)) {
+            m->spring_rows[m->nspring_row++] = (ItmSpringRow){
+                .name = itm_model_take_string(m, def->name),
+                .measure = m->joints[def->joint].measure[def->direction],
+                .stiffness = def->stiffness,
+                .damping = def->damping,
+                .rest = def->rest,
+                .block = ITM_NONE,
+            };
+            continue;
+        }
         m->pushes[m->npush++] = (ItmPush){
             .name = itm_model_take_string(m, def->name),
             .measure = m->joints[def->joint].measure[def->direction],
@@ -502,6 +519,9 @@ static bool has_all_names(const ItmModel* m)
     for (int i = 0; i < m->npush; i++) {
         ok = ok && m->pushes[i].name != NULL;
     }
+    for (int i = 0; i < m->nspring_row; i++) {
+        ok = ok && m->spring_rows[i].name != NULL;
+    }
     for (int i = 0; i < m->nbushing; i++) {
         ok = ok && m->bushings[i].name != NULL;
     }
@@ -525,14 +545,15 @@ static bool compile_forces(ItmModel* m, const ItmBuilder* b)
     int npush = b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
     m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
     m->pushes = itm_model_take(m, (size_t)npush, sizeof(ItmPush));
+    m->spring_rows = itm_model_take(m, (size_t)b->joint_springs.count, sizeof(ItmSpringRow));
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
     m->points = itm_model_take(m, (size_t)b->points.count, sizeof(ItmPoint));
     m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
     m->actuator_push = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
     m->limits = itm_model_take(m, (size_t)b->limits.count, sizeof(ItmLimit));
     m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
-    if (m->loads == NULL || m->pushes == NULL || m->bushings == NULL || m->points == NULL || m->motions == NULL ||
-        m->actuator_push == NULL || m->limits == NULL || m->joint_frictions == NULL) {
+    if (m->loads == NULL || m->pushes == NULL || m->spring_rows == NULL || m->bushings == NULL || m->points == NULL ||
+        m->motions == NULL || m->actuator_push == NULL || m->limits == NULL || m->joint_frictions == NULL) {
         return false;
     }
     compile_loads(m, b);

@@ -132,6 +132,11 @@ ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
     itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, v_dot);
     itm_forces_compute(m, d, itm_data_get_time(d));
+    if (m->nrow > 0) {
+        itm_rows_compute(m, d, itm_data_get_time(d));
+        itm_rows_compute_compliant_forces(m, d, d->row_x);
+        itm_rows_add_forces(m, d, d->wrench, d->tau, d->row_x);
+    }
     for (int id = 0; external != NULL && id < m->nuser; id++) {
         int i = m->body_index[id];
         ItmSpatial at_origin = {external[id].torque, external[id].force};

@@ -15,14 +15,9 @@
 
 #include "multibody/articulated.h"
 #include "multibody/kinematics.h"
+#include "multibody/moments.h"
 
 // ---------------------------------------------------------------------------- small things
-
-// sum m r x phi of B = sum m r phi'
-static inline ItmVec3 axial(const ItmMat3* B)
-{
-    return itm_vec(B->z.y - B->y.z, B->x.z - B->z.x, B->y.x - B->x.y);
-}
 
 static inline double trace(const ItmMat3* B)
 {
@@ -122,7 +117,7 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
             B->x = itm_vec_add(B->x, itm_vec_axpy(alpha_k, Su, itm_vec_scale(beta_k, bu)));
             sigma.x += f->axis_mass * alpha_k;
         }
-        d->flex_U[adr + k] = (ItmSpatial){itm_mat_mul_vec(R, itm_vec_add(axial(B), t->P[k])), itm_mat_mul_vec(R, sigma)};
+        d->flex_U[adr + k] = (ItmSpatial){itm_mat_mul_vec(R, itm_vec_add(itm_moment_axial(B), t->P[k])), itm_mat_mul_vec(R, sigma)};
     }
     ItmVec3 c = Su;
     if (f->is_stiffening) {
@@ -390,7 +385,7 @@ static ItmVec3 spin_of(const ItmFlexible* f, const ItmData* d, const Rates* r, i
     for (int l = 0; l < f->n; l++) {
         add_scaled(&B, r->eta_dot[l], &t->E[l * f->n + k]);
     }
-    ItmVec3 sum = axial(&B);
+    ItmVec3 sum = itm_moment_axial(&B);
     if (f->is_stiffening) {
         // e_x x (alpha' S_k + beta' b_k) + (alpha_k Su' + beta_k bu') x e_x
         ItmVec3 b_k = axis_product(&t->B[k]);

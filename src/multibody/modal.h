@@ -4,6 +4,8 @@
 
 #include "multibody/elastic.h"
 
+ItmStatus itm_modal_def_check(const ItmModalDef* def, const char* body, ItmError* error);
+
 // Check and reduce. *n: modes.
 ItmStatus itm_modal_create(ItmModalShapes** shapes, int* n, const ItmModalDef* def, const char* body, ItmError* error);
 void itm_modal_destroy(ItmModalShapes* shapes);

@@ -124,6 +124,7 @@ typedef enum ItmBlockKind {
     ITM_BLOCK_START,     // measure - start value of a joint, only while assembling
     ITM_BLOCK_LOCK,      // measure - what a latch keeps
     ITM_BLOCK_GRASP,     // pose of a body in another - what a latch keeps
+    ITM_BLOCK_SPRING,    // measure - rest, compliant
 } ItmBlockKind;
 
 #define ITM_BLOCK_BODIES 4  // bodies a block can touch
@@ -198,6 +199,14 @@ typedef struct ItmPoint {
     int     body;
     ItmVec3 point;      // from the centre of mass, body axes                                      m
 } ItmPoint;
+
+// A joint spring that is a compliant row.
+typedef struct ItmSpringRow {
+    const char* name;
+    int    measure;
+    double stiffness, damping, rest;
+    int    block;
+} ItmSpringRow;
 
 typedef struct ItmBushing {
     const char* name;
@@ -309,6 +318,8 @@ struct ItmModel {
     int         ncontact_max; // capacity for contacts, 0: the model has no shapes
     ItmContactOptions contact_options;
 
+    ItmSpringRow* spring_rows; //                                           (nspring_row)
+    int         nspring_row;
     ItmLatch*   latches;      //                                            (nlatch)
     ItmEvent*   events;       // by time                                    (nevent)
     int         nlatch, nevent;

@@ -300,6 +300,11 @@ static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
              push->is_tension ? "pull between the two ends" : "push along the direction",
              push->is_tension ? -d->push_force[i] : d->push_force[i]);
     }
+    for (int i = 0; i < m->nspring_row; i++) {
+        bool is_torque = m->measures[m->spring_rows[i].measure].direction >= ITM_RX;
+        emit(sink, m->spring_rows[i].name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N", "push along the direction",
+             d->row_x[m->blocks[m->spring_rows[i].block].row]);
+    }
     for (int i = 0; i < m->nbushing; i++) {
         ItmSpatial f = itm_bushing_compute(d, &m->bushings[i]);
         emit_vec(sink, m->bushings[i].name, "force", "N", "force on the second body, world axes", f.lin);

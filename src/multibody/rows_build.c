@@ -155,6 +155,20 @@ static void add_motion_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembl
     }
 }
 
+static void add_spring_blocks(ItmModel* m)
+{
+    for (int i = 0; i < m->nspring_row; i++) {
+        ItmSpringRow* spring = &m->spring_rows[i];
+        spring->block = m->nblock;
+        ItmRowBlock* block = add_block(m, ITM_BLOCK_SPRING, i, 1);
+        add_term(m, block, spring->measure, 1.0);
+        block->offset = spring->rest;
+        block->is_velocity = !m->measures[spring->measure].has_value;
+        block->stiffness = spring->stiffness;
+        block->damping = spring->damping;
+    }
+}
+
 static void add_latch_blocks(ItmModel* m)
 {
     for (int i = 0; i < m->nlatch; i++) {
@@ -461,6 +475,9 @@ static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* bloc
         return name[ITM_DIRECTION_COUNT - 1] != NULL;
     }
     switch (block->kind) {
+    case ITM_BLOCK_SPRING:
+        name[0] = itm_model_take_string(m, m->spring_rows[block->index].name);
+        break;
     case ITM_BLOCK_LOCK:
         name[0] = itm_model_take_string(m, m->latches[block->index].name);
         break;
@@ -485,7 +502,7 @@ static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* bloc
 
 ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
 {
-    size_t capacity = (size_t)(8 * m->njoint + b->couplings.count + m->nmotion + m->nlatch);
+    size_t capacity = (size_t)(8 * m->njoint + b->couplings.count + m->nmotion + m->nspring_row + m->nlatch);
     m->blocks = itm_model_take(m, capacity, sizeof(ItmRowBlock));
     if (m->blocks == NULL) {
         return ITM_ERR_MEMORY;
@@ -498,6 +515,9 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
     }
     add_coupling_blocks(m, b, for_assembly);
     add_motion_blocks(m, b, for_assembly);
+    if (!for_assembly) {
+        add_spring_blocks(m);
+    }
     add_latch_blocks(m);
 
     m->row_block = itm_model_take(m, (size_t)m->nrow, sizeof(int));

@@ -298,8 +298,8 @@ ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
     // the variable stepper minimises what it solves: errors of the solve are errors of the choice
-    options.tolerance =
-        d->bounded->feeds_gaps_back ? fmin(TIGHT, m->contact_options.tolerance) : m->contact_options.tolerance;
+    double tolerance = m->contact_options.tolerance;
+    options.tolerance = d->bounded->feeds_gaps_back ? fmin(TIGHT, tolerance) : tolerance;
     options.effort = m->contact_options.effort;
     options.warm_start = true;
     ItmStatus status = itm_mlcp_solve(workspace, result, problem, &options, &d->error);

@@ -414,6 +414,29 @@ a_run_tells_of_contacts_and_their_solver() {
     if grep -q "bounds\|solver" out.txt; then fail "a model without bounds has none"; fi
 }
 
+a_run_tells_of_loose_joints_and_variable_steps() {
+    loose=$source/examples/clearance-cylindrical.yaml
+    expect 0 "$interim" run "$loose" -o r.csv
+    out_has "of 0.001 to 0.01 s (variable)"
+    out_has "loose joint  joint: 2 impacts"
+    is_whole r.csv
+    head -n 1 r.csv | grep -q 'joint.impacts.*step.size'
+    tail -n 1 r.csv | grep -q '^1,'
+    [ "$(rows r.csv)" -gt 100 ]
+    # steps end at the results that are asked for
+    expect 0 "$interim" run "$loose" -o r.csv --every 100ms
+    [ "$(rows r.csv)" -eq 11 ]
+    expect 0 "$interim" run "$loose" -o r.csv --every 100ms --set run.stepper=adaptive --set run.tolerance=1e-4
+    out_has "(adaptive)"
+    [ "$(rows r.csv)" -eq 11 ]
+    expect 0 "$interim" run "$loose" --set multibody.joints.joint.clearance=0
+    if grep -q "loose joint" out.txt; then fail "an ideal joint is not loose"; fi
+    expect 0 "$interim" sweep "$loose" --over multibody.joints.joint.clearance.radial=0.05,0.1 --signals joint.impacts,joint.impact_loss
+    out_has "0.05"
+    expect 1 "$interim" run "$loose" --set multibody.joints.joint.clearance.radial=-1
+    err_has "clearance.radial must be finite and not negative, got -1"
+}
+
 check_tells_of_shapes_and_bounds() {
     expect 0 "$interim" check "$source/examples/grasp.yaml"
     out_has "0 joint limits, 0 joint frictions, 2 motors with a force limit"
@@ -493,6 +516,7 @@ run_case a_coupling_that_breaks_down_leaves_results_and_names_the_signal
 run_case wrong_couplings_are_named_with_their_place
 run_case a_control_runs_alone
 run_case a_run_tells_of_contacts_and_their_solver
+run_case a_run_tells_of_loose_joints_and_variable_steps
 run_case check_tells_of_shapes_and_bounds
 run_case check_names_what_overlaps_and_what_is_too_heavy
 run_case hostile_models_end_well

@@ -170,6 +170,18 @@ couplings_are_compared_with_the_monolithic_run() {
     holds "$(cell t.csv 2 bond.cyl1.spurious_energy.final) > 0.01 && $(cell t.csv 1 bond.cyl1.spurious_energy.final) < 1e-4"
 }
 
+# A joint that is locked and let go while forces are exchanged at large steps.
+locking_works_in_a_co_simulation() {
+    expect 0 "$interim" sweep "$source/examples/crane-double.yaml" --until 1.5s --every 20ms --over cosim.macro_step=4ms,20ms \
+        --set 'multibody.events=[{at: 0.5 s, lock: tip}, {at: 1.2 s, release: tip}]' --signals crane.cyl1.length,crane.lock-tip.closed \
+        --reference cosim.coupling=monolithic -o t.csv
+    for row in 1 2; do
+        holds "$(cell t.csv $row crane.cyl1.length.max) < 1e-6"
+        holds "$(cell t.csv $row crane.lock-tip.closed.peak) == 1 && $(cell t.csv $row crane.lock-tip.closed.final) == 0"
+        holds "$(cell t.csv $row crane.lock-tip.closed.max) == 0"
+    done
+}
+
 # ---------------------------------------------------------------------------- trouble
 
 a_breakdown_is_a_result() {
@@ -266,6 +278,7 @@ run_case a_results_file_is_a_reference_too
 run_case last_and_peak_are_those_of_the_results
 run_case the_number_of_processes_does_not_matter
 run_case couplings_are_compared_with_the_monolithic_run
+run_case locking_works_in_a_co_simulation
 run_case a_breakdown_is_a_result
 run_case a_run_that_takes_too_long_is_stopped_and_keeps_its_results
 run_case a_crash_of_one_run_does_not_touch_the_others

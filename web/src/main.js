@@ -95,7 +95,7 @@ function makeStage(run, clock) {
       button("front", "front view (2)", () => stage.fit("front")), button("side", "side view (3)", () => stage.fit("side")),
       button("top", "top view (4)", () => stage.fit("top")), follow),
     el("div.tools.shown", { role: "toolbar", "aria-label": "what is shown" },
-      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints"),
+      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints and the frames of interfaces"),
       run.motion.contacts.length ? toggle("forces", "forces", "contact points and forces; the length of an arrow goes with the square root of the force") : null,
       toggle("path", "trail", "path of the selected body")),
   );
@@ -149,12 +149,20 @@ function makeSection(section, runs, board, clock) {
   if (section.id === "contact" && runs[0].motion?.intervals.length) node.append(new Timeline(runs[0], clock).node);
   if (section.id === "signals") {
     node.append(makeSearch(node));
-    const isFew = section.groups.length <= 2;
-    node.append(...section.groups.map((group, i) => makeGroup(group, board, isFew || i === 0)));
+    const groups = sortGroups(section.groups, runs[0].scene);
+    node.append(...groups.map((group, i) => makeGroup(group, board, i === 0 || groups.length <= 2)));
   } else {
     node.append(el("div.plots", {}, ...section.groups.flatMap((group) => group.plots).map((plot) => board.add(plot))));
   }
   return node;
+}
+
+/** What moves the machine first, then its bodies, then the rest as it comes. */
+function sortGroups(groups, scene) {
+  const names = (list) => new Set((list ?? []).map((item) => item.name));
+  const ranks = [names(scene?.lines), names(scene?.bodies)];
+  const rank = (group) => (ranks[0].has(group.element) ? 0 : ranks[1].has(group.element) ? 1 : 2);
+  return [...groups].sort((a, b) => rank(a) - rank(b)); // stable
 }
 
 function makeSearch(section) {

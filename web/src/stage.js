@@ -1,7 +1,7 @@
 // The machine in 3-D: bodies with their shapes, joints, lines that extend, contact points and forces.
 // SPDX-License-Identifier: Apache-2.0
 import {
-  AmbientLight, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, CylinderGeometry,
+  AmbientLight, AxesHelper, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, CylinderGeometry,
   DirectionalLight, DoubleSide, EdgesGeometry, FrontSide, Group, HemisphereLight, InstancedMesh, Line, LineBasicMaterial, LineSegments,
   Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, PerspectiveCamera, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
   SphereGeometry, TubeGeometry, Curve, Vector2, Vector3, WebGLRenderer, GridHelper, PCFSoftShadowMap, Box3,
@@ -135,6 +135,7 @@ export class Stage {
     this.addTrail();
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.addEventListener("change", () => this.invalidate());
+    this.controls.addEventListener("start", () => (this.isMoved = true)); // by the user
     this.fit("iso");
     this.pick();
     clock.on("time", () => this.update());
@@ -251,7 +252,6 @@ export class Stage {
 
   addBodies() {
     const { scene, motion } = this.run;
-    const planeSize = 3 * this.size;
     this.world = new Group();
     this.scene.add(this.world);
     this.bodies = Array.from({ length: motion.bodies }, (_, i) => {
@@ -263,7 +263,8 @@ export class Stage {
     this.shapeNodes = [];
     const shown = new Set();
     for (const shape of scene.shapes) {
-      const geometry = shapeGeometry(shape, planeSize, this.isLarge);
+      // a floor goes on beyond the machine, a wall must not hide it
+      const geometry = shapeGeometry(shape, this.isFloor(shape) ? 3 * this.size : 0.6 * this.size, this.isLarge);
       if (!geometry) continue;
       const node = this.shapeMesh(shape, geometry);
       place(node, shape.pose);
@@ -272,9 +273,14 @@ export class Stage {
       this.shapeNodes.push(node);
     }
     this.hasPlane = scene.shapes.some((s) => s.kind === "plane");
-    this.bodies.forEach((body, i) => {
-      if (!shown.has(i)) this.addSticks(i);
-    });
+    this.bodies.forEach((body, i) => this.addSticks(i, shown.has(i)));
+  }
+
+  /** Whether a shape is a plane across the up direction. */
+  isFloor(shape) {
+    if (shape.kind !== "plane") return false;
+    const q = new Quaternion(shape.pose[4], shape.pose[5], shape.pose[6], shape.pose[3]);
+    return Z.clone().applyQuaternion(q).dot(this.up) > 0.999;
   }
 
   shapeMesh(shape, geometry) {
@@ -300,8 +306,8 @@ export class Stage {
     return mesh;
   }
 
-  /** A body without shapes: rods from its centre of mass to where it is held. */
-  addSticks(index) {
+  /** Rods from the centre of mass to where a body is held, unless its shapes reach there. */
+  addSticks(index, hasShapes) {
     const { scene } = this.run;
     const com = new Vector3(...(scene.bodies[index]?.com ?? [0, 0, 0]));
     const points = [];
@@ -314,6 +320,11 @@ export class Stage {
       if (line.bodies[1] === index) points.push(new Vector3(...line.point_b));
     }
     const body = this.bodies[index];
+    if (hasShapes) {
+      const box = new Box3().setFromObject(body.group).expandByScalar(0.01 * this.size);
+      if (points.every((point) => box.containsPoint(point))) return;
+      for (const shape of scene.shapes) if (shape.body === index) points.push(new Vector3(...shape.pose.slice(0, 3)));
+    }
     const material = new MeshLambertMaterial({ color: body.color });
     const add = (mesh) => {
       mesh.castShadow = mesh.receiveShadow = true;
@@ -322,7 +333,7 @@ export class Stage {
       body.meshes.push(mesh);
       this.shapeNodes.push(mesh);
     };
-    const r = 0.011 * this.size;
+    const r = 0.009 * this.size;
     const ball = new Mesh(new SphereGeometry(1.5 * r, 24, 16), material);
     ball.position.copy(com);
     add(ball);
@@ -364,10 +375,7 @@ export class Stage {
   /** Height of the floor plane if there is one, else the lowest point. */
   floorLevel() {
     for (const shape of this.run.scene.shapes) {
-      if (shape.kind === "plane" && shape.body < 0) {
-        const q = new Quaternion(shape.pose[4], shape.pose[5], shape.pose[6], shape.pose[3]);
-        if (Z.clone().applyQuaternion(q).dot(this.up) > 0.999) return new Vector3(...shape.pose.slice(0, 3)).dot(this.up) + 0.0005 * this.size;
-      }
+      if (shape.body < 0 && this.isFloor(shape)) return new Vector3(...shape.pose.slice(0, 3)).dot(this.up) + 0.0005 * this.size;
     }
     const corners = [this.box.min, this.box.max];
     let lowest = Infinity;
@@ -416,6 +424,9 @@ export class Stage {
     const springMaterial = new MeshLambertMaterial({ color: 0x6b7f99 });
     const ropeMaterial = new MeshLambertMaterial({ color: 0x444b55 });
     this.lines = [];
+    // a line that is bonded to another subsystem gets a frame where it acts: the interface
+    const bonds = new Set(this.run.signals.map((s) => /^bond\.([^.]+)\./.exec(s.name)?.[1]).filter(Boolean));
+    const isBonded = (name) => bonds.has(name.split(".").at(-1)) || bonds.has(name.replaceAll(".", "-"));
     for (const line of scene.lines) {
       const ends = { a: line.bodies[0], b: line.bodies[1], pa: line.point_a, pb: line.point_b };
       const group = new Group();
@@ -434,6 +445,13 @@ export class Stage {
       }
       group.traverse((node) => (node.castShadow = true));
       this.scene.add(group);
+      if (isBonded(line.name)) {
+        const frame = new AxesHelper(0.07 * this.size);
+        frame.raycast = () => {};
+        group.add(frame);
+        this.lines.at(-1).frame = frame;
+        this.jointNodes.push(frame);
+      }
     }
     for (const rope of this.ropes) {
       const group = new Group();
@@ -586,6 +604,7 @@ export class Stage {
       const length = b.sub(a).length();
       if (length > 0) line.group.quaternion.setFromUnitVectors(Z, b.divideScalar(length));
       if (line.rod) line.rod.scale.z = Math.max(length, 1e-9);
+      if (line.frame) line.frame.position.z = length;
       if (line.coil) line.coil.scale.z = Math.max(length, 1e-9);
     }
   }
@@ -593,6 +612,7 @@ export class Stage {
   // -------------------------------------------------------------------------- looking
 
   fit(view) {
+    this.view = view;
     const centre = this.box.getCenter(new Vector3());
     const [right, ahead] = this.sides();
     const directions = {
@@ -601,6 +621,7 @@ export class Stage {
       side: right.clone(),
       top: this.up.clone().addScaledVector(ahead, -0.001),
     };
+    this.isMoved = this.isMoved && !directions[view];
     const direction = (directions[view] ?? this.camera.position.clone().sub(this.controls.target)).normalize();
     const distance = this.distanceFor(direction, centre);
     this.camera.position.copy(centre).addScaledVector(direction, distance);
@@ -689,12 +710,10 @@ export class Stage {
   resize() {
     const width = this.holder.clientWidth, height = this.holder.clientHeight;
     if (width === 0 || height === 0) return;
-    const isFirst = !this.hasSize;
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    this.hasSize = true;
-    if (isFirst) this.fit("iso");
+    if (!this.isMoved && this.follow < 0) this.fit(this.view);
     this.invalidate();
   }
 

@@ -17,7 +17,13 @@ export class Timeline {
     }
     const length = (list) => list.reduce((sum, x) => sum + x.to - x.from, 0);
     const all = [...byPair.entries()].sort((a, b) => length(b[1]) - length(a[1]));
-    this.rows = all.slice(0, MOST_ROWS).map(([pair, list]) => ({ name: (run.scene.pairs[pair] ?? ["?"]).join(" – "), list }));
+    const subsystems = new Set(run.scene.pairs.flat().map((name) => (name.includes(".") ? name.split(".")[0] : "")));
+    // the subsystem where there are several; the shape of a body is called after it
+    const shorten = (name) => (subsystems.size === 1 ? name.split(".").at(-1) : name).replace(/-shape$/, "");
+    this.rows = all.slice(0, MOST_ROWS).map(([pair, list]) => {
+      const names = run.scene.pairs[pair] ?? ["?"];
+      return { name: names.map(shorten).join(" – "), title: names.join(" – "), list };
+    });
     this.rows.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
     const lost = run.scene.lost_intervals ?? 0;
     this.canvas = el("canvas", { role: "img", "aria-label": "contact timeline", tabindex: 0 });
@@ -28,7 +34,7 @@ export class Timeline {
       {},
       el("figcaption", {}, el("b", {}, "Contact timeline"),
         el("span.legend", {}, el("i.state.sticking"), "sticking ", el("i.state.sliding"), "sliding")),
-      el("div.body", {}, el("div.names", {}, ...this.rows.map((row) => el("div", { title: row.name }, row.name))), this.holder),
+      el("div.body", {}, el("div.names", {}, ...this.rows.map((row) => el("div", { title: row.title }, row.name))), this.holder),
       all.length > MOST_ROWS ? el("p.note", {}, `The ${MOST_ROWS} longest contacts of ${all.length} pairs.`) : null,
       lost > 0 ? el("p.note", {}, `${lost} later changes are not shown.`) : null,
     );

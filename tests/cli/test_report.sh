@@ -1,0 +1,114 @@
+#!/bin/sh
+# test_report.sh SOURCE INTERIM: reports, comparisons and plots through the command.
+. "$1/tests/shell.sh"
+source=$1
+interim=$2
+
+# fails STATUS WORDS COMMAND...: the command ends with this status and says the words on stderr
+fails() {
+    status=$1 words=$2
+    shift 2
+    got=0
+    "$@" >out.txt 2>err.txt || got=$?
+    [ "$got" -eq "$status" ] || fail "status $got, not $status: $*"
+    grep -qF -- "$words" err.txt || fail "did not say '$words' but: $(cat err.txt)"
+}
+
+run_with_report_leaves_the_report_only() {
+    "$interim" run -q "$source/examples/pendulum.yaml" --until 0.5s --report r.html
+    [ "$(ls)" = r.html ]
+    grep -q '<h1>Pendulum</h1>' r.html
+    grep -q 'class="verdict finished"' r.html
+    ! grep -qE '(src|href)="https?:' r.html
+}
+
+run_with_both_writes_both() {
+    "$interim" run "$source/examples/pendulum.yaml" --until 0.5s -o r.csv --report r.html | grep -q 'report  *r.html'
+    [ -s r.csv ] && [ -s r.json ] && [ -s r.html ]
+    grep -q '"motion": {' r.json
+}
+
+a_broken_run_has_a_report_and_its_status() {
+    fails 2 "broke down" "$interim" run -q "$source/tests/cli/breaks-down.yaml" --report r.html
+    grep -q 'class="verdict broke-down"' r.html
+}
+
+reports_are_made_from_either_format_and_are_the_same() {
+    for ending in csv h5; do
+        "$interim" run -q "$source/examples/bouncing-ball.yaml" --until 1s -o "r.$ending"
+        "$interim" report -q --static "r.$ending" -o "$ending.html"
+        sed -i 's/r\.csv/R/g; s/r\.h5/R/g' "$ending.html"
+        # how long a run took differs
+        sed -i '/wall_time/d; /real_time_factor/d' "$ending.html"
+    done
+    cmp csv.html h5.html
+}
+
+report_takes_any_table_with_a_time() {
+    printf 'time,"a ""quoted"", name",b\n0,1,2\n1,3,4\n' >t.csv
+    "$interim" report t.csv | grep -q t.html
+    grep -q 'a table of results' t.html
+    grep -qF 'a \"quoted\", name' t.html || grep -qF 'a &quot;quoted&quot;, name' t.html
+}
+
+wrong_files_are_named() {
+    fails 1 "which result file?" "$interim" report
+    fails 1 "No such file" "$interim" report nothing.csv
+    printf 'time,x\n0,1\n1,\n' >bad.csv
+    fails 1 "bad.csv:3:2: expected a number" "$interim" report bad.csv
+    printf 'not hdf5' >bad.h5
+    fails 1 "is not an HDF5 file" "$interim" report bad.h5
+    fails 1 "ending in .csv, .h5 or .hdf5" "$interim" report bad.txt
+    printf 'time,x\n0,1\n1,2\n' >good.csv
+    fails 1 "cannot write" "$interim" report good.csv -o no/such/r.html
+    fails 1 "did you mean '--static'" "$interim" report good.csv --statis
+}
+
+compare_tells_what_was_made() {
+    printf 'time,x,y\n0,0,5\n1,1,5\n2,2,5\n' >a.csv
+    printf 'time,x,z\n0,0.5,1\n1,1.5,1\n2,2.5,1\n' >b.csv
+    "$interim" compare a.csv b.csv >out.txt
+    grep -qE '^ +x +0\.5 +0\.5 +25%' out.txt
+    grep -q '1 signals are only in a.csv, 1 only in b.csv' out.txt
+    "$interim" compare a.csv a.csv | grep -qE '^ +y +0 +0 +constant'
+    fails 1 "two or more result files" "$interim" compare a.csv
+    fails 1 "no signal is called 'xx'; did you mean 'x'?" "$interim" compare a.csv b.csv --signals xx
+    printf 'time,w\n0,1\n' >c.csv
+    fails 1 "have no signal in common" "$interim" compare a.csv c.csv
+    printf 'time,x\n5,1\n6,1\n' >d.csv
+    fails 1 "have no stretch of time in common" "$interim" compare a.csv d.csv
+    "$interim" compare a.csv b.csv --report c.html >out.txt
+    grep -q 'b.csv against a.csv' c.html
+}
+
+plots_are_pictures() {
+    "$interim" run -q "$source/examples/pendulum.yaml" --until 1s -o r.h5
+    "$interim" plot r.h5 --signals 'hinge.angle,rod.position.*' -o p.png
+    [ "$(head -c 8 p.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
+    "$interim" plot r.h5 --signals hinge.angle --range 0.2:0.4
+    grep -q '^<svg xmlns' r.svg
+    fails 1 "too many for one picture" "$interim" plot "$source/tests/cli/many.csv"
+    fails 1 "ending in .svg or .png" "$interim" plot r.h5 --signals hinge.angle -o p.gif
+    fails 1 "--range wants FROM:TO" "$interim" plot r.h5 --range 2:1
+    fails 1 "no signal is called 'hinge.angel'; did you mean 'hinge.angle'?" "$interim" plot r.h5 --signals hinge.angel
+}
+
+sweeps_have_curves_maps_and_a_table() {
+    "$interim" sweep -q "$source/examples/pendulum.yaml" --until 1s --every 16ms --over run.step=1ms,4ms,16ms --over parameters.L=1m,2m \
+        --signals hinge.angle --reference run.step=0.5ms -o s.csv --report s.html
+    grep -q '6 of 6 finished' s.html
+    [ "$(grep -c '<figure class="map">' s.html)" -eq 3 ]
+    [ "$(grep -c '<polyline' s.html)" -gt 8 ]
+    "$interim" report -q s.csv -o again.html
+    [ "$(grep -c '<polyline' again.html)" -eq "$(grep -c '<polyline' s.html)" ]
+    fails 1 "needs the table too" "$interim" sweep "$source/examples/pendulum.yaml" --over run.step=1ms --report s.html
+    printf 'k,verdict\n<b>,finished\n<i>,broke-down,7\n' >bad.csv
+    fails 1 "bad.csv:3:" "$interim" report bad.csv
+}
+
+for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_broken_run_has_a_report_and_its_status \
+    reports_are_made_from_either_format_and_are_the_same report_takes_any_table_with_a_time wrong_files_are_named \
+    compare_tells_what_was_made plots_are_pictures sweeps_have_curves_maps_and_a_table; do
+    run_case "$case"
+done
+finish

@@ -1,0 +1,40 @@
+#!/bin/sh
+# test_pages.sh SOURCE INTERIM: the documentation site and the reproduction page are made, whole, and fetch nothing.
+. "$1/tests/shell.sh"
+source=$1
+interim=$2
+
+every_link_of_the_site_leads_somewhere() {
+    node "$source/scripts/docs.mjs" "$interim" site >out.txt || fail "$(cat out.txt)"
+    grep -qE '^[0-9]+ pages, [1-9][0-9]* reports$' out.txt
+    find site -name '*.html' -not -path 'site/gallery/*' >pages.txt
+    while read -r page; do
+        grep -oE '(href|src)="[^"]*"' "$page" | sed 's/^[a-z]*="//; s/"$//' | while read -r link; do
+            case $link in
+                http*) fail "$page fetches $link" ;;
+                '#'*) continue ;;
+            esac
+            [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page: nothing at $link"
+        done
+    done <pages.txt
+    grep -q 'itm_model_build' site/api/model.h.html
+    grep -q '<h1 id="getting-started' site/guide/getting-started.html
+}
+
+the_reproduction_page_holds_what_was_measured() {
+    node "$source/scripts/reproduce.mjs" "$interim" out manipulator-statics >out.txt || fail "$(cat out.txt)"
+    grep -q 'matched; 0.441599 and 0.487108' out.txt
+    grep -q '<span class="verdict finished">matched</span>' out/index.html
+    [ -s out/manipulator-statics.html ]
+    ! node "$source/scripts/reproduce.mjs" "$interim" out nonsense 2>err.txt
+    grep -q "no entry begins with 'nonsense'" err.txt
+}
+
+if ! command -v node >/dev/null || [ ! -d "$source/web/node_modules/marked" ]; then
+    echo "no node with the packages of web/: the documentation site is not tried" >&2
+    skip_case every_link_of_the_site_leads_somewhere
+    finish
+fi
+run_case every_link_of_the_site_leads_somewhere
+run_case the_reproduction_page_holds_what_was_measured
+finish
