@@ -68,6 +68,7 @@ typedef struct AppCommand {
 
 extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
+extern const AppCommand app_inspect_command;
 extern const AppCommand app_sweep_command;
 extern const AppCommand app_report_command;
 extern const AppCommand app_compare_command;

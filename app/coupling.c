@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OWN_GROWTH 0.5  // 1/s: slower growth may be the machine's own (a load that tips over) and does not count
 #define NOISE 1e-4      // of radii at 1: differences know them to a few 1e-5
@@ -166,12 +167,31 @@ static int print_advice(ItmModelFile* file, double H, const ItmBondOptions* chos
     return nwarning;
 }
 
+// Whether a bond joins two mechanisms.
+static bool has_frame_bond(const ItmModelFile* file)
+{
+    for (int i = 0; i < file->cosim.nbond; i++) {
+        const char* port = file->cosim.bonds[i].port;
+        size_t n = strcspn(port, ".");
+        for (int k = 0; k < file->nmechanism; k++) {
+            if (strlen(file->mechanisms[k].name) == n && strncmp(file->mechanisms[k].name, port, n) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int app_coupling_check(ItmModelFile* file)
 {
     if (file->cosim.nbond == 0) {
         return 0;
     }
     printf("\ncoupling\n");
+    if (has_frame_bond(file)) {
+        printf("  frames of mechanisms are joined: a small disturbance of one side alone opens the cut, so there is no advice on H\n");
+        return 0;
+    }
     int nbond = file->cosim.nbond;
     ItmBondOptions* chosen = calloc((size_t)nbond, sizeof *chosen);
     if (chosen == NULL || print_rest(file) != 0) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command,   &app_sweep_command,
+const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command, &app_inspect_command,   &app_sweep_command,
                                           &app_report_command, &app_compare_command, &app_plot_command,
                                           NULL};
 
@@ -52,7 +52,7 @@ static const AppCommand* find_command(const char* name)
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run",  "check", "sweep",  "report",    "compare",
+    static const char* const WORDS[] = {"run",  "check", "inspect", "sweep",  "report",    "compare",
                                         "plot", "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {

@@ -36,6 +36,27 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- coupling
 
+// The cuts between mechanisms, and what was noticed at their interface models.
+static void print_frame_bonds(ItmCosim* cosim)
+{
+    for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
+        ItmFrameBondState bond = itm_cosim_get_frame_bond(cosim, i);
+        printf("  cut          %s: open by %.3g m and %.3g rad\n", itm_cosim_get_frame_bond_name(cosim, i), bond.drift, bond.turn);
+    }
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);
+        if (notes.switches > 0) {
+            printf("  contacts     %ld rows of '%s' changed between two meetings\n", notes.switches,
+                   itm_cosim_get_mechanism_name(cosim, i));
+        }
+        if (notes.rank_losses > 0) {
+            printf("warning: in %ld steps neither side could move along some direction at the frames of '%s': forces there are the "
+                   "least ones\n",
+                   notes.rank_losses, itm_cosim_get_mechanism_name(cosim, i));
+        }
+    }
+}
+
 static void print_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
@@ -52,13 +73,13 @@ static void print_bonds(ItmCosim* cosim)
 static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
 {
     const ItmFileCosim* c = &file->cosim;
-    if (itm_cosim_get_bond_count(cosim) == 0) {
+    if (itm_cosim_get_bond_count(cosim) + itm_cosim_get_frame_bond_count(cosim) == 0) {
         return;
     }
     const ItmBondOptions* bond = &c->bonds[0].options;
     printf("  coupling     %s, %s, a meeting every %.9g s\n",
            c->options.is_monolithic ? "monolithic" : itm_coupling_name(bond->coupling),
-           bond->coupling == ITM_COUPLING_RIM ? itm_exchange_name(bond->exchange) : "hold", itm_cosim_get_step(cosim));
+           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_exchange_name(bond->exchange) : "hold", itm_cosim_get_step(cosim));
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;
     if (sum > 0.0) {
@@ -66,6 +87,7 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
                100.0 * cost.mechanism / sum, 100.0 * cost.rim / sum, 100.0 * cost.subsystems / sum);
     }
     print_bonds(cosim);
+    print_frame_bonds(cosim);
 }
 
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)

@@ -82,6 +82,22 @@ static void measure_manipulator(void)
     close_run(&r);
 }
 
+// Two mechanisms that meet at 60 Hz, one of them at a wall.
+static void measure_joined(const char* example, const char* const* overrides, int noverride, double duration)
+{
+    Run r = open_run(example, overrides, noverride);
+    double least = INFINITY;
+    for (int k = 0; k < REPEATS; k++) {
+        itm_cosim_reset(r.cosim);
+        double start = bench_now();
+        stop_on_error(advance(&r, duration), itm_cosim_get_error(r.cosim));
+        least = fmin(least, bench_now() - start);
+    }
+    printf("%-14s %-28s %8.1f times real time                             goal 100\n", example, noverride > 0 ? overrides[0] : "",
+           duration / least);
+    close_run(&r);
+}
+
 // What making an interface model adds to the mechanism's macro step.
 static void measure_model(const char* example)
 {
@@ -252,6 +268,10 @@ int main(int argc, char** argv)
     measure_manipulator();
     measure_model("crane-single");
     measure_model("crane-double");
+    static const char* const FLEXIBLE[] = {"parameters.flexible=1"};
+    measure_joined("arm-manoeuvre2", NULL, 0, 6.0);
+    measure_joined("arm-manoeuvre2", FLEXIBLE, 1, 6.0);
+    measure_joined("arm-capture", NULL, 0, 12.0);
     measure_equal_error();
     measure_threads();
     return 0;

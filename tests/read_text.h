@@ -22,7 +22,7 @@ static inline Read read_length(const char* text, size_t length, const char* over
     Read r = {0};
     r.status = itm_file_read(&r.file, &r.parts, &r.doc, text, length, "model.yaml", &override,
                              override != NULL, &r.error);
-    r.builder = r.parts.builder;
+    r.builder = r.parts.nmechanism > 0 ? r.parts.mechanisms[0].builder : NULL;
     return r;
 }
 

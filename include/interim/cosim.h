@@ -5,6 +5,7 @@
 // communication points and is known by a table of functions. They are joined by
 //   bonds   a line actuator of a mechanism is a power port of a subsystem (a cylinder): length and rate go one way, force
 //           comes back. In between, the subsystem sees a reduced interface model (RIM) of the mechanism or predicted rates;
+//   frame bonds   a frame on a body of one mechanism moves as a frame of another: one machine cut in two;
 //   wires   an output of any part is an input of another: commands, measurements.
 // A builder collects parts and joints, itm_cosim_build makes the running ItmCosim, which owns the running instances.
 // docs/theory-cosim.md says what is solved, and what sets H.
@@ -29,7 +30,8 @@ typedef enum ItmCoupling {
     ITM_COUPLING_ZOH,         // its rates of the last point, held
     ITM_COUPLING_LINEAR,      // its rates extrapolated from the last two points
     ITM_COUPLING_QUADRATIC,   // and from the last three
-    ITM_COUPLING_RIM,         // its reduced interface model
+    ITM_COUPLING_RIM,         // its reduced interface model; at frames the smooth one: contacts that are closed stay so
+    ITM_COUPLING_RIM_NONSMOOTH,  // the same with contacts that open, close, stick and slip inside the step, at frames too
     ITM_COUPLING_MONOLITHIC,  // the whole mechanism: all parts meet every micro step. For the whole system only
     ITM_COUPLING_COUNT
 } ItmCoupling;
@@ -73,7 +75,7 @@ typedef struct ItmCosimOptions {
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
 // rim, impulse, velocity-force
 ITM_API ItmBondOptions itm_default_bond_options(void);
-// "zoh", "linear", "quadratic", "rim", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
+// "zoh", "linear", "quadratic", "rim", "rim-nonsmooth", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
 // "gauss-seidel"; NULL for a number that is none
 ITM_API const char* itm_coupling_name(ItmCoupling coupling);
 ITM_API const char* itm_exchange_name(ItmExchange exchange);
@@ -141,6 +143,24 @@ ITM_API ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, 
 // after the actuator; with several mechanisms "mechanism-actuator".
 ITM_API ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
                                      const char* port, const ItmBondOptions* options, ItmError* error);
+// An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
+typedef struct ItmFrameDef {
+    const char* name;
+    const char* body;
+    ItmVec3 point;        // in the body frame, m
+    unsigned directions;  // bits 1 << ITM_TX ... 1 << ITM_RZ: velocity of the point, angular velocity of the body
+} ItmFrameDef;
+// All six directions at the origin of the body frame.
+ITM_API ItmFrameDef itm_default_frame_def(void);
+// Interfaces are numbered over all mechanisms, in the order they come. One without a bond is there to be looked at.
+ITM_API ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
+                                          ItmError* error);
+// The frames of two interfaces of different mechanisms with the same directions, which meet at the start, move together from
+// then on: points stay together, orientations as they are at the start. Couplings rim and rim-nonsmooth; exchange impulse, or hold:
+// each side takes its own steps with the interface models of the others, as the papers have it. It is called
+// "mechanism-interface" after its first end.
+ITM_API ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
+                                           const ItmBondOptions* options, ItmError* error);
 // A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1" or to an actuator "arm.motor" that
 // has no bond. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
 // followed at the micro rate.
@@ -215,6 +235,47 @@ typedef struct ItmBondState {
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
 ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
+// A frame bond at the present communication point.
+typedef struct ItmFrameBondState {
+    double impulse[6];   // on the first mechanism over the last macro step, by direction, world axes; N s, N m s
+    double drift;        // distance of the two points along the directions of the bond, m
+    double turn;         // angle between the two frames about them, rad
+    double slip;         // how fast the points part, m/s
+} ItmFrameBondState;
+ITM_API int itm_cosim_get_frame_bond_count(const ItmCosim* cosim);
+ITM_API const char* itm_cosim_get_frame_bond_name(const ItmCosim* cosim, int bond);
+ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bond);
+
+// What was noticed at the interface model of a mechanism, so far.
+typedef struct ItmRimNotes {
+    long switches;     // bounded rows that changed inside macro steps
+    long rank_losses;  // macro steps in which joined frames could not move along a direction on either side
+} ItmRimNotes;
+ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);
+
+// An interface as its mechanism shows it now: mobility W, its inverse, and how well posed it is.
+typedef struct ItmInterfaceView {
+    const char* mechanism;
+    const char* name;        // of the interface; of an actuator with a bond, its name
+    int n;                   // rows
+    ItmDirection direction[6]; // of each row; actuators: ITM_TX
+    double W[36];            // row-major (n x n): velocities for unit impulses
+    double M_eff[36];        // its inverse, the effective mass; pseudo-inverse where W is singular
+    double value[6];         // eigenvalues of W, ascending
+    double vector[36];       // and eigenvectors by columns
+    int rank;
+    double condition;        // of W and of M_eff; INFINITY where W is singular
+    double acceleration[6];  // of the rows without interface forces, m/s^2, rad/s^2
+    double velocity[6];      // m/s, rad/s
+} ItmInterfaceView;
+// Look at interface `interface` of all, line actuators with a bond after the frames. Bounded rows that hold now (closed
+// contacts, sticking friction, stops) are eliminated; itm_cosim_get_active_row says which. Spends the system: it can be looked
+// at, but must be reset or restored before it steps on. ITM_ERR_ARGUMENT: no such interface.
+ITM_API int itm_cosim_get_interface_count(const ItmCosim* cosim);
+ITM_API ItmStatus itm_cosim_inspect(ItmCosim* cosim, int interface, ItmInterfaceView* view);
+// Name of an active row of the mechanism that was looked at last, "box ground normal"; NULL: no more. Valid until the next call.
+ITM_API const char* itm_cosim_get_active_row(ItmCosim* cosim, int row);
+
 // A sentence about the bond whose spurious energy passes the limit by most, empty if there is none.
 ITM_API const char* itm_cosim_get_warning(ItmCosim* cosim);
 

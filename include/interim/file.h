@@ -22,6 +22,24 @@ typedef struct ItmFilePlace {
     int line, column;  // 1-based
 } ItmFilePlace;
 
+// A frame on a body where another mechanism can be joined: `interfaces` of a mechanism.
+typedef struct ItmFileInterface {
+    char* name;
+    char* body;
+    ItmVec3 point;        // in the body frame, m
+    unsigned directions;  // bits 1 << ITM_TX ...
+    ItmFilePlace place;
+} ItmFileInterface;
+
+// A mechanism: the section `multibody`, or a subsystem of type `multibody`.
+typedef struct ItmFileMechanism {
+    char* name;           // prefix of its result names, or "" for none
+    ItmModel* model;
+    double step;          // of its own, s; 0: that of the run
+    ItmFileInterface* interfaces;  // in the order of the file  (ninterface)
+    int ninterface;
+} ItmFileMechanism;
+
 // A hydraulic circuit: a subsystem of type `hydraulics`.
 typedef struct ItmFileCircuit {
     char* name;                   // prefix of its result names
@@ -48,10 +66,10 @@ typedef struct ItmFileConnection {
     ItmFilePlace place;
 } ItmFileConnection;
 
-// An actuator of the mechanism that is a port of a subsystem: `bonds` of the section cosim.
+// An actuator of a mechanism that is a port of a subsystem, or two interfaces that move together: `bonds` of the section cosim.
 typedef struct ItmFileBond {
-    char* actuator;      // "arm.cyl1"
-    char* port;          // "hydraulics.cyl1"
+    char* actuator;      // "arm.cyl1" or "arm.flange"
+    char* port;          // "hydraulics.cyl1" or "tool.mount"
     ItmBondOptions options;
     ItmFilePlace place;
 } ItmFileBond;
@@ -67,8 +85,10 @@ typedef struct ItmFileCosim {
 // What a model file describes: a mechanism, further subsystems, or both. Everything here belongs to it.
 typedef struct ItmModelFile {
     char* title;         // never NULL
-    char* name;          // prefix of all result names of the mechanism ("arm"), or "" for none
-    ItmModel* model;     // the mechanism, NULL: none
+    char* name;          // prefix of all result names of the section multibody ("arm"), or "" for none
+    const ItmModel* model;         // the mechanism of the section multibody, NULL: none; the first of:
+    ItmFileMechanism* mechanisms;  // all, in the order of the file  (nmechanism)
+    int nmechanism;
     ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)
     int ncircuit;
     ItmFileControl* controls;        // in the order of the file  (ncontrol)

@@ -247,6 +247,13 @@ typedef struct ItmBushingDef {
 
 ITM_API ItmBushingDef itm_default_bushing_def(void);
 
+// A point on a body that is watched: outputs name.position and name.velocity.
+typedef struct ItmPointDef {
+    const char* name;
+    int body;
+    ItmVec3 point;  // in the body frame, m
+} ItmPointDef;
+
 // Line actuator between two points: pushes (force > 0 lengthens) with a force from outside, the sum of
 // a signal and an input set through itm_data_set_actuator_force.
 typedef struct ItmActuatorDef {
@@ -301,6 +308,7 @@ ITM_API ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int
 ITM_API ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_builder_add_point(ItmBuilder* b, const ItmPointDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
 ITM_API ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error);

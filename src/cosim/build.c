@@ -23,7 +23,7 @@ static ItmStatus refuse_memory(ItmError* error)
 #define MOST_STEPS 1e8
 
 // How often `part` goes into `whole`, 0: not a whole number of times.
-static long count_whole(double whole, double part)
+long itm_cosim_count_whole(double whole, double part)
 {
     double ratio = whole / part, count = floor(ratio + 0.5);
     return count >= 1.0 && count <= MOST_STEPS && fabs(ratio - count) <= STEP_TOLERANCE * count ? (long)count : 0;
@@ -51,13 +51,21 @@ static double choose_step(const ItmCosimBuilder* b, const ItmCosimOptions* o)
         double h = b->members.items[i].step;
         step = h > 0.0 && h < step ? h : step;
     }
+    for (int i = 0; o->is_monolithic && i < b->frame_bonds.count; i++) {
+        for (int k = 0; k < 2; k++) {
+            const ItmFrameBondDef* bond = &b->frame_bonds.items[i];
+            const ItmInterfaceEntry* end = &b->interfaces.items[k == 0 ? bond->a : bond->b];
+            const ItmMechanismDef* def = &b->mechanisms.items[end->mechanism];
+            step = def->has_step && def->step.step < step ? def->step.step : step;
+        }
+    }
     return step;
 }
 
 // Period of a member: micro steps a macro step (> 0), or minus the macro steps a step.
 static ItmStatus fit_member(const ItmCosim* x, ItmMember* member, ItmError* error)
 {
-    long inside = count_whole(x->step, member->step), around = count_whole(member->step, x->step);
+    long inside = itm_cosim_count_whole(x->step, member->step), around = itm_cosim_count_whole(member->step, x->step);
     bool has_bond = false;
     for (int i = 0; i < member->table.nport; i++) {
         has_bond = has_bond || member->bonds[i] != ITM_NONE;
@@ -147,6 +155,26 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
 
 // ---------------------------------------------------------------------------- mechanisms
 
+// A mechanism with frame bonds has an interface model that is joined with others, and its other bonds go with it.
+static ItmStatus join_exchange(ItmCosim* x, ItmMechanism* part, const ItmBond* first, ItmError* error)
+{
+    bool is_held = x->clusters[part->cluster].is_held;
+    if (is_held && part->nbond > 0) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "exchange",
+                             "mechanism '%s' has frame bonds with exchange hold, which goes without other bonds: use "
+                             "exchange impulse",
+                             part->name);
+    }
+    if (first != NULL && first->options.exchange != ITM_EXCHANGE_IMPULSE) {
+        return REFUSE("exchange", "mechanism '%s' has frame bonds with exchange impulse: bond '%s' must exchange alike",
+                      part->name, first->name);
+    }
+    part->has_rim = true;
+    part->uses_impulse = !is_held;
+    part->is_smooth = part->is_smooth && first == NULL;
+    return ITM_OK;
+}
+
 // All its bonds at the interface model exchange alike and take the same micro steps.
 static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* error)
 {
@@ -155,7 +183,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
         const ItmMember* member = &x->members[bond->member];
-        if (bond->options.coupling != ITM_COUPLING_RIM) {
+        if (!itm_coupling_is_rim(bond->options.coupling)) {
             continue;
         }
         first = first == NULL ? bond : first;
@@ -172,7 +200,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     part->has_rim = first != NULL;
     part->uses_impulse = first != NULL && first->options.exchange == ITM_EXCHANGE_IMPULSE;
     part->K = first != NULL ? (int)x->members[first->member].period : 1;
-    return ITM_OK;
+    return part->cluster != ITM_NONE ? join_exchange(x, part, first, error) : ITM_OK;
 }
 
 static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const ItmMechanismDef* def, ItmError* error)
@@ -184,8 +212,9 @@ static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const I
                              "mechanism '%s': coupling 'rim' is made from the step of 'euler', not of '%s'", part->name,
                              itm_stepper_name(def->step.stepper));
     }
-    if (def->has_step && !part->has_rim && !x->options.is_monolithic) {
-        long n = count_whole(x->step, def->step.step);
+    bool is_held = part->cluster != ITM_NONE && x->clusters[part->cluster].is_held;
+    if (def->has_step && (!part->has_rim || is_held) && !x->options.is_monolithic) {
+        long n = itm_cosim_count_whole(x->step, def->step.step);
         if (n == 0) {
             return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
                           def->step.step, part->name);
@@ -199,9 +228,13 @@ static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const I
 static void lay_out_mechanism(ItmMechanism* part)
 {
     ItmArena* arena = &part->arena;
-    itm_rim_lay_out(&part->rim, arena, part->model, part->nbond);
-    part->lambda = ITM_TAKE(arena, double, part->nbond);
-    part->w_end = ITM_TAKE(arena, double, part->nbond);
+    int n = part->nbond + part->nframe;
+    itm_rim_lay_out(&part->rim, arena, part->model, n);
+    part->lambda = ITM_TAKE(arena, double, n);
+    part->w_end = ITM_TAKE(arena, double, n);
+    part->W = ITM_TAKE(arena, double, part->nframe * (2 * part->nframe + 1));
+    part->coupler = (ItmCoupler){.name = part->name, .rim = &part->rim, .cluster = ITM_NONE, .n = part->nbond, .bonds = part->bonds,
+                             .lambda = part->lambda, .w_end = part->w_end, .use_heun = part->use_heun, .K = part->K};
     part->y = ITM_TAKE(arena, double, itm_output_get_count(part->model));
 }
 
@@ -219,16 +252,17 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
         return status;
     }
     lay_out_mechanism(part);
-    int* actuators = calloc((size_t)part->nbond + 1, sizeof *actuators);
+    int* actuators = calloc((size_t)part->rim.n + 1, sizeof *actuators);
     if (actuators == NULL || itm_arena_allocate(&part->arena) != 0) {
         free(actuators);
         return refuse_memory(error);
     }
     lay_out_mechanism(part);
-    for (int i = 0; i < part->nbond; i++) {
-        actuators[i] = b->bonds.items[part->bonds[i]].actuator;
+    for (int i = 0; i < part->rim.n; i++) {
+        actuators[i] = i < part->nbond ? b->bonds.items[part->bonds[i]].actuator : ITM_NONE;
     }
     itm_rim_init(&part->rim, part->model, actuators);
+    itm_frames_set_rows(x, part);
     free(actuators);
     return ITM_OK;
 }
@@ -262,7 +296,10 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     x->nmember = b->members.count;
     x->nbond = b->bonds.count;
     x->nwire = b->wires.count;
-    x->nstate = 1 + (size_t)x->nbond * sizeof(ItmBondMemory) / sizeof(double);
+    x->ninterface = b->interfaces.count;
+    x->nframe_bond = b->frame_bonds.count;
+    x->nstate = 1 + ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
+                2 * (size_t)x->nmechanism;
     size_t parts = (size_t)(x->nmechanism + x->nmember);
     x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
     x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
@@ -271,13 +308,18 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     x->wires = calloc((size_t)x->nwire + 1, sizeof *x->wires);
     x->groups = calloc((size_t)x->nmember + 1, sizeof *x->groups);
     x->group_room = calloc(parts + 1, sizeof *x->group_room);
+    x->coupler_room = calloc((size_t)x->nmechanism + 1, sizeof *x->coupler_room);
+    x->interfaces = calloc((size_t)x->ninterface + 1, sizeof *x->interfaces);
+    x->frame_bonds = calloc((size_t)x->nframe_bond + 1, sizeof *x->frame_bonds);
+    x->clusters = calloc((size_t)x->nmechanism + 1, sizeof *x->clusters);
     x->slots = calloc((size_t)x->nbond + 1, sizeof *x->slots);
     x->state = calloc(x->nstate, sizeof *x->state);
     bool is_there = x->mechanisms != NULL && x->members != NULL && x->sampled != NULL && x->bonds != NULL &&
                     x->wires != NULL && x->groups != NULL && x->group_room != NULL && x->slots != NULL &&
-                    x->state != NULL;
+                    x->state != NULL && x->coupler_room != NULL && x->interfaces != NULL && x->frame_bonds != NULL &&
+                    x->clusters != NULL;
     if (!is_there) {
-        x->nmechanism = x->nmember = x->nbond = 0;
+        x->nmechanism = x->nmember = x->nbond = x->ninterface = x->nframe_bond = 0;
         return refuse_memory(error);
     }
     int* slots = x->slots;
@@ -285,6 +327,9 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
         ItmMechanism* part = &x->mechanisms[i];
         part->model = b->mechanisms.items[i].model;
         part->name = strdup(b->mechanisms.items[i].name);
+        part->nswitch = x->state + x->nstate - 2 * (size_t)(i + 1);
+        part->nlost = part->nswitch + 1;
+        part->cluster = ITM_NONE;
         part->bonds = slots;
         for (int k = 0; k < x->nbond; k++) {
             slots += b->bonds.items[k].mechanism == i;
@@ -309,8 +354,17 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
         rest_ports(&x->members[i]);
         status = fit_member(x, &x->members[i], error);
     }
+    if (status == ITM_OK) {
+        status = itm_frames_create(x, b, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_clusters_group(x, b, error);
+    }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         status = create_mechanism(x, &x->mechanisms[i], b, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_clusters_create(x, error);
     }
     for (int i = 0; i < x->nwire && status == ITM_OK; i++) {
         status = itm_wire_resolve(x, &x->wires[i], b->wires.items[i].from, b->wires.items[i].to, error);
@@ -363,6 +417,7 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     if (x == NULL) {
         return refuse_memory(error);
     }
+    x->inspected = ITM_NONE;
     x->options = options != NULL ? *options : itm_default_cosim_options();
     ItmStatus status = check_options(&x->options, error);
     if (status == ITM_OK) {
@@ -399,6 +454,7 @@ void itm_cosim_destroy(ItmCosim* x)
     }
     itm_pool_destroy(x->pool);
     itm_cosim_free_outputs(x);
+    itm_clusters_destroy(x);
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         itm_data_destroy(part->data);
@@ -417,6 +473,8 @@ void itm_cosim_destroy(ItmCosim* x)
     for (int i = 0; i < x->nbond; i++) {
         free(x->bonds[i].name);
     }
+    itm_frames_destroy(x);
+    free(x->coupler_room);
     free(x->mechanisms);
     free(x->members);
     free(x->sampled);

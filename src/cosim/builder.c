@@ -41,6 +41,11 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
         free(b->wires.items[i].from);
         free(b->wires.items[i].to);
     }
+    for (int i = 0; i < b->interfaces.count; i++) {
+        free(b->interfaces.items[i].name);
+    }
+    free(b->interfaces.items);
+    free(b->frame_bonds.items);
     free(b->mechanisms.items);
     free(b->members.items);
     free(b->bonds.items);
@@ -179,7 +184,7 @@ static int find_port(const ItmMemberDef* def, const char* port)
 static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, ItmError* error)
 {
     if (itm_coupling_name(o->coupling) == NULL || o->coupling == ITM_COUPLING_MONOLITHIC) {
-        return REFUSE("coupling", "bond '%s': a bond is coupled by zoh, linear, quadratic or rim; monolithic is a choice for "
+        return REFUSE("coupling", "bond '%s': a bond is coupled by zoh, linear, quadratic, rim or rim-nonsmooth; monolithic is a choice for "
                                   "the whole system",
                       name);
     }
@@ -189,7 +194,7 @@ static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, I
     if (itm_bond_variables_name(o->variables) == NULL) {
         return REFUSE("variables", "bond '%s': there are no variables number %d", name, (int)o->variables);
     }
-    if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && o->coupling == ITM_COUPLING_RIM &&
+    if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_coupling_is_rim(o->coupling) &&
         o->exchange == ITM_EXCHANGE_IMPULSE) {
         return REFUSE("variables", "bond '%s': velocity-pressure needs exchange hold: with impulses the mechanism has no "
                                    "friction of its own",
@@ -249,6 +254,140 @@ ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actu
     }
     return status;
 }
+
+// ---------------------------------------------------------------------------- frames
+
+ItmFrameDef itm_default_frame_def(void)
+{
+    return (ItmFrameDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
+}
+
+static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body, ItmError* error)
+{
+    ItmCheck k = itm_check_start("itm_cosim_add_interface", "interface", def->name, error);
+    for (int i = 0; i < b->interfaces.count && k.status == ITM_OK; i++) {
+        const ItmInterfaceEntry* other = &b->interfaces.items[i];
+        if (other->mechanism == mechanism && strcmp(other->name, def->name) == 0) {
+            itm_check_refuse(&k, "name", "mechanism '%s' has an interface of this name already",
+                             b->mechanisms.items[mechanism].name);
+        }
+    }
+    if (k.status == ITM_OK && body == ITM_NONE) {
+        itm_check_refuse(&k, "body", "mechanism '%s' has no body '%s'", b->mechanisms.items[mechanism].name,
+                         def->body != NULL ? def->body : "");
+    }
+    if (k.status == ITM_OK && (def->directions == 0 || def->directions >> ITM_DIRECTION_COUNT != 0)) {
+        itm_check_refuse(&k, "directions", "an interface has one to six directions out of tx ty tz rx ry rz");
+    }
+    itm_check_finite(&k, "point", def->point.x + def->point.y + def->point.z);
+    return k.status;
+}
+
+#define SAME_PLACE 1e-9  // m
+
+// On a flexible body an interface sits on a watched point of the mechanism, which moves with the deformation.
+static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceEntry* entry, ItmError* error)
+{
+    bool is_flexible = false;
+    for (int i = 0; i < m->nflexible; i++) {
+        is_flexible = is_flexible || m->flexibles[i].frame == entry->body;
+    }
+    for (int i = 0; i < m->npoint && is_flexible; i++) {
+        const ItmBody* body = &m->bodies[m->points[i].body];
+        bool is_node = body->mobility == ITM_MOBILITY_NODE;
+        ItmVec3 at = itm_vec_add(is_node ? m->nodes[body->part].origin : body->com, m->points[i].point);
+        if (body->owner == entry->body && itm_vec_norm(itm_vec_sub(at, def->point)) < SAME_PLACE) {
+            entry->body = m->points[i].body;
+            entry->point = m->points[i].point;
+            return ITM_OK;
+        }
+    }
+    return is_flexible ? REFUSE("point",
+                                "interface '%s': body '%s' is flexible; an interface on it needs a watched point of the "
+                                "mechanism (points) at the same place",
+                                def->name, def->body)
+                       : ITM_OK;
+}
+
+ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id, ItmError* error)
+{
+    if (b == NULL || def == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, mechanism or interface is missing");
+    }
+    const ItmModel* m = b->mechanisms.items[mechanism].model;
+    int body = def->body != NULL ? itm_model_find_body(m, def->body) : ITM_NONE;
+    ItmStatus status = check_interface(b, mechanism, def, body, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmInterfaceEntry entry = {.mechanism = mechanism, .body = m->body_index[body], .directions = def->directions};
+    entry.point = itm_vec_sub(def->point, m->bodies[entry.body].com);
+    status = attach(m, def, &entry, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    entry.name = strdup(def->name);
+    if (entry.name == NULL || !ITM_LIST_APPEND(b->interfaces, entry)) {
+        free(entry.name);
+        return refuse_memory(error);
+    }
+    if (id != NULL) {
+        *id = b->interfaces.count - 1;
+    }
+    return ITM_OK;
+}
+
+static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDef* def, ItmError* error)
+{
+    const ItmInterfaceEntry *first = &b->interfaces.items[def->a], *second = &b->interfaces.items[def->b];
+    if (first->mechanism == second->mechanism) {
+        return REFUSE(first->name, "interfaces '%s' and '%s' belong to the same mechanism: join their bodies by a joint",
+                      first->name, second->name);
+    }
+    if (first->directions != second->directions) {
+        return REFUSE(first->name, "interfaces '%s' and '%s' have different directions: a bond needs the same at both ends",
+                      first->name, second->name);
+    }
+    for (int i = 0; i < b->frame_bonds.count; i++) {
+        const ItmFrameBondDef* other = &b->frame_bonds.items[i];
+        if (other->a == def->a || other->b == def->a || other->a == def->b || other->b == def->b) {
+            bool is_first = other->a == def->a || other->b == def->a;
+            return REFUSE(first->name, "interface '%s' has a bond already", is_first ? first->name : second->name);
+        }
+    }
+    if (!itm_coupling_is_rim(def->options.coupling)) {
+        return REFUSE("coupling", "frame bond of '%s': frames are coupled by rim or rim-nonsmooth; a predicted motion would hold "
+                                  "no joint together",
+                      first->name);
+    }
+    if (itm_exchange_name(def->options.exchange) == NULL) {
+        return REFUSE("exchange", "frame bond of '%s': there is no exchange number %d", first->name,
+                      (int)def->options.exchange);
+    }
+    if (def->options.exchange == ITM_EXCHANGE_HOLD && def->options.coupling == ITM_COUPLING_RIM_NONSMOOTH) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_add_frame_bond", "exchange",
+                             "frame bond of '%s': rim-nonsmooth goes with exchange impulse, exchange hold with rim",
+                             first->name);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b, const ItmBondOptions* options,
+                                   ItmError* error)
+{
+    if (b == NULL || interface_a < 0 || interface_b < 0 || interface_a >= b->interfaces.count ||
+        interface_b >= b->interfaces.count || interface_a == interface_b) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or interface of a frame bond is missing");
+    }
+    ItmFrameBondDef def = {interface_a, interface_b, options != NULL ? *options : itm_default_bond_options()};
+    ItmStatus status = check_frame_bond(b, &def, error);
+    if (status == ITM_OK && !ITM_LIST_APPEND(b->frame_bonds, def)) {
+        status = refuse_memory(error);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- wires
 
 ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error)
 {

@@ -26,6 +26,19 @@ typedef struct ItmBondDef {
     ItmBondOptions options;
 } ItmBondDef;
 
+typedef struct ItmInterfaceEntry {
+    char* name;
+    int mechanism;
+    int body;             // index in the model
+    ItmVec3 point;        // from the centre of mass, body axes
+    unsigned directions;
+} ItmInterfaceEntry;
+
+typedef struct ItmFrameBondDef {
+    int a, b;             // interfaces
+    ItmBondOptions options;
+} ItmFrameBondDef;
+
 typedef struct ItmWireDef {
     char *from, *to;
 } ItmWireDef;
@@ -41,6 +54,8 @@ struct ItmCosimBuilder {
     ITM_COSIM_LIST(ItmMemberDef) members;
     ITM_COSIM_LIST(ItmBondDef) bonds;
     ITM_COSIM_LIST(ItmWireDef) wires;
+    ITM_COSIM_LIST(ItmInterfaceEntry) interfaces;
+    ITM_COSIM_LIST(ItmFrameBondDef) frame_bonds;
 };
 
 #endif

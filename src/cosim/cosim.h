@@ -10,7 +10,7 @@
 #include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
-#include "rim/rim.h"
+#include "rim/join.h"
 
 // clang-format off
 
@@ -47,6 +47,70 @@ typedef struct ItmBond {
     ItmBondMemory* memory;
 } ItmBond;
 
+// A frame on a body of a mechanism.
+typedef struct ItmInterface {
+    char* name;
+    int mechanism;
+    ItmRimFrame frame;       // its direction is that of no row in particular
+    unsigned directions;
+    int first, nrow;         // its rows in the interface model of the mechanism
+    int bond;                // frame bond, or ITM_NONE
+} ItmInterface;
+
+// What a frame bond remembers; doubles only, saved as bytes.
+typedef struct ItmFrameMemory {
+    double impulse[ITM_DIRECTION_COUNT]; // on mechanism a over the last macro step     N s
+} ItmFrameMemory;
+
+// Two frames that move together.
+typedef struct ItmFrameBond {
+    char* name;
+    ItmBondOptions options;
+    int a, b;                // interfaces
+    int cluster, link, n;    // its rows among the links of its cluster
+    ItmMat3 turn;            // R_a' R_b at the start
+    double drift, angle, slip; // at the communication point                        m, rad, m/s
+    ItmFrameMemory* memory;
+} ItmFrameBond;
+
+// A cluster as one of its mechanisms sees it with exchange hold: its own interface model, and those of the others as they were at
+// the communication point, carried on by themselves.
+typedef struct ItmClusterView {
+    ItmRim*  others;         // numbers only; the own one is not used               (nmechanism)
+    ItmRimJoin join;
+    ItmArena arena;
+} ItmClusterView;
+
+// An interface model at the micro rate: of a mechanism alone, or joined.
+typedef struct ItmCoupler {
+    const char* name;
+    ItmRim* rim;
+    int     cluster;         // ITM_NONE: of a mechanism
+    int     n;               // line actuators
+    int*    bonds;           // their bonds                                         (n)
+    double* lambda;          // forces                                              (n or more)     N
+    double* w_end;           // rates                                               (n or more)     m/s
+    bool    use_heun;
+    int     K;               // micro steps a macro step
+} ItmCoupler;
+
+// Mechanisms that frame bonds connect.
+typedef struct ItmCluster {
+    int  nmechanism, nlink;
+    int* mechanisms;         //                                                     (nmechanism)
+    ItmRimLink* links;       //                                                     (nlink)
+    bool is_held;            // exchange hold
+    bool has_members;        // subsystems share its interface model: a group runs it
+    int  K;                  // micro steps a macro step, where no subsystem says so
+    ItmRimJoin join;         // of the mechanisms' interface models
+    ItmCoupler coupler;
+    ItmClusterView* views;   // exchange hold                                       (nmechanism), else NULL
+    ItmArena arena;
+    ItmStatus status;
+    ItmError error;
+    double cost;             // s
+} ItmCluster;
+
 typedef struct ItmMechanism {
     char* name;
     const ItmModel* model;
@@ -56,14 +120,22 @@ typedef struct ItmMechanism {
     int      wire, nwire;    // those that feed its actuators
     int      nbond;
     int*     bonds;          // by slot                                             (nbond)
+    int      nframe;         // rows of its interfaces, after those of the bonds
+    int      cluster;        // or ITM_NONE: no frame bond
     bool     has_rim;        // a bond is coupled by the interface model
+    bool     is_smooth;      // of which contacts that hold are part
     bool     uses_impulse;   // and its forces come as impulses
     bool     use_heun;       // the interface model goes by Heun's rule
     int      K;              // micro steps of the interface model a macro step
     ItmRim   rim;
+    ItmCoupler coupler;
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
+    double*  W;              // mobility of the frames, and scratch                 (nframe (2 nframe + 1))
+    // saved with the state, as reals
+    double*  nswitch;        // bounded rows that changed inside macro steps so far
+    double*  nlost;          // macro steps so far in which joined frames had lost rank
     bool     is_watched;     // a wire wants its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;
@@ -107,9 +179,9 @@ typedef struct ItmWire {
 // Members that must step side by side, because a wire or an interface model joins them. Groups step in parallel.
 typedef struct ItmGroup {
     int  nticks;             // a macro step: least common multiple of the micro steps in it
-    int  nmember, nmechanism;
+    int  nmember, ncoupler;
     int* members;            // sampled ones first, in the order of their wires     (nmember)
-    int* mechanisms;         // whose interface models they share                   (nmechanism)
+    ItmCoupler** couplers;       // interface models that they share                    (ncoupler)
     ItmStatus status;
     ItmError error;
     double cost;             // s
@@ -119,6 +191,12 @@ struct ItmCosim {
     ItmCosimOptions options;
     double   step;           // H, s
     int      nmechanism, nmember, nbond, nwire, ngroup;
+    int      ninterface, nframe_bond, ncluster;
+    ItmInterface* interfaces;
+    ItmFrameBond* frame_bonds;
+    ItmCluster* clusters;
+    int      inspected;      // mechanism that was looked at last, or ITM_NONE
+    char     row_name[256];
     ItmMechanism* mechanisms;
     ItmMember* members;
     int*     sampled;        // sampled members in the order of their wires         (nsampled)
@@ -126,11 +204,12 @@ struct ItmCosim {
     ItmBond* bonds;
     ItmWire* wires;
     ItmGroup* groups;
-    int*     group_room;     // members and mechanisms of all groups
+    int*     group_room;     // members of all groups
+    ItmCoupler** coupler_room;   // and interface models
     int*     slots;          // bonds of all mechanisms
     ItmPool* pool;           // NULL: one thread
 
-    // state beyond that of the parts: steps so far, then memories of the bonds
+    // state beyond that of the parts: steps so far, memories of the bonds, of the frame bonds, counters of the mechanisms
     double*  state;
     size_t   nstate;
     char*    backup;         // whole state before the step
@@ -159,11 +238,42 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
 void itm_bond_predict(ItmBond* bond, double H);
 // The interface model for the coming step. Status and error in `part`.
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part);
+// Keep why a call on its data object failed.
+void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status);
 // One macro step with the impulses of its interface model, or with held forces. Status and error in `part`.
 void itm_mechanism_take_over(ItmMechanism* part);
 void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part);
+// Rank and condition of the mobility at all its interfaces in the present state, which stays as it is. Between steps only.
+ItmRimSpectrum itm_mechanism_look(ItmMechanism* part);
 // The first body whose coordinates or velocities are not finite, as an error of `part`.
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
+
+// ---------------------------------------------------------------------------- frames.c
+
+// Interfaces and frame bonds of the builder, numbered; before the mechanisms are made.
+ItmStatus itm_frames_create(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
+// How often a step goes into H, 0: it is not a whole number of times.
+long itm_cosim_count_whole(double H, double step);
+// The rows of a mechanism's interfaces, once its interface model has its memory.
+void itm_frames_set_rows(const ItmCosim* x, ItmMechanism* part);
+void itm_frames_destroy(ItmCosim* x);
+
+// ---------------------------------------------------------------------------- cluster.c
+
+// Clusters of mechanisms that frame bonds connect: which, their steps, their exchange; before the mechanisms are made.
+ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
+// Their joined interface models, once the mechanisms are there. Refuses frames that do not meet at the start.
+ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error);
+void itm_clusters_destroy(ItmCosim* x);
+// How far the two frames of each bond are apart, after the measurement of all mechanisms.
+void itm_clusters_measure(ItmCosim* x);
+// The same at the end of a step, measurement included.
+void itm_clusters_arrive(ItmCosim* x);
+// Start and end of the micro steps of an interface model, joined ones included. Errors in the data object of its RIM.
+ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler);
+void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
+// A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
+void itm_cluster_run(ItmCosim* x, ItmCluster* cluster);
 
 // ---------------------------------------------------------------------------- group.c
 
@@ -206,6 +316,11 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {
     return m->pushes[m->actuator_push[actuator]].name;
+}
+
+static inline bool itm_coupling_is_rim(ItmCoupling coupling)
+{
+    return coupling == ITM_COUPLING_RIM || coupling == ITM_COUPLING_RIM_NONSMOOTH;
 }
 
 static inline double* itm_cosim_get_steps(const ItmCosim* x)

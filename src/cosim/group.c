@@ -115,7 +115,7 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* m
     double tau = (double)(tick + member->period) * (x->step / group->nticks);
     for (int i = 0; i < member->table.nport; i++) {
         ItmBond* bond = member->bonds[i] != ITM_NONE ? &x->bonds[member->bonds[i]] : NULL;
-        if (bond != NULL && bond->options.coupling != ITM_COUPLING_RIM) {
+        if (bond != NULL && !itm_coupling_is_rim(bond->options.coupling)) {
             bond->w_end = bond->w + tau * (bond->slope + tau * bond->curve);
             bond->lambda_start = bond->lambda;
         }
@@ -123,38 +123,39 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* m
 }
 
 // Forces on an interface model: of the ports that share it as they are now, of others as they are held.
-static void collect_forces(const ItmCosim* x, ItmMechanism* part)
+static void collect_forces(const ItmCosim* x, ItmCoupler* coupler)
 {
-    for (int i = 0; i < part->nbond; i++) {
-        const ItmBond* bond = &x->bonds[part->bonds[i]];
-        part->lambda[i] = bond->options.coupling == ITM_COUPLING_RIM ? bond->lambda : bond->held;
+    for (int i = 0; i < coupler->n; i++) {
+        const ItmBond* bond = &x->bonds[coupler->bonds[i]];
+        coupler->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->held;
     }
 }
 
-static ItmStatus refuse_model(ItmGroup* group, const ItmMechanism* part, ItmStatus status)
+static ItmStatus refuse_model(ItmGroup* group, const ItmCoupler* coupler, ItmStatus status)
 {
-    return itm_error_set(&group->error, status, "itm_cosim_step", part->data->error.field,
-                         "interface model of '%s': %s", part->name, part->data->error.message);
+    const ItmError* cause = &coupler->rim->data->error;
+    return itm_error_set(&group->error, status, "itm_cosim_step", cause->field, "interface model of '%s': %s", coupler->name,
+                         cause->message);
 }
 
 // Rates at the end of a micro step for ports at interface models: as they are, or predicted with the present forces.
 static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, double h)
 {
-    for (int k = 0; k < group->nmechanism; k++) {
-        ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
-        const double* w_end = part->rim.w;
-        collect_forces(x, part);
-        if (part->use_heun) {
-            ItmStatus status = itm_rim_predict(&part->rim, h, part->lambda, part->w_end);
+    for (int k = 0; k < group->ncoupler; k++) {
+        ItmCoupler* coupler = group->couplers[k];
+        const double* w_end = coupler->rim->w;
+        collect_forces(x, coupler);
+        if (coupler->use_heun) {
+            ItmStatus status = itm_rim_predict(coupler->rim, h, coupler->lambda, coupler->w_end);
             if (status != ITM_OK) {
-                return refuse_model(group, part, status);
+                return refuse_model(group, coupler, status);
             }
-            w_end = part->w_end;
+            w_end = coupler->w_end;
         }
-        for (int i = 0; i < part->nbond; i++) {
-            ItmBond* bond = &x->bonds[part->bonds[i]];
+        for (int i = 0; i < coupler->n; i++) {
+            ItmBond* bond = &x->bonds[coupler->bonds[i]];
             bond->lambda_start = bond->lambda;
-            bond->w_end = bond->options.coupling == ITM_COUPLING_RIM ? w_end[i] : bond->w_end;
+            bond->w_end = itm_coupling_is_rim(bond->options.coupling) ? w_end[i] : bond->w_end;
         }
     }
     return ITM_OK;
@@ -162,23 +163,23 @@ static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, double h)
 
 static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, double h)
 {
-    for (int k = 0; k < group->nmechanism; k++) {
-        ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
-        collect_forces(x, part);
-        for (int i = 0; i < part->nbond && part->use_heun; i++) {
-            const ItmBond* bond = &x->bonds[part->bonds[i]];
-            bool is_shared = bond->options.coupling == ITM_COUPLING_RIM;
-            part->lambda[i] = is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : part->lambda[i];
+    for (int k = 0; k < group->ncoupler; k++) {
+        ItmCoupler* coupler = group->couplers[k];
+        collect_forces(x, coupler);
+        for (int i = 0; i < coupler->n && coupler->use_heun; i++) {
+            const ItmBond* bond = &x->bonds[coupler->bonds[i]];
+            bool is_shared = itm_coupling_is_rim(bond->options.coupling);
+            coupler->lambda[i] = is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : coupler->lambda[i];
         }
-        ItmStatus status = itm_rim_advance(&part->rim, h, part->lambda);
+        ItmStatus status = itm_rim_advance(coupler->rim, h, coupler->lambda);
         if (status != ITM_OK) {
-            return refuse_model(group, part, status);
+            return refuse_model(group, coupler, status);
         }
-        for (int i = 0; i < part->nbond; i++) {
-            ItmBond* bond = &x->bonds[part->bonds[i]];
-            if (bond->options.coupling == ITM_COUPLING_RIM) {
-                bond->s_now = part->rim.s[i];
-                bond->w_now = part->rim.w[i];
+        for (int i = 0; i < coupler->n; i++) {
+            ItmBond* bond = &x->bonds[coupler->bonds[i]];
+            if (itm_coupling_is_rim(bond->options.coupling)) {
+                bond->s_now = coupler->rim->s[i];
+                bond->w_now = coupler->rim->w[i];
             }
         }
     }
@@ -201,7 +202,7 @@ static void take_forces(ItmCosim* x, ItmMember* member)
         bond->work_port += work;
         bond->memory->throughput += work < 0.0 ? -work : work;
         bond->s_port = member->s[i] + path;
-        if (bond->options.coupling != ITM_COUPLING_RIM) {
+        if (!itm_coupling_is_rim(bond->options.coupling)) {
             bond->s_now = bond->s_port;
             bond->w_now = bond->w_end;
         }
@@ -210,7 +211,7 @@ static void take_forces(ItmCosim* x, ItmMember* member)
 
 // ---------------------------------------------------------------------------- a macro step
 
-static void begin_bonds(ItmCosim* x, const ItmGroup* group)
+static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
 {
     for (int k = 0; k < group->nmember; k++) {
         const ItmMember* member = &x->members[group->members[k]];
@@ -221,16 +222,20 @@ static void begin_bonds(ItmCosim* x, const ItmGroup* group)
             }
         }
     }
-    for (int k = 0; k < group->nmechanism; k++) {
-        ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
-        itm_rim_begin(&part->rim, part->K, part->use_heun);
+    for (int k = 0; k < group->ncoupler; k++) {
+        ItmCoupler* coupler = group->couplers[k];
+        ItmStatus status = itm_coupler_begin(x, coupler);
+        if (status != ITM_OK) {
+            return refuse_model(group, coupler, status);
+        }
     }
+    return ITM_OK;
 }
 
 static bool shares_model(const ItmCosim* x, const ItmMember* member)
 {
     for (int i = 0; i < member->table.nport; i++) {
-        if (member->bonds[i] != ITM_NONE && x->bonds[member->bonds[i]].options.coupling == ITM_COUPLING_RIM) {
+        if (member->bonds[i] != ITM_NONE && itm_coupling_is_rim(x->bonds[member->bonds[i]].options.coupling)) {
             return true;
         }
     }
@@ -306,21 +311,21 @@ static void end_bonds(ItmCosim* x, const ItmGroup* group)
     for (int k = 0; k < group->nmember; k++) {
         remember_forces(x, &x->members[group->members[k]]);
     }
-    for (int k = 0; k < group->nmechanism; k++) {
-        const ItmMechanism* part = &x->mechanisms[group->mechanisms[k]];
-        for (int i = 0; i < part->nbond; i++) {
-            ItmBond* bond = &x->bonds[part->bonds[i]];
-            bond->memory->P1 = part->rim.P1[i];
-            bond->work_model = part->rim.work[i];
+    for (int k = 0; k < group->ncoupler; k++) {
+        ItmCoupler* coupler = group->couplers[k];
+        for (int i = 0; i < coupler->n; i++) {
+            ItmBond* bond = &x->bonds[coupler->bonds[i]];
+            bond->memory->P1 = coupler->rim->P1[i];
+            bond->work_model = coupler->rim->work[i];
         }
+        itm_coupler_end(x, coupler);
     }
 }
 
 void itm_group_run(ItmCosim* x, ItmGroup* group)
 {
     double start = itm_clock();
-    begin_bonds(x, group);
-    group->status = ITM_OK;
+    group->status = begin_bonds(x, group);
     for (int tick = 0; tick < group->nticks && group->status == ITM_OK; tick++) {
         group->status = run_tick(x, group, tick);
     }

@@ -68,7 +68,7 @@ static void set_inputs(ItmCosim* x, ItmMechanism* part, const double* s, const d
 
 // ---------------------------------------------------------------------------- interface model
 
-static void note_failure(ItmMechanism* part, ItmStatus status)
+void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
 {
     part->status = status;
     itm_error_set(&part->error, status, "itm_cosim_step", part->data->error.field, "mechanism '%s': %s", part->name,
@@ -81,9 +81,9 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
     ItmStatus status = itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), x->step,
                                        part->uses_impulse ? 0.5 * x->step : 0.0,
-                                       part->uses_impulse ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE);
+                                       part->uses_impulse && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE);
     if (status != ITM_OK) {
-        note_failure(part, status);
+        itm_mechanism_note_failure(part, status);
     }
     double rim = part->rim.cost - before;
     part->cost_rim += rim;
@@ -96,8 +96,9 @@ void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
     ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
+    *part->nswitch += part->rim.nswitch;
     if (status != ITM_OK) {
-        note_failure(part, status);
+        itm_mechanism_note_failure(part, status);
     }
     part->cost += itm_clock() - start;
 }
@@ -129,10 +130,23 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
         set_inputs(x, part, k > 0 ? part->rim.s : NULL, k > 0 ? part->rim.w : NULL);
         ItmStatus status = make_step(part);
         if (status != ITM_OK) {
-            note_failure(part, status);
+            itm_mechanism_note_failure(part, status);
         }
     }
     part->cost += itm_clock() - start;
+}
+
+ItmRimSpectrum itm_mechanism_look(ItmMechanism* part)
+{
+    ItmRimSpectrum spectrum = {0};
+    itm_rim_compute_mobility(part->model, part->data, &part->rim);
+    // rows and columns of bonds are left out: their rates are another matter
+    int n = part->nframe, adr = part->nbond;
+    for (int i = 0; i < n * n; i++) {
+        part->W[i] = part->rim.W[(adr + i / n) * part->rim.n + adr + i % n];
+    }
+    itm_mobility_compute_spectrum(part->W, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
+    return spectrum;
 }
 
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part)

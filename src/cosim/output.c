@@ -94,6 +94,50 @@ static void emit_bonds(Sink* sink)
     }
 }
 
+static void emit_frame_bonds(Sink* sink)
+{
+    for (int i = 0; i < sink->x->nframe_bond; i++) {
+        const char* name = sink->x->frame_bonds[i].name;
+        ItmFrameBondState b = itm_cosim_get_frame_bond(sink->x, i);
+        static const char* const COMPONENTS[] = {"impulse.x",         "impulse.y",         "impulse.z",
+                                                 "angular_impulse.x", "angular_impulse.y", "angular_impulse.z"};
+        for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+            emit(sink, "bond", name, COMPONENTS[k], k < ITM_RX ? "N s" : "N m s",
+                 "on the first mechanism over the last macro step", b.impulse[k]);
+        }
+        emit(sink, "bond", name, "drift", "m", "how far the two points are apart", b.drift);
+        emit(sink, "bond", name, "turn", "rad", "how far the two frames are turned against each other", b.turn);
+        emit(sink, "bond", name, "slip", "m/s", "how fast the two points part", b.slip);
+    }
+}
+
+// Rank and condition number of the mobility over all interfaces of a mechanism, and what happened to its interface model.
+static void emit_models(Sink* sink)
+{
+    for (int i = 0; i < sink->x->nmechanism; i++) {
+        ItmMechanism* part = &sink->x->mechanisms[i];
+        if (part->nframe == 0) {
+            continue;
+        }
+        ItmRimSpectrum spectrum = {0};
+        if (sink->values != NULL) {
+            spectrum = itm_mechanism_look(part);
+        }
+        emit(sink, "rim", part->name, "rank", "1", "of the mobility at its interfaces, contacts left out",
+             (double)spectrum.rank);
+        emit(sink, "rim", part->name, "condition", "1",
+             "condition number of that mobility and of the effective mass; 1e12 where it is singular",
+             fmin(spectrum.condition, 1e12));
+        emit(sink, "rim", part->name, "switches", "1", "contacts, stops and frictions that changed inside macro steps so far",
+             *part->nswitch);
+        if (part->cluster != ITM_NONE) {
+            emit(sink, "rim", part->name, "rank_losses", "1",
+                 "macro steps so far in which joined frames were held immobile along a direction from both sides",
+                 *part->nlost);
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- energy of the whole
 
 typedef struct Balance {
@@ -177,6 +221,8 @@ static ItmStatus walk(Sink* sink)
         emit_member(sink, &x->members[i]);
     }
     emit_bonds(sink);
+    emit_frame_bonds(sink);
+    emit_models(sink);
     if (x->nmechanism + x->nmember > 1) {
         emit_energies(sink);
     }

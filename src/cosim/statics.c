@@ -15,12 +15,12 @@
 
 // ---------------------------------------------------------------------------- forces that hold a mechanism
 
-// Accelerations of the lengths under forces lambda: rates after one step h of the interface model from rest, over h.
+// Accelerations of the lengths under forces lambda (with zeros for frames): rates after one step h of the interface model from rest, over h.
 static ItmStatus accelerate(ItmMechanism* part, double h, const double* lambda, double* a)
 {
-    ItmStatus status = itm_rim_predict(&part->rim, h, lambda, a);
+    ItmStatus status = itm_rim_predict(&part->rim, h, lambda, part->w_end);
     for (int i = 0; i < part->nbond; i++) {
-        a[i] = (a[i] - part->rim.w[i]) / h;
+        a[i] = (part->w_end[i] - part->rim.w[i]) / h;
     }
     return status;
 }

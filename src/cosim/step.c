@@ -143,6 +143,7 @@ static ItmStatus start_parts(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         itm_mechanism_measure(x, &x->mechanisms[i]);
     }
+    itm_clusters_measure(x);
     itm_members_start(x);
     ItmStatus status = run_sampled(x, 0.0);
     for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
@@ -165,6 +166,9 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].cost = 0.0;
     }
+    for (int i = 0; i < x->ncluster; i++) {
+        x->clusters[i].cost = 0.0;
+    }
     if (x->has_start) {
         copy_in(x, x->start);
         return ITM_OK;
@@ -184,7 +188,7 @@ void itm_cosim_start_here(ItmCosim* x)
 
 static bool steps_held_first(const ItmCosim* x, const ItmMechanism* part)
 {
-    return !part->uses_impulse && (x->options.scheme == ITM_SCHEME_JACOBI || part->nbond == 0);
+    return !part->uses_impulse && part->cluster == ITM_NONE && (x->options.scheme == ITM_SCHEME_JACOBI || part->nbond == 0);
 }
 
 static void reduce_one(void* context, int job)
@@ -197,14 +201,20 @@ static void reduce_one(void* context, int job)
     }
 }
 
-// Groups first, then mechanisms that need not wait for them.
+// Groups and clusters first, then mechanisms that need not wait for them.
 static void run_first(void* context, int job)
 {
     ItmCosim* x = context;
+    int ahead = x->ngroup + x->ncluster;
     if (job < x->ngroup) {
         itm_group_run(x, &x->groups[job]);
-    } else if (steps_held_first(x, &x->mechanisms[job - x->ngroup])) {
-        itm_mechanism_step_held(x, &x->mechanisms[job - x->ngroup]);
+    } else if (job < ahead) {
+        ItmCluster* cluster = &x->clusters[job - x->ngroup];
+        if (!cluster->has_members) {
+            itm_cluster_run(x, cluster);
+        }
+    } else if (steps_held_first(x, &x->mechanisms[job - ahead])) {
+        itm_mechanism_step_held(x, &x->mechanisms[job - ahead]);
     }
 }
 
@@ -214,7 +224,7 @@ static void run_second(void* context, int job)
     ItmMechanism* part = &x->mechanisms[job];
     if (part->uses_impulse) {
         itm_mechanism_take_over(part);
-    } else if (!steps_held_first(x, part)) {
+    } else if (part->cluster == ITM_NONE && !steps_held_first(x, part)) {
         itm_mechanism_step_held(x, part);
     }
     itm_mechanism_check(x, part);
@@ -236,6 +246,12 @@ static ItmStatus find_failure(ItmCosim* x)
             return x->groups[i].status;
         }
     }
+    for (int i = 0; i < x->ncluster; i++) {
+        if (x->clusters[i].status != ITM_OK) {
+            x->error = x->clusters[i].error;
+            return x->clusters[i].status;
+        }
+    }
     for (int i = 0; i < x->nmechanism; i++) {
         if (x->mechanisms[i].status != ITM_OK) {
             x->error = x->mechanisms[i].error;
@@ -248,6 +264,7 @@ static ItmStatus find_failure(ItmCosim* x)
 static ItmStatus step(ItmCosim* x)
 {
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
+    itm_clusters_measure(x);
     for (int i = 0; i < x->nbond; i++) {
         itm_bond_predict(&x->bonds[i], x->step);
     }
@@ -261,7 +278,7 @@ static ItmStatus step(ItmCosim* x)
     if (status != ITM_OK) {
         return status;
     }
-    itm_pool_run(x->pool, run_first, x, x->ngroup + x->nmechanism);
+    itm_pool_run(x->pool, run_first, x, x->ngroup + x->ncluster + x->nmechanism);
     status = find_failure(x);
     if (status != ITM_OK) {
         return status;
@@ -285,6 +302,9 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
     }
+    for (int i = 0; i < x->ncluster; i++) {
+        x->clusters[i].status = ITM_OK;
+    }
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].status = ITM_OK;
     }
@@ -296,6 +316,7 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     }
     *itm_cosim_get_steps(x) += 1.0;
     itm_bonds_book(x);
+    itm_clusters_arrive(x);
     return x->nsampled > 0 ? arrive(x) : ITM_OK;
 }
 
@@ -387,6 +408,9 @@ ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
     }
     for (int i = 0; i < x->ngroup; i++) {
         cost.subsystems += x->groups[i].cost;
+    }
+    for (int i = 0; i < x->ncluster; i++) {
+        cost.subsystems += x->clusters[i].cost;
     }
     return cost;
 }

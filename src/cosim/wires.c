@@ -269,8 +269,14 @@ static void join_sets(const ItmCosim* x, int* root)
         root[i] = i;
     }
     for (int i = 0; i < x->nbond; i++) {
-        if (x->bonds[i].options.coupling == ITM_COUPLING_RIM) {
+        if (itm_coupling_is_rim(x->bonds[i].options.coupling)) {
             itm_union_join(root, x->bonds[i].member, x->nmember + x->bonds[i].mechanism);
+        }
+    }
+    for (int i = 0; i < x->ncluster; i++) {
+        const ItmCluster* cluster = &x->clusters[i];
+        for (int k = 1; k < cluster->nmechanism; k++) {
+            itm_union_join(root, x->nmember + cluster->mechanisms[0], x->nmember + cluster->mechanisms[k]);
         }
     }
     for (int i = 0; i < x->nwire; i++) {
@@ -319,7 +325,7 @@ static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
 }
 
 // Members of one set, sampled ones first in their order.
-static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* room)
+static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* room, ItmCoupler** couplers)
 {
     group->members = room;
     for (int k = 0; k < x->nsampled + x->nmember; k++) {
@@ -330,10 +336,18 @@ static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* ro
             x->members[i].group = x->ngroup;
         }
     }
-    group->mechanisms = room + group->nmember;
+    group->couplers = couplers;
     for (int i = 0; i < x->nmechanism; i++) {
-        if (x->mechanisms[i].has_rim && itm_union_find(root, x->nmember + i) == set) {
-            group->mechanisms[group->nmechanism++] = i;
+        ItmMechanism* part = &x->mechanisms[i];
+        if (part->has_rim && part->cluster == ITM_NONE && itm_union_find(root, x->nmember + i) == set) {
+            group->couplers[group->ncoupler++] = &part->coupler;
+        }
+    }
+    for (int i = 0; i < x->ncluster; i++) {
+        ItmCluster* cluster = &x->clusters[i];
+        if (itm_union_find(root, x->nmember + cluster->mechanisms[0]) == set) {
+            cluster->has_members = true;
+            group->couplers[group->ncoupler++] = &cluster->coupler;
         }
     }
 }
@@ -355,11 +369,13 @@ ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error)
     if (status == ITM_OK) {
         join_sets(x, root);
         int* room = x->group_room;
+        ItmCoupler** couplers = x->coupler_room;
         for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
             if (itm_union_find(root, i) == i) {
                 ItmGroup* group = &x->groups[x->ngroup];
-                fill_group(x, group, root, i, room);
-                room += group->nmember + group->nmechanism;
+                fill_group(x, group, root, i, room, couplers);
+                room += group->nmember;
+                couplers += group->ncoupler;
                 x->ngroup++;
                 status = count_ticks(x, group, error);
             }

@@ -56,21 +56,68 @@ static int find_circuit(const ItmModelFile* file, const char* full, const char**
     return ITM_NONE;
 }
 
+// Number of the mechanism that an end of a bond names, and the end's own name.
+static int find_mechanism(const ItmModelFile* file, const char* full, const char** end)
+{
+    size_t n = strcspn(full, ".");
+    for (int i = 0; i < file->nmechanism && full[n] == '.'; i++) {
+        if (strlen(file->mechanisms[i].name) == n && strncmp(file->mechanisms[i].name, full, n) == 0) {
+            *end = full + n + 1;
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+// Interfaces are numbered through, mechanism by mechanism.
+static int find_interface(const ItmModelFile* file, int mechanism, const char* name)
+{
+    int id = 0;
+    for (int i = 0; i < mechanism; i++) {
+        id += file->mechanisms[i].ninterface;
+    }
+    for (int i = 0; i < file->mechanisms[mechanism].ninterface; i++) {
+        if (strcmp(file->mechanisms[mechanism].interfaces[i].name, name) == 0) {
+            return id + i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static ItmStatus add_frame_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, int first,
+                                const char* first_name, int second, const char* second_name, ItmError* error)
+{
+    int ends[2] = {find_interface(file, first, first_name), find_interface(file, second, second_name)};
+    for (int k = 0; k < 2; k++) {
+        if (ends[k] == ITM_NONE) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                                 "mechanism '%s' has no interface '%s': name one in its section 'interfaces'",
+                                 file->mechanisms[k == 0 ? first : second].name, k == 0 ? first_name : second_name);
+        }
+    }
+    return itm_cosim_add_frame_bond(b, ends[0], ends[1], &bond->options, error);
+}
+
 static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
 {
-    size_t n = strlen(file->name);
-    const char* port = NULL;
-    int circuit = find_circuit(file, bond->port, &port);
+    const char *first_name = NULL, *second_name = NULL;
+    int first = find_mechanism(file, bond->actuator, &first_name), second = find_mechanism(file, bond->port, &second_name);
+    int circuit = second == ITM_NONE ? find_circuit(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
-    if (file->model == NULL || strncmp(bond->actuator, file->name, n) != 0 || bond->actuator[n] != '.') {
+    if (first == ITM_NONE) {
+        bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
         status = itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
                                "a bond begins with an actuator of a mechanism, as in '%s.cyl1', not '%s'",
-                               file->model != NULL && n > 0 ? file->name : "arm", bond->actuator);
+                               has_name ? file->mechanisms[0].name : "arm", bond->actuator);
+    } else if (second != ITM_NONE) {
+        status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
     } else if (circuit == ITM_NONE) {
         status = itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-                               "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', not at '%s'", bond->port);
+                               "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', or at an interface of a "
+                               "mechanism, not at '%s'",
+                               bond->port);
     } else {
-        status = itm_cosim_add_bond(b, 0, bond->actuator + n + 1, circuit, port, &bond->options, error);
+        status = itm_cosim_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
     }
     if (status != ITM_OK) {
         locate(error, &bond->place);
@@ -78,11 +125,28 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     return status;
 }
 
+static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int i, ItmError* error)
+{
+    const ItmFileMechanism* mechanism = &file->mechanisms[i];
+    ItmStepOptions step = file->run.step;
+    step.step = mechanism->step > 0.0 ? mechanism->step : step.step;
+    ItmStatus status = itm_cosim_add_mechanism(b, mechanism->name, mechanism->model, &step, NULL, error);
+    for (int k = 0; k < mechanism->ninterface && status == ITM_OK; k++) {
+        const ItmFileInterface* it = &mechanism->interfaces[k];
+        ItmFrameDef def = {it->name, it->body, it->point, it->directions};
+        status = itm_cosim_add_interface(b, i, &def, NULL, error);
+        if (status != ITM_OK) {
+            locate(error, &it->place);
+        }
+    }
+    return status;
+}
+
 static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmError* error)
 {
     ItmStatus status = ITM_OK;
-    if (file->model != NULL) {
-        status = itm_cosim_add_mechanism(b, file->name, file->model, &file->run.step, NULL, error);
+    for (int i = 0; i < file->nmechanism && status == ITM_OK; i++) {
+        status = add_mechanism(b, file, i, error);
     }
     for (int i = 0; i < file->ncircuit && status == ITM_OK; i++) {
         const ItmFileCircuit* c = &file->circuits[i];

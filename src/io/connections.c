@@ -140,11 +140,15 @@ static bool has_output(const ItmModelFile* file, const char* from, ItmNearest* n
 {
     size_t length = strcspn(from, ".");
     const char* output = from + length + 1;
-    if (file->model != NULL && is_name(file->name, from, length)) {
-        for (int i = 0; i < itm_output_get_count(file->model); i++) {
-            itm_nearest_offer(nearest, itm_output_get_info(file->model, i).name);
+    for (int k = 0; k < file->nmechanism; k++) {
+        const ItmModel* m = file->mechanisms[k].model;
+        if (!is_name(file->mechanisms[k].name, from, length)) {
+            continue;
         }
-        return itm_output_find(file->model, output) != ITM_NONE;
+        for (int i = 0; i < itm_output_get_count(m); i++) {
+            itm_nearest_offer(nearest, itm_output_get_info(m, i).name);
+        }
+        return itm_output_find(m, output) != ITM_NONE;
     }
     for (int i = 0; i < file->ncircuit; i++) {
         const ItmCircuit* c = file->circuits[i].circuit;

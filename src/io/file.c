@@ -43,7 +43,7 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
     read_version(r, v[VERSION]);
     read_title(r, v[TITLE], &file->title);
     itm_read_signals(r, v[SIGNALS]);
-    itm_read_multibody(r, v[MULTIBODY], &file->name);
+    itm_read_multibody(r, v[MULTIBODY]);
     itm_read_subsystems(r, v[SUBSYSTEMS]);
     itm_read_cosim(r, v[COSIM]);
     itm_read_run(r, v[RUN], &file->run);
@@ -75,7 +75,6 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
     }
     ItmReader r = {.doc = doc, .error = error, .path = name, .file = file, .parts = parts};
     read_root(&r, doc->root, file);
-    parts->builder = r.builder;
     free(r.parameters);
     free(r.signals);
     itm_names_free(&r.parameter_names);
@@ -85,7 +84,10 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
 
 void itm_file_parts_clear(ItmFileParts* parts)
 {
-    itm_builder_destroy(parts->builder);
+    for (int i = 0; i < parts->nmechanism; i++) {
+        itm_builder_destroy(parts->mechanisms[i].builder);
+    }
+    free(parts->mechanisms);
     for (int i = 0; i < parts->ncircuit; i++) {
         itm_circuit_builder_destroy(parts->circuits[i].builder);
     }
@@ -106,12 +108,11 @@ static bool is_named_by(const char* element, const char* key)
 }
 
 // An element that the compiler of models complains about, by its name; or the whole multibody part.
-static void locate_element(const ItmDocument* doc, ItmError* error)
+static void locate_element(const ItmNode* multibody, ItmError* error)
 {
     static const char* const COLLECTIONS[] = {"bodies",  "joints", "couplings",
-                                              "motions", "forces", "shapes"};
-    const ItmNode* multibody = error != NULL ? itm_node_find(doc->root, "multibody") : NULL;
-    if (multibody == NULL) {
+                                              "motions", "forces", "shapes", "points"};
+    if (error == NULL) {
         return;
     }
     itm_node_locate(multibody, 0, error);
@@ -141,11 +142,14 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
                            ItmError* error)
 {
     ItmStatus status = ITM_OK;
-    if (parts->builder != NULL) {
-        status = itm_model_build(&file->model, parts->builder, error);
+    for (int i = 0; i < parts->nmechanism && status == ITM_OK; i++) {
+        status = itm_model_build(&file->mechanisms[i].model, parts->mechanisms[i].builder, error);
         if (status != ITM_OK) {
-            locate_element(doc, error);
+            locate_element(parts->mechanisms[i].node, error);
         }
+    }
+    if (status == ITM_OK && parts->nmechanism > 0 && itm_node_find(doc->root, "multibody") == parts->mechanisms[0].node) {
+        file->model = file->mechanisms[0].model;
     }
     if (status == ITM_OK && file->model != NULL) {
         status = check_stepper(file, doc, error);
@@ -275,11 +279,26 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     return status;
 }
 
+static void clear_mechanism(ItmFileMechanism* mechanism)
+{
+    free(mechanism->name);
+    itm_model_destroy(mechanism->model);
+    for (int i = 0; i < mechanism->ninterface; i++) {
+        free(mechanism->interfaces[i].name);
+        free(mechanism->interfaces[i].body);
+        free(mechanism->interfaces[i].place.file);
+    }
+    free(mechanism->interfaces);
+}
+
 void itm_file_clear(ItmModelFile* file)
 {
     free(file->title);
     free(file->name);
-    itm_model_destroy(file->model);
+    for (int i = 0; i < file->nmechanism; i++) {
+        clear_mechanism(&file->mechanisms[i]);
+    }
+    free(file->mechanisms);
     for (int i = 0; i < file->ncircuit; i++) {
         ItmFileCircuit* circuit = &file->circuits[i];
         free(circuit->name);

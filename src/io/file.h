@@ -11,9 +11,16 @@ typedef struct ItmCircuitPart {
     const ItmItem* item; // name and definition in the document
 } ItmCircuitPart;
 
+// What a mechanism of the file is compiled from.
+typedef struct ItmMechanismPart {
+    ItmBuilder* builder;
+    const ItmNode* node; // definition in the document
+} ItmMechanismPart;
+
 // What the subsystems of a file are compiled from.
 typedef struct ItmFileParts {
-    ItmBuilder* builder;      // of the mechanism, NULL: the file has none
+    ItmMechanismPart* mechanisms; // as in ItmModelFile
+    int nmechanism;
     ItmCircuitPart* circuits; // as in ItmModelFile
     int ncircuit;
 } ItmFileParts;

@@ -70,6 +70,7 @@ static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
     static const char* const KEYS[NKEY] = {"step", "integrator"};
     const ItmNode* v[NKEY];
     ItmFileCircuit* circuit = NULL;
+    ItmFileMechanism* mechanism = NULL;
     ItmNearest nearest = itm_nearest_start(item->key->text, item->key->length);
     for (int i = 0; i < r->file->ncircuit; i++) {
         itm_nearest_offer(&nearest, r->file->circuits[i].name);
@@ -77,11 +78,24 @@ static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
             circuit = &r->file->circuits[i];
         }
     }
-    if (circuit == NULL) {
-        itm_reader_fail_unknown(r, item->key, "hydraulic subsystem", &nearest);
+    for (int i = 0; i < r->file->nmechanism; i++) {
+        itm_nearest_offer(&nearest, r->file->mechanisms[i].name);
+        if (strcmp(r->file->mechanisms[i].name, item->key->text) == 0) {
+            mechanism = &r->file->mechanisms[i];
+        }
+    }
+    if (circuit == NULL && mechanism == NULL) {
+        itm_reader_fail_unknown(r, item->key, "hydraulic or multibody subsystem", &nearest);
         return;
     }
-    itm_reader_get_map(r, item->value, "settings of a subsystem", KEYS, NKEY, v);
+    itm_reader_get_map(r, item->value, "settings of a subsystem", KEYS, circuit != NULL ? NKEY : INTEGRATOR, v);
+    if (mechanism != NULL) {
+        mechanism->step = itm_reader_get_real(r, v[STEP], ITM_DIM_TIME, mechanism->step);
+        if (r->status == ITM_OK && v[STEP] != NULL && !(mechanism->step > 0.0)) {
+            itm_reader_fail(r, v[STEP], "step must be positive, got %g", mechanism->step);
+        }
+        return;
+    }
     circuit->step = itm_reader_get_real(r, v[STEP], ITM_DIM_TIME, circuit->step);
     if (r->status == ITM_OK && v[STEP] != NULL && !(circuit->step > 0.0)) {
         itm_reader_fail(r, v[STEP], "step must be positive, got %g", circuit->step);
@@ -204,7 +218,8 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
                                              itm_default_bond_options());
     o->is_monolithic = common.coupling == ITM_COUPLING_MONOLITHIC;
     common.coupling = o->is_monolithic ? ITM_COUPLING_RIM : common.coupling;
-    bool has_pressure = common.variables == ITM_VARIABLES_VELOCITY_PRESSURE && common.coupling == ITM_COUPLING_RIM &&
+    bool is_rim = common.coupling == ITM_COUPLING_RIM || common.coupling == ITM_COUPLING_RIM_NONSMOOTH;
+    bool has_pressure = common.variables == ITM_VARIABLES_VELOCITY_PRESSURE && is_rim &&
                         common.exchange == ITM_EXCHANGE_IMPULSE && !o->is_monolithic;
     if (r->status == ITM_OK && has_pressure) {
         itm_reader_fail(r, v[VARIABLES], "velocity-pressure needs exchange hold: with impulses the mechanism has no friction "

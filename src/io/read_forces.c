@@ -231,10 +231,10 @@ static int read_actuator_force(ItmReader* r, const ItmNode* node, const char* na
     if (r->status != ITM_OK || node == NULL || !itm_reader_is_connection(node)) {
         return itm_reader_get_signal(r, node, name, ITM_DIM_FORCE);
     }
-    if (r->file->name == NULL) {
+    if (r->mechanism == NULL) {
         itm_reader_fail(r, node, "a mechanism that other subsystems drive needs a 'name'");
     } else {
-        itm_reader_add_connection(r, node, r->file->name, name);
+        itm_reader_add_connection(r, node, r->mechanism, name);
     }
     return ITM_NONE;
 }

@@ -77,29 +77,6 @@ static void read_place(ItmReader* r, const ItmNode** v, ItmJointDef* def)
 
 // ---------------------------------------------------------------------------- freedom
 
-static unsigned get_free(ItmReader* r, const ItmNode* node)
-{
-    unsigned free = 0;
-    if (r->status != ITM_OK || node == NULL) {
-        return free;
-    }
-    if (node->kind != ITM_NODE_LIST) {
-        char found[64];
-        itm_reader_fail(r, node, "expected a list of directions like [tx, rz], found %s",
-                        itm_node_describe(node, found, sizeof found));
-        return free;
-    }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
-        unsigned bit = 1u << itm_reader_get_direction_word(r, item->value);
-        if (r->status == ITM_OK && (free & bit) != 0) {
-            itm_reader_fail(r, item->value, "'%s' is listed twice", item->value->text);
-        }
-        free |= bit;
-    }
-    return free;
-}
-
 static ItmDirection find_single(unsigned free)
 {
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
@@ -169,7 +146,7 @@ static void read_numbers(ItmReader* r, const ItmNode* whole, const ItmNode** v, 
     if (def->type != ITM_JOINT_DISTANCE && v[LENGTH] != NULL) {
         itm_reader_fail(r, v[LENGTH], "only a distance joint has a length");
     }
-    def->free = get_free(r, v[FREE]);
+    def->free = itm_reader_get_directions(r, v[FREE]);
     def->pitch = itm_reader_get_real(r, v[PITCH], ITM_DIM_LENGTH, 0.0);
     def->length = itm_reader_get_real(r, v[LENGTH], ITM_DIM_LENGTH, 0.0);
     if (r->status == ITM_OK && v[LENGTH] != NULL && !(def->length > 0)) {

@@ -7,8 +7,8 @@
 
 static void read_subsystem(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"hydraulics", "control"};
-    static void (*const READERS[])(ItmReader*, const ItmItem*) = {itm_read_circuit, itm_read_control};
+    static const char* const TYPES[] = {"hydraulics", "control", "multibody"};
+    static void (*const READERS[])(ItmReader*, const ItmItem*) = {itm_read_circuit, itm_read_control, itm_read_mechanism};
     itm_reader_check_name(r, item->key);
     if (r->status == ITM_OK && r->file->name != NULL &&
         strcmp(r->file->name, item->key->text) == 0) {

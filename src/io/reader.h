@@ -52,7 +52,8 @@ typedef struct ItmReader {
     int nsignal;
     ItmNames signal_names;               // name to index
     ItmSignalTaker taker;                // of the subsystem that is being read
-    ItmBuilder* builder;                 // of the mechanism, or NULL
+    ItmBuilder* builder;                 // of the mechanism that is being read; of the first one otherwise, NULL: there is none
+    const char* mechanism;               // its name, NULL: it has none
     ItmModelFile* file;                  // what is filled
     ItmFileParts* parts;                 // what it is compiled from
     const char* path;                    // of the model file; meshes are looked for beside it
@@ -146,6 +147,8 @@ ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, in
                                            bool is_map);
 // The name of a direction alone, "tx" ... "rz".
 ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node);
+// A list of them, as bits 1 << ITM_TX ...; 0 without node.
+unsigned itm_reader_get_directions(ItmReader* r, const ItmNode* node);
 // Whether a scalar is a single word that is no parameter: it was meant as a name.
 bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node);
 // Index of the signal of the file that a scalar names, or ITM_NONE.
@@ -190,7 +193,8 @@ const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* 
                                ItmSignalUnit* unit);
 // A signal recorded in a CSV file.
 void itm_read_recording(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit);
-void itm_read_multibody(ItmReader* r, const ItmNode* node, char** name);
+void itm_read_multibody(ItmReader* r, const ItmNode* node);
+void itm_read_mechanism(ItmReader* r, const ItmItem* item);
 // `subsystems`, and a function a type of them; item: name and definition.
 void itm_read_subsystems(ItmReader* r, const ItmNode* node);
 void itm_read_circuit(ItmReader* r, const ItmItem* item);

@@ -146,6 +146,29 @@ ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node)
     return direction;
 }
 
+unsigned itm_reader_get_directions(ItmReader* r, const ItmNode* node)
+{
+    unsigned free = 0;
+    if (r->status != ITM_OK || node == NULL) {
+        return free;
+    }
+    if (node->kind != ITM_NODE_LIST) {
+        char found[64];
+        itm_reader_fail(r, node, "expected a list of directions like [tx, rz], found %s",
+                        itm_node_describe(node, found, sizeof found));
+        return free;
+    }
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
+         item = item->next) {
+        unsigned bit = 1u << itm_reader_get_direction_word(r, item->value);
+        if (r->status == ITM_OK && (free & bit) != 0) {
+            itm_reader_fail(r, item->value, "'%s' is listed twice", item->value->text);
+        }
+        free |= bit;
+    }
+    return free;
+}
+
 ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
                                            bool is_map)
 {

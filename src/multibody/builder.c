@@ -121,6 +121,7 @@ void itm_builder_destroy(ItmBuilder* b)
     free(b->elastics.items);
     free(b->latches.items);
     free(b->events.items);
+    free(b->points.items);
     free(b->driven.items);
     for (int i = 0; i < b->colliders.count; i++) {
         free_collider(&b->colliders.items[i]);
@@ -319,6 +320,12 @@ ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* 
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
     return ADD(b->bushings, ITM_ELEMENT_BUSHING, copy);
+}
+
+ItmStatus itm_builder_add_point(ItmBuilder* b, const ItmPointDef* def, int* id, ItmError* error)
+{
+    REQUIRE(itm_point_def_check(b, def, error));
+    return ADD(b->points, ITM_ELEMENT_POINT, *def);
 }
 
 ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error)

@@ -34,6 +34,7 @@ typedef enum ItmElement {
     ITM_ELEMENT_JOINT_FRICTION,
     ITM_ELEMENT_CONTACT,
     ITM_ELEMENT_LATCH,
+    ITM_ELEMENT_POINT,
     ITM_ELEMENT_COUNT
 } ItmElement;
 
@@ -57,6 +58,7 @@ struct ItmBuilder {
     ITM_DEF_LIST(ItmElastic*) elastics;  // of flexible bodies
     ITM_DEF_LIST(ItmLatchDef) latches;
     ITM_DEF_LIST(ItmEventDef) events;
+    ITM_DEF_LIST(ItmPointDef) points;
     ItmContactOptions contact;
     ITM_DEF_LIST(ItmMaterialDef) materials;
     ITM_DEF_LIST(ItmMaterialPairDef) material_pairs;
@@ -91,6 +93,7 @@ ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmErro
 ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error);
 ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error);
 ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error);
+ItmStatus itm_point_def_check(const ItmBuilder* b, const ItmPointDef* def, ItmError* error);
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error);
 ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error);
 ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmError* error);

@@ -323,6 +323,14 @@ ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmEr
     return c.status;
 }
 
+ItmStatus itm_point_def_check(const ItmBuilder* b, const ItmPointDef* def, ItmError* error)
+{
+    ItmCheck c = start(ITM_ELEMENT_POINT, def->name, error);
+    valid_body(&c, b, "body", def->body, false);
+    finite_vec(&c, "point", def->point);
+    return c.status;
+}
+
 ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_BUSHING, def->name, error);

@@ -475,6 +475,16 @@ static void compile_bushings(ItmModel* m, const ItmBuilder* b)
     }
 }
 
+static void compile_points(ItmModel* m, const ItmBuilder* b)
+{
+    for (int i = 0; i < b->points.count; i++) {
+        const ItmPointDef* def = &b->points.items[i];
+        m->points[m->npoint++] = (ItmPoint){.name = itm_model_take_string(m, def->name),
+                                            .body = index_at(m, b, def->body, def->point),
+                                            .point = point_in_body(m, b, def->body, def->point)};
+    }
+}
+
 // Limits and dry friction of joints: bounded rows, made anew in every step.
 static void compile_bounds(ItmModel* m, const ItmBuilder* b)
 {
@@ -515,6 +525,9 @@ static bool has_all_names(const ItmModel* m)
     for (int i = 0; i < m->nbushing; i++) {
         ok = ok && m->bushings[i].name != NULL;
     }
+    for (int i = 0; i < m->npoint; i++) {
+        ok = ok && m->points[i].name != NULL;
+    }
     for (int i = 0; i < m->nmotion; i++) {
         ok = ok && m->motions[i].name != NULL;
     }
@@ -534,18 +547,20 @@ static bool compile_forces(ItmModel* m, const ItmBuilder* b)
     m->pushes = itm_model_take(m, (size_t)npush, sizeof(ItmPush));
     m->spring_rows = itm_model_take(m, (size_t)b->joint_springs.count, sizeof(ItmSpringRow));
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
+    m->points = itm_model_take(m, (size_t)b->points.count, sizeof(ItmPoint));
     m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
     m->actuator_push = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
     m->limits = itm_model_take(m, (size_t)b->limits.count, sizeof(ItmLimit));
     m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
-    if (m->loads == NULL || m->pushes == NULL || m->spring_rows == NULL || m->bushings == NULL || m->motions == NULL ||
-        m->actuator_push == NULL || m->limits == NULL || m->joint_frictions == NULL) {
+    if (m->loads == NULL || m->pushes == NULL || m->spring_rows == NULL || m->bushings == NULL || m->points == NULL ||
+        m->motions == NULL || m->actuator_push == NULL || m->limits == NULL || m->joint_frictions == NULL) {
         return false;
     }
     compile_loads(m, b);
     compile_pushes(m, b);
     compile_motions(m, b);
     compile_bushings(m, b);
+    compile_points(m, b);
     compile_bounds(m, b);
     return has_all_names(m);
 }

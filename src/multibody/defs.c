@@ -138,7 +138,7 @@ static const char* const DIRECTION_NAMES[ITM_DIRECTION_COUNT] = {"tx", "ty", "tz
 
 static const char* const ELEMENT_NAMES[ITM_ELEMENT_COUNT] = {
     "signal", "body", "joint", "coupling", "motion", "load", "spring", "joint spring", "servo", "bushing", "actuator",
-    "material", "shape", "gap", "limit", "joint friction", "contact", "latch"};
+    "material", "shape", "gap", "limit", "joint friction", "contact", "latch", "point"};
 
 const char* itm_joint_type_name(ItmJointType type)
 {

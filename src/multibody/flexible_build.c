@@ -110,6 +110,9 @@ static void visit_forces(Visitor* v)
     for (int i = 0; i < b->loads.count; i++) {
         visit(v, b->loads.items[i].body, b->loads.items[i].point, b->loads.items[i].name, false);
     }
+    for (int i = 0; i < b->points.count; i++) {
+        visit(v, b->points.items[i].body, b->points.items[i].point, b->points.items[i].name, false);
+    }
     for (int i = 0; i < b->springs.count; i++) {
         const ItmSpringDef* def = &b->springs.items[i];
         visit_line(v, def->body_a, def->point_a, def->body_b, def->point_b, def->name);
@@ -200,7 +203,7 @@ ItmStatus itm_flexible_build(ItmModel* m, const ItmBuilder* b, ItmError* error)
     if (m->nflexible == 0) {
         return ITM_OK;
     }
-    int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->bushings.count) + b->loads.count +
+    int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->bushings.count) + b->loads.count + b->points.count +
                b->colliders.count + b->visuals.count;
     m->flexibles = itm_model_take(m, (size_t)m->nflexible, sizeof(ItmFlexible));
     ItmStatus status = m->flexibles != NULL ? ITM_OK : ITM_ERR_MEMORY;

@@ -193,6 +193,13 @@ typedef struct ItmPush {
     double max_force;   //   limit either way, 0: none
 } ItmPush;
 
+// A point that is watched.
+typedef struct ItmPoint {
+    const char* name;
+    int     body;
+    ItmVec3 point;      // from the centre of mass, body axes                                      m
+} ItmPoint;
+
 // A joint spring that is a compliant row.
 typedef struct ItmSpringRow {
     const char* name;
@@ -276,7 +283,7 @@ typedef struct ItmOutput {
 struct ItmModel {
     ItmVec3 gravity;
     int nuser;            // bodies of the user; flexible ones count as several in nbody
-    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator;
+    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator, npoint;
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
@@ -296,6 +303,7 @@ struct ItmModel {
     ItmLoad*    loads;
     ItmPush*    pushes;       // user's springs, joint springs, actuators, force motions
     ItmBushing* bushings;
+    ItmPoint*   points;
     ItmSignal*  signals;
     int*        actuator_push; // actuator -> push                          (nactuator)
     ItmLimit*   limits;       //                                            (nlimit)

@@ -70,6 +70,17 @@ static void emit_bodies(Sink* sink, const ItmModel* m, const ItmData* d)
     }
 }
 
+static void emit_points(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->npoint; i++) {
+        const ItmPoint* point = &m->points[i];
+        ItmVec3 arm = itm_mat_mul_vec(&d->R[point->body], point->point);
+        emit_vec(sink, point->name, "position", "m", "position of the point in the world", itm_vec_add(d->x[point->body], arm));
+        emit_vec(sink, point->name, "velocity", "m/s", "velocity of the point, world axes",
+                 itm_twist_shift(d->twist[point->body], arm).lin);
+    }
+}
+
 // Modes, elastic energy and named points of flexible bodies.
 static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
 {
@@ -451,6 +462,7 @@ static void emit_step(Sink* sink, const ItmData* d)
 static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 {
     emit_bodies(sink, m, d);
+    emit_points(sink, m, d);
     emit_flexibles(sink, m, d);
     emit_joints(sink, m, d);
     emit_pushes(sink, m, d);

@@ -10,9 +10,18 @@
 bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
                               double* scratch)
 {
-    int n = rim->n;
+    return itm_mobility_compute_spectrum(rim->W, rim->n, spectrum, value, vector, M_eff, scratch);
+}
+
+bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
+                                   double* M_eff, double* scratch)
+{
     double *V = scratch, *e = scratch + n * n;
-    memcpy(V, rim->W, sizeof(double) * (size_t)(n * n));
+    *spectrum = (ItmRimSpectrum){.condition = 1.0};
+    if (n == 0) {
+        return true;
+    }
+    memcpy(V, W, sizeof(double) * (size_t)(n * n));
     if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', n, V, n, e) != 0) {
         return false;
     }

@@ -17,7 +17,7 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
     size_t nc = (size_t)r->capacity;
     double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
                        &r->rhs, &r->a,    &r->b,         &r->w,      &r->x_try,     &r->lo, &r->up, &r->x_bounce, &r->v_bounce,
-                       &r->y};
+                       &r->y,  &r->work};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = ITM_TAKE(arena, double, nc);
     }
@@ -34,12 +34,17 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
 
 void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
 {
-    ItmRide* r = &rim->ride;
     ItmBounded table = {0};
     ItmArena measuring = {0};
     itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
-    r->capacity = table.island_capacity;
-    r->coupling_capacity = table.coupling_capacity;
+    itm_ride_lay_out_rows(rim, arena, table.island_capacity, table.coupling_capacity);
+}
+
+void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
+{
+    ItmRide* r = &rim->ride;
+    r->capacity = capacity;
+    r->coupling_capacity = coupling_capacity;
     r->rows = ITM_TAKE(arena, ItmRideRow, r->capacity);
     r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
     r->mode = ITM_TAKE(arena, signed char, r->capacity);
@@ -148,6 +153,19 @@ static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
     }
 }
 
+// Eliminated rows do not ride: apart again, the islands are left to the mechanism.
+static void part_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
+{
+    for (int i = 0; i < b->nisland; i++) {
+        int root = b->islands[i], head = b->head[root];
+        b->blocks[b->tail[root]].next = ITM_NONE;
+        for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+            b->blocks[k].rides = false;
+        }
+        mark_macro(m, rim, b, head);
+    }
+}
+
 // ---------------------------------------------------------------------------- reduction
 
 // out[stride local(c)] = Y_c y for the rows of the chain
@@ -223,6 +241,7 @@ static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
     r->rows[i] = (ItmRideRow){
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
+        .is_motor = row->kind == ITM_BOUND_MOTOR,
         .is_fixed = is_fixed(m, b, i, r->nc),
         .lo = row->lo / rim->H,
         .up = row->up / rim->H,
@@ -287,6 +306,7 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
     r->nc = nc;
+    r->workspace = b->workspace;
     r->has_bounces = false;
     for (int i = 0; i < nc; i++) {
         copy_row(m, rim, b, i);
@@ -299,6 +319,20 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
 }
 
 // ---------------------------------------------------------------------------- elimination
+
+// The rows are those of the evaluation: a part of their bias is in A v already.
+static void scale_biases(ItmBounded* b, double factor)
+{
+    for (int i = 0; i < b->nrow; i++) {
+        b->rows[i].bias *= factor;
+    }
+}
+
+void itm_ride_set_offsets(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
+{
+    scale_biases(d->bounded, 1.0 - rim->shift / rim->H);
+    itm_bounded_set_offsets(m, d, v, rim->H);
+}
 
 // Split the rows of the assembled chain: those that were active, and can move at all, into r->active,
 // impulses of the last solve of the others into r->x. Returns how many are active.
@@ -380,7 +414,8 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     int n = rim->n;
     memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
     itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
-    itm_bounded_set_offsets(m, d, d->x3, rim->H);
+    itm_ride_set_offsets(m, d, rim, d->x3);
+    scale_biases(b, 1.0 / (1.0 - rim->shift / rim->H));
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_interfaces(m, b, rim);
     int nz = split_rows(m, b, rim, nc);
@@ -416,6 +451,7 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
     }
     if (nc > 0) {
         eliminate(m, d, rim, nc);
+        part_islands(m, rim, b);
     }
     return ITM_OK;
 }

@@ -83,7 +83,7 @@ static ItmStatus solve_mlcp(ItmRim* rim)
                               .ncontact = r->ncoupling,
                               .contacts = r->couplings};
     ItmMlcpResult result = {.x = r->x_try, .w = r->w, .state = r->state};
-    ItmStatus status = itm_bounded_solve_mlcp(rim->model, d, &result, &problem, r->table);
+    ItmStatus status = itm_bounded_solve_mlcp(rim->model, d, r->workspace, &result, &problem, r->table);
     d->info.solver_redundant = status == ITM_OK ? result.info.nredundant : 0;
     r->nsolve++;
     return status;
@@ -95,9 +95,8 @@ static double energy_of(const ItmRim* rim, const double* x, const double* v, dou
     const ItmRide* r = &rim->ride;
     double sum = 0.0;
     for (int i = 0; i < r->nc; i++) {
-        bool is_motor = rim->data->bounded->rows[r->table[i]].kind == ITM_BOUND_MOTOR;
         double w_free = r->wc[i] + h * r->a[i];
-        sum += is_motor ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + r->wc[i]);
+        sum += r->rows[i].is_motor ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + r->wc[i]);
     }
     return sum;
 }
@@ -179,14 +178,6 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
     return solve(rim, h, is_bouncing);
 }
 
-// Work of impulses in the account of their kind: 0 normal, 1 friction, 2 motors.
-static void book(ItmRim* rim, int i, double work)
-{
-    ItmRide* r = &rim->ride;
-    bool is_motor = rim->data->bounded->rows[r->table[i]].kind == ITM_BOUND_MOTOR;
-    r->work[is_motor ? 2 : r->rows[i].is_unilateral ? 0 : 1] += work;
-}
-
 // Position impulses y of the micro step.
 static void place_impulses(ItmRim* rim, double h)
 {
@@ -222,7 +213,7 @@ static void move_rows(ItmRim* rim, double h)
         double x = r->x_try[i];
         r->gap[i] += move_row(rim, i, h) + h * r->gap_drift[i];
         if (x != 0.0) {
-            book(rim, i, 0.5 * x * (r->wc[i] + r->w[i]));
+            r->work[i] += 0.5 * x * (r->wc[i] + r->w[i]);
         }
         r->Q0[i] += x;
         r->Q1[i] += left * x + h / rim->H * r->y[i];
@@ -323,7 +314,7 @@ static void move_steady(ItmRim* rim, double h, const double* lambda)
         int i = r->watched[k];
         double w = r->w[i], mean = 0.5 * (r->wc[i] + w);
         if (r->x_try[i] != 0.0) {
-            book(rim, i, h * r->x_try[i] * mean);
+            r->work[i] += h * r->x_try[i] * mean;
         }
         r->gap[i] += h * ((rim->use_heun ? mean : w) + r->gap_drift[i]);
         r->wc[i] = w;
@@ -378,11 +369,11 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     memset(rim->P0, 0, sizeof(double) * (size_t)rim->n);
     memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
     memset(rim->work, 0, sizeof(double) * (size_t)rim->n);
-    memset(r->work, 0, sizeof r->work);
     r->is_steady = false;
     if (r->nc == 0) {
         return;
     }
+    memset(r->work, 0, sizeof(double) * (size_t)r->nc);
     memset(r->Q0, 0, sizeof(double) * (size_t)r->nc);
     memset(r->Q1, 0, sizeof(double) * (size_t)r->nc);
     for (int i = 0; i < r->nc; i++) {

@@ -19,6 +19,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->nv = nv;
     rim->nrow = nrow;
     rim->actuator = ITM_TAKE(arena, int, n);
+    rim->frames = ITM_TAKE(arena, ItmRimFrame, n);
     rim->blocks = ITM_TAKE(arena, ItmRowBlock, n);
     rim->path = ITM_TAKE(arena, int, 4 * n * m->depth);
     rim->is_chain = ITM_TAKE(arena, bool, n);
@@ -37,10 +38,10 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     itm_ride_lay_out(rim, arena, m);
 }
 
-// Bodies of a line and their ancestors, children first, each once.
-static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, const ItmMeasure* line)
+// Two bodies (or one and the world) and their ancestors, children first, each once.
+static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, int i, int j)
 {
-    int i = line->body_a, j = line->body_b, n = 0;
+    int n = 0;
     int* parent = path + 2 * m->depth;
     *block = (ItmRowBlock){.nrow = 1, .path = path, .path_parent = parent};
     if (i != ITM_NONE) {
@@ -71,24 +72,68 @@ static const ItmMeasure* line_of(const ItmModel* m, int actuator)
     return &m->measures[m->pushes[m->actuator_push[actuator]].measure];
 }
 
+// The path of row i, from the bodies it touches.
+static void set_path(ItmRim* rim, const ItmModel* m, int i, int body_a, int body_b)
+{
+    trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, body_a, body_b);
+    rim->is_chain[i] = true;
+    for (int k = 0; k < rim->blocks[i].npath; k++) {
+        int body = rim->blocks[i].path[k];
+        rim->is_touched[m->component[body]] = true;
+        rim->is_chain[i] = rim->is_chain[i] && m->bodies[body].nv == 1;
+    }
+}
+
 void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
 {
     for (int i = 0; i < rim->n; i++) {
         rim->actuator[i] = actuators[i];
-        trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, line_of(m, actuators[i]));
-        rim->is_chain[i] = true;
-        for (int k = 0; k < rim->blocks[i].npath; k++) {
-            int body = rim->blocks[i].path[k];
-            rim->is_touched[m->component[body]] = true;
-            rim->is_chain[i] = rim->is_chain[i] && m->bodies[body].nv == 1;
+        if (actuators[i] != ITM_NONE) {
+            const ItmMeasure* line = line_of(m, actuators[i]);
+            set_path(rim, m, i, line->body_a, line->body_b);
         }
     }
+}
+
+void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFrame* frame)
+{
+    rim->actuator[row] = ITM_NONE;
+    rim->frames[row] = *frame;
+    set_path(rim, m, row, frame->body, ITM_NONE);
+}
+
+// ---------------------------------------------------------------------------- rows
+
+// Velocity of a frame along its direction, its covector at the centre of mass, and what accelerates it while v' = 0.
+static ItmMeasured look_at_frame(const ItmData* d, const ItmRimFrame* f)
+{
+    ItmVec3 arm = itm_mat_mul_vec(&d->R[f->body], f->point), e = itm_vec(0.0, 0.0, 0.0);
+    const ItmSpatial *t = &d->twist[f->body], *a = &d->accel_bias[f->body];
+    bool is_turn = f->direction >= ITM_RX;
+    int axis = (int)f->direction % 3;
+    *(axis == 0 ? &e.x : axis == 1 ? &e.y : &e.z) = 1.0;
+    if (is_turn) {
+        return (ItmMeasured){.cov_a = {.ang = e}, .rate = itm_vec_dot(e, t->ang), .bias = itm_vec_dot(e, a->ang)};
+    }
+    ItmVec3 v = itm_vec_add(t->lin, itm_vec_cross(t->ang, arm));
+    ItmVec3 bias = itm_vec_add(a->lin, itm_vec_add(itm_vec_cross(a->ang, arm),
+                                                   itm_vec_cross(t->ang, itm_vec_cross(t->ang, arm))));
+    return (ItmMeasured){.cov_a = {.ang = itm_vec_cross(arm, e), .lin = e},
+                         .value = itm_vec_dot(e, itm_vec_add(d->x[f->body], arm)),
+                         .rate = itm_vec_dot(e, v),
+                         .bias = itm_vec_dot(e, bias)};
+}
+
+static ItmMeasured look_at_row(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i)
+{
+    return rim->actuator[i] != ITM_NONE ? itm_measure_compute(m, d, line_of(m, rim->actuator[i]))
+                                        : look_at_frame(d, &rim->frames[i]);
 }
 
 void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 {
     for (int i = 0; i < rim->n; i++) {
-        ItmMeasured x = itm_measure_compute(m, d, line_of(m, rim->actuator[i]));
+        ItmMeasured x = look_at_row(m, d, rim, i);
         rim->s[i] = x.value;
         rim->w[i] = x.rate;
     }
@@ -211,19 +256,11 @@ static void half_solve_chain(const ItmModel* m, ItmData* d, const ItmRowBlock* b
 }
 
 // y = L^-1 A_i', over all velocities
-static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, double* y)
+static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x, double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
-    const ItmMeasured* x = &d->push_measured[m->actuator_push[rim->actuator[i]]];
-    const ItmMeasure* line = line_of(m, rim->actuator[i]);
-    ItmSpatial cov[2];
-    int nbody = 0;
-    if (line->body_a != ITM_NONE) {
-        cov[nbody++] = x->cov_a;
-    }
-    if (line->body_b != ITM_NONE) {
-        cov[nbody++] = x->cov_b;
-    }
+    bool has_a = rim->actuator[i] == ITM_NONE || line_of(m, rim->actuator[i])->body_a != ITM_NONE;
+    ItmSpatial cov[2] = {has_a ? x->cov_a : x->cov_b, x->cov_b};
     memset(y, 0, sizeof(double) * (size_t)m->nv);
     if (rim->is_chain[i]) {
         half_solve_chain(m, d, block, y, cov);
@@ -239,12 +276,10 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
     }
 }
 
-// y~, mu and a0 = A_i v_dot + A_i' v of interface i
-static void reduce_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
+// What the rows take off y of interface i: y~ and mu.
+static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
-    half_solve_interface(m, d, rim, i, y);
-    rim->a0[i] = dot(y, rim->y_free, m->nv) + d->push_measured[m->actuator_push[rim->actuator[i]]].bias;
     if (m->nrow > 0) {
         gather_rows(m, d, mu, y);
         itm_blocks_solve(&m->pattern, &d->factor, mu);
@@ -263,6 +298,14 @@ static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, in
     return sum;
 }
 
+// W of the first i + 1 interfaces, once i has joined.
+static void multiply_row(const ItmData* d, ItmRim* rim, int i)
+{
+    for (int j = 0; j <= i; j++) {
+        rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
+    }
+}
+
 // W, a0 and the free motion of the mechanism, M and H factored.
 static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
@@ -272,10 +315,29 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
         answer_rows(m, d, rim);
     }
     for (int i = 0; i < rim->n; i++) {
-        reduce_interface(m, d, rim, i);
-        for (int j = 0; j <= i; j++) {
-            rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
-        }
+        int actuator = rim->actuator[i];
+        double* y = rim->Y + i * m->nv;
+        ItmMeasured x = actuator != ITM_NONE ? d->push_measured[m->actuator_push[actuator]]
+                                             : look_at_frame(d, &rim->frames[i]);
+        half_solve_interface(m, d, rim, i, &x, y);
+        rim->a0[i] = dot(y, rim->y_free, m->nv) + x.bias;
+        answer_interface(m, d, rim, i);
+        multiply_row(d, rim, i);
+    }
+}
+
+void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
+{
+    itm_data_refresh(m, d);
+    if (m->nrow > 0) {
+        itm_rows_compute_jacobian(m, d);
+    }
+    itm_euler_factor(m, d, d->options.step);
+    for (int i = 0; i < rim->n; i++) {
+        ItmMeasured x = look_at_row(m, d, rim, i);
+        half_solve_interface(m, d, rim, i, &x, rim->Y + i * m->nv);
+        answer_interface(m, d, rim, i);
+        multiply_row(d, rim, i);
     }
 }
 
@@ -292,7 +354,9 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     rim->neliminated = 0;
     rim->ride.nc = 0;
     for (int i = 0; i < rim->n; i++) {
-        d->input[rim->actuator[i]] = 0.0;
+        if (rim->actuator[i] != ITM_NONE) {
+            d->input[rim->actuator[i]] = 0.0;
+        }
     }
     memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
     if (shift > 0.0) {

@@ -2,7 +2,8 @@
 //
 //   w+ = w + h (a0 + W lambda) + H_ic x,   W = A_i M^-1 A_i' - H_ib (H_bb + Omega)^-1 H_bi,   H = A M^-1 A'
 //
-// Interface rows are the line measures of chosen actuators, w = A_i v = s'. The bilateral rows b (joints that are not tree
+// Interface rows are the line measures of chosen actuators, w = A_i v = s', and directions of body frames: velocity of a point
+// along a world axis, angular velocity about one. The bilateral rows b (joints that are not tree
 // coordinates, couplings, motions) are eliminated. The bounded rows c (contacts, joint limits, dry friction, motors) either
 // ride in the RIM, with impulses x found by their own MLCP in every micro step, or those that were active in the mechanism's
 // last solve are eliminated too (the papers' smooth RIM).
@@ -37,9 +38,16 @@ typedef enum ItmRideMode {
 } ItmRideMode;
 
 // clang-format off
+// A direction of a frame on a body, as an interface row.
+typedef struct ItmRimFrame {
+    int     body;            // index in the model
+    ItmVec3 point;           // from the centre of mass, body axes                            m
+    ItmDirection direction;  // ITM_TX: velocity of the point along the world's x ... ITM_RZ: angular velocity about its z
+} ItmRimFrame;
+
 // A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
 typedef struct ItmRideRow {
-    bool   is_unilateral, is_rigid;
+    bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
     double lo, up;           // bounds of the force                                           N
@@ -76,7 +84,7 @@ typedef struct ItmRide {
     signed char* mode;       // ItmRideMode                                             (nc)
     signed char* side;       // tight: -1 lower bound, +1 upper                         (nc)
     double* ratio;           // slip: impulse over normal impulse                       (nc)
-    double  work[3];         // of the impulses: impact, friction, motors                           J
+    double* work;            // of the impulses over the macro step                     (nc)        J
 
     // a trial with the present modes: S x = ..., S = H over the active rows with slip tied to normals
     bool    is_factored;
@@ -116,6 +124,7 @@ typedef struct ItmRide {
     double* lo, *up;         //                                                         (nc)        N s
     double* x_bounce, *v_bounce;    //                                                  (nc)
     signed char* state;      //                                                         (nc)
+    struct ItmMlcpWorkspace* workspace;
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
 } ItmRide;
 
@@ -123,14 +132,15 @@ typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
     const ItmModel* model;
     ItmData* data;          // whose step this is, from extract to take-over
-    int*    actuator;       // of each interface                                        (n)
+    int*    actuator;       // of each interface, ITM_NONE: a direction of a frame      (n)
+    ItmRimFrame* frames;    // where it is one                                          (n)
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents: room for 4 depth a block              (4 n depth)
     bool*   is_chain;       // all bodies on the path have one velocity                 (n)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
 
     // itm_rim_measure: at the start of the step; micro steps carry them on
-    double* s;              // lengths                                                  (n)         m
+    double* s;              // lengths; frames: position along the axis, rotation since then (n)    m, rad
     double* w;              // rates                                                    (n)         m/s
 
     // itm_rim_extract
@@ -155,14 +165,16 @@ typedef struct ItmRim {
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
+    int     nswitch;        // bounded rows whose state changed between start and end of the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
 // clang-format on
 
 // Memory for n interfaces, in an arena that is measured and then laid out by the same call.
 void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n);
-// Choose the actuators (n); after the arena has its memory.
+// Choose the actuators (n); after the arena has its memory. ITM_NONE: the row is set by itm_rim_set_frame.
 void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators);
+void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFrame* frame);
 
 // Lengths and rates of the interfaces in the present state. After the velocity stage.
 void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
@@ -173,6 +185,10 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 // ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error; the state is then left half done, as with those below.
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
+
+// W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and
+// the rest of an extraction are void afterwards.
+void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim);
 
 // Start of K micro steps of H / K each. use_heun: lengths by the mean of the rates at both ends, otherwise by the last one
 // (semi-implicit Euler).
@@ -197,8 +213,11 @@ typedef struct ItmRimSpectrum {
     double condition;     // largest over smallest; INFINITY where the rank is less than n
 } ItmRimSpectrum;
 
-// Of rim->W. value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
+// Of a mobility W (n x n). value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
 // scratch (n (n + 1)). False: LAPACK found no eigenvalues (W is not finite).
+bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
+                                   double* M_eff, double* scratch);
+// Of rim->W.
 bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
                               double* scratch);
 

@@ -15,11 +15,7 @@
 static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
 {
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < b->nrow; i++) {
-        // the rows are those of the evaluation: this part of their bias is in A v already
-        b->rows[i].bias *= 1.0 - rim->shift / rim->H;
-    }
-    itm_bounded_set_offsets(m, d, v, rim->H);
+    itm_ride_set_offsets(m, d, rim, v);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
@@ -45,16 +41,36 @@ static void report(const ItmRim* rim, ItmData* d)
     for (int i = 0; i < r->nc; i++) {
         b->v_after[r->table[i]] = r->wc[i];
         b->state[r->table[i]] = r->state[i];
+        if (r->rows[i].is_motor) {
+            d->ledger[ITM_LEDGER_MOTION] += r->work[i];
+        } else {
+            d->ledger[r->rows[i].is_unilateral ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= r->work[i];
+        }
     }
-    d->ledger[ITM_LEDGER_IMPACT] -= r->work[0];
-    d->ledger[ITM_LEDGER_FRICTION] -= r->work[1];
-    d->ledger[ITM_LEDGER_MOTION] += r->work[2];
+}
+
+// Rows that hold now and did not before, or the other way round; rows that were not there before count from where they are open.
+static int count_switches(const ItmRim* rim, const ItmBounded* b)
+{
+    int n = 0;
+    for (int i = 0; i < b->nrow; i++) {
+        int known = itm_bounded_find(b, b->rows[i].key);
+        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
+        n += b->blocks[b->rows[i].block].rides ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
+    }
+    for (int i = 0; i < rim->ride.nc; i++) {
+        int known = itm_bounded_find(b, b->rows[rim->ride.table[i]].key);
+        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
+        n += held != (rim->ride.state[i] == ITM_ROW_ACTIVE);
+    }
+    return n;
 }
 
 // Bounded rows: v and v_mean with their impulses, push the displacement that undoes penetration.
 static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
 {
     ItmBounded* b = d->bounded;
+    rim->nswitch = 0;
     if (b->nrow == 0) {
         itm_bounded_finish(m, d, v, push);
         return ITM_OK;
@@ -64,6 +80,7 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     if (status != ITM_OK) {
         return status;
     }
+    rim->nswitch = count_switches(rim, b);
     place(&rim->ride, b->x, rim->ride.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->ride, b->x, rim->ride.Q0);

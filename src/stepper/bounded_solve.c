@@ -142,8 +142,8 @@ static bool report(ItmData* d, const ItmMlcpInfo* info)
     return is_solved;
 }
 
-ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpResult* result, const ItmMlcpProblem* problem,
-                                 const int* table)
+ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
+                                 const ItmMlcpProblem* problem, const int* table)
 {
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
@@ -152,7 +152,7 @@ ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpResult* r
     options.tolerance = d->bounded->feeds_gaps_back ? fmin(TIGHT, tolerance) : tolerance;
     options.effort = m->contact_options.effort;
     options.warm_start = true;
-    ItmStatus status = itm_mlcp_solve(d->bounded->workspace, result, problem, &options, &d->error);
+    ItmStatus status = itm_mlcp_solve(workspace, result, problem, &options, &d->error);
     if (status == ITM_OK && !report(d, &result->info)) {
         note_residual(d->bounded, table[result->info.worst_row], result->info.residual);
     }
@@ -174,7 +174,7 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .contacts = b->island_couplings,
     };
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
-    ItmStatus status = itm_bounded_solve_mlcp(m, d, &result, &problem, b->global);
+    ItmStatus status = itm_bounded_solve_mlcp(m, d, b->workspace, &result, &problem, b->global);
     if (status != ITM_OK) {
         return status;
     }

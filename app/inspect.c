@@ -1,0 +1,203 @@
+// interim inspect: what mechanisms are like at their interfaces, at any time of a run.
+#include "app.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AT_KEY "run.duration"  // --at is read, with its unit, as the end of the run
+
+static const AppOption OPTIONS[] = {
+    {APP_OPTION_OVERRIDE, "--at", 't', "TIME", AT_KEY, "the time to look at, as in 2s; the start without this option"},
+    {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
+     "change a value of the model, as in cosim.coupling=rim; may be repeated"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+};
+
+// ---------------------------------------------------------------------------- numbers
+
+static void print_matrix(const ItmInterfaceView* view, const char* name, const double* A)
+{
+    printf("  %s\n      ", name);
+    for (int j = 0; j < view->n; j++) {
+        printf(" %12s", view->n > 1 ? itm_direction_name(view->direction[j]) : "length");
+    }
+    printf("\n");
+    for (int i = 0; i < view->n; i++) {
+        printf("    %-2s", view->n > 1 ? itm_direction_name(view->direction[i]) : "");
+        for (int j = 0; j < view->n; j++) {
+            printf(" %12.5g", A[i * view->n + j]);
+        }
+        printf("\n");
+    }
+}
+
+// Eigenvalues and vectors of the symmetric A (3 x 3) by Jacobi's rotations, ascending; vectors by columns.
+static void solve_small(double A[3][3], double value[3], double V[3][3])
+{
+    for (int i = 0; i < 9; i++) {
+        V[i / 3][i % 3] = i / 3 == i % 3 ? 1.0 : 0.0;
+    }
+    for (int sweep = 0; sweep < 30; sweep++) {
+        for (int p = 0; p < 2; p++) {
+            for (int q = p + 1; q < 3; q++) {
+                double turn = 0.5 * atan2(2.0 * A[p][q], A[q][q] - A[p][p]), c = cos(turn), s = sin(turn);
+                for (int k = 0; k < 3; k++) {
+                    double x = A[k][p], y = A[k][q];
+                    A[k][p] = c * x - s * y;
+                    A[k][q] = s * x + c * y;
+                }
+                for (int k = 0; k < 3; k++) {
+                    double x = A[p][k], y = A[q][k], u = V[k][p], v = V[k][q];
+                    A[p][k] = c * x - s * y;
+                    A[q][k] = s * x + c * y;
+                    V[k][p] = c * u - s * v;
+                    V[k][q] = s * u + c * v;
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        value[i] = A[i][i];
+    }
+}
+
+// Belted ellipsoid of the translations or rotations: how heavy the mechanism is along u is 1 / (u' W u); its principal axes are
+// those of that part of W.                                                                         [flexible-rim, section IV]
+static void print_ellipsoid(const ItmInterfaceView* view, ItmDirection first, const char* what, const char* unit)
+{
+    int row[3], n = 0;
+    for (int i = 0; i < view->n; i++) {
+        if (view->direction[i] >= first && view->direction[i] < first + 3) {
+            row[n++] = i;
+        }
+    }
+    if (n < 3) {
+        return;
+    }
+    double A[3][3], value[3], V[3][3], most = 0.0;
+    for (int i = 0; i < 9; i++) {
+        A[i / 3][i % 3] = view->W[row[i / 3] * view->n + row[i % 3]];
+    }
+    solve_small(A, value, V);
+    for (int i = 0; i < 3; i++) {
+        most = fmax(most, value[i]);
+    }
+    printf("  %s\n", what);
+    for (int i = 0; i < 3; i++) {
+        if (value[i] > 1e-12 * most) {
+            printf("    %12.5g %-6s", 1.0 / value[i], unit);
+        } else {
+            printf("    %12s %-6s", "immobile", "");
+        }
+        printf("  along (%8.5f, %8.5f, %8.5f)\n", V[0][i], V[1][i], V[2][i]);
+    }
+}
+
+static void print_view(const ItmInterfaceView* view)
+{
+    printf("\n%s%s%s\n", view->mechanism, view->mechanism[0] != '\0' ? "." : "", view->name);
+    print_matrix(view, "W, mobility [1/kg, 1/(kg m), 1/(kg m^2)]", view->W);
+    print_matrix(view, view->rank < view->n ? "M_eff, effective mass [kg, kg m, kg m^2]; pseudo-inverse, W is singular"
+                                            : "M_eff, effective mass [kg, kg m, kg m^2]",
+                 view->M_eff);
+    printf("  rank         %d of %d\n", view->rank, view->n);
+    if (isinf(view->condition)) {
+        printf("  condition    singular: it cannot move along %d %s\n", view->n - view->rank,
+               view->n - view->rank == 1 ? "direction" : "directions");
+    } else {
+        printf("  condition    %.4g\n", view->condition);
+    }
+    print_ellipsoid(view, ITM_TX, "belted ellipsoid of translations: effective masses", "kg");
+    print_ellipsoid(view, ITM_RX, "and of rotations: effective moments of inertia", "kg m^2");
+    printf("  moves        ");
+    for (int i = 0; i < view->n; i++) {
+        printf(" %.5g", view->velocity[i]);
+    }
+    printf("\n  accelerates  ");
+    for (int i = 0; i < view->n; i++) {
+        printf(" %.5g", view->acceleration[i]);
+    }
+    printf("   without interface forces\n");
+}
+
+// ---------------------------------------------------------------------------- command
+
+static int look(ItmCosim* cosim)
+{
+    int n = itm_cosim_get_interface_count(cosim);
+    printf("time         %.9g s\n", itm_cosim_get_time(cosim));
+    for (int i = 0; i < n; i++) {
+        ItmInterfaceView view;
+        if (itm_cosim_inspect(cosim, i, &view) != ITM_OK) {
+            app_print_error(itm_cosim_get_error(cosim));
+            return APP_BROKE_DOWN;
+        }
+        print_view(&view);
+        const char* row = itm_cosim_get_active_row(cosim, 0);
+        printf("  active rows   %s", row != NULL ? "" : "none");
+        for (int k = 1; row != NULL; k++) {
+            printf("%s%s", k > 1 ? ", " : "", row);
+            row = itm_cosim_get_active_row(cosim, k);
+        }
+        printf("\n");
+    }
+    return APP_FINISHED;
+}
+
+static int step_and_look(ItmCosim* cosim, double time)
+{
+    if (itm_cosim_get_interface_count(cosim) == 0) {
+        fprintf(stderr, "interim: there is nothing to inspect: the model has no interfaces and no bonds; name frames in a "
+                        "section 'interfaces' of multibody\n");
+        return APP_BAD_INPUT;
+    }
+    // the communication point at or before the time
+    long nstep = (long)floor(time / itm_cosim_get_step(cosim) * (1.0 + 1e-12) + 1e-9);
+    for (long i = 0; i < nstep; i++) {
+        if (itm_cosim_step(cosim) != ITM_OK) {
+            fprintf(stderr, "interim: broke down at %.9g s: %s\n", itm_cosim_get_time(cosim),
+                    itm_cosim_get_error(cosim)->message);
+            return APP_BROKE_DOWN;
+        }
+    }
+    return look(cosim);
+}
+
+static int run(const AppArguments* arguments)
+{
+    bool has_time = false;
+    for (int i = 0; i < arguments->noverride; i++) {
+        has_time = has_time || strncmp(arguments->overrides[i], AT_KEY "=", strlen(AT_KEY) + 1) == 0;
+    }
+    ItmModelFile* file = app_load(arguments);
+    if (file == NULL) {
+        return APP_BAD_INPUT;
+    }
+    ItmCosim* cosim = NULL;
+    ItmError error = {0};
+    int status = APP_BAD_INPUT;
+    if (itm_file_create_cosim(&cosim, file, NULL, &error) != ITM_OK) {
+        app_print_error(&error);
+    } else {
+        status = step_and_look(cosim, has_time ? file->run.duration : 0.0);
+    }
+    itm_cosim_destroy(cosim);
+    itm_file_destroy(file);
+    return status;
+}
+
+const AppCommand app_inspect_command = {
+    .name = "inspect",
+    .synopsis = "MODEL.yaml [OPTION]...",
+    .help = "show mobility and effective mass at the interfaces, at any time of a run",
+    .details =
+        "Runs a model up to a time and shows every interface of every mechanism there: frames of the section\n"
+        "interfaces, and actuators with a bond. W gives the velocities that unit impulses cause, M_eff is its\n"
+        "inverse; rank and condition number say how well posed the coupling is, the belted ellipsoid how heavy\n"
+        "the mechanism is along its principal axes, active rows which contacts, stops and frictions hold just\n"
+        "now and are part of W.",
+    .options = OPTIONS,
+    .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
+    .run = run,
+};

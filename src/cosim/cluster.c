@@ -1,0 +1,559 @@
+// Mechanisms that frame bonds connect.
+//
+// Exchange of impulses: the interface models of all, each made at the middle of the step, are joined (src/rim/join.h) and take the
+// micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Exchange
+// hold [nonsmooth-rim, section IV; flexible-rim, section II]: every mechanism takes its own steps h, each solved together with
+// the interface models of the others as they were at the communication point. The two sides of a frame then find impulses of
+// their own, which agree only as far as the models do.
+#include "cosim/builder.h"
+#include "cosim/cosim.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/union_find.h"
+#include "math/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFUSE(field, ...) itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", field, __VA_ARGS__)
+#define MEETING_TOLERANCE 1e-6  // m: how far frames may be apart at the start
+#define MOST_MICRO_STEPS 1000000L
+
+static ItmStatus refuse_memory(ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory for joined mechanisms");
+}
+
+// ---------------------------------------------------------------------------- which
+
+static const ItmInterface* get_end(const ItmCosim* x, const ItmFrameBond* bond, bool is_a)
+{
+    return &x->interfaces[is_a ? bond->a : bond->b];
+}
+
+static int find_place(const ItmCluster* cluster, int mechanism)
+{
+    int i = 0;
+    while (cluster->mechanisms[i] != mechanism) {
+        i++;
+    }
+    return i;
+}
+
+static void add_links(const ItmCosim* x, ItmCluster* cluster, ItmFrameBond* bond)
+{
+    const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
+    bond->cluster = (int)(cluster - x->clusters);
+    bond->link = cluster->nlink;
+    for (int i = 0; i < bond->n; i++) {
+        cluster->links[cluster->nlink++] = (ItmRimLink){.a = find_place(cluster, a->mechanism),
+                                                        .row_a = a->first + i,
+                                                        .b = find_place(cluster, b->mechanism),
+                                                        .row_b = b->first + i,
+                                                        .turn = {ITM_NONE, ITM_NONE}};
+    }
+}
+
+// All bonds of a cluster exchange alike.
+static ItmStatus choose_exchange(ItmCosim* x, ItmCluster* cluster, ItmError* error)
+{
+    const ItmFrameBond* first = NULL;
+    for (int i = 0; i < x->nframe_bond; i++) {
+        const ItmFrameBond* bond = &x->frame_bonds[i];
+        if (&x->clusters[bond->cluster] != cluster) {
+            continue;
+        }
+        first = first == NULL ? bond : first;
+        if (bond->options.exchange != first->options.exchange) {
+            return REFUSE("exchange", "frame bonds '%s' and '%s' join one chain of mechanisms and must exchange alike",
+                          first->name, bond->name);
+        }
+        bool is_smooth = bond->options.coupling == ITM_COUPLING_RIM;
+        for (int k = 0; k < 2; k++) {
+            ItmMechanism* part = &x->mechanisms[get_end(x, bond, k == 0)->mechanism];
+            part->is_smooth = part->is_smooth && is_smooth;
+        }
+    }
+    cluster->is_held = first->options.exchange == ITM_EXCHANGE_HOLD;
+    return ITM_OK;
+}
+
+static long greatest_common_divisor(long a, long b)
+{
+    return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
+
+// Micro steps from the mechanisms' own steps: all of them meet.
+static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCluster* cluster, ItmError* error)
+{
+    long K = 1;
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        const ItmMechanismDef* def = &b->mechanisms.items[cluster->mechanisms[i]];
+        bool has_own = def->has_step && !x->options.is_monolithic;
+        long n = has_own ? itm_cosim_count_whole(x->step, def->step.step) : 1;
+        if (n == 0) {
+            return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
+                          def->step.step, def->name);
+        }
+        K = K / greatest_common_divisor(K, n) * n;
+        if (K > MOST_MICRO_STEPS) {
+            return REFUSE("step", "the steps of the mechanisms that frame bonds join have no common measure above %g s",
+                          x->step / (double)MOST_MICRO_STEPS);
+        }
+    }
+    cluster->K = (int)K;
+    return ITM_OK;
+}
+
+static ItmStatus fill_cluster(ItmCosim* x, const ItmCosimBuilder* b, int* root, int set, ItmError* error)
+{
+    ItmCluster* cluster = &x->clusters[x->ncluster];
+    int nlink = 0;
+    for (int i = 0; i < x->nframe_bond; i++) {
+        nlink += x->frame_bonds[i].n;
+    }
+    x->ncluster++;
+    cluster->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *cluster->mechanisms);
+    cluster->links = calloc((size_t)nlink + 1, sizeof *cluster->links);
+    if (cluster->mechanisms == NULL || cluster->links == NULL) {
+        return refuse_memory(error);
+    }
+    for (int i = 0; i < x->nmechanism; i++) {
+        if (itm_union_find(root, i) == set) {
+            x->mechanisms[i].cluster = x->ncluster - 1;
+            x->mechanisms[i].is_smooth = true;
+            cluster->mechanisms[cluster->nmechanism++] = i;
+        }
+    }
+    for (int i = 0; i < x->nframe_bond; i++) {
+        if (itm_union_find(root, get_end(x, &x->frame_bonds[i], true)->mechanism) == set) {
+            add_links(x, cluster, &x->frame_bonds[i]);
+        }
+    }
+    ItmStatus status = choose_exchange(x, cluster, error);
+    return status == ITM_OK ? choose_micro_steps(x, b, cluster, error) : status;
+}
+
+ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
+{
+    int* root = calloc((size_t)x->nmechanism + 1, sizeof *root);
+    bool* is_joined = calloc((size_t)x->nmechanism + 1, sizeof *is_joined);
+    ItmStatus status = root != NULL && is_joined != NULL ? ITM_OK : refuse_memory(error);
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        root[i] = i;
+        x->mechanisms[i].cluster = ITM_NONE;
+    }
+    for (int i = 0; i < x->nframe_bond && status == ITM_OK; i++) {
+        int first = get_end(x, &x->frame_bonds[i], true)->mechanism, second = get_end(x, &x->frame_bonds[i], false)->mechanism;
+        itm_union_join(root, first, second);
+        is_joined[first] = is_joined[second] = true;
+    }
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        if (is_joined[i] && itm_union_find(root, i) == i) {
+            status = fill_cluster(x, b, root, i, error);
+        }
+    }
+    free(root);
+    free(is_joined);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- memory
+
+// The bonds of line actuators of all its mechanisms, in the order of the joined model.
+static void lay_out(ItmCosim* x, ItmCluster* cluster, ItmRim* const* rims)
+{
+    ItmArena* arena = &cluster->arena;
+    itm_rim_join_lay_out(&cluster->join, arena, rims, cluster->nmechanism, cluster->links, cluster->nlink);
+    int n = cluster->join.nline;
+    ItmCoupler* coupler = &cluster->coupler;
+    coupler->n = n;
+    coupler->bonds = ITM_TAKE(arena, int, n);
+    coupler->lambda = ITM_TAKE(arena, double, n);
+    coupler->w_end = ITM_TAKE(arena, double, n);
+    for (int j = 0; j < n && arena->block != NULL; j++) {
+        const ItmMechanism* part = &x->mechanisms[cluster->mechanisms[cluster->join.line_rim[j]]];
+        coupler->bonds[j] = part->bonds[cluster->join.line_row[j]];
+    }
+}
+
+static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim* const* rims, int own)
+{
+    ItmRim** seen = ITM_TAKE(&view->arena, ItmRim*, cluster->nmechanism);
+    view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
+    ItmRim measuring = {0};
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]->n);
+        if (seen != NULL) {
+            seen[i] = i == own ? rims[i] : &view->others[i];
+            // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
+            for (int k = 0; k < rims[i]->n && i != own; k++) {
+                view->others[i].actuator[k] = ITM_NONE;
+            }
+        }
+    }
+    itm_rim_join_lay_out(&view->join, &view->arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
+                         cluster->nlink);
+}
+
+static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError* error)
+{
+    cluster->views = calloc((size_t)cluster->nmechanism, sizeof *cluster->views);
+    if (cluster->views == NULL) {
+        return refuse_memory(error);
+    }
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+        ItmClusterView* view = &cluster->views[i];
+        lay_out_view(view, cluster, rims, i);
+        if (itm_arena_allocate(&view->arena) != 0) {
+            return refuse_memory(error);
+        }
+        lay_out_view(view, cluster, rims, i);
+        status = itm_rim_join_create_workspace(&view->join, error);
+    }
+    return status;
+}
+
+static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims, ItmError* error)
+{
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        rims[i] = &x->mechanisms[cluster->mechanisms[i]].rim;
+    }
+    lay_out(x, cluster, rims);
+    if (itm_arena_allocate(&cluster->arena) != 0) {
+        return refuse_memory(error);
+    }
+    lay_out(x, cluster, rims);
+    ItmCoupler* coupler = &cluster->coupler;
+    coupler->name = x->mechanisms[cluster->mechanisms[0]].name;
+    coupler->rim = &cluster->join.rim;
+    coupler->cluster = (int)(cluster - x->clusters);
+    coupler->K = cluster->K;
+    coupler->use_heun = true;
+    for (int j = 0; j < coupler->n; j++) {
+        const ItmBond* bond = &x->bonds[coupler->bonds[j]];
+        if (itm_coupling_is_rim(bond->options.coupling)) {
+            const ItmMechanism* part = &x->mechanisms[bond->mechanism];
+            coupler->use_heun = coupler->use_heun && part->use_heun;
+            coupler->K = part->K;
+        }
+    }
+    ItmStatus status = itm_rim_join_create_workspace(&cluster->join, error);
+    return status == ITM_OK && cluster->is_held ? create_views(cluster, rims, error) : status;
+}
+
+// Orientations at the start are those that stay; points must meet.
+static ItmStatus meet(ItmCosim* x, ItmFrameBond* bond, ItmError* error)
+{
+    const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
+    const ItmMechanism *part_a = &x->mechanisms[a->mechanism], *part_b = &x->mechanisms[b->mechanism];
+    ItmMat3 R_a = part_a->data->R[a->frame.body], R_b = part_b->data->R[b->frame.body];
+    bond->turn = itm_mat_t_mul(&R_a, &R_b);
+    if (!(bond->drift <= MEETING_TOLERANCE)) {
+        return REFUSE(bond->name,
+                      "interfaces '%s' of '%s' and '%s' of '%s' do not meet at the start: their points are %.6g m apart along "
+                      "the directions of the bond",
+                      a->name, part_a->name, b->name, part_b->name, bond->drift);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error)
+{
+    ItmRim** rims = calloc((size_t)x->nmechanism + 1, sizeof *rims);
+    ItmStatus status = rims != NULL ? ITM_OK : refuse_memory(error);
+    for (int i = 0; i < x->ncluster && status == ITM_OK; i++) {
+        status = create_cluster(x, &x->clusters[i], rims, error);
+    }
+    free(rims);
+    if (status == ITM_OK) {
+        itm_clusters_arrive(x);
+    }
+    for (int i = 0; i < x->nframe_bond && status == ITM_OK; i++) {
+        status = meet(x, &x->frame_bonds[i], error);
+    }
+    return status;
+}
+
+void itm_clusters_destroy(ItmCosim* x)
+{
+    for (int i = 0; i < x->ncluster; i++) {
+        ItmCluster* cluster = &x->clusters[i];
+        for (int k = 0; k < cluster->nmechanism && cluster->views != NULL; k++) {
+            itm_rim_join_destroy_workspace(&cluster->views[k].join);
+            itm_arena_free(&cluster->views[k].arena);
+        }
+        free(cluster->views);
+        itm_rim_join_destroy_workspace(&cluster->join);
+        itm_arena_free(&cluster->arena);
+        free(cluster->mechanisms);
+        free(cluster->links);
+    }
+    free(x->clusters);
+}
+
+// ---------------------------------------------------------------------------- the cut
+
+// Rotation vector of R (world axes), small or not.
+static ItmVec3 rotation_vector(const ItmMat3* R)
+{
+    ItmQuat q = itm_quat_from_mat(R);
+    double sign = q.w < 0.0 ? -1.0 : 1.0, sine = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+    double scale = sine > 1e-12 ? 2.0 * atan2(sine, fabs(q.w)) / sine : 2.0;
+    return itm_vec_scale(sign * scale, itm_vec(q.x, q.y, q.z));
+}
+
+// From the point of b to that of a, in the positions that the data objects have just now.
+static ItmVec3 compute_distance(const ItmCosim* x, const ItmFrameBond* bond)
+{
+    ItmVec3 at[2];
+    for (int k = 0; k < 2; k++) {
+        const ItmInterface* end = get_end(x, bond, k == 0);
+        const ItmData* d = x->mechanisms[end->mechanism].data;
+        at[k] = itm_vec_add(d->x[end->frame.body], itm_mat_mul_vec(&d->R[end->frame.body], end->frame.point));
+    }
+    return itm_vec_sub(at[0], at[1]);
+}
+
+// Gaps of a bond, a less b, by direction in world axes.
+static void compute_gaps(const ItmCosim* x, const ItmFrameBond* bond, double gap[ITM_DIRECTION_COUNT])
+{
+    const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
+    const ItmData *d_a = x->mechanisms[a->mechanism].data, *d_b = x->mechanisms[b->mechanism].data;
+    int i = a->frame.body, j = b->frame.body;
+    ItmVec3 d = compute_distance(x, bond);
+    // R_a turn R_b' is how far a has turned beyond b
+    ItmMat3 wanted = itm_mat_mul(&d_a->R[i], &bond->turn);
+    ItmMat3 R_b_t = itm_mat_transpose(&d_b->R[j]);
+    ItmMat3 beyond = itm_mat_mul(&wanted, &R_b_t);
+    ItmVec3 e = rotation_vector(&beyond);
+    double all[ITM_DIRECTION_COUNT] = {d.x, d.y, d.z, e.x, e.y, e.z};
+    memcpy(gap, all, sizeof all);
+}
+
+// Length of those of the directions first ... first + 2 that the bond holds.
+static double measure_part(unsigned directions, const double* value, int first)
+{
+    double sum = 0.0;
+    for (int k = first; k < first + 3; k++) {
+        sum += directions >> k & 1u ? value[k] * value[k] : 0.0;
+    }
+    return sqrt(sum);
+}
+
+static void measure_bond(ItmCosim* x, ItmFrameBond* bond)
+{
+    const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
+    const double *w_a = x->mechanisms[a->mechanism].rim.w + a->first, *w_b = x->mechanisms[b->mechanism].rim.w + b->first;
+    double gap[ITM_DIRECTION_COUNT], slip[ITM_DIRECTION_COUNT] = {0.0};
+    double* link = x->clusters[bond->cluster].join.gap + bond->link;
+    compute_gaps(x, bond, gap);
+    for (int k = 0, i = 0; k < ITM_DIRECTION_COUNT; k++) {
+        if (a->directions >> k & 1u) {
+            slip[k] = w_a[i] - w_b[i];
+            link[i++] = gap[k];
+        }
+    }
+    bond->drift = measure_part(a->directions, gap, ITM_TX);
+    bond->angle = measure_part(a->directions, gap, ITM_RX);
+    bond->slip = measure_part(a->directions, slip, ITM_TX);
+}
+
+void itm_clusters_measure(ItmCosim* x)
+{
+    for (int i = 0; i < x->nframe_bond; i++) {
+        measure_bond(x, &x->frame_bonds[i]);
+    }
+}
+
+void itm_clusters_arrive(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        if (part->cluster != ITM_NONE) {
+            itm_data_refresh(part->model, part->data);
+            itm_rim_measure(part->model, part->data, &part->rim);
+        }
+    }
+    itm_clusters_measure(x);
+}
+
+// ---------------------------------------------------------------------------- exchange of impulses
+
+// Let the translations of side b be those of the point of a, (v + w x d)_k = v_k + d_l w_m - d_m w_l, where all rotations are rows.
+static void set_levers(const ItmCosim* x, ItmCluster* cluster)
+{
+    for (int i = 0; i < x->nframe_bond; i++) {
+        const ItmFrameBond* bond = &x->frame_bonds[i];
+        if (&x->clusters[bond->cluster] != cluster || bond->n < ITM_DIRECTION_COUNT) {
+            continue;
+        }
+        ItmVec3 distance = compute_distance(x, bond);
+        const double d[3] = {distance.x, distance.y, distance.z};
+        int turns = get_end(x, bond, false)->first + ITM_RX;
+        for (int k = 0; k < 3; k++) {
+            ItmRimLink* link = &cluster->join.links[bond->link + k];
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            link->turn[0] = turns + l;
+            link->lever[0] = d[m];
+            link->turn[1] = turns + m;
+            link->lever[1] = -d[l];
+        }
+    }
+}
+
+static void note_rank(ItmCosim* x, const ItmCluster* cluster, bool has_lost)
+{
+    for (int i = 0; i < cluster->nmechanism && has_lost; i++) {
+        *x->mechanisms[cluster->mechanisms[i]].nlost += 1.0;
+    }
+}
+
+ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler)
+{
+    if (coupler->cluster == ITM_NONE) {
+        itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
+        return ITM_OK;
+    }
+    ItmCluster* cluster = &x->clusters[coupler->cluster];
+    set_levers(x, cluster);
+    ItmStatus status = itm_rim_join_begin(&cluster->join, coupler->K, coupler->use_heun);
+    note_rank(x, cluster, status == ITM_OK && cluster->join.rank < cluster->nlink);
+    return status;
+}
+
+// Impulses of the links on mechanism a of each bond, added to the memories.
+static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0)
+{
+    for (int i = 0; i < x->nframe_bond; i++) {
+        ItmFrameBond* bond = &x->frame_bonds[i];
+        unsigned directions = get_end(x, bond, true)->directions;
+        for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT && &x->clusters[bond->cluster] == cluster; k++) {
+            if (directions >> k & 1u) {
+                bond->memory->impulse[k] += P0[bond->link + row++];
+            }
+        }
+    }
+}
+
+static void forget(ItmCosim* x, const ItmCluster* cluster)
+{
+    for (int i = 0; i < x->nframe_bond; i++) {
+        if (&x->clusters[x->frame_bonds[i].cluster] == cluster) {
+            memset(x->frame_bonds[i].memory, 0, sizeof(ItmFrameMemory));
+        }
+    }
+}
+
+void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
+{
+    if (coupler->cluster != ITM_NONE) {
+        ItmCluster* cluster = &x->clusters[coupler->cluster];
+        itm_rim_join_end(&cluster->join);
+        forget(x, cluster);
+        remember(x, cluster, cluster->join.P0);
+    }
+}
+
+static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
+{
+    ItmCoupler* coupler = &cluster->coupler;
+    for (int j = 0; j < coupler->n; j++) {
+        coupler->lambda[j] = x->bonds[coupler->bonds[j]].held;
+    }
+    ItmStatus status = itm_coupler_begin(x, coupler);
+    // without contacts a step is as good as many: nothing in it changes
+    int K = cluster->join.rim.ride.nc > 0 ? coupler->K : 1;
+    double h = x->step / K;
+    for (int k = 0; k < K && status == ITM_OK; k++) {
+        status = itm_rim_advance(coupler->rim, h, coupler->lambda);
+    }
+    if (status == ITM_OK) {
+        itm_coupler_end(x, coupler);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- exchange hold
+
+// One own step of a mechanism with the others' interface models.
+static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmClusterView* view, int own, double h)
+{
+    itm_data_refresh(part->model, part->data);
+    itm_rim_measure(part->model, part->data, &part->rim);
+    ItmStatus status = itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), h, 0.0,
+                                       ITM_RIM_RIDE);
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        if (i != own) {
+            view->others[i].H = h;
+        }
+    }
+    if (status == ITM_OK) {
+        status = itm_rim_join_begin(&view->join, 1, false);
+    }
+    if (status == ITM_OK) {
+        status = itm_rim_advance(&view->join.rim, h, cluster->coupler.lambda);
+    }
+    if (status == ITM_OK) {
+        itm_rim_join_end(&view->join);
+        status = itm_rim_take_over(part->model, part->data, &part->rim);
+        *part->nswitch += part->rim.nswitch;
+    }
+    return status;
+}
+
+static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
+{
+    // what each sees of the others, before any of them moves
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        for (int k = 0; k < cluster->nmechanism; k++) {
+            if (k != i) {
+                itm_rim_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
+            }
+        }
+    }
+    forget(x, cluster);
+    bool has_lost = false;
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[cluster->mechanisms[i]];
+        ItmClusterView* view = &cluster->views[i];
+        for (int k = 0; k < cluster->nlink; k++) {
+            view->join.gap[k] = cluster->join.gap[k] / part->nsub;
+        }
+        for (int k = 0; k < part->nsub; k++) {
+            ItmStatus status = step_with_others(cluster, part, view, i, x->step / part->nsub);
+            if (status != ITM_OK) {
+                itm_mechanism_note_failure(part, status);
+                cluster->error = part->error;
+                return status;
+            }
+            has_lost = has_lost || view->join.rank < cluster->nlink;
+            if (i == 0) {
+                remember(x, cluster, view->join.P0);
+            }
+        }
+    }
+    note_rank(x, cluster, has_lost);
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- a macro step
+
+void itm_cluster_run(ItmCosim* x, ItmCluster* cluster)
+{
+    double start = itm_clock();
+    if (cluster->is_held) {
+        cluster->status = run_held(x, cluster);
+    } else {
+        cluster->status = run_joined(x, cluster);
+        if (cluster->status != ITM_OK) {
+            const ItmError* cause = &cluster->join.rim.data->error;
+            itm_error_set(&cluster->error, cluster->status, "itm_cosim_step", cause->field, "interface model of '%s': %s",
+                          cluster->coupler.name, cause->message);
+        }
+    }
+    cluster->cost += itm_clock() - start;
+}

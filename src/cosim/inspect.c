@@ -1,0 +1,84 @@
+// Looking at interfaces: mobility, effective mass, and the rows that hold.
+#include "cosim/cosim.h"
+
+#include "base/error.h"
+#include "contact/contact.h"
+
+#include <string.h>
+
+int itm_cosim_get_interface_count(const ItmCosim* x)
+{
+    return x->ninterface + x->nbond;
+}
+
+// Rows first ... first + n of the interface model of a mechanism.
+static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceView* view)
+{
+    double scratch[42];
+    ItmRim* rim = &part->rim;
+    ItmData* d = part->data;
+    itm_data_refresh(part->model, d);
+    itm_rim_measure(part->model, d, rim);
+    ItmStatus status =
+        itm_rim_extract(part->model, d, rim, itm_data_get_time(d), d->options.step, 0.0, ITM_RIM_ELIMINATE);
+    if (status != ITM_OK) {
+        itm_mechanism_note_failure(part, status);
+        x->error = part->error;
+        return status;
+    }
+    for (int i = 0; i < view->n; i++) {
+        view->acceleration[i] = rim->a0[first + i];
+        view->velocity[i] = rim->w[first + i];
+        for (int j = 0; j < view->n; j++) {
+            view->W[i * view->n + j] = rim->W[(first + i) * rim->n + first + j];
+        }
+    }
+    ItmRimSpectrum spectrum = {0};
+    if (!itm_mobility_compute_spectrum(view->W, view->n, &spectrum, view->value, view->vector, view->M_eff, scratch)) {
+        return itm_error_set(&x->error, ITM_ERR_NOT_FINITE, "itm_cosim_inspect", view->name,
+                             "the mobility of '%s' has no eigenvalues: it is not finite", view->name);
+    }
+    view->rank = spectrum.rank;
+    view->condition = spectrum.condition;
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
+{
+    if (view == NULL || interface < 0 || interface >= itm_cosim_get_interface_count(x)) {
+        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no interface %d", interface);
+    }
+    memset(view, 0, sizeof *view);
+    bool is_frame = interface < x->ninterface;
+    int mechanism, first;
+    if (is_frame) {
+        const ItmInterface* it = &x->interfaces[interface];
+        mechanism = it->mechanism;
+        first = it->first;
+        view->name = it->name;
+        for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
+            if (it->directions >> k & 1u) {
+                view->direction[view->n++] = (ItmDirection)k;
+            }
+        }
+    } else {
+        const ItmBond* bond = &x->bonds[interface - x->ninterface];
+        mechanism = bond->mechanism;
+        first = bond->slot;
+        view->n = 1;
+        view->name = itm_actuator_name(x->mechanisms[mechanism].model, x->mechanisms[mechanism].rim.actuator[first]);
+    }
+    view->mechanism = x->mechanisms[mechanism].name;
+    x->inspected = mechanism;
+    return look(x, &x->mechanisms[mechanism], first, view);
+}
+
+const char* itm_cosim_get_active_row(ItmCosim* x, int row)
+{
+    const ItmMechanism* part = x->inspected != ITM_NONE ? &x->mechanisms[x->inspected] : NULL;
+    if (part == NULL || row < 0 || row >= part->rim.neliminated) {
+        return NULL;
+    }
+    itm_bounded_name_row(part->model, part->data, part->rim.eliminated[row], true, x->row_name, sizeof x->row_name);
+    return x->row_name;
+}

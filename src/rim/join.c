@@ -1,0 +1,472 @@
+#include "rim/join.h"
+
+#include "base/error.h"
+#include "rim/ride.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#define RANK_TOLERANCE 1e-12  // eigenvalues of the scaled G below this are none
+
+// ---------------------------------------------------------------------------- memory
+
+static int count_lines(ItmRim* const* rims, int nrim)
+{
+    int n = 0;
+    for (int k = 0; k < nrim; k++) {
+        for (int i = 0; i < rims[k]->n; i++) {
+            n += rims[k]->actuator[i] != ITM_NONE;
+        }
+    }
+    return n;
+}
+
+static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int coupling_capacity)
+{
+    rim->n = n;
+    rim->W = ITM_TAKE(arena, double, n * n);
+    double** reals[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        *reals[i] = ITM_TAKE(arena, double, n);
+    }
+    itm_ride_lay_out_rows(rim, arena, capacity, coupling_capacity);
+}
+
+void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims, int nrim, const ItmRimLink* links,
+                          int nlink)
+{
+    join->nrim = nrim;
+    join->nlink = nlink;
+    join->nline = count_lines(rims, nrim);
+    join->capacity = join->coupling_capacity = 0;
+    for (int k = 0; k < nrim; k++) {
+        join->capacity += rims[k]->ride.capacity;
+        join->coupling_capacity += rims[k]->ride.coupling_capacity;
+    }
+    join->rims = ITM_TAKE(arena, ItmRim*, nrim);
+    join->links = ITM_TAKE(arena, ItmRimLink, nlink);
+    join->line_rim = ITM_TAKE(arena, int, join->nline);
+    join->line_row = ITM_TAKE(arena, int, join->nline);
+    join->ride_adr = ITM_TAKE(arena, int, nrim + 1);
+    join->G = ITM_TAKE(arena, double, nlink * nlink);
+    join->G_inv = ITM_TAKE(arena, double, nlink * nlink);
+    join->F = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
+    join->B = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
+    join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 5));
+    double** reals[] = {&join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        *reals[i] = ITM_TAKE(arena, double, nlink);
+    }
+    lay_out_rim(&join->rim, arena, join->nline, join->capacity, join->coupling_capacity);
+    if (arena->block == NULL) {
+        return;
+    }
+    memcpy(join->rims, rims, sizeof *rims * (size_t)nrim);
+    memcpy(join->links, links, sizeof *links * (size_t)nlink);
+    for (int k = 0, n = 0; k < nrim; k++) {
+        for (int i = 0; i < rims[k]->n; i++) {
+            if (rims[k]->actuator[i] != ITM_NONE) {
+                join->line_rim[n] = k;
+                join->line_row[n++] = i;
+            }
+        }
+    }
+}
+
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n)
+{
+    rim->actuator = ITM_TAKE(arena, int, n);
+    lay_out_rim(rim, arena, n, 0, 0);
+}
+
+void itm_rim_copy(ItmRim* to, const ItmRim* from)
+{
+    size_t n = (size_t)from->n;
+    to->model = from->model;
+    to->data = from->data;
+    to->t = from->t;
+    to->H = from->H;
+    memcpy(to->actuator, from->actuator, sizeof(int) * n);
+    memcpy(to->W, from->W, sizeof(double) * n * n);
+    memcpy(to->a0, from->a0, sizeof(double) * n);
+    memcpy(to->w, from->w, sizeof(double) * n);
+    memcpy(to->s, from->s, sizeof(double) * n);
+}
+
+ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error)
+{
+    if (join->capacity == 0) {
+        return ITM_OK;
+    }
+    ItmMlcpCapacity capacity = itm_default_mlcp_capacity(join->capacity, join->coupling_capacity);
+    return itm_mlcp_workspace_create(&join->workspace, &capacity, error);
+}
+
+void itm_rim_join_destroy_workspace(ItmRimJoin* join)
+{
+    itm_mlcp_workspace_destroy(join->workspace);
+}
+
+// ---------------------------------------------------------------------------- sums over the sides of links
+
+// A row of a RIM that is part of a link, with its factor: that of a, that of b, rotations of b times levers.
+typedef struct Side {
+    int rim, row;
+    double sign;
+} Side;
+
+#define NSIDE 4
+
+static Side get_side(const ItmRimLink* link, int side)
+{
+    if (side < 2) {
+        return side == 0 ? (Side){link->a, link->row_a, 1.0} : (Side){link->b, link->row_b, -1.0};
+    }
+    int turn = link->turn[side - 2];
+    return turn != ITM_NONE ? (Side){link->b, turn, -link->lever[side - 2]} : (Side){link->b, link->row_b, 0.0};
+}
+
+// What a unit impulse of link l does to w_f of link k.
+static double multiply_links(const ItmRimJoin* join, int k, int l)
+{
+    double sum = 0.0;
+    for (int i = 0; i < NSIDE * NSIDE; i++) {
+        Side p = get_side(&join->links[k], i / NSIDE), q = get_side(&join->links[l], i % NSIDE);
+        const ItmRim* rim = join->rims[p.rim];
+        sum += p.rim == q.rim ? p.sign * q.sign * rim->W[p.row * rim->n + q.row] : 0.0;
+    }
+    return sum;
+}
+
+// What line j of the joined RIM does to w_f of link k.
+static double multiply_line(const ItmRimJoin* join, int k, int j)
+{
+    double sum = 0.0;
+    for (int i = 0; i < NSIDE; i++) {
+        Side p = get_side(&join->links[k], i);
+        const ItmRim* rim = join->rims[p.rim];
+        sum += p.rim == join->line_rim[j] ? p.sign * rim->W[p.row * rim->n + join->line_row[j]] : 0.0;
+    }
+    return sum;
+}
+
+// What riding row i of RIM r does to w_f of link k.
+static double multiply_ride(const ItmRimJoin* join, int k, int r, int i)
+{
+    double sum = 0.0;
+    for (int s = 0; s < NSIDE; s++) {
+        Side p = get_side(&join->links[k], s);
+        sum += p.rim == r ? p.sign * join->rims[r]->ride.Hci[i * join->rims[r]->n + p.row] : 0.0;
+    }
+    return sum;
+}
+
+// ---------------------------------------------------------------------------- pseudo-inverse
+
+// G+ by eigenvalues, with rows scaled to a unit diagonal: metres and radians, kilogrammes and tonnes count alike in the rank.
+static bool invert(ItmRimJoin* join)
+{
+    int n = join->nlink;
+    double *V = join->scratch, *e = V + n * n, *scale = e + n, *work = scale + n;
+    for (int i = 0; i < n; i++) {
+        double diagonal = join->G[i * (n + 1)];
+        scale[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+    }
+    for (int i = 0; i < n * n; i++) {
+        V[i] = join->G[i] * scale[i / n] * scale[i % n];
+    }
+    // symmetric: by columns is by rows, and eigenvector k comes in row k
+    if (n > 0 && LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', n, V, n, e, work, 3 * n) != 0) {
+        return false;
+    }
+    memset(join->G_inv, 0, sizeof(double) * (size_t)(n * n));
+    join->rank = 0;
+    for (int k = 0; k < n; k++) {
+        if (!(e[k] > RANK_TOLERANCE * e[n - 1])) {
+            continue;
+        }
+        join->rank++;
+        for (int i = 0; i < n * n; i++) {
+            join->G_inv[i] += scale[i / n] * V[k * n + i / n] * V[k * n + i % n] * scale[i % n] / e[k];
+        }
+    }
+    return true;
+}
+
+// out = G+ x
+static void solve(const ItmRimJoin* join, double* out, const double* x)
+{
+    int n = join->nlink;
+    for (int i = 0; i < n; i++) {
+        out[i] = 0.0;
+        for (int k = 0; k < n; k++) {
+            out[i] += join->G_inv[i * n + k] * x[k];
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- joining
+
+// Columns of F and B = G+ F: lines first, riding rows after them.
+static void fill_columns(ItmRimJoin* join)
+{
+    int n = join->nlink;
+    double* F = join->F;
+    for (int j = 0; j < join->nline; j++, F += n) {
+        for (int k = 0; k < n; k++) {
+            F[k] = multiply_line(join, k, j);
+        }
+    }
+    for (int r = 0; r < join->nrim; r++) {
+        for (int i = 0; i < join->rims[r]->ride.nc; i++, F += n) {
+            for (int k = 0; k < n; k++) {
+                F[k] = multiply_ride(join, k, r, i);
+            }
+        }
+    }
+    int ncolumn = join->nline + join->ride_adr[join->nrim];
+    for (int j = 0; j < ncolumn; j++) {
+        solve(join, join->B + j * n, join->F + j * n);
+    }
+}
+
+static double dot(const double* x, const double* y, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += x[i] * y[i];
+    }
+    return sum;
+}
+
+// Rates and accelerations of the links, through G+, and the gaps as displacements (in P1 for now).
+static void fill_links(ItmRimJoin* join)
+{
+    int n = join->nlink;
+    double *w = join->scratch, *a = w + n;
+    for (int k = 0; k < n; k++) {
+        w[k] = a[k] = 0.0;
+        for (int s = 0; s < NSIDE; s++) {
+            Side p = get_side(&join->links[k], s);
+            w[k] += p.sign * join->rims[p.rim]->w[p.row];
+            a[k] += p.sign * join->rims[p.rim]->a0[p.row];
+        }
+    }
+    solve(join, join->w_f, w);
+    solve(join, join->a_f, a);
+    solve(join, join->P1, join->gap);
+}
+
+static void join_lines(ItmRimJoin* join)
+{
+    ItmRim* out = &join->rim;
+    int n = join->nlink, nline = join->nline;
+    for (int i = 0; i < nline; i++) {
+        const ItmRim* rim = join->rims[join->line_rim[i]];
+        int row = join->line_row[i];
+        const double* F = join->F + i * n;
+        out->s[i] = rim->s[row];
+        out->w[i] = rim->w[row] - dot(F, join->w_f, n);
+        out->a0[i] = rim->a0[row] - dot(F, join->a_f, n);
+        out->ride.s_drift[i] = (rim->ride.nc > 0 ? rim->ride.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
+        for (int j = 0; j < nline; j++) {
+            bool is_same = join->line_rim[i] == join->line_rim[j];
+            double W = is_same ? rim->W[row * rim->n + join->line_row[j]] : 0.0;
+            out->W[i * nline + j] = W - dot(F, join->B + j * n, n);
+        }
+    }
+}
+
+static void copy_couplings(ItmRide* out, const ItmRide* r, int adr)
+{
+    for (int c = 0; c < r->ncoupling; c++) {
+        ItmMlcpContact* coupling = &out->couplings[out->ncoupling++];
+        *coupling = r->couplings[c];
+        coupling->normal += adr;
+        for (int t = 0; t < 2; t++) {
+            coupling->tangent[t] += coupling->tangent[t] != ITM_NONE ? adr : 0;
+        }
+    }
+}
+
+// Row i of RIM r, with what the frames take off it.
+static void join_row(ItmRimJoin* join, int r, int i)
+{
+    ItmRide* out = &join->rim.ride;
+    const ItmRide* in = &join->rims[r]->ride;
+    int adr = join->ride_adr[r], c = adr + i, n = join->nlink, nline = join->nline, nc = out->nc;
+    const double* F = join->F + (nline + c) * n;
+    out->rows[c] = in->rows[i];
+    // what the solver cannot solve is noted with the last mechanism that has rows, where it is about one of these
+    out->table[c] = join->rims[r]->data == join->rim.data ? in->table[i] : ITM_NONE;
+    out->rows[c].normal += in->rows[i].normal != ITM_NONE ? adr : 0;
+    out->x[c] = in->x[i];
+    out->state[c] = in->state[i];
+    out->gap[c] = in->gap[i];
+    out->omega[c] = 0.0;
+    out->wc[c] = in->wc[i] - dot(F, join->w_f, n);
+    out->ac[c] = in->ac[i] - dot(F, join->a_f, n);
+    out->gap_drift[c] = in->gap_drift[i] - dot(F, join->P1, n) / join->rim.H;
+    for (int j = 0; j < nline; j++) {
+        bool is_same = join->line_rim[j] == r;
+        double H = is_same ? in->Hci[i * join->rims[r]->n + join->line_row[j]] : 0.0;
+        out->Hci[c * nline + j] = H - dot(F, join->B + j * n, n);
+    }
+    for (int j = 0; j < nc; j++) {
+        bool is_same = j >= adr && j < adr + in->nc;
+        double H = is_same ? in->H[(size_t)i * (size_t)in->nc + (size_t)(j - adr)] : 0.0;
+        out->H[(size_t)c * (size_t)nc + (size_t)j] = H - dot(F, join->B + (nline + j) * n, n);
+    }
+    // where the frames hold the row, what is left of its mobility is rounding
+    double before = in->H[(size_t)i * (size_t)(in->nc + 1)], after = out->H[(size_t)c * (size_t)(nc + 1)];
+    out->rows[c].is_fixed = in->rows[i].is_fixed || !(after > ITM_RIDE_FIXED * before);
+}
+
+static void join_rides(ItmRimJoin* join)
+{
+    ItmRide* out = &join->rim.ride;
+    out->nc = join->ride_adr[join->nrim];
+    out->ncoupling = 0;
+    out->energy_rate = 0.0;
+    out->has_bounces = false;
+    out->workspace = join->workspace;
+    for (int r = 0; r < join->nrim; r++) {
+        const ItmRim* rim = join->rims[r];
+        if (rim->ride.nc == 0) {
+            continue;
+        }
+        out->energy_rate += rim->ride.energy_rate;
+        out->has_bounces = out->has_bounces || rim->ride.has_bounces;
+        copy_couplings(out, &rim->ride, join->ride_adr[r]);
+        for (int i = 0; i < rim->ride.nc; i++) {
+            join_row(join, r, i);
+        }
+    }
+}
+
+ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
+{
+    int n = join->nlink;
+    join->rim.model = join->rims[0]->model;
+    join->rim.data = join->rims[0]->data;
+    for (int r = 0; r < join->nrim; r++) {
+        if (join->rims[r]->ride.nc > 0) {
+            join->rim.model = join->rims[r]->model;
+            join->rim.data = join->rims[r]->data;
+        }
+    }
+    join->rim.t = join->rims[0]->t;
+    join->rim.H = join->rims[0]->H;
+    for (int r = 0; r < join->nrim; r++) {
+        join->ride_adr[r + 1] = join->ride_adr[r] + join->rims[r]->ride.nc;
+    }
+    for (int i = 0; i < n * n; i++) {
+        join->G[i] = multiply_links(join, i / n, i % n);
+    }
+    if (!invert(join)) {
+        return itm_error_set(&join->rim.data->error, ITM_ERR_NOT_FINITE, __func__, NULL,
+                             "the mobilities of joined frames are not finite");
+    }
+    fill_columns(join);
+    fill_links(join);
+    join_lines(join);
+    join_rides(join);
+    itm_rim_begin(&join->rim, K, use_heun);
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- handing back
+
+// P0 = -G+ (w_f + H a_f + F_L P0_L + F_c Q0), and P1 likewise with what undoes the gap
+static void find_impulses(ItmRimJoin* join)
+{
+    const ItmRim* rim = &join->rim;
+    int n = join->nlink, nc = rim->ride.nc;
+    for (int k = 0; k < n; k++) {
+        join->P0[k] = -join->w_f[k] - rim->H * join->a_f[k];
+        join->P1[k] = -join->w_f[k] - rim->theta * rim->H * join->a_f[k] - join->P1[k] / rim->H;
+        for (int j = 0; j < join->nline + nc; j++) {
+            bool is_line = j < join->nline;
+            double B = join->B[j * n + k];
+            join->P0[k] -= B * (is_line ? rim->P0[j] : rim->ride.Q0[j - join->nline]);
+            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->ride.Q1[j - join->nline]);
+        }
+    }
+}
+
+static void hand_back_rows(const ItmRimJoin* join, int r)
+{
+    const ItmRide* from = &join->rim.ride;
+    ItmRide* to = &join->rims[r]->ride;
+    int adr = join->ride_adr[r];
+    for (int i = 0; i < to->nc; i++) {
+        to->Q0[i] = from->Q0[adr + i];
+        to->Q1[i] = from->Q1[adr + i];
+        to->wc[i] = from->wc[adr + i];
+        to->x[i] = from->x[adr + i];
+        to->work[i] = from->work[adr + i];
+        to->mode[i] = from->mode[adr + i];
+        to->side[i] = from->side[adr + i];
+        to->ratio[i] = from->ratio[adr + i];
+    }
+    to->is_steady = false;
+}
+
+// Rates at the end, and the work of the frames: impulses times mean rates, which is what they add to the kinetic energy of a
+// mechanism whose mass does not change.
+static void finish_rim(ItmRim* rim)
+{
+    const ItmRide* r = &rim->ride;
+    for (int i = 0; i < rim->n; i++) {
+        double w = rim->w[i] + rim->H * rim->a0[i];
+        for (int j = 0; j < rim->n; j++) {
+            w += rim->W[i * rim->n + j] * rim->P0[j];
+        }
+        for (int j = 0; j < r->nc; j++) {
+            w += r->Hci[j * rim->n + i] * r->Q0[j];
+        }
+        rim->w_next[i] = w;
+    }
+    for (int i = 0; i < rim->n; i++) {
+        if (rim->actuator[i] == ITM_NONE) {
+            rim->work[i] = 0.5 * rim->P0[i] * (rim->w[i] + rim->w_next[i]);
+        }
+        rim->w[i] = rim->w_next[i];
+    }
+}
+
+void itm_rim_join_end(ItmRimJoin* join)
+{
+    const ItmRim* from = &join->rim;
+    itm_ride_end(&join->rim);
+    find_impulses(join);
+    for (int r = 0; r < join->nrim; r++) {
+        ItmRim* rim = join->rims[r];
+        rim->theta = from->theta;
+        rim->tau = from->tau;
+        rim->h = from->h;
+        rim->use_heun = from->use_heun;
+        memset(rim->P0, 0, sizeof(double) * (size_t)rim->n);
+        memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
+        hand_back_rows(join, r);
+    }
+    for (int j = 0; j < join->nline; j++) {
+        ItmRim* rim = join->rims[join->line_rim[j]];
+        int row = join->line_row[j];
+        rim->P0[row] = from->P0[j];
+        rim->P1[row] = from->P1[j];
+        rim->work[row] = from->work[j];
+        rim->s[row] = from->s[j];
+    }
+    for (int k = 0; k < join->nlink; k++) {
+        for (int s = 0; s < NSIDE; s++) {
+            Side p = get_side(&join->links[k], s);
+            join->rims[p.rim]->P0[p.row] += p.sign * join->P0[k];
+            join->rims[p.rim]->P1[p.row] += p.sign * join->P1[k];
+        }
+    }
+    for (int r = 0; r < join->nrim; r++) {
+        finish_rim(join->rims[r]);
+    }
+}
