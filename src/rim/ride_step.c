@@ -348,7 +348,7 @@ static void end_steady(ItmRim* rim, double h)
         r->Q1[i] += Q1;
         if (r->mode[i] == ITM_RIDE_ACTIVE) {
             // motors rest at their own speed; nobody watched their work
-            book(rim, i, Q0 * r->wc[i]);
+            r->work[i] += Q0 * r->wc[i];
         }
         bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && !itm_ride_is_rubbing(r, i);
         r->wc[i] += is_open_tangent ? dw : 0.0;
