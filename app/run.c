@@ -170,6 +170,7 @@ static bool record(Run* r)
         snprintf(r->error.message, sizeof r->error.message, "output '%s' is not finite", name);
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
+    app_system_note_outputs(&r->summary, r->cosim);
     if (r->balance != ITM_NONE) {
         app_summary_note_balance(&r->summary, r->values[r->balance]);
     }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void app_summary_note_step(AppRunSummary* s, const ItmData* data)
 {
@@ -9,10 +10,62 @@ void app_summary_note_step(AppRunSummary* s, const ItmData* data)
     s->gap = fmax(s->gap, info.gap);
     s->ncontact = info.ncontact > s->ncontact ? info.ncontact : s->ncontact;
     s->nbounded = info.nbounded > s->nbounded ? info.nbounded : s->nbounded;
-    s->nredundant = info.solver_redundant > s->nredundant ? info.solver_redundant : s->nredundant;
     s->solver_iterations += info.solver_iterations;
     s->solver_residual = fmax(s->solver_residual, info.solver_residual);
     s->penetration = fmax(s->penetration, info.penetration);
+}
+
+// ", name" or ", name (3)" behind what is there; false when it does not fit.
+static bool append_name(char* out, size_t size, const char* name, int count)
+{
+    size_t used = strlen(out);
+    char times[24] = "";
+    if (count > 1) {
+        snprintf(times, sizeof times, " (%d)", count);
+    }
+    int length = snprintf(out + used, size - used, "%s%s%s", used > 0 ? ", " : "", name, times);
+    bool fits = length >= 0 && (size_t)length < size - used;
+    if (!fits) {
+        out[used] = '\0';
+    }
+    return fits;
+}
+
+// Names of the redundant rows, equal ones together, as many as fit.
+static void list_redundant(char* out, size_t size, const ItmModel* model, ItmData* data)
+{
+    enum { MOST = 64 };
+    char names[MOST][160];
+    int counts[MOST], nname = 0, n = itm_data_count_redundant(model, data);
+    for (int i = 0; i < n && nname < MOST; i++) {
+        int k = 0;
+        itm_data_get_redundant_name(model, data, i, names[nname], sizeof names[nname]);
+        while (strcmp(names[k], names[nname]) != 0) {
+            k++;
+        }
+        counts[k] = k < nname ? counts[k] + 1 : 1;
+        nname += k == nname;
+    }
+    out[0] = '\0';
+    // room for the dots
+    int k = 0;
+    while (k < nname && append_name(out, size - 6, names[k], counts[k])) {
+        k++;
+    }
+    if (k < nname || nname == MOST) {
+        append_name(out, size, "...", 1);
+    }
+}
+
+void app_summary_note_redundant(AppRunSummary* s, const ItmModel* model, ItmData* data)
+{
+    ItmStepInfo info = itm_data_get_step_info(data);
+    int count = info.nredundant + info.solver_redundant;
+    if (count > s->nredundant) {
+        s->nredundant = count;
+        s->redundant_time = itm_data_get_time(data);
+        list_redundant(s->redundant_names, sizeof s->redundant_names, model, data);
+    }
 }
 
 void app_summary_note_balance(AppRunSummary* s, double balance)
@@ -61,9 +114,13 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
     if (info->worst_residual > 0.0) {
         printf("  worst        residual %.2g at %.9g s, %s\n", info->worst_residual, info->worst_time, info->worst_name);
     }
+}
+
+static void print_redundant(const AppRunSummary* s)
+{
     if (s->nredundant > 0) {
-        printf("  redundant    up to %d bounded rows followed from others; their forces are the least ones\n",
-               s->nredundant);
+        printf("  redundant    up to %d rows followed from others, their forces are the least ones; at %.9g s: %s\n",
+               s->nredundant, s->redundant_time, s->redundant_names);
     }
 }
 
@@ -95,6 +152,7 @@ void app_summary_print_mechanism(const AppRunSummary* s, const ItmModelFile* fil
     ItmStepInfo info = itm_data_get_step_info(data);
     print_steps(file, &info);
     print_bounds(s, &info);
+    print_redundant(s);
     print_loose_joints(file->model, data);
     printf("  largest gap  %.2g m or rad\n", s->gap);
 }

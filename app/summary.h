@@ -12,7 +12,9 @@ typedef struct AppRunSummary {
     double energy_error;  // largest deviation from balance in any row, J
     int ncontact;         // most contacts of a step
     int nbounded;         // most bounded rows of a step
-    int nredundant;       // most of them that depended on others
+    int nredundant;       // most rows, of joints and bounded ones, that followed from others in a row of results
+    double redundant_time;    // when that was, s
+    char redundant_names[600]; // which they were
     long solver_iterations;  // of the complementarity solver in all
     double solver_residual;  // largest of a step
     double penetration;      // deepest of a step, m
@@ -20,6 +22,8 @@ typedef struct AppRunSummary {
 
 // After a step of a mechanism.
 void app_summary_note_step(AppRunSummary* summary, const ItmData* data);
+// After the outputs of a mechanism: which of its rows were redundant.
+void app_summary_note_redundant(AppRunSummary* summary, const ItmModel* model, ItmData* data);
 // The energy balance of a row, J.
 void app_summary_note_balance(AppRunSummary* summary, double balance);
 

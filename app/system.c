@@ -10,6 +10,13 @@ void app_system_note_step(AppRunSummary* summary, ItmCosim* cosim)
     }
 }
 
+void app_system_note_outputs(AppRunSummary* summary, ItmCosim* cosim)
+{
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        app_summary_note_redundant(summary, itm_cosim_get_model(cosim, i), itm_cosim_get_data(cosim, i));
+    }
+}
+
 // ---------------------------------------------------------------------------- circuits
 
 static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)

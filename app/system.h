@@ -7,6 +7,8 @@
 
 // After a step of the system.
 void app_system_note_step(AppRunSummary* summary, ItmCosim* cosim);
+// After the outputs of the system.
+void app_system_note_outputs(AppRunSummary* summary, ItmCosim* cosim);
 // Lines of the summary: mechanisms, circuits, coupling.
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim);
 

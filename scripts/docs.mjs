@@ -23,7 +23,7 @@ const SECTIONS = [
   ["Reference", /^reference\//],
   ["Project", /^(architecture|benchmarks)/],
 ]; // the changelog joins the last
-const GALLERY = ["manipulator", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "crane"];
+const GALLERY = ["manipulator", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "robot", "pick-and-place", "clearance-slider-crank", "flexible-pendulum"];
 
 function findPages(folder = "") {
   return readdirSync(join(root, "docs", folder), { withFileTypes: true }).flatMap((entry) => {

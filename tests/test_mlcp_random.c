@@ -44,16 +44,23 @@ static int tear_down(void** state)
     return 0;
 }
 
+// The solvers were developed with seed 0, which is not used here; INTERIM_SEED takes another ten thousand problems.
+static uint64_t seed(void)
+{
+    const char* text = getenv("INTERIM_SEED");
+    return text != NULL ? strtoull(text, NULL, 10) : 20261116u;
+}
+
 // Sizes spread evenly over the orders of magnitude 1 .. 300; half fixed bounds, the rest the three
 // laws in turn.
 static MlcpSpec pick_spec(int id)
 {
-    uint64_t random = 977 + (uint64_t)id;
+    uint64_t random = 977 + (uint64_t)id + 7919u * seed();
     int n = (int)pow(MAX_ROWS + 0.99, mlcp_random(&random));
     int ncontact = (int)(n / 3 * mlcp_random_between(&random, 0.3, 1.0) + 0.5);
     ncontact = 3 * ncontact > n ? n / 3 : ncontact;
     MlcpSpec spec = mlcp_default_spec(n - 3 * ncontact, ncontact);
-    spec.seed = 1000003 * (uint64_t)id + 1;
+    spec.seed = 1000003 * ((uint64_t)id + 15485863u * seed()) + 1;
     spec.is_redundant = mlcp_random(&random) < 0.5;
     spec.mass_spread = mlcp_random(&random) < 0.3 ? 3.0 : 0.0; // mass ratios up to 1e6
     spec.is_coupled = id % 2 == 1;
@@ -100,6 +107,8 @@ static void random_contact_problems_are_solved(void** state)
         double limit = is_rounding ? 2.0 * result.info.rounding : PROMISE;
         if ((result.info.outcome != ITM_MLCP_SOLVED && !is_rounding) || !(residual <= limit)) {
             nfailed++;
+            // what is not solved must say so
+            assert_int_not_equal(result.info.outcome, ITM_MLCP_SOLVED);
             print_message("%s: %s, residual %.3g by %s\n", describe(&spec, id),
                           itm_mlcp_outcome_message(result.info.outcome), residual,
                           itm_mlcp_solver_name(result.info.solver));
@@ -112,7 +121,9 @@ static void random_contact_problems_are_solved(void** state)
     for (int k = 1; k < ITM_MLCP_SOLVER_COUNT; k++) {
         print_message("  %-12s %d\n", itm_mlcp_solver_name((ItmMlcpSolver)k), used[k]);
     }
-    assert_int_equal(nfailed, 0);
+    // problems that the solvers were not developed with: one in a thousand may be left above the promise, and must say so
+    print_message("%d of %d solved to %g\n", NCASE - nfailed, NCASE, PROMISE);
+    assert_true(nfailed <= NCASE / 1000);
     assert_true(nrounding <= NCASE / 1000);
 }
 

@@ -170,6 +170,37 @@ static void rolling_friction_stops_a_rolling_ball_in_time(void** state)
     close_scene(&s);
 }
 
+// A ball on a springy floor: what the contact holds is potential energy, what it loses never comes back.
+static void compliant_contact_stores_what_it_gives_back(void** state)
+{
+    (void)state;
+    const double m = 2.0, r = 0.1, K = 2e4, D = 60.0, g = 9.81, h = 1e-4;
+    Scene s;
+    open_scene(&s, DOWN);
+    // ball and floor are springs in series
+    int material = add_material(&s, "rubber", (ItmSurface){.stiffness = 2 * K, .damping = 2 * D});
+    int ball = add_body(&s, "ball", m, (ItmVec3){0.01, 0.01, 0.01}, at(0, 0, r + 0.05));
+    add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
+    add_shape(&s, ball, ITM_COLLIDER_SPHERE, r, 0, 0, at(0, 0, 0), material);
+    start_scene(&s, h);
+    double impact = 0.0, start = output(&s, "energy.mechanical");
+    for (int i = 0; i < 20000; i++) {
+        run(&s, 1);
+        double now = output(&s, "energy.impact");
+        // gravity is explicit: while the contact carries less than the weight a step may seem to gain h^2 m g^2 / 2 (without the
+        // store impact would fall by 1 J in the rebound)
+        assert_true(now >= impact - 0.5 * h * h * m * g * g);
+        impact = now;
+    }
+    // at rest it has sunk by m g / K
+    double sag = m * g / K;
+    CHECK_NEAR(output(&s, "ball.position.z"), r - sag, 1e-9);
+    CHECK_NEAR(output(&s, "energy.potential"), m * g * (r - sag) + 0.5 * K * sag * sag, 1e-8);
+    // semi-implicit falling is off by m g h v / 2, v up to 1 m/s
+    CHECK_NEAR(impact, start - output(&s, "energy.mechanical"), m * g * h * 0.5);
+    close_scene(&s);
+}
+
 // ---------------------------------------------------------------------------- stacks
 
 static void energy_never_grows_while_a_stack_is_built_by_falling(void** state)
@@ -198,29 +229,96 @@ static void energy_never_grows_while_a_stack_is_built_by_falling(void** state)
     }
 }
 
-static void four_legged_table_shares_its_weight_evenly(void** state)
+// A table of 8 kg on four feet at (+-0.5, +-0.4) m, its centre of mass 0.5 m up, pushed there along x.
+static void build_table(Scene* s, ItmFrictionLaw law, double push)
+{
+    ItmError error = {0};
+    open_scene(s, DOWN);
+    set_law(s, law, ITM_MLCP_AUTO, false);
+    int material = add_material(s, "wood", (ItmSurface){.friction = 0.4});
+    int table = add_body(s, "table", 8.0, (ItmVec3){1, 1, 1}, at(0, 0, 0.5));
+    add_shape(s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
+    for (int i = 0; i < 4; i++) {
+        add_shape(s, table, ITM_COLLIDER_SPHERE, 0.1, 0, 0, at(i % 2 ? 0.5 : -0.5, i / 2 ? 0.4 : -0.4, -0.4), material);
+    }
+    ItmLoadDef load = itm_default_load_def();
+    load.name = "push";
+    load.body = table;
+    load.vector = (ItmVec3){push, 0, 0};
+    CHECK_OK(itm_builder_add_load(s->b, &load, NULL, &error), &error);
+    start_scene(s, 1e-3);
+}
+
+// Hyperstatic: four normals where three would do, eight friction forces where three would do. Moments about the feet fix what the front and
+// rear pairs carry; the least norm shares equally within a pair, and the push equally among all (it is within every cone).
+static void four_legged_table_gets_the_forces_of_least_norm(void** state)
 {
     (void)state;
-    Scene s;
-    open_scene(&s, DOWN);
-    int material = add_material(&s, "wood", (ItmSurface){.friction = 0.4});
-    int table = add_body(&s, "table", 8.0, (ItmVec3){1, 1, 1}, at(0, 0, 0.5));
-    add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
-    for (int i = 0; i < 4; i++) {
-        add_shape(&s, table, ITM_COLLIDER_SPHERE, 0.1, 0, 0, at(i % 2 ? 0.5 : -0.5, i / 2 ? 0.4 : -0.4, -0.4), material);
+    const double weight = 8.0 * 9.81, push = 20.0;
+    for (int law = 0; law < ITM_FRICTION_COUNT; law++) {
+        Scene s;
+        build_table(&s, (ItmFrictionLaw)law, push);
+        run(&s, 100);
+        assert_int_equal(itm_contact_get_count(s.d), 4);
+        for (int i = 0; i < 4; i++) {
+            ItmContactInfo c = itm_contact_get_info(s.d, i);
+            double side = c.point.point_b.x > 0 ? 1.0 : -1.0;
+            // the velocities are solved to 1e-9 m/s: 8 kg of them are 8e-6 N; observed 2e-8
+            CHECK_NEAR(c.impulse.z / 1e-3, 0.25 * (weight + side * push), 1e-5);
+            CHECK_NEAR(c.impulse.x / 1e-3, -0.25 * push, 1e-5);
+            CHECK_NEAR(c.impulse.y / 1e-3, 0.0, 1e-5);
+            assert_int_equal(c.state, ITM_CONTACT_STICKING);
+            assert_string_equal(c.name_a, "shape0");
+        }
+        CHECK_NEAR(output(&s, "table.contact_force.z"), weight, 1e-5);
+        // twelve rows hold six freedoms
+        CHECK_NEAR(output(&s, "solver.redundant"), 6.0, 0.0);
+        char name[160];
+        assert_int_equal(itm_data_count_redundant(s.m, s.d), 6);
+        itm_data_get_redundant_name(s.m, s.d, 5, name, sizeof name);
+        assert_string_equal(name, "contact of 'shape0' and 'shape4': friction");
+        itm_data_get_redundant_name(s.m, s.d, 6, name, sizeof name);
+        assert_string_equal(name, "");
+        close_scene(&s);
     }
-    start_scene(&s, 1e-3);
+}
+
+// Sliding, every foot gives mu times its normal force against the motion; four normals are one too many.
+static void sliding_table_shares_its_weight_within_each_pair_of_legs(void** state)
+{
+    (void)state;
+    const double weight = 8.0 * 9.81, mu = 0.4;
+    Scene s;
+    build_table(&s, ITM_FRICTION_CONE, 50.0);
     run(&s, 100);
-    assert_int_equal(itm_contact_get_count(s.d), 4);
     for (int i = 0; i < 4; i++) {
         ItmContactInfo c = itm_contact_get_info(s.d, i);
-        // hyperstatic: the least-norm impulses are the symmetric ones, and the solver stays near them; observed 2e-5
-        CHECK_NEAR(c.normal_impulse / 1e-3, 8.0 * 9.81 / 4, 1e-4 * 8.0 * 9.81 / 4);
-        assert_int_equal(c.state, ITM_CONTACT_STICKING);
-        assert_string_equal(c.name_a, "shape0");
+        double side = c.point.point_b.x > 0 ? 1.0 : -1.0;
+        assert_int_equal(c.state, ITM_CONTACT_SLIDING);
+        CHECK_NEAR(c.impulse.z / 1e-3, 0.25 * weight * (1.0 + side * mu), 1e-5);
+        CHECK_NEAR(c.impulse.x / 1e-3, -0.25 * mu * weight * (1.0 + side * mu), 1e-5);
     }
-    CHECK_NEAR(output(&s, "table.contact_force.z"), 8.0 * 9.81, 1e-6);
+    CHECK_NEAR(output(&s, "solver.redundant"), 1.0, 0.0);
+    CHECK_NEAR(output(&s, "table.velocity.x"), (50.0 - mu * weight) / 8.0 * 0.1, 1e-8);
     close_scene(&s);
+}
+
+static void looking_at_redundant_contacts_changes_no_bit_of_the_motion(void** state)
+{
+    (void)state;
+    Scene looked, left;
+    build_table(&looked, ITM_FRICTION_CONE, 31.0);
+    build_table(&left, ITM_FRICTION_CONE, 31.0);
+    for (int i = 0; i < 200; i++) {
+        run(&looked, 1);
+        run(&left, 1);
+        output(&looked, "energy.kinetic");
+        itm_data_count_redundant(looked.m, looked.d);
+    }
+    assert_memory_equal(itm_data_get_q(looked.d), itm_data_get_q(left.d), 7 * sizeof(double));
+    assert_memory_equal(itm_data_get_v(looked.d), itm_data_get_v(left.d), 6 * sizeof(double));
+    close_scene(&looked);
+    close_scene(&left);
 }
 
 // ---------------------------------------------------------------------------- masonry
@@ -263,9 +361,36 @@ static void add_voussoir(Scene* s, int index, double from, double to, double inn
     CHECK_OK(itm_builder_add_collider(s->b, &def, NULL, &error), &error);
 }
 
-static double arch_crown_sinks(double thickness, double seconds, double* creep)
+enum { NSTONE = 11 };
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARCH_SECONDS 1.0  // sanitizers look for other things than creep
+#else
+#define ARCH_SECONDS 10.0
+#endif
+
+// Largest displacement of a stone while `steps` are made, and the deepest penetration meanwhile.
+static double creep_of_stones(Scene* s, int steps, double* penetration)
 {
-    enum { NSTONE = 11 };
+    ItmVec3 before[NSTONE];
+    double farthest = 0.0;
+    for (int i = 0; i < NSTONE; i++) {
+        before[i] = itm_data_get_body_pose(s->m, s->d, i).p;
+    }
+    for (int k = 0; k < steps; k++) {
+        run(s, 1);
+        *penetration = fmax(*penetration, itm_data_get_step_info(s->d).penetration);
+    }
+    for (int i = 0; i < NSTONE; i++) {
+        ItmVec3 p = itm_data_get_body_pose(s->m, s->d, i).p;
+        farthest = fmax(farthest, hypot(p.x - before[i].x, hypot(p.y - before[i].y, p.z - before[i].z)));
+    }
+    return farthest;
+}
+
+// How far the crown sinks in the given time; then the mean speed of the stone that creeps fastest, and the deepest penetration.
+static double arch_crown_sinks(double thickness, double seconds, double* creep, double* penetration)
+{
     Scene s;
     open_scene(&s, DOWN);
     int material = add_material(&s, "stone", (ItmSurface){.friction = 0.8});
@@ -278,8 +403,8 @@ static double arch_crown_sinks(double thickness, double seconds, double* creep)
     double before = output(&s, "stone5.position.z");
     run(&s, (int)(seconds / 2e-3));
     double later = output(&s, "stone5.position.z");
-    run(&s, 100);
-    *creep = fabs(output(&s, "stone5.position.z") - later) / 0.2;
+    *penetration = 0.0;
+    *creep = creep_of_stones(&s, 500, penetration) / 1.0;
     close_scene(&s);
     return before - later;
 }
@@ -288,10 +413,12 @@ static void masonry_arch_stands_if_it_is_thick_enough(void** state)
 {
     (void)state;
     // a semicircular arch carries itself where thickness / radius > 0.107 (Milankovitch); stones of finite size need a bit less
-    double creep;
-    CHECK_NEAR(arch_crown_sinks(0.5, 1.0, &creep), 0.0, 1e-5);
+    double creep, penetration;
+    CHECK_NEAR(arch_crown_sinks(0.5, ARCH_SECONDS - 1.0, &creep, &penetration), 0.0, 1e-5);
+    printf("arch: creep %.3g m/s in the last of %g s, penetration %.3g m\n", creep, ARCH_SECONDS, penetration);
     CHECK_NEAR(creep, 0.0, 1e-6);
-    assert_true(arch_crown_sinks(0.1, 1.0, &creep) > 0.1);
+    CHECK_NEAR(penetration, 0.0, 1e-6);
+    assert_true(arch_crown_sinks(0.1, 1.0, &creep, &penetration) > 0.1);
 }
 
 int main(void)
@@ -303,8 +430,11 @@ int main(void)
         cmocka_unit_test(box_tips_above_the_threshold_only),
         cmocka_unit_test(torsional_friction_stops_a_spinning_ball_in_time),
         cmocka_unit_test(rolling_friction_stops_a_rolling_ball_in_time),
+        cmocka_unit_test(compliant_contact_stores_what_it_gives_back),
         cmocka_unit_test(energy_never_grows_while_a_stack_is_built_by_falling),
-        cmocka_unit_test(four_legged_table_shares_its_weight_evenly),
+        cmocka_unit_test(four_legged_table_gets_the_forces_of_least_norm),
+        cmocka_unit_test(sliding_table_shares_its_weight_within_each_pair_of_legs),
+        cmocka_unit_test(looking_at_redundant_contacts_changes_no_bit_of_the_motion),
         cmocka_unit_test(masonry_arch_stands_if_it_is_thick_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,7 +169,7 @@ typedef struct ItmContactInfo {
     const char* name_a;       // of the shapes; name_a alone for a user's gap
     const char* name_b;
     ItmGapPoint point;        // at the start of the step
-    ItmVec3 impulse;          // on body b, world axes                   N s
+    ItmVec3 impulse;          // on body b, world axes; of least norm where redundant contacts leave a choice   N s
     double normal_impulse;    // N s
     ItmContactState state;
 } ItmContactInfo;

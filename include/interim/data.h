@@ -70,7 +70,8 @@ typedef struct ItmStepInfo {
     int nisland;            // independent groups of them
     int solver_iterations;  // of the complementarity solver, summed over islands
     double solver_residual; // largest relative residual of an island
-    int solver_redundant;   // active rows that depend on others
+    int solver_redundant;   // active rows that follow from others, as of the last look (itm_output_compute,
+                            // itm_data_count_redundant); in islands of more than 300 rows at least so many
     int bad_steps;          // steps on end, up to this one, with a residual beyond contact.residual_limit
     double worst_residual;  // largest residual of the run above the tolerance, 0: none;
     double worst_time;      //   at the start of which step, s
@@ -169,6 +170,12 @@ ITM_API ItmOutputInfo itm_output_get_info(const ItmModel* m, int output);
 ITM_API int itm_output_find(const ItmModel* m, const char* name);
 // All outputs of the present state, values (count). Does not change the state.
 ITM_API ItmStatus itm_output_compute(const ItmModel* m, ItmData* d, double* values);
+
+// Rows that follow from others, so that their forces are not unique and those of least norm are given: rows of joints in the
+// present configuration, then contacts, limits, dry friction and motors of the last step. Looks, and counts those with a name.
+ITM_API int itm_data_count_redundant(const ItmModel* m, ItmData* d);
+// Name of one of them as of the last count, "contact of 'leg' and 'floor': normal"; empty beyond the count. name (size)
+ITM_API void itm_data_get_redundant_name(const ItmModel* m, const ItmData* d, int index, char* name, size_t size);
 
 ITM_EXTERN_C_END
 

@@ -1,5 +1,6 @@
 // Detection in a step, and the rows of the contacts found.
 #include "contact/contact.h"
+#include "multibody/bounded_refine.h"
 
 #include "base/error.h"
 
@@ -19,6 +20,13 @@ static void lay_out(const ItmModel* m, ItmContactData* c)
     c->filters = ITM_TAKE(&c->arena, ItmBroadFilter, n);
     // boxes overlap more often than shapes touch
     itm_broad_init(&c->broad, &c->arena, c->filters, n, 4 * c->capacity);
+}
+
+size_t itm_contact_measure_data(const ItmModel* m)
+{
+    ItmContactData c = {0};
+    lay_out(m, &c);
+    return sizeof c + c.arena.high_water;
 }
 
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error)
@@ -295,6 +303,13 @@ static int user_id(const ItmModel* m, int body)
 }
 
 ItmContactInfo itm_contact_get_info(const ItmData* d, int contact)
+{
+    // looking makes the impulses those of least norm, and nothing else
+    itm_bounded_refine(d->model, (ItmData*)d);
+    return itm_contact_look(d, contact);
+}
+
+ItmContactInfo itm_contact_look(const ItmData* d, int contact)
 {
     if (contact < 0 || contact >= itm_contact_get_count(d)) {
         return (ItmContactInfo){.body_a = ITM_GROUND, .body_b = ITM_GROUND};

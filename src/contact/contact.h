@@ -72,6 +72,8 @@ ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b);
 // Whether shapes of these bodies (ITM_NONE: the world) never meet.
 bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b);
 
+// Bytes of the contacts of a data object.
+size_t itm_contact_measure_data(const ItmModel* m);
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_contact_destroy_data(ItmData* d);
 
@@ -79,6 +81,8 @@ void itm_contact_destroy_data(ItmData* d);
 // ITM_ERR_NOT_FINITE names a pair of shapes for which no normal can be found.
 ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h);
 
+// itm_contact_get_info with the impulses as they are, also while stepping.
+ItmContactInfo itm_contact_look(const ItmData* d, int contact);
 // What a bounded row of the last step is called: "contact of 'box' and 'floor': normal", "limit 'elbow'".
 void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size);
 

@@ -292,7 +292,7 @@ ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error
         itm_model_destroy(m);
         return status;
     }
-    m->info.data_bytes = itm_data_measure(m);
+    m->info.data_bytes = itm_data_measure(m) + (m->contact != NULL ? itm_contact_measure_data(m) : 0);
     *model = m;
     return ITM_OK;
 }

@@ -11,25 +11,26 @@ typedef struct Simplex {
     double weight[4];   // of the nearest point, sum 1
 } Simplex;
 
-// Keep the vertices in `keep`, with their weights.
-static void keep_vertices(Simplex* s, int n, const int* keep, const double* weight)
-{
-    Simplex old = *s;
-    s->n = n;
-    for (int i = 0; i < n; i++) {
-        s->w[i] = old.w[keep[i]];
-        s->a[i] = old.a[keep[i]];
-        s->b[i] = old.b[keep[i]];
-        s->weight[i] = weight[i];
-    }
-}
-
 // A face of the simplex: which vertices, and the weights of its point nearest to the origin.
 typedef struct Part {
     int n;
     int vertex[3];
     double weight[3];
 } Part;
+
+// Keep the vertices of a part, with their weights.
+static void keep_part(Simplex* s, const Part* part)
+{
+    Simplex old = *s;
+    s->n = part->n;
+    // the second bound is for the compiler, which cannot know the first
+    for (int i = 0; i < part->n && i < 3; i++) {
+        s->w[i] = old.w[part->vertex[i]];
+        s->a[i] = old.a[part->vertex[i]];
+        s->b[i] = old.b[part->vertex[i]];
+        s->weight[i] = part->weight[i];
+    }
+}
 
 static ItmVec3 part_point(const Simplex* s, const Part* part)
 {
@@ -122,7 +123,7 @@ static bool reduce_simplex(Simplex* s)
     default:
         break;
     }
-    keep_vertices(s, best.n, best.vertex, best.weight);
+    keep_part(s, &best);
     return true;
 }
 

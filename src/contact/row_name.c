@@ -1,5 +1,6 @@
 // What the rows of the last step are called, for messages and reports.
 #include "contact/contact.h"
+#include "multibody/bounded_refine.h"
 
 #include <stdio.h>
 
@@ -10,7 +11,7 @@ static const char* const DIRECTIONS[] = {
 
 static void name_contact(const ItmData* d, int contact, const char* direction, char* out, size_t size)
 {
-    ItmContactInfo c = itm_contact_get_info(d, contact);
+    ItmContactInfo c = itm_contact_look(d, contact);
     const char* colon = direction != NULL ? ": " : "";
     direction = direction != NULL ? direction : "";
     if (c.name_a == NULL) {
@@ -44,5 +45,38 @@ void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool wit
     default:
         name_contact(d, r->owner, with_direction ? DIRECTIONS[r->kind] : NULL, out, size);
         break;
+    }
+}
+
+// ---------------------------------------------------------------------------- redundant rows
+
+int itm_data_count_redundant(const ItmModel* m, ItmData* d)
+{
+    itm_bounded_refine(m, d);
+    itm_bounded_factor_present(m, d);
+    int count = 0;
+    for (int i = 0; i < m->nrow; i++) {
+        count += d->factor.inv_diag[i] == 0.0;
+    }
+    for (int i = 0; d->bounded != NULL && i < d->bounded->nrow; i++) {
+        count += d->bounded->is_redundant[i];
+    }
+    return count;
+}
+
+void itm_data_get_redundant_name(const ItmModel* m, const ItmData* d, int index, char* name, size_t size)
+{
+    if (size > 0) {
+        name[0] = '\0';
+    }
+    for (int i = 0; i < m->nrow && index >= 0; i++) {
+        if (d->factor.inv_diag[i] == 0.0 && index-- == 0) {
+            snprintf(name, size, "%s", m->row_names[i]);
+        }
+    }
+    for (int i = 0; d->bounded != NULL && i < d->bounded->nrow && index >= 0; i++) {
+        if (d->bounded->is_redundant[i] && index-- == 0) {
+            itm_bounded_name_row(m, d, i, true, name, size);
+        }
     }
 }

@@ -79,6 +79,18 @@ ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, It
     return ITM_OK;
 }
 
+// The end of a motion that has not begun: where the ports are, with the rates they have.
+static void stand_still(ItmCosim* x, const ItmMember* member)
+{
+    for (int i = 0; i < member->table.nport; i++) {
+        if (member->bonds[i] != ITM_NONE) {
+            ItmBond* bond = &x->bonds[member->bonds[i]];
+            bond->s_port = bond->s_now;
+            bond->w_end = bond->w_now;
+        }
+    }
+}
+
 void itm_members_start(ItmCosim* x)
 {
     for (int i = 0; i < x->nmember; i++) {
@@ -86,6 +98,7 @@ void itm_members_start(ItmCosim* x)
         if (member->table.nport > 0) {
             tell_motion(x, member, false);
             ask_forces(x, member);
+            stand_still(x, member);
             remember_forces(x, member);
         }
         if (member->is_watched) {

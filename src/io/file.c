@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "io/reader.h"
+#include "stepper/stepper.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -126,6 +127,17 @@ static void locate_element(const ItmNode* multibody, ItmError* error)
     }
 }
 
+static ItmStatus check_stepper(const ItmModelFile* file, const ItmDocument* doc, ItmError* error)
+{
+    ItmStatus status = itm_stepper_check(file->model, file->run.step.stepper, error);
+    const ItmNode* run = itm_node_find(doc->root, "run");
+    const ItmNode* node = run != NULL ? itm_node_find(run, "stepper") : NULL;
+    if (status != ITM_OK && error != NULL && node != NULL) {
+        itm_node_locate(node, 0, error);
+    }
+    return status;
+}
+
 static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc,
                            ItmError* error)
 {
@@ -138,6 +150,9 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     }
     if (status == ITM_OK && parts->nmechanism > 0 && itm_node_find(doc->root, "multibody") == parts->mechanisms[0].node) {
         file->model = file->mechanisms[0].model;
+    }
+    if (status == ITM_OK && file->model != NULL) {
+        status = check_stepper(file, doc, error);
     }
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);

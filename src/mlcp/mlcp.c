@@ -90,6 +90,13 @@ static void lay_out(ItmMlcpWorkspace* ws)
     }
 }
 
+size_t itm_mlcp_workspace_measure(const ItmMlcpCapacity* capacity)
+{
+    ItmMlcpWorkspace ws = {.capacity = *capacity};
+    lay_out(&ws);
+    return sizeof ws + ws.arena.high_water;
+}
+
 ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
                                     ItmError* error)
 {

@@ -217,7 +217,8 @@ static double max_abs(const double* v, int n)
 {
     double m = 0.0;
     for (int i = 0; i < n; i++) {
-        m = fmax(m, fabs(v[i]));
+        double a = fabs(v[i]);
+        m = a > m || a != a ? a : m;
     }
     return m;
 }

@@ -59,6 +59,9 @@ struct ItmMlcpWorkspace {
     int* ti[4];    // (nlcp + 2)
 };
 
+// Bytes of a workspace.
+size_t itm_mlcp_workspace_measure(const ItmMlcpCapacity* capacity);
+
 // ---------------------------------------------------------------------------- common steps
 
 // Whether a solver has used up what it may spend: options->effort, here in multiplications.

@@ -74,6 +74,9 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->bounce_x = ITM_TAKE(arena, double, n);
     b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
+    int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
+    b->refine_N = ITM_TAKE(arena, double, most * most);
+    b->is_redundant = ITM_TAKE(arena, signed char, b->row_capacity);
     b->sweep_z = ITM_TAKE(arena, double, 6 * m->nbody);
     b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
     b->sweep_target = ITM_TAKE(arena, double, b->row_capacity);
@@ -97,7 +100,8 @@ void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int 
 void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
-    b->is_overfull = b->has_Y = false;
+    b->nisland = b->nredundant = 0;
+    b->is_overfull = b->has_Y = b->is_refined = false;
 }
 
 // ---------------------------------------------------------------------------- memory of the last step
@@ -276,6 +280,9 @@ static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
         return;
     }
     b->couplings[b->ncoupling++] = coupling;
+    for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
+        b->rows[coupling.tangent[k]].is_coupled = true;
+    }
     b->blocks[b->nblock - 1].ncoupling++;
 }
 

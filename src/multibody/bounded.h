@@ -20,6 +20,10 @@ typedef enum ItmBoundKind {
     ITM_BOUND_CLEARANCE_TORSION,
 } ItmBoundKind;
 
+// Islands of more rows than this are not examined for redundant rows one by one (itm_bounded_refine); how many there must be
+// is counted.
+#define ITM_REFINE_MOST 300
+
 // clang-format off
 typedef struct ItmBoundRow {
     ItmBoundKind kind;
@@ -36,6 +40,7 @@ typedef struct ItmBoundRow {
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double omega;          // compliance on the diagonal                            1/kg
     bool   is_bouncing;    // restitution acts in this step
+    bool   is_coupled;     // friction bounded by the normal impulse of the same step
 } ItmBoundRow;
 
 // A group of rows that act on the same bodies.
@@ -101,7 +106,10 @@ typedef struct ItmBounded {
     double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
-    int             island_redundant; // dependent rows of the last solve
+    double*         refine_N;    // null space of an island, itm_bounded_refine (min(island_capacity, ITM_REFINE_MOST)^2)
+    signed char*    is_redundant; // rows that follow from others, itm_bounded_refine (row_capacity)
+    int             nredundant;
+    bool            is_refined;  // the table of this step has been examined
     int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved
     double          worst_residual;
     ItmMlcpContact* island_couplings;                        //         (coupling_capacity)

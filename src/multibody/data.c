@@ -2,6 +2,7 @@
 #include "multibody/data.h"
 
 #include "base/error.h"
+#include "mlcp/workspace.h"
 #include "multibody/bounded.h"
 #include "multibody/clearance.h"
 #include "multibody/forces.h"
@@ -31,6 +32,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->time, 1}, {&d->step_size, 1}, {&d->loose_open, m->nloose_point},
         {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
         {&d->latch, ITM_LATCH_REALS * m->nlatch}, {&d->next_event, 1}, {&d->step_hint, 1},
+        {&d->elastic, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -43,10 +45,6 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 #define TAKE_BODIES(arena, type, n)                                                                \
     ((arena)->block != NULL ? ITM_TAKE(arena, type, (n) + 1) + 1 : ITM_TAKE(arena, type, (n) + 1))
 
-static bool has_bounds(const ItmModel* m)
-{
-    return m->nlimit + m->njoint_friction + m->nmotor + m->nloose + m->ncontact_max > 0;
-}
 
 // The table of bounded rows, behind everything else.
 static void lay_out_bounded(const ItmModel* m, ItmData* d)
@@ -110,7 +108,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX
-    int nrow_max = m->nblock > 0 || has_bounds(m) ? ITM_BLOCK_MAX : 1;
+    int nrow_max = m->nblock > 0 || itm_model_has_bounds(m) ? ITM_BLOCK_MAX : 1;
     d->path_wrench = ITM_TAKE(arena, ItmSpatial, nrow_max * m->npath_max);
     double** velocities[] = {&d->x1, &d->x2, &d->x3, &d->x4};
     for (int i = 0; i < 4; i++) {
@@ -120,21 +118,34 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
     d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
-    if (has_bounds(m)) {
+    if (itm_model_has_bounds(m)) {
         lay_out_bounded(m, d);
     }
+}
+
+static ItmMlcpCapacity get_mlcp_capacity(const ItmBounded* b)
+{
+    return itm_default_mlcp_capacity(b->island_capacity, b->coupling_capacity);
 }
 
 size_t itm_data_measure(const ItmModel* m)
 {
     ItmData d = {0};
+    size_t workspace = 0;
     lay_out(m, &d);
-    return sizeof d + d.arena.high_water;
+    if (itm_model_has_bounds(m)) {
+        ItmBounded b = {0};
+        ItmArena arena = {0};
+        itm_bounded_lay_out(m, &b, &arena, m->ncontact_max);
+        ItmMlcpCapacity capacity = get_mlcp_capacity(&b);
+        workspace = itm_mlcp_workspace_measure(&capacity);
+    }
+    return sizeof d + d.arena.high_water + workspace;
 }
 
 static ItmStatus create_workspace(ItmBounded* b, ItmError* error)
 {
-    ItmMlcpCapacity capacity = itm_default_mlcp_capacity(b->island_capacity, b->coupling_capacity);
+    ItmMlcpCapacity capacity = get_mlcp_capacity(b);
     return itm_mlcp_workspace_create(&b->workspace, &capacity, error);
 }
 

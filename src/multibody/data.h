@@ -23,7 +23,7 @@ typedef enum ItmLedger {
     ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
     ITM_LEDGER_FRICTION,    // taken by dry friction
-    ITM_LEDGER_IMPACT,      // taken by contacts and joint stops in their normal direction
+    ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
     ITM_LEDGER_COUNT,
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
@@ -65,13 +65,14 @@ struct ItmData {
     double*  v;             // velocities                                            (nv)
     double*  a;             // accelerations at the end of the last step (ALI3P)     (nv)
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
-    double*  row_drift;     // gaps that a step of c = 1/2 leaves, as found last time (nrow) m, rad
+    double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
     double*  input;         // actuator forces from outside                          (nactuator) N
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
+    double*  elastic;       // energy that compliant contacts and stops hold         (1) J
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s

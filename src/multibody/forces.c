@@ -165,7 +165,7 @@ double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d)
 
 double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
 {
-    double sum = itm_flexible_compute_gravity(m, d);
+    double sum = *d->elastic + itm_flexible_compute_gravity(m, d);
     for (int i = 0; i < m->nbody; i++) {
         sum -= m->bodies[i].mass * itm_vec_dot(m->gravity, d->x[i]);
     }

@@ -356,6 +356,12 @@ struct ItmModel {
 // Frees everything but what other rooms hung on the model.
 void itm_multibody_destroy(ItmModel* m);
 
+// Whether anything has a bound: contacts, joint limits, clearance, dry friction, motors with a force limit.
+static inline bool itm_model_has_bounds(const ItmModel* m)
+{
+    return m->nlimit + m->njoint_friction + m->nmotor + m->nloose + m->ncontact_max > 0;
+}
+
 // The body whose mobilizer has this velocity.
 int itm_model_body_of_velocity(const ItmModel* m, int v_index);
 

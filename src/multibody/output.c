@@ -2,7 +2,7 @@
 // two cannot disagree.
 #include "multibody/output.h"
 
-#include "multibody/bounded.h"
+#include "multibody/bounded_refine.h"
 #include "multibody/clearance.h"
 #include "multibody/dynamics.h"
 #include "multibody/flexible.h"
@@ -360,7 +360,8 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double gained = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
     double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
-    emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs and flexible bodies", potential);
+    emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs, flexible bodies and compliant contacts",
+         potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
     emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "load_work", "", "J", "work of loads and actuators so far", booked[ITM_LEDGER_LOAD]);
@@ -369,7 +370,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     emit(sink, "energy", "constraint_work", "", "J", "work of joint forces so far: numerical",
          booked[ITM_LEDGER_CONSTRAINT]);
     emit(sink, "energy", "friction", "", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
-    emit(sink, "energy", "impact", "", "J", "taken by contacts and stops in their normal direction so far",
+    emit(sink, "energy", "impact", "", "J", "lost in contacts and stops in their normal direction so far",
          booked[ITM_LEDGER_IMPACT]);
     emit(sink, "energy", "balance", "", "J", "energy that is not accounted for: numerical", balance);
 }
@@ -439,6 +440,7 @@ static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
     }
     emit(sink, "violation", "position", "", "m", "largest gap of a joint row, m or rad", gap);
     emit(sink, "violation", "velocity", "", "m/s", "largest velocity error of a joint row, m/s or rad/s", rate);
+    emit(sink, "violation", "redundant", "", "1", "joint rows that follow from others", d->info.nredundant);
 }
 
 static void emit_step(Sink* sink, const ItmData* d)
@@ -451,7 +453,7 @@ static void emit_step(Sink* sink, const ItmData* d)
         emit(sink, "solver", "active", "", "1", "of them between their bounds", d->info.nactive);
         emit(sink, "solver", "iterations", "", "1", "iterations of the complementarity solver", d->info.solver_iterations);
         emit(sink, "solver", "residual", "", "1", "its relative residual", d->info.solver_residual);
-        emit(sink, "solver", "redundant", "", "1", "active rows that depend on others", d->info.solver_redundant);
+        emit(sink, "solver", "redundant", "", "1", "active rows that follow from others", d->info.solver_redundant);
         emit(sink, "violation", "penetration", "", "m", "deepest penetration at the start of the last step",
              d->info.penetration);
     }
@@ -478,6 +480,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
 static void prepare(const ItmModel* m, ItmData* d)
 {
     double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / itm_data_get_step_size(d) : 0.0;
+    itm_bounded_refine(m, d);
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
     itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);

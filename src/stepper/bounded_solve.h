@@ -2,7 +2,7 @@
 #ifndef ITM_STEPPER_BOUNDED_SOLVE_H
 #define ITM_STEPPER_BOUNDED_SOLVE_H
 
-#include "multibody/bounded.h"
+#include "multibody/bounded_island.h"
 
 // Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
 // rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. push (nv) receives the displacement
@@ -19,14 +19,8 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d);
 // b->v_after = A v, and what is added to it in a step h.
 void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h);
-// Number the rows of a chain of blocks (b->local, b->global). Returns how many, which may be more than there is room for.
-int itm_bounded_number_rows(ItmBounded* b, int head);
-// Its H', bilateral rows eliminated, into b->H (n x n), and the other numbers of its MLCP.
-void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
-// Friction couplings of a chain in its own row numbers, into b->island_couplings. Returns how many.
-int itm_bounded_number_couplings(ItmBounded* b, int head);
-// Solve a warm started problem over rows of the table (table: their numbers, ITM_NONE: of another one) with the options of the model; what it took and
-// what is left is noted in d->info and for itm_step_judge.
+// Solve a warm started problem over rows of the table (table: their numbers, ITM_NONE: rows of another mechanism) with the options
+// of the model; what it took and what is left is noted in d->info and for itm_step_judge.
 ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
                                  const ItmMlcpProblem* problem, const int* table);
 // Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.

@@ -66,9 +66,9 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     itm_rows_compute_reference(m, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
+        d->row_guess[i] = h * h * h * d->row_drift[i];
         double c = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
-        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - (d->row_gamma[i] * d->row_gap[i] + d->row_drift[i]) / h;
-        d->row_guess[i] = d->row_drift[i];
+        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - (d->row_gamma[i] * d->row_gap[i] + d->row_guess[i]) / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);

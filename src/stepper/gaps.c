@@ -57,7 +57,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
     double gap = look(m, d, d->q, t);
     for (int row = 0; row < m->nrow; row++) {
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        d->row_drift[row] = is_rigid ? d->row_guess[row] + d->row_gap[row] : 0.0;
+        d->row_drift[row] = is_rigid ? (d->row_guess[row] + d->row_gap[row]) / (d->h * d->h * d->h) : 0.0;
     }
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);

@@ -9,6 +9,8 @@
 // satisfies all bounds.
 #include "stepper/island_sweep.h"
 
+#include "math/lanes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -34,8 +36,7 @@ static inline double read_row(const ItmBounded* b, const ItmRowBlock* path, cons
 {
     double sum = 0.0;
     for (int i = 0; i < path->npath; i++) {
-        const double *z = b->sweep_z + 6 * path->path[i], *y_i = y + 6 * i;
-        sum += y_i[0] * z[0] + y_i[1] * z[1] + y_i[2] * z[2] + y_i[3] * z[3] + y_i[4] * z[4] + y_i[5] * z[5];
+        sum += itm_pair_dot(y + 6 * i, b->sweep_z + 6 * path->path[i], 6);
     }
     return sum;
 }
@@ -45,8 +46,9 @@ static inline void write_row(ItmBounded* b, const ItmRowBlock* path, const doubl
 {
     for (int i = 0; i < path->npath; i++) {
         double* z = b->sweep_z + 6 * path->path[i];
-        for (int k = 0; k < 6; k++) {
-            z[k] += dx * y[6 * i + k];
+        const double* y_i = y + 6 * i;
+        for (int k = 0; k < 6; k += 2) {
+            itm_pair_store(z + k, itm_pair_load(z + k) + itm_pair_splat(dx) * itm_pair_load(y_i + k));
         }
     }
 }
@@ -94,10 +96,18 @@ typedef struct {
     double off;  // m/s
 } Farthest;
 
+static inline double clamp(double x, double lo, double up)
+{
+    return x < lo ? lo : x > up ? up : x;
+}
+
 // Change one impulse by dx and note how large a velocity that was.
 static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, int row, double x_next, Farthest* farthest)
 {
     double dx = x_next - x[row];
+    if (dx == 0.0) {
+        return;
+    }
     x[row] = x_next;
     write_row(b, &block->path, row_Y(b, block, row), dx);
     double off = fabs(dx) / b->sweep_inv_D[row];
@@ -132,12 +142,12 @@ static void clip_to_polygon(double* x, double* y, double r, int k)
 static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmMlcpContact* c, double* x,
                            const double* target, Farthest* farthest)
 {
-    double bound = c->mu * fmax(0.0, x[c->normal]);
+    double bound = x[c->normal] > 0.0 ? c->mu * x[c->normal] : 0.0;
     int first = c->tangent[0], second = c->tangent[1];
     if (c->law == ITM_FRICTION_BOX || second == ITM_NONE) {
         for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
             double t = wish(b, block, x, target, c->tangent[k]);
-            move(b, block, x, c->tangent[k], fmax(-bound, fmin(bound, t)), farthest);
+            move(b, block, x, c->tangent[k], clamp(t, -bound, bound), farthest);
         }
         return;
     }
@@ -153,24 +163,13 @@ static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmM
     move(b, block, x, second, t1, farthest);
 }
 
-static bool is_coupled(const ItmBounded* b, const ItmBoundBlock* block, int row)
-{
-    for (int c = block->first_coupling; c < block->first_coupling + block->ncoupling; c++) {
-        if (b->couplings[c].tangent[0] == row || b->couplings[c].tangent[1] == row) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void visit(ItmBounded* b, const ItmBoundBlock* block, double* x, const double* target, bool only_normals,
                   Farthest* farthest)
 {
     for (int i = block->first; i < block->first + block->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
-        if (takes_part(row, only_normals) && (block->nrow == 1 || !is_coupled(b, block, i))) {
-            double t = wish(b, block, x, target, i);
-            move(b, block, x, i, fmax(row->lo, fmin(row->up, t)), farthest);
+        if (takes_part(row, only_normals) && !row->is_coupled) {
+            move(b, block, x, i, clamp(wish(b, block, x, target, i), row->lo, row->up), farthest);
         }
     }
     for (int c = 0; c < block->ncoupling && !only_normals; c++) {

@@ -65,6 +65,21 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
     return ITM_OK;
 }
 
+ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* error)
+{
+    if (m->nlatch > 0 && stepper == ITM_STEPPER_ALI3P) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                             "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
+    }
+    if (stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(stepper) || !itm_model_has_bounds(m)) {
+        return ITM_OK;
+    }
+    return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                         "stepper '%s' knows no contacts, joint limits, clearance, dry friction or motors with a force limit: use "
+                         "'euler'",
+                         itm_stepper_name(stepper));
+}
+
 // ---------------------------------------------------------------------------- life
 
 ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error)
@@ -79,16 +94,8 @@ ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOption
     if (status == ITM_OK) {
         status = itm_data_init(&d, m, &chosen, error);
     }
-    bool knows_bounds = chosen.stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(chosen.stepper);
-    if (status == ITM_OK && d->bounded != NULL && !knows_bounds) {
-        status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                               "stepper '%s' knows no contacts, joint limits, clearance, dry friction or motors with a force "
-                               "limit: use 'euler'",
-                               itm_stepper_name(chosen.stepper));
-    }
-    if (status == ITM_OK && m->nlatch > 0 && chosen.stepper == ITM_STEPPER_ALI3P) {
-        status = itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                               "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
+    if (status == ITM_OK) {
+        status = itm_stepper_check(m, chosen.stepper, error);
     }
     if (status == ITM_OK && m->contact != NULL) {
         status = itm_contact_create_data(m, d, error);
@@ -181,7 +188,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
     int hardest = ITM_NONE;
     double most = 0.0;
     for (int i = 0; i < itm_contact_get_count(d); i++) {
-        ItmContactInfo c = itm_contact_get_info(d, i);
+        ItmContactInfo c = itm_contact_look(d, i);
         bool is_on_body = (c.body_a != ITM_GROUND && m->body_index[c.body_a] == body) ||
                           (c.body_b != ITM_GROUND && m->body_index[c.body_b] == body);
         if (is_on_body && !(c.normal_impulse <= most)) {
@@ -197,7 +204,7 @@ static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
     char where[200] = "";
     int contact = find_hardest_contact(m, d, m->bodies[body].owner);
     if (contact != ITM_NONE) {
-        ItmContactInfo c = itm_contact_get_info(d, contact);
+        ItmContactInfo c = itm_contact_look(d, contact);
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
                  c.name_b != NULL ? c.name_b : "", c.name_b != NULL ? "'" : "");
     }

@@ -6,6 +6,9 @@
 #include "multibody/data.h"
 #include "multibody/mass.h"
 
+// Whether a stepper can step a model. ITM_ERR_UNSUPPORTED: it has bounds, and the stepper knows none.
+ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* error);
+
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d);

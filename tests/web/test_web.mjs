@@ -59,8 +59,12 @@ async function centreOf(page, selector) {
 
 const cases = {
   async report_opens_from_a_file_and_fetches_nothing() {
-    const page = await open(run(example("crane"), "crane").out);
-    assert.match(await page.evaluate("document.querySelector('header').innerText"), /Small crane[\s\S]*finished/);
+    // the flagship: what ./do run shows
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    assert.match(await page.evaluate("document.querySelector('header').innerText"), /Hydraulic manipulator[\s\S]*finished/);
+    for (const section of ["signals", "contact", "energy", "coupling", "solver"]) {
+      assert.ok(await page.evaluate(`document.querySelector('#section-${section} .plot') !== null`), `there are plots of ${section}`);
+    }
     assert.ok(await page.evaluate("interim.stage.drawn > 0"), "the machine is drawn");
     assert.ok(await page.evaluate("document.querySelectorAll('.plot canvas').length > 0"), "plots are drawn");
     assertQuiet(page);

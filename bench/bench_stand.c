@@ -1,0 +1,57 @@
+// A wall of bricks stands for ten seconds: how fast it creeps at the end, and how deep bricks sink into each other.
+#include "bench/measure.h"
+#include "scenes/scenes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NBRICK = 200, STEPS = 6000, LAST = 600 };
+
+static void stop_on_error(ItmStatus status, const ItmError* error)
+{
+    if (status != ITM_OK) {
+        fprintf(stderr, "stand: %s: %s\n", itm_status_message(status), error->message);
+        exit(1);
+    }
+}
+
+int main(void)
+{
+    ItmModel* m;
+    ItmData* d;
+    ItmError error = {0};
+    ItmStepOptions options = itm_default_step_options();
+    options.step = ITM_SCENE_STEP;
+    stop_on_error(itm_wall_build(&m, NBRICK, &error), &error);
+    stop_on_error(itm_data_create(&d, m, &options, &error), &error);
+
+    ItmVec3 before[NBRICK];
+    double penetration = 0.0, farthest = 0.0, start = bench_now();
+    long last_unsolved = 0;
+    for (int i = 0; i < STEPS; i++) {
+        for (int k = 0; i == STEPS - LAST && k < NBRICK; k++) {
+            before[k] = itm_data_get_body_pose(m, d, k).p;
+        }
+        long unsolved = itm_data_get_step_info(d).unsolved;
+        stop_on_error(itm_step(m, d), itm_data_get_error(d));
+        ItmStepInfo info = itm_data_get_step_info(d);
+        last_unsolved = info.unsolved > unsolved ? i + 1 : last_unsolved;
+        penetration = fmax(penetration, info.penetration);
+    }
+    for (int k = 0; k < NBRICK; k++) {
+        ItmVec3 p = itm_data_get_body_pose(m, d, k).p;
+        farthest = fmax(farthest, sqrt((p.x - before[k].x) * (p.x - before[k].x) + (p.y - before[k].y) * (p.y - before[k].y) +
+                                       (p.z - before[k].z) * (p.z - before[k].z)));
+    }
+    ItmStepInfo info = itm_data_get_step_info(d);
+    double creep = farthest / (LAST * ITM_SCENE_STEP);
+    printf("wall of %d bricks, %g s in steps of 1/600 s, %d contacts: %.3g s of CPU time\n", NBRICK, STEPS * ITM_SCENE_STEP,
+           info.ncontact, bench_now() - start);
+    printf("  creep in the last second   %.2e m/s   goal < 1e-6   %s\n", creep, creep < 1e-6 ? "yes" : "NO");
+    printf("  deepest penetration        %.2e m     goal < 1e-6   %s\n", penetration, penetration < 1e-6 ? "yes" : "NO");
+    printf("  steps not solved to 1e-9   %ld, the last of them step %ld; worst residual %.1e\n", info.unsolved, last_unsolved,
+           info.worst_residual);
+    itm_data_destroy(d);
+    itm_model_destroy(m);
+    return 0;
+}

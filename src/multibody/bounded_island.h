@@ -1,0 +1,15 @@
+// The complementarity problem of one island of bounded rows: numbering, matrix, couplings. The matrix has the bilateral
+// rows eliminated, H' = H_cc - H_cb H_bb^-1 H_bc + Omega (see src/stepper/bounded_solve.c).
+#ifndef ITM_MULTIBODY_BOUNDED_ISLAND_H
+#define ITM_MULTIBODY_BOUNDED_ISLAND_H
+
+#include "multibody/bounded.h"
+
+// Number the rows of a chain of blocks (b->local, b->global). Returns how many, which may be more than there is room for.
+int itm_bounded_number_rows(ItmBounded* b, int head);
+// Its H', bilateral rows eliminated, into b->H (n x n), and the other numbers of its MLCP.
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
+// Friction couplings of a chain in its own row numbers, into b->island_couplings. Returns how many.
+int itm_bounded_number_couplings(ItmBounded* b, int head);
+
+#endif

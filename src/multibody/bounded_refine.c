@@ -1,0 +1,481 @@
+// Impulses of a redundant island are not unique: with x also x + z is a solution where H z = 0 and the laws allow it. This
+// file looks for the one of least norm,
+//   min |x|^2  over  H (x - x0) = 0,  x in K
+// x0 are the impulses of the solver. Moving them moves no body, so every row keeps its velocity w, and K follows from it:
+//   open, or w > 0              x = 0
+//   touching, sticking          |x_t| <= mu x_n, also where the solver gave nothing: all contacts with w = 0 can share the load
+//   sliding                     friction goes with the normal impulse, in the direction it has
+//   other rows with w = 0       their bounds; those at a bound with w stay there
+// The null space of H comes from a Cholesky
+// factor that leaves dependent rows out, which also names them; the minimum from ADMM between its affine set and K. The last step
+// of the way goes from x0 straight towards the result, as far as K allows, so that what is given is admissible.
+#include "multibody/bounded_refine.h"
+
+#include "mlcp/workspace.h"
+#include "multibody/bounded_island.h"
+#include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEPENDENT 1e-10  // pivot against its diagonal entry: squares of angles of 1e-5
+#define AT_REST 1e-8     // m/s: what a row that keeps w = 0 may have, ten times the tolerance of the solver
+#define MAX_ITERATIONS 500
+#define CONVERGED 1e-9   // change of an iteration, relative to the impulses
+
+typedef enum { STAYS, NORMAL, STICKING_NORMAL, STICKING_TANGENT, TIED, BOUNDED } Part;
+
+// One island being examined; arrays (n) in its own row numbers. Variables are impulses times `scale`, so that the norm of a
+// sliding contact has its friction in it.
+typedef struct {
+    ItmBounded* b;
+    int n, ncoupling;
+    signed char* part;
+    double* scale;
+    double* diagonal;  // of S'HS; its upper half is in b->H, the factor in the lower
+    double* inv_diag;  // 1 / L_ii; 0 for dependent rows and those that stay
+    double* N;         // orthonormal basis of the null space, vector by vector      (nnull x n)
+    int nnull;
+    double* y;         // variables of x0, then of the result
+    double *x, *z, *u; // of ADMM
+} Island;
+
+static inline double* entry(const Island* s, int i, int j)
+{
+    return &s->b->H[(size_t)i * (size_t)s->n + (size_t)j];
+}
+
+static bool is_variable(const Island* s, int i)
+{
+    return s->part[i] != STAYS && s->part[i] != TIED;
+}
+
+// ---------------------------------------------------------------------------- what may move
+
+// Velocity of a row as complementarity has it, A v+ + offset + Omega x.
+static double velocity_of(const ItmBounded* b, int row)
+{
+    return b->v_after[row] + b->rows[row].offset + b->rows[row].omega * b->x[row];
+}
+
+// Friction goes with the normal: x_t = ratio x_n. Row and column of the normal take in the tangent's.
+static void tie(Island* s, int normal, int tangent)
+{
+    const ItmBounded* b = s->b;
+    double x_n = b->x[b->global[normal]], ratio = x_n > 0.0 ? b->x[b->global[tangent]] / x_n : 0.0;
+    s->part[tangent] = TIED;
+    s->scale[normal] = hypot(s->scale[normal], ratio);
+    for (int j = 0; j < s->n; j++) {
+        *entry(s, normal, j) += ratio * *entry(s, tangent, j);
+    }
+    for (int j = 0; j < s->n; j++) {
+        *entry(s, j, normal) += ratio * *entry(s, j, tangent);
+    }
+}
+
+// Whether friction may move by itself: a contact that sticks, with two tangents.
+static bool is_sticking(const Island* s, const ItmMlcpContact* c)
+{
+    const ItmBounded* b = s->b;
+    if (c->tangent[1] == ITM_NONE) {
+        return false;
+    }
+    int t0 = b->global[c->tangent[0]], t1 = b->global[c->tangent[1]];
+    return hypot(b->v_after[t0], b->v_after[t1]) <= AT_REST;
+}
+
+static void choose_contact(Island* s, const ItmMlcpContact* c)
+{
+    const ItmBounded* b = s->b;
+    bool is_touching = velocity_of(b, b->global[c->normal]) <= AT_REST;
+    // a contact can have further couplings, for torsion and rolling, behind the first
+    bool is_first = s->part[c->normal] == STAYS;
+    if (is_touching && is_first) {
+        s->part[c->normal] = is_sticking(s, c) ? STICKING_NORMAL : NORMAL;
+    }
+    for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
+        if (s->part[c->normal] == STICKING_NORMAL && is_first) {
+            s->part[c->tangent[k]] = STICKING_TANGENT;
+        } else if (is_touching) {
+            tie(s, c->normal, c->tangent[k]);
+        }
+    }
+}
+
+static void choose_parts(Island* s)
+{
+    const ItmBounded* b = s->b;
+    for (int i = 0; i < s->n; i++) {
+        bool is_at_rest = fabs(velocity_of(b, b->global[i])) <= AT_REST;
+        s->part[i] = is_at_rest ? BOUNDED : STAYS;
+        s->scale[i] = 1.0;
+    }
+    for (int c = 0; c < s->ncoupling; c++) {
+        const ItmMlcpContact* contact = &b->island_couplings[c];
+        s->part[contact->normal] = STAYS;
+        for (int k = 0; k < 2 && contact->tangent[k] != ITM_NONE; k++) {
+            s->part[contact->tangent[k]] = STAYS;
+        }
+    }
+    for (int c = 0; c < s->ncoupling; c++) {
+        choose_contact(s, &b->island_couplings[c]);
+    }
+    for (int i = 0; i < s->n; i++) {
+        s->diagonal[i] = *entry(s, i, i);
+        s->y[i] = is_variable(s, i) ? s->scale[i] * b->x[b->global[i]] : 0.0;
+    }
+}
+
+// ---------------------------------------------------------------------------- null space
+
+// S'HS = L L' of the variables, dependent ones left out. Returns how many those are.
+static int factor(Island* s)
+{
+    int ndependent = 0;
+    for (int i = 0; i < s->n; i++) {
+        double* L_i = entry(s, i, 0);
+        double pivot = s->diagonal[i];
+        for (int j = 0; j < i; j++) {
+            const double* L_j = entry(s, j, 0);
+            double sum = *entry(s, j, i);
+            for (int k = 0; k < j && is_variable(s, i); k++) {
+                sum -= L_i[k] * L_j[k];
+            }
+            L_i[j] = is_variable(s, i) ? sum * s->inv_diag[j] : 0.0;
+            pivot -= L_i[j] * L_i[j];
+        }
+        bool is_dependent = is_variable(s, i) && !(pivot > DEPENDENT * s->diagonal[i]);
+        s->inv_diag[i] = is_variable(s, i) && !is_dependent ? 1.0 / sqrt(pivot) : 0.0;
+        ndependent += is_dependent;
+    }
+    return ndependent;
+}
+
+static bool is_dependent(const Island* s, int i)
+{
+    return is_variable(s, i) && s->inv_diag[i] == 0.0;
+}
+
+static double dot(const double* a, const double* b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// The null vector with 1 in one dependent row and 0 in the others, in scaled variables.
+static void find_null_vector(const Island* s, double* z, int dependent)
+{
+    for (int i = s->n - 1; i >= 0; i--) {
+        double sum = 0.0;
+        for (int k = i + 1; k <= dependent; k++) {
+            sum += *entry(s, k, i) * z[k];
+        }
+        z[i] = i == dependent ? 1.0 : i < dependent ? -sum * s->inv_diag[i] : 0.0;
+    }
+    for (int i = 0; i < s->n; i++) {
+        z[i] *= s->scale[i];
+    }
+}
+
+// Gram and Schmidt, twice over because the vectors may be nearly parallel.
+static void build_null_space(Island* s)
+{
+    s->nnull = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (!is_dependent(s, i)) {
+            continue;
+        }
+        double* z = s->N + (size_t)s->nnull * (size_t)s->n;
+        find_null_vector(s, z, i);
+        for (int k = 0; k < 2 * s->nnull; k++) {
+            const double* other = s->N + (size_t)(k % s->nnull) * (size_t)s->n;
+            double along = dot(z, other, s->n);
+            for (int j = 0; j < s->n; j++) {
+                z[j] -= along * other[j];
+            }
+        }
+        double length = sqrt(dot(z, z, s->n));
+        for (int j = 0; j < s->n && length > 0.0; j++) {
+            z[j] /= length;
+        }
+        s->nnull += length > 0.0;
+    }
+}
+
+// ---------------------------------------------------------------------------- laws
+
+// (n, t) onto |t_1|, |t_2| <= mu n: the nearest n is the minimum of (n' - n)^2 plus the squares of what sticks out there, for
+// one of the three sets of tangents that can do so.
+static void project_box(double* n, double t[2], double mu)
+{
+    double large = fmax(fabs(t[0]), fabs(t[1])), small = fmin(fabs(t[0]), fabs(t[1]));
+    double normal = *n;
+    if (large > mu * normal) {
+        normal = (*n + mu * large) / (1.0 + mu * mu);
+        if (small > mu * normal) {
+            normal = (*n + mu * (large + small)) / (1.0 + 2.0 * mu * mu);
+        }
+    }
+    *n = fmax(0.0, normal);
+    for (int k = 0; k < 2; k++) {
+        t[k] = fmin(fmax(t[k], -mu * *n), mu * *n);
+    }
+}
+
+// (n, t) onto the pyramid whose section is the regular polygon with corners mu n (cos, sin)(2 pi j / k). By symmetry the nearest
+// point is in the sector of t: on its face, or on the corner next to t, or the apex.
+static void project_pyramid(double* n, double t[2], double mu, int k)
+{
+    double half = ITM_PI / k, middle = (floor(atan2(t[1], t[0]) / (2.0 * half)) + 0.5) * 2.0 * half;
+    double e[2] = {cos(middle), sin(middle)}, apothem = mu * cos(half), side = mu * sin(half);
+    double out = (e[0] * t[0] + e[1] * t[1] - apothem * *n) / (1.0 + apothem * apothem);
+    if (out <= 0.0) {
+        return;
+    }
+    double normal = *n + apothem * out, along = e[0] * t[1] - e[1] * t[0];
+    if (fabs(along) <= side * normal) {
+        *n = normal;
+        t[0] -= out * e[0];
+        t[1] -= out * e[1];
+        return;
+    }
+    double corner = along > 0.0 ? middle + half : middle - half, c = mu * cos(corner), s = mu * sin(corner);
+    *n = fmax(0.0, (*n + c * t[0] + s * t[1]) / (1.0 + mu * mu));
+    t[0] = c * *n;
+    t[1] = s * *n;
+}
+
+// Nearest point of K, in place.
+static void project(const Island* s, double* y)
+{
+    const ItmBounded* b = s->b;
+    for (int i = 0; i < s->n; i++) {
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        if (s->part[i] == NORMAL) {
+            y[i] = fmax(0.0, y[i]);
+        } else if (s->part[i] == BOUNDED) {
+            y[i] = fmin(fmax(y[i], row->lo), row->up);
+        }
+    }
+    for (int c = 0; c < s->ncoupling; c++) {
+        const ItmMlcpContact* contact = &b->island_couplings[c];
+        if (s->part[contact->tangent[0]] == STICKING_TANGENT) {
+            double t[2] = {y[contact->tangent[0]], y[contact->tangent[1]]};
+            if (contact->law == ITM_FRICTION_BOX) {
+                project_box(&y[contact->normal], t, contact->mu);
+            } else if (contact->law == ITM_FRICTION_PYRAMID) {
+                project_pyramid(&y[contact->normal], t, contact->mu, contact->ndirection);
+            } else {
+                itm_residual_project_cone(&y[contact->normal], t, contact->mu);
+            }
+            y[contact->tangent[0]] = t[0];
+            y[contact->tangent[1]] = t[1];
+        }
+    }
+}
+
+// Whether y is in K, but for rounding of the size `small`.
+static bool is_admissible(const Island* s, const double* y, double* scratch, double small)
+{
+    memcpy(scratch, y, sizeof(double) * (size_t)s->n);
+    project(s, scratch);
+    for (int i = 0; i < s->n; i++) {
+        if (fabs(scratch[i] - y[i]) > small) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- least norm
+
+// x = y0 + N N'(v - y0)
+static void project_affine(const Island* s, double* x, const double* v)
+{
+    int n = s->n;
+    memcpy(x, s->y, sizeof(double) * (size_t)n);
+    for (int k = 0; k < s->nnull; k++) {
+        const double* z = s->N + (size_t)k * (size_t)n;
+        double along = 0.0;
+        for (int i = 0; i < n; i++) {
+            along += z[i] * (v[i] - s->y[i]);
+        }
+        for (int i = 0; i < n; i++) {
+            x[i] += along * z[i];
+        }
+    }
+}
+
+// min |x|^2 / 2 over the affine set, z in K, x = z: ADMM with unit penalty. x ends in the affine set, near K.
+static void minimise(Island* s)
+{
+    int n = s->n;
+    double size = sqrt(dot(s->y, s->y, n));
+    memcpy(s->z, s->y, sizeof(double) * (size_t)n);
+    memset(s->u, 0, sizeof(double) * (size_t)n);
+    for (int k = 0; k < MAX_ITERATIONS; k++) {
+        double* v = s->b->island_w;
+        double change = 0.0;
+        for (int i = 0; i < n; i++) {
+            v[i] = 0.5 * (s->z[i] - s->u[i]);
+        }
+        project_affine(s, s->x, v);
+        for (int i = 0; i < n; i++) {
+            v[i] = s->x[i] + s->u[i];
+        }
+        memcpy(s->u, v, sizeof(double) * (size_t)n);
+        project(s, v);
+        for (int i = 0; i < n; i++) {
+            s->u[i] -= v[i];
+            change = fmax(change, fmax(fabs(v[i] - s->z[i]), fabs(v[i] - s->x[i])));
+            s->z[i] = v[i];
+        }
+        if (change <= CONVERGED * size) {
+            break;
+        }
+    }
+}
+
+// From x0 straight towards the result, as far as K allows.
+static void approach(Island* s)
+{
+    int n = s->n;
+    double *trial = s->z, *scratch = s->u, inside = 0.0, outside = 2.0;
+    double small = 1e-12 * sqrt(dot(s->y, s->y, n));
+    // the first trial is the whole way
+    for (int k = 0; k < 30 && inside < 1.0; k++) {
+        double share = 0.5 * (inside + outside);
+        for (int i = 0; i < n; i++) {
+            trial[i] = s->y[i] + share * (s->x[i] - s->y[i]);
+        }
+        bool is_inside = is_admissible(s, trial, scratch, small);
+        inside = is_inside ? share : inside;
+        outside = is_inside ? outside : share;
+    }
+    for (int i = 0; i < n; i++) {
+        s->y[i] += fmin(inside, 1.0) * (s->x[i] - s->y[i]);
+    }
+}
+
+// ---------------------------------------------------------------------------- islands
+
+static void write_back(const Island* s)
+{
+    ItmBounded* b = s->b;
+    for (int c = 0; c < s->ncoupling; c++) {
+        const ItmMlcpContact* contact = &b->island_couplings[c];
+        double before = b->x[b->global[contact->normal]];
+        double after = s->y[contact->normal] / s->scale[contact->normal];
+        for (int k = 0; k < 2 && contact->tangent[k] != ITM_NONE && before > 0.0; k++) {
+            if (s->part[contact->tangent[k]] == TIED) {
+                b->x[b->global[contact->tangent[k]]] *= after / before;
+            }
+        }
+    }
+    for (int i = 0; i < s->n; i++) {
+        if (is_variable(s, i)) {
+            b->x[b->global[i]] = s->y[i] / s->scale[i];
+        }
+    }
+}
+
+static void refine_island(const ItmModel* m, ItmData* d, int head, int n)
+{
+    ItmBounded* b = d->bounded;
+    itm_bounded_assemble(m, d, head, n);
+    Island s = {.b = b,
+                .n = n,
+                .ncoupling = itm_bounded_number_couplings(b, head),
+                .part = b->island_state,
+                .scale = b->island_lo,
+                .diagonal = b->island_up,
+                .inv_diag = b->island_b,
+                .N = b->refine_N,
+                .y = b->island_x,
+                .x = b->island_v,
+                .z = b->bounce_x,
+                .u = b->bounce_v};
+    choose_parts(&s);
+    int ndependent = factor(&s);
+    b->nredundant += ndependent;
+    for (int i = 0; i < n; i++) {
+        b->is_redundant[b->global[i]] = is_dependent(&s, i);
+    }
+    if (ndependent > 0) {
+        build_null_space(&s);
+        minimise(&s);
+        approach(&s);
+        write_back(&s);
+    }
+}
+
+// An island too large to be examined: its active rows beyond the velocities that they act on must be redundant.
+static int count_surplus(const ItmModel* m, ItmBounded* b, int head)
+{
+    int surplus = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            surplus += b->state[i] == ITM_ROW_ACTIVE;
+        }
+        for (int i = 0; i < block->path.npath; i++) {
+            int body = block->path.path[i];
+            surplus -= b->body_head[body] == ITM_NONE ? m->bodies[body].nv : 0;
+            b->body_head[body] = 0;
+        }
+    }
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        for (int i = 0; i < b->blocks[k].path.npath; i++) {
+            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
+        }
+    }
+    return surplus > 0 ? surplus : 0;
+}
+
+void itm_bounded_factor_present(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_mass_factor(m, d);
+    if (m->nrow > 0) {
+        itm_rows_compute_jacobian(m, d);
+        for (int i = 0; i < m->nrow; i++) {
+            d->row_omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
+        }
+        itm_rows_factor(m, d, 0.0);
+    }
+    for (int k = 0; b != NULL && k < b->nblock; k++) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+    }
+    d->position_state = ITM_POSITION_STALE;
+}
+
+void itm_bounded_refine(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    if (b == NULL || b->is_refined) {
+        return;
+    }
+    b->is_refined = true;
+    b->nredundant = 0;
+    memset(b->is_redundant, 0, (size_t)b->nrow);
+    if (b->nisland > 0) {
+        itm_bounded_factor_present(m, d);
+    }
+    for (int k = 0; k < b->nisland; k++) {
+        int head = b->head[b->islands[k]];
+        int n = itm_bounded_number_rows(b, head);
+        if (n <= ITM_REFINE_MOST && n <= b->island_capacity) {
+            refine_island(m, d, head, n);
+        } else {
+            b->nredundant += count_surplus(m, b, head);
+        }
+    }
+    d->info.solver_redundant = b->nredundant;
+}
