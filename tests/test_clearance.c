@@ -34,8 +34,8 @@ static Run load(const char* name, const char* const* overrides)
     }
     snprintf(path, sizeof path, "%s/examples/clearance-%s.yaml", ITM_SOURCE_DIR, name);
     CHECK_OK(itm_file_load(&file, path, overrides, n, &error), &error);
-    Run r = begin(file->mechanisms[0].model, &file->run.step, file->run.duration);
-    file->mechanisms[0].model = NULL;
+    Run r = begin(file->model, &file->run.step, file->run.duration);
+    file->model = file->mechanisms[0].model = NULL;
     itm_file_destroy(file);
     return r;
 }

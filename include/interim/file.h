@@ -86,7 +86,7 @@ typedef struct ItmFileCosim {
 typedef struct ItmModelFile {
     char* title;         // never NULL
     char* name;          // prefix of all result names of the section multibody ("arm"), or "" for none
-    const ItmModel* model;         // the mechanism of the section multibody, NULL: none; the first of:
+    ItmModel* model;               // the mechanism of the section multibody, NULL: none; the first of:
     ItmFileMechanism* mechanisms;  // all, in the order of the file  (nmechanism)
     int nmechanism;
     ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)

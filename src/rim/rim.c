@@ -276,6 +276,58 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
     }
 }
 
+// Rows first ... first + count - 1 that are directions of one frame at the end of a chain of hinges, all in one pass: components of
+// the wrenches by rows of p, so that the rows of the interface lie side by side.
+static void half_solve_frame(const ItmModel* m, ItmData* d, const ItmRim* rim, int first, int count, const ItmMeasured* x)
+{
+    const ItmRowBlock* block = &rim->blocks[first];
+    double p[6][ITM_DIRECTION_COUNT] = {{0.0}}, y[ITM_DIRECTION_COUNT];
+    for (int i = 0; i < count; i++) {
+        const ItmSpatial* c = &x[i].cov_a;
+        const double wrench[6] = {c->ang.x, c->ang.y, c->ang.z, c->lin.x, c->lin.y, c->lin.z};
+        memset(rim->Y + (first + i) * m->nv, 0, sizeof(double) * (size_t)m->nv);
+        for (int k = 0; k < 6; k++) {
+            p[k][i] = wrench[k];
+        }
+    }
+    for (int j = 0; j < block->npath; j++) {
+        const ItmBody* body = &m->bodies[block->path[j]];
+        const ItmSpatial *S = &d->S[body->v_adr], *G = &d->G[body->v_adr];
+        const double s[6] = {S->ang.x, S->ang.y, S->ang.z, S->lin.x, S->lin.y, S->lin.z};
+        const double g[6] = {G->ang.x, G->ang.y, G->ang.z, G->lin.x, G->lin.y, G->lin.z};
+        double inv_L = d->mass_L[body->L_adr];
+        ItmVec3 r = itm_vec_sub(d->x[block->path[j]], d->x[body->parent]);
+        for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+            y[i] = inv_L * (s[0] * p[0][i] + s[1] * p[1][i] + s[2] * p[2][i] + s[3] * p[3][i] + s[4] * p[4][i] + s[5] * p[5][i]);
+        }
+        for (int k = 0; k < 6; k++) {
+            for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+                p[k][i] -= g[k] * y[i];
+            }
+        }
+        for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+            p[0][i] += r.y * p[5][i] - r.z * p[4][i];
+            p[1][i] += r.z * p[3][i] - r.x * p[5][i];
+            p[2][i] += r.x * p[4][i] - r.y * p[3][i];
+        }
+        for (int i = 0; i < count; i++) {
+            rim->Y[(first + i) * m->nv + body->v_adr] = y[i];
+        }
+    }
+}
+
+// Rows from i on that half_solve_frame can take at once, 0: none.
+static int count_frame_rows(const ItmRim* rim, int i)
+{
+    int n = 0;
+    const ItmRimFrame* f = &rim->frames[i];
+    while (n < ITM_DIRECTION_COUNT && i + n < rim->n && rim->actuator[i + n] == ITM_NONE && rim->is_chain[i + n] &&
+           rim->frames[i + n].body == f->body) {
+        n++;
+    }
+    return n;
+}
+
 // What the rows take off y of interface i: y~ and mu.
 static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
@@ -314,15 +366,25 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
     if (m->nrow > 0) {
         answer_rows(m, d, rim);
     }
-    for (int i = 0; i < rim->n; i++) {
-        int actuator = rim->actuator[i];
-        double* y = rim->Y + i * m->nv;
-        ItmMeasured x = actuator != ITM_NONE ? d->push_measured[m->actuator_push[actuator]]
-                                             : look_at_frame(d, &rim->frames[i]);
-        half_solve_interface(m, d, rim, i, &x, y);
-        rim->a0[i] = dot(y, rim->y_free, m->nv) + x.bias;
-        answer_interface(m, d, rim, i);
-        multiply_row(d, rim, i);
+    for (int i = 0, n; i < rim->n; i += n) {
+        ItmMeasured x[ITM_DIRECTION_COUNT];
+        n = count_frame_rows(rim, i);
+        bool is_frame = n > 0;
+        n = is_frame ? n : 1;
+        for (int k = 0; k < n; k++) {
+            int actuator = rim->actuator[i + k];
+            x[k] = actuator != ITM_NONE ? d->push_measured[m->actuator_push[actuator]] : look_at_frame(d, &rim->frames[i + k]);
+        }
+        if (is_frame) {
+            half_solve_frame(m, d, rim, i, n, x);
+        } else {
+            half_solve_interface(m, d, rim, i, x, rim->Y + i * m->nv);
+        }
+        for (int k = i; k < i + n; k++) {
+            rim->a0[k] = dot(rim->Y + k * m->nv, rim->y_free, m->nv) + x[k - i].bias;
+            answer_interface(m, d, rim, k);
+            multiply_row(d, rim, k);
+        }
     }
 }
 

@@ -19,9 +19,8 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d);
 // b->v_after = A v, and what is added to it in a step h.
 void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h);
-// Solve a warm started problem over rows of the table (table: their numbers, ITM_NONE: of another one) with the options of the
-// model; what it took and
-// what is left is noted in d->info and for itm_step_judge.
+// Solve a warm started problem over rows of the table (table: their numbers, ITM_NONE: rows of another mechanism) with the options
+// of the model; what it took and what is left is noted in d->info and for itm_step_judge.
 ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
                                  const ItmMlcpProblem* problem, const int* table);
 // Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
