@@ -369,6 +369,7 @@ static void wires_reach_controllers_and_actuators(void** state)
     CHECK_OK(itm_cosim_add_wire(s.b, "carts.a.position.x", "first.u", &error), &error);
     CHECK_OK(itm_cosim_add_wire(s.b, "first.y", "second.u", &error), &error);
     CHECK_OK(itm_cosim_add_wire(s.b, "second.y", "carts.push_a", &error), &error);
+    CHECK_OK(itm_cosim_add_alias(s.b, "carts.force", "second.y", &error), &error);
     options.macro_step = 1e-3;
     CHECK_OK(itm_cosim_build(&s.x, s.b, &options, &error), &error);
     // f = -6 x on 2 kg; started at x = 0.1 by hand. Semi-implicit Euler keeps the amplitude.
@@ -385,6 +386,8 @@ static void wires_reach_controllers_and_actuators(void** state)
     double* values = calloc((size_t)itm_cosim_get_output_count(s.x), sizeof *values);
     CHECK_OK(itm_cosim_compute_outputs(s.x, values), itm_cosim_get_error(s.x));
     CHECK_NEAR(values[output], -6.0 * 0.1, 1e-3);
+    CHECK_NEAR(values[itm_cosim_find_output(s.x, "carts.force")], values[output], 0.0);
+    assert_string_equal(itm_cosim_get_output_info(s.x, itm_cosim_get_output_count(s.x) - 1).name, "carts.force");
     free(values);
     end_system(&s);
 }
@@ -425,6 +428,21 @@ static void bad_wires_are_refused(void** state)
     assert_int_equal(build_wired(NO_TARGET, 1, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "q.v");
     CHECK_OK(build_wired(LOOP, 2, &error), &error);
+}
+
+static void bad_aliases_are_refused(void** state)
+{
+    (void)state;
+    static const char* const ALIASES[2][2] = {{"carts.x", "carts.nothing"}, {"carts.a.position.x", "carts.b.position.x"}};
+    for (int i = 0; i < 2; i++) {
+        ItmError error;
+        System s;
+        begin_system(&s);
+        CHECK_OK(itm_cosim_add_alias(s.b, ALIASES[i][0], ALIASES[i][1], &error), &error);
+        assert_int_equal(itm_cosim_build(&s.x, s.b, NULL, &error), ITM_ERR_INPUT);
+        assert_string_equal(error.field, ALIASES[i][0]);
+        end_system(&s);
+    }
 }
 
 static void bad_parts_are_refused(void** state)
@@ -507,6 +525,7 @@ int main(void)
         cmocka_unit_test(steps_of_any_whole_ratio_meet_exactly),
         cmocka_unit_test(wires_reach_controllers_and_actuators),
         cmocka_unit_test(bad_wires_are_refused),
+        cmocka_unit_test(bad_aliases_are_refused),
         cmocka_unit_test(bad_parts_are_refused),
         cmocka_unit_test(threads_change_no_bit),
     };

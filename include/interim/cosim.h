@@ -166,6 +166,9 @@ ITM_API ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, 
 // followed at the micro rate.
 ITM_API ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
 
+// A second name for an output of the whole: "arm.theta1" for "arm.theta1.angle". Checked when the system is built.
+ITM_API ItmStatus itm_cosim_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error);
+
 // Make the running system, at its start; subsystems given by a table move from the builder into it. ITM_ERR_INPUT: error->field names the part, bond, wire or option at fault: H no
 // multiple of h, unknown names, two bonds for one port, two wires for one input, an algebraic loop of wires, a length outside a
 // stroke, circuits of different steps at one interface model. ITM_ERR_UNSUPPORTED: what a coupling cannot do.

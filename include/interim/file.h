@@ -79,6 +79,8 @@ typedef struct ItmFileCosim {
     ItmCosimOptions options;  // its macro step is that of the run where the file has no such section
     ItmFileBond* bonds;       // in the order of the file  (nbond)
     int nbond;
+    ItmFileConnection* aliases;  // second names of results: `to` for `from`   (nalias)
+    int nalias;
     ItmFilePlace place;       // of the section; line 0: there is none
 } ItmFileCosim;
 

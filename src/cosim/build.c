@@ -434,7 +434,7 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
         status = itm_cosim_group(x, error);
     }
     if (status == ITM_OK) {
-        status = itm_cosim_name_outputs(x, error);
+        status = itm_cosim_name_outputs(x, b, error);
     }
     if (status == ITM_OK) {
         status = start(x, error);

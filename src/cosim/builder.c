@@ -41,6 +41,10 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
         free(b->wires.items[i].from);
         free(b->wires.items[i].to);
     }
+    for (int i = 0; i < b->aliases.count; i++) {
+        free(b->aliases.items[i].from);
+        free(b->aliases.items[i].to);
+    }
     for (int i = 0; i < b->interfaces.count; i++) {
         free(b->interfaces.items[i].name);
     }
@@ -50,6 +54,7 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     free(b->members.items);
     free(b->bonds.items);
     free(b->wires.items);
+    free(b->aliases.items);
     free(b);
 }
 
@@ -396,6 +401,20 @@ ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* t
     }
     ItmWireDef def = {strdup(from), strdup(to)};
     if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(b->wires, def)) {
+        free(def.from);
+        free(def.to);
+        return refuse_memory(error);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error)
+{
+    if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");
+    }
+    ItmWireDef def = {strdup(output), strdup(alias)};
+    if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(b->aliases, def)) {
         free(def.from);
         free(def.to);
         return refuse_memory(error);

@@ -54,6 +54,7 @@ struct ItmCosimBuilder {
     ITM_COSIM_LIST(ItmMemberDef) members;
     ITM_COSIM_LIST(ItmBondDef) bonds;
     ITM_COSIM_LIST(ItmWireDef) wires;
+    ITM_COSIM_LIST(ItmWireDef) aliases;  // from an output to its second name
     ITM_COSIM_LIST(ItmInterfaceEntry) interfaces;
     ITM_COSIM_LIST(ItmFrameBondDef) frame_bonds;
 };

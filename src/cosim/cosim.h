@@ -222,6 +222,8 @@ struct ItmCosim {
     int      noutput;
     ItmOutputInfo* outputs;
     ItmNames output_names;
+    int      nalias;         // second names, the last of the outputs
+    int*     alias_of;       // which output each repeats                           (nalias)
 };
 // clang-format on
 
@@ -302,7 +304,7 @@ void itm_bonds_book(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- output.c
 
-ItmStatus itm_cosim_name_outputs(ItmCosim* x, ItmError* error);
+ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 void itm_cosim_free_outputs(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- circuit.c

@@ -1,5 +1,6 @@
 // Names and values of everything a run of the whole system records: the parts' own outputs, then bonds, interface models and
 // the energy balance of the whole.
+#include "cosim/builder.h"
 #include "cosim/cosim.h"
 
 #include "base/error.h"
@@ -229,25 +230,52 @@ static ItmStatus walk(Sink* sink)
     return status;
 }
 
-ItmStatus itm_cosim_name_outputs(ItmCosim* x, ItmError* error)
+// Second names after all others.
+static ItmStatus name_aliases(Sink* naming, const ItmCosimBuilder* b, ItmError* error)
+{
+    ItmCosim* x = naming->x;
+    for (int i = 0; i < x->nalias; i++) {
+        const ItmWireDef* def = &b->aliases.items[i];
+        int of = itm_names_find(&x->output_names, def->from, strlen(def->from));
+        if (of == ITM_NONE) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to, "there is no output '%s' to call '%s'",
+                                 def->from, def->to);
+        }
+        if (itm_names_find(&x->output_names, def->to, strlen(def->to)) != ITM_NONE) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to, "there is an output '%s' already",
+                                 def->to);
+        }
+        x->alias_of[i] = of;
+        name_output(naming, "", "", def->to, x->outputs[of]);
+        naming->count++;
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
 {
     Sink counting = {.x = x};
     walk(&counting);
-    x->noutput = counting.count;
+    x->nalias = b->aliases.count;
+    x->noutput = counting.count + x->nalias;
     x->outputs = calloc((size_t)x->noutput + 1, sizeof *x->outputs);
+    x->alias_of = calloc((size_t)x->nalias + 1, sizeof *x->alias_of);
     Sink naming = {.x = x};
-    if (x->outputs != NULL) {
+    ItmStatus status = x->outputs != NULL && x->alias_of != NULL ? ITM_OK : ITM_ERR_MEMORY;
+    if (status == ITM_OK) {
         walk(&naming);
+        status = name_aliases(&naming, b, error);
     }
-    return x->outputs != NULL && !naming.has_failed
-               ? ITM_OK
-               : itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory for names of outputs");
+    return status == ITM_ERR_MEMORY || naming.has_failed
+               ? itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory for names of outputs")
+               : status;
 }
 
 void itm_cosim_free_outputs(ItmCosim* x)
 {
     itm_names_free(&x->output_names);
     free(x->outputs);
+    free(x->alias_of);
 }
 
 int itm_cosim_get_output_count(const ItmCosim* x)
@@ -268,5 +296,9 @@ int itm_cosim_find_output(const ItmCosim* x, const char* name)
 ItmStatus itm_cosim_compute_outputs(ItmCosim* x, double* values)
 {
     Sink sink = {.x = x, .values = values};
-    return walk(&sink);
+    ItmStatus status = walk(&sink);
+    for (int i = 0; i < x->nalias && status == ITM_OK; i++) {
+        values[sink.count + i] = values[x->alias_of[i]];
+    }
+    return status;
 }

@@ -31,6 +31,11 @@ static ItmStatus place_error(const ItmModelFile* file, ItmStatus status, ItmErro
             place = &c->place;
         }
     }
+    for (int i = 0; i < file->cosim.nalias; i++) {
+        if (strcmp(error->field, file->cosim.aliases[i].to) == 0) {
+            place = &file->cosim.aliases[i].place;
+        }
+    }
     for (int i = 0; i < file->cosim.nbond; i++) {
         const char* actuator = strchr(file->cosim.bonds[i].actuator, '.');
         if (actuator != NULL && strcmp(error->field, actuator + 1) == 0) {
@@ -161,6 +166,9 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
     }
     for (int i = 0; i < file->nconnection && status == ITM_OK; i++) {
         status = itm_cosim_add_wire(b, file->connections[i].from, file->connections[i].to, error);
+    }
+    for (int i = 0; i < file->cosim.nalias && status == ITM_OK; i++) {
+        status = itm_cosim_add_alias(b, file->cosim.aliases[i].to, file->cosim.aliases[i].from, error);
     }
     return status;
 }

@@ -329,6 +329,12 @@ void itm_file_clear(ItmModelFile* file)
         free(file->cosim.bonds[i].place.file);
     }
     free(file->cosim.bonds);
+    for (int i = 0; i < file->cosim.nalias; i++) {
+        free(file->cosim.aliases[i].from);
+        free(file->cosim.aliases[i].to);
+        free(file->cosim.aliases[i].place.file);
+    }
+    free(file->cosim.aliases);
     free(file->cosim.place.file);
     *file = (ItmModelFile){0};
 }

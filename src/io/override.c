@@ -39,7 +39,7 @@ static const char* const COLLECTIONS[] = {
     "subsystems.*.outputs",
     "subsystems.*.blocks",
     "cosim.bonds",
-    "cosim.wires",
+    "cosim.wires",           "cosim.outputs",
 };
 
 typedef struct Override {

@@ -179,6 +179,31 @@ static void read_wires(ItmReader* r, const ItmNode* node)
     }
 }
 
+// `arm.theta1: arm.theta1.angle`: a second name, and the result that has it
+static void read_aliases(ItmReader* r, const ItmNode* node)
+{
+    ItmFileCosim* cosim = &r->file->cosim;
+    for (const ItmItem* item = itm_reader_is_collection(r, node, "outputs") ? node->first : NULL;
+         item != NULL && r->status == ITM_OK; item = item->next) {
+        const char* output = itm_reader_get_text(r, item->value, "a result, as in arm.cyl1.length");
+        ItmFileConnection* moved = realloc(cosim->aliases, ((size_t)cosim->nalias + 1) * sizeof *moved);
+        if (output == NULL || moved == NULL) {
+            cosim->aliases = moved != NULL ? moved : cosim->aliases;
+            r->status = r->status != ITM_OK
+                            ? r->status
+                            : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+            return;
+        }
+        cosim->aliases = moved;
+        ItmFileConnection* alias = &moved[cosim->nalias++];
+        *alias = (ItmFileConnection){.from = strdup(output), .to = strdup(item->key->text)};
+        alias->place = itm_reader_get_place(r, item->key);
+        if (alias->from == NULL || alias->to == NULL) {
+            r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- the section
 
 // Steps of circuits divide H.
@@ -195,9 +220,9 @@ static void check_steps(ItmReader* r, const ItmNode* node, double H)
 
 void itm_read_cosim(ItmReader* r, const ItmNode* node)
 {
-    enum { MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, THREADS, WARN, SUBSYSTEMS, BONDS, WIRES, NKEY };
+    enum { MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, THREADS, WARN, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY };
     static const char* const KEYS[NKEY] = {"macro_step", "scheme",         "coupling",   "exchange", "variables",
-                                           "threads",    "spurious_limit", "subsystems", "bonds",    "wires"};
+                                           "threads",    "spurious_limit", "subsystems", "bonds",    "wires",    "outputs"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
@@ -235,4 +260,5 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         read_bond(r, item, common);
     }
     read_wires(r, v[WIRES]);
+    read_aliases(r, v[OUTPUTS]);
 }
