@@ -265,7 +265,6 @@ on_a_terminal_a_bar_counts_the_runs() {
         </dev/null || true
     out_has "of 2 runs, 1 at work"
     out_has "["
-    out_has "interrupted"
 }
 
 run_case wrong_usage_is_status_1_and_says_what_is_wrong
