@@ -56,21 +56,11 @@ typedef struct Import {
 // ---------------------------------------------------------------------------- complaints
 
 // The builder's complaint, or our own, at a line of the URDF file.
-static void locate(Import* m, int line)
-{
-    ItmError* error = m->r->error;
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", m->path);
-        error->line = line;
-        error->column = 1;
-    }
-}
-
 static void take_status(Import* m, ItmStatus status, int line)
 {
     if (m->r->status == ITM_OK && status != ITM_OK) {
         m->r->status = status;
-        locate(m, line);
+        itm_error_locate(m->r->error, m->path, line, 1);
     }
 }
 
@@ -79,14 +69,13 @@ __attribute__((format(printf, 3, 4)))
 #endif
 static void fail_at(Import* m, int line, const char* format, ...)
 {
-    char message[512];
+    if (m->r->status != ITM_OK) {
+        return;
+    }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    take_status(m, itm_error_set_list(m->r->error, ITM_ERR_INPUT, "itm_read_urdf", NULL, format, arguments), line);
     va_end(arguments);
-    if (m->r->status == ITM_OK) {
-        take_status(m, itm_error_set(m->r->error, ITM_ERR_INPUT, "itm_read_urdf", NULL, "%s", message), line);
-    }
 }
 
 #if defined(__GNUC__)
