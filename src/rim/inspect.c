@@ -1,7 +1,8 @@
 // Looking at a RIM: its spectrum.
 #include "rim/rim.h"
 
-#include <lapacke.h>
+#include "math/eigen.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,7 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
         return true;
     }
     memcpy(V, W, sizeof(double) * (size_t)(n * n));
-    // symmetric: by columns is by rows, and eigenvector k comes in row k
-    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', n, V, n, e, work, 3 * n) != 0) {
+    if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
         return false;
     }
     double least = RANK_TOLERANCE * e[n - 1];
