@@ -268,6 +268,21 @@ check_names_redundant_rows() {
     grep -q '^freedom *1 = 18 velocities - 20 rows + 3 redundant' out.txt
 }
 
+check_prints_every_mechanism_and_the_cuts() {
+    expect 0 "$interim" check "$source/examples/arm-capture.yaml"
+    out_has "arm (multibody)"
+    out_has "tool (multibody)"
+    [ "$(grep -c '^bodies' out.txt)" -eq 2 ]
+    grep -q '^  mount .*tool at (0, 0, 0) m, tx ty tz rx ry rz; moves along all 6' out.txt
+    grep -q '^  arm-flange .*arm.flange (link7) moves as tool.mount (tool)' out.txt
+    grep -q '^  freedom *13 = 7 of arm + 12 of tool - 6 rows of cuts$' out.txt
+    grep -q '^start *tool: 4 contacts' out.txt
+    # the boom of the cut crane moves along one direction only
+    expect 0 "$interim" check "$source/examples/crane-cut.yaml"
+    out_has "moves along 1 of 5"
+    grep -q '^  freedom *2 = 1 of crane + 6 of load - 5 rows of cuts$' out.txt
+}
+
 check_warns_of_bad_scales() {
     expect 0 "$interim" check "$model"
     out_has "no warnings"
@@ -509,6 +524,7 @@ else
 fi
 run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
+run_case check_prints_every_mechanism_and_the_cuts
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
 run_case a_circuit_runs_alone_with_results_in_every_format
