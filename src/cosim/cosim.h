@@ -256,6 +256,8 @@ void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
 ItmStatus itm_frames_create(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 // How often a step goes into H, 0: it is not a whole number of times.
 long itm_cosim_count_whole(double H, double step);
+// The least time that is a whole number of both, 0 being a whole number of everything; INFINITY: there is none up to a thousand.
+double itm_cosim_find_common_multiple(double a, double b);
 // The rows of a mechanism's interfaces, once its interface model has its memory.
 void itm_frames_set_rows(const ItmCosim* x, ItmMechanism* part);
 void itm_frames_destroy(ItmCosim* x);
