@@ -11,7 +11,7 @@
 #define OWN_TIMES 2.0   // nor does growth of up to so many times that of the monolithic twin,
 #define OWN_MOST 10.0   // 1/s: as far as that is slow
 #define NOISE 1e-4      // of radii at 1: differences know them to a few 1e-5
-#define LARGEST 0.2     // s, where the search for the largest stable H ends
+#define LARGEST 0.2     // s, where the search for the largest stable H ends, unless that of the file is larger
 #define GROWTH 1.26     // from one H that is tried to the next
 #define SHARP 0.02      // how well the limit is known, where steps allow
 
@@ -155,11 +155,11 @@ static Verdict judge(ItmModelFile* file, const Choice* choice, double H)
     return answer.status == ITM_OK && is_stable(file, answer.radius, H) ? STABLE : UNSTABLE;
 }
 
-// The largest H up to which all that were tried are stable, to SHARP of itself; INFINITY: all are.
-static double find_largest(ItmModelFile* file, const Choice* choice, double h)
+// The largest H up to which all that were tried, up to `most`, are stable, to SHARP of itself; INFINITY: all are.
+static double find_largest(ItmModelFile* file, const Choice* choice, double h, double most)
 {
     long stable = 0, unstable = 0;
-    for (double H = h; H <= LARGEST * (1.0 + 1e-9) && unstable == 0; H *= GROWTH) {
+    for (double H = h; H <= most * (1.0 + 1e-9) && unstable == 0; H *= GROWTH) {
         long n = lround(H / h);
         Verdict verdict = n > stable ? judge(file, choice, (double)n * h) : NOT_BUILT;
         stable = verdict == STABLE ? n : stable;
@@ -180,7 +180,8 @@ static double find_largest(ItmModelFile* file, const Choice* choice, double h)
     return (double)stable * h;
 }
 
-static void print_choice(const Choice* choice, double radius, bool is_stable, double largest, double h)
+static void print_choice(const Choice* choice, double radius, bool is_stable, double largest, double h,
+                         double most)
 {
     printf("  %-13s ", choice->name);
     if (isinf(radius)) {
@@ -190,7 +191,7 @@ static void print_choice(const Choice* choice, double radius, bool is_stable, do
     }
     printf("%-8s  ", is_stable ? "stable" : "unstable");
     if (isinf(largest)) {
-        printf("over %g ms\n", 1e3 * LARGEST);
+        printf("over %g ms\n", 1e3 * most);
     } else if (largest == 0.0) {
         printf("below %.3g ms\n", 1e3 * h);
     } else {
@@ -256,7 +257,8 @@ static int print_row(ItmModelFile* file, const Choice* choice, double H, double 
         return 0;
     }
     bool is_safe = is_stable(file, answer.radius, H);
-    print_choice(choice, answer.radius, is_safe, find_largest(file, choice, h), h);
+    double most = fmax(LARGEST, H);
+    print_choice(choice, answer.radius, is_safe, find_largest(file, choice, h, most), h, most);
     if (!is_chosen || is_safe) {
         return 0;
     }

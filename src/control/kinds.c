@@ -203,11 +203,11 @@ void itm_kind_push(const ItmControlBlock* block, double* x, double* ring, const 
 
 double* itm_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k)
 {
-    static const int PID[] = {PID_INTEGRAL, PID_RATE + RATE_LAST, PID_RATE + RATE_DECAY};
+    static const int PID[] = {PID_RATE + RATE_LAST, PID_RATE + RATE_DECAY, PID_INTEGRAL};
     static const int DERIVATIVE[] = {RATE_LAST, RATE_DECAY};
     switch (block->def.kind) {
-    case ITM_CONTROL_PID:
-        return k < 3 ? &x[PID[k]] : NULL;
+    case ITM_CONTROL_PID:  // without integral action the sum is a constant
+        return k < (block->def.integral != 0 ? 3 : 2) ? &x[PID[k]] : NULL;
     case ITM_CONTROL_DERIVATIVE:
         return k < 2 ? &x[DERIVATIVE[k]] : NULL;
     case ITM_CONTROL_INTEGRATOR:

@@ -283,6 +283,26 @@ check_prints_every_mechanism_and_the_cuts() {
     grep -q '^  freedom *2 = 1 of crane + 6 of load - 5 rows of cuts$' out.txt
 }
 
+check_advises_on_joined_mechanisms_and_controls() {
+    # growth of the arm under its torques is its own, not that of the coupling
+    expect 0 "$interim" check "$source/examples/arm-manoeuvre1.yaml"
+    for coupling in "rim, hold" "rim, impulse" "rim-nonsmooth"; do
+        grep -q "^  $coupling  *1\.0[0-9]*  stable " out.txt
+    done
+    out_has "no warnings"
+    # what cannot be built says why
+    expect 0 "$interim" check "$source/examples/crane-cut.yaml"
+    grep -q '^  zoh  *1\.8577  unstable  2 ms' out.txt
+    grep -q '^  rim, hold *no advice: .* use exchange impulse' out.txt
+    # wires alone: 800 N/m and 60 N s/m at 2 kg, a sample every 100 ms
+    expect 0 "$interim" check "$source/examples/position-control.yaml"
+    grep -q '^  wires  *0\.99[0-9]*  stable ' out.txt
+    expect 0 "$interim" check "$source/examples/position-control.yaml" --set run.step=100ms --set subsystems.control.step=100ms \
+        --set run.output=100ms
+    grep -q '^  wires .* unstable  below 100 ms' out.txt
+    grep -q '^warning: the coupling of this file is not stable at its start: take a smaller macro_step' out.txt
+}
+
 check_warns_of_bad_scales() {
     expect 0 "$interim" check "$model"
     out_has "no warnings"
@@ -525,6 +545,7 @@ fi
 run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
 run_case check_prints_every_mechanism_and_the_cuts
+run_case check_advises_on_joined_mechanisms_and_controls
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
 run_case a_circuit_runs_alone_with_results_in_every_format
