@@ -9,7 +9,8 @@
 
 #define OWN_GROWTH 0.5  // 1/s: slower growth may be the machine's own (a load that tips over) and does not count
 #define OWN_TIMES 2.0   // nor does growth of up to so many times that of the monolithic twin,
-#define OWN_MOST 10.0   // 1/s: as far as that is slow
+#define OWN_MOST 5.0    // 1/s: as far as that is slow
+#define LONG_ENOUGH 1e-3 // s, to tell such growth from noise
 #define NOISE 1e-4      // of radii at 1: differences know them to a few 1e-5
 #define LARGEST 0.2     // s, where the search for the largest stable H ends, unless that of the file is larger
 #define GROWTH 1.26     // from one H that is tried to the next
@@ -62,6 +63,18 @@ static bool is_worth(const Choice* choice, int nline, int nframe)
 
 // ---------------------------------------------------------------------------- radius
 
+#define MOST_KNOWN 64
+
+// The search for safe steps of a file, whose options it changes.
+typedef struct Advice {
+    ItmModelFile* file;
+    double H;                            // of the file, s
+    double base;                         // every step that is tried is a multiple of this, s
+    double most;                         // none above is tried, s
+    double known[MOST_KNOWN][2];         // steps and the machine's own growth there  (nknown)  s, 1/s
+    int nknown;
+} Advice;
+
 static void choose(ItmModelFile* file, const Choice* choice, double H)
 {
     file->cosim.options.is_monolithic = false;
@@ -94,9 +107,9 @@ static Answer compute_radius(ItmModelFile* file, const Choice* choice, double H)
     return answer;
 }
 
-// Growth 1/s of the machine itself from two steps H on, over one H: that of the monolithic twin, which meets every smallest step.
+// Growth 1/s of the machine itself two steps H from the start: that of the monolithic twin, which meets every smallest step.
 // 0: H is that step already, or it cannot be told.
-static double compute_own_growth(ItmModelFile* file, double H)
+static double compute_growth(ItmModelFile* file, double H)
 {
     ItmCosim* twin = NULL;
     double radius = 1.0, h = H;
@@ -106,23 +119,41 @@ static double compute_own_growth(ItmModelFile* file, double H)
     if (status == ITM_OK) {
         h = itm_cosim_get_step(twin);
     }
+    int nstep = (int)ceil(fmin(LONG_ENOUGH, H) / h - 1e-6);
     while (status == ITM_OK && itm_cosim_get_time(twin) < 2.0 * (H - h)) {
         status = itm_cosim_step(twin);
     }
     if (status == ITM_OK && h < 0.75 * H) {
-        status = itm_cosim_compute_radius(twin, (int)lround(H / h), &radius);
+        status = itm_cosim_compute_radius(twin, nstep, &radius);
     }
     itm_cosim_destroy(twin);
-    double growth = log(radius) / h;
-    return status == ITM_OK && growth * H > NOISE ? fmin(growth, OWN_MOST) : 0.0;
+    double growth = log(radius);
+    return status == ITM_OK && growth * nstep > NOISE ? fmin(growth / h, OWN_MOST) : 0.0;
 }
 
-static bool is_stable(ItmModelFile* file, double radius, double H)
+// The same, for every H once.
+static double get_own_growth(Advice* a, double H)
+{
+    for (int i = 0; i < a->nknown; i++) {
+        if (a->known[i][0] == H) {
+            return a->known[i][1];
+        }
+    }
+    double growth = compute_growth(a->file, H);
+    if (a->nknown < MOST_KNOWN) {
+        a->known[a->nknown][0] = H;
+        a->known[a->nknown++][1] = growth;
+    }
+    return growth;
+}
+
+static bool is_stable(Advice* a, double radius, double H)
 {
     if (radius <= fmax(1.0 + NOISE, exp(OWN_GROWTH * H))) {
         return true;
     }
-    return isfinite(radius) && log(radius) <= (OWN_GROWTH + OWN_TIMES * compute_own_growth(file, H)) * H;
+    double most = OWN_GROWTH + OWN_TIMES * OWN_MOST;
+    return log(radius) <= most * H && log(radius) <= (OWN_GROWTH + OWN_TIMES * get_own_growth(a, H)) * H;
 }
 
 // ---------------------------------------------------------------------------- largest step
@@ -146,22 +177,22 @@ static double find_base_step(const ItmModelFile* file)
 typedef enum Verdict { STABLE, UNSTABLE, NOT_BUILT } Verdict;
 
 // A multiple of that step need not fit to all samples: then there is no such system.
-static Verdict judge(ItmModelFile* file, const Choice* choice, double H)
+static Verdict judge(Advice* a, const Choice* choice, double H)
 {
-    Answer answer = compute_radius(file, choice, H);
+    Answer answer = compute_radius(a->file, choice, H);
     if (answer.status == ITM_ERR_INPUT) {
         return NOT_BUILT;
     }
-    return answer.status == ITM_OK && is_stable(file, answer.radius, H) ? STABLE : UNSTABLE;
+    return answer.status == ITM_OK && is_stable(a, answer.radius, H) ? STABLE : UNSTABLE;
 }
 
-// The largest H up to which all that were tried, up to `most`, are stable, to SHARP of itself; INFINITY: all are.
-static double find_largest(ItmModelFile* file, const Choice* choice, double h, double most)
+// The largest H up to which all that were tried are stable, to SHARP of itself; INFINITY: all are.
+static double find_largest(Advice* a, const Choice* choice)
 {
     long stable = 0, unstable = 0;
-    for (double H = h; H <= most * (1.0 + 1e-9) && unstable == 0; H *= GROWTH) {
-        long n = lround(H / h);
-        Verdict verdict = n > stable ? judge(file, choice, (double)n * h) : NOT_BUILT;
+    for (double H = a->base; H <= a->most * (1.0 + 1e-9) && unstable == 0; H *= GROWTH) {
+        long n = lround(H / a->base);
+        Verdict verdict = n > stable ? judge(a, choice, (double)n * a->base) : NOT_BUILT;
         stable = verdict == STABLE ? n : stable;
         unstable = verdict == UNSTABLE ? n : unstable;
     }
@@ -170,30 +201,23 @@ static double find_largest(ItmModelFile* file, const Choice* choice, double h, d
     }
     while (unstable - stable > 1 && (double)(unstable - stable) > SHARP * (double)stable) {
         long n = (stable + unstable) / 2;
-        Verdict verdict = judge(file, choice, (double)n * h);
+        Verdict verdict = judge(a, choice, (double)n * a->base);
         if (verdict == NOT_BUILT) {
             break;
         }
         stable = verdict == STABLE ? n : stable;
         unstable = verdict == UNSTABLE ? n : unstable;
     }
-    return (double)stable * h;
+    return (double)stable * a->base;
 }
 
-static void print_choice(const Choice* choice, double radius, bool is_stable, double largest, double h,
-                         double most)
+static void print_largest(Advice* a, const Choice* choice)
 {
-    printf("  %-13s ", choice->name);
-    if (isinf(radius)) {
-        printf("%9s  ", "fails");
-    } else {
-        printf("%9.4f  ", radius);
-    }
-    printf("%-8s  ", is_stable ? "stable" : "unstable");
+    double largest = find_largest(a, choice);
     if (isinf(largest)) {
-        printf("over %g ms\n", 1e3 * most);
+        printf("over %g ms\n", 1e3 * a->most);
     } else if (largest == 0.0) {
-        printf("below %.3g ms\n", 1e3 * h);
+        printf("below %.3g ms\n", 1e3 * a->base);
     } else {
         printf("%.3g ms\n", 1e3 * largest);
     }
@@ -248,40 +272,47 @@ static void print_opaque(const ItmModelFile* file)
     itm_cosim_destroy(cosim);
 }
 
-// A row for a choice; the number of warnings, -1: there is no advice.
-static int print_row(ItmModelFile* file, const Choice* choice, double H, double h, bool is_chosen)
+// A row for a choice; the number of warnings.
+static int print_row(Advice* a, const Choice* choice, bool is_chosen)
 {
-    Answer answer = compute_radius(file, choice, H);
+    Answer answer = compute_radius(a->file, choice, a->H);
+    printf("  %-13s ", choice->name);
     if (answer.status == ITM_ERR_UNSUPPORTED || answer.status == ITM_ERR_INPUT) {
-        printf("  %-13s no advice: %s\n", choice->name, answer.error.message);
+        printf("no advice: %s\n", answer.error.message);
         return 0;
     }
-    bool is_safe = is_stable(file, answer.radius, H);
-    double most = fmax(LARGEST, H);
-    print_choice(choice, answer.radius, is_safe, find_largest(file, choice, h, most), h, most);
-    if (!is_chosen || is_safe) {
+    bool is_safe = is_stable(a, answer.radius, a->H);
+    if (isinf(answer.radius)) {
+        printf("%9s  ", "fails");
+    } else {
+        printf("%9.4f  ", answer.radius);
+    }
+    printf("%-8s  ", is_safe ? "stable" : "unstable");
+    print_largest(a, choice);
+    if (is_safe || !is_chosen) {
         return 0;
     }
     printf("warning: the coupling of this file is not stable at its start: take %sa smaller macro_step\n",
-           file->cosim.nbond > 0 ? "coupling rim with exchange impulse, or " : "");
+           a->file->cosim.nbond > 0 ? "coupling rim with exchange impulse, or " : "");
     return 1;
 }
 
 // All couplings at the file's H; `chosen`: that of the file, or NULL (monolithic). The number of warnings.
-static int print_advice(ItmModelFile* file, double H, const ItmBondOptions* chosen)
+static int print_advice(ItmModelFile* file, const ItmBondOptions* chosen)
 {
     int nwarning = 0, nframe = count_frames(file), nline = file->cosim.nbond - nframe;
-    double h = find_base_step(file);
+    Advice a = {.file = file, .H = file->cosim.options.macro_step, .base = find_base_step(file)};
+    a.most = fmax(LARGEST, a.H);
     printf("  %-13s %9s  %-8s  largest stable H\n", "", "radius at", "");
-    printf("  %-13s %6.4g ms\n", "", 1e3 * H);
+    printf("  %-13s %6.4g ms\n", "", 1e3 * a.H);
     for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES && file->cosim.nbond > 0; i++) {
         const Choice* choice = &CHOICES[i];
         if (is_worth(choice, nline, nframe)) {
-            nwarning += print_row(file, choice, H, h, chosen != NULL && is_chosen(file, choice, chosen));
+            nwarning += print_row(&a, choice, chosen != NULL && is_chosen(file, choice, chosen));
         }
     }
     if (file->cosim.nbond == 0) {
-        nwarning += print_row(file, &BEST, H, h, true);
+        nwarning += print_row(&a, &BEST, true);
     }
     print_opaque(file);
     printf("  (growth of a small disturbance over one macro step, linearised at the start; growth below 0.5/s, or about that of\n"
@@ -322,7 +353,7 @@ int app_coupling_check(ItmModelFile* file)
     for (int i = 0; i < nbond; i++) {
         chosen[i] = file->cosim.bonds[i].options;
     }
-    int nwarning = print_advice(file, options.macro_step, options.is_monolithic ? NULL : &chosen[0]);
+    int nwarning = print_advice(file, options.is_monolithic ? NULL : &chosen[0]);
     file->cosim.options = options;
     file->run.step.step = step;
     for (int i = 0; i < nbond; i++) {
