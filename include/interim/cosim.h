@@ -174,8 +174,9 @@ ITM_API ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, con
 // "mechanism-interface" after its first end.
 ITM_API ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
                                            const ItmBondOptions* options, ItmError* error);
-// A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1" or to an actuator "arm.motor" that
-// has no bond. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
+// A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1", to an actuator "arm.motor" that
+// has no bond, or to a signal of kind ITM_SIGNAL_OUTSIDE of a mechanism, which drives motions, loads or servos; one that is smooth
+// reaches what it is told at the next communication point. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
 // followed at the micro rate.
 ITM_API ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
 

@@ -53,13 +53,33 @@ static bool is_measured_in(const ItmModel* m, const ItmMeasure* measure, int com
     return (a != ITM_NONE && m->component[a] == component) || (b != ITM_NONE && m->component[b] == component);
 }
 
+// Whether a signal drives a motion, a force or a load of a component.
+static bool is_signalled(const ItmModel* m, int signal, int component)
+{
+    bool is_driven = false;
+    for (int i = 0; i < m->nmotion && !is_driven; i++) {
+        is_driven = m->motions[i].signal == signal && is_measured_in(m, &m->measures[m->motions[i].measure], component);
+    }
+    for (int i = 0; i < m->npush && !is_driven; i++) {
+        bool is_own = m->pushes[i].signal == signal || (m->pushes[i].is_servo && m->pushes[i].target == signal);
+        is_driven = is_own && is_measured_in(m, &m->measures[m->pushes[i].measure], component);
+    }
+    for (int i = 0; i < m->nload && !is_driven; i++) {
+        is_driven = m->loads[i].signal == signal && m->component[m->loads[i].body] == component;
+    }
+    return is_driven;
+}
+
 // Whether an interface or a wire acts on bodies of a component.
 static bool is_driven(const ItmCosim* x, const ItmMechanism* part, int component)
 {
     const ItmModel* m = part->model;
     bool is_driven = part->rim.is_touched[component];
     for (int i = part->wire; i < part->wire + part->nwire && !is_driven; i++) {
-        is_driven = is_measured_in(m, &m->measures[m->pushes[m->actuator_push[x->wires[i].to_index]].measure], component);
+        int index = x->wires[i].to_index;
+        is_driven = x->wires[i].is_signal
+                        ? is_signalled(m, index, component)
+                        : is_measured_in(m, &m->measures[m->pushes[m->actuator_push[index]].measure], component);
     }
     return is_driven;
 }
@@ -80,6 +100,11 @@ static void visit_mechanism(const ItmCosim* x, const ItmMechanism* part, Walk* w
         for (int k = 0; k < body->nv; k++) {
             visit(walk, &part->data->v[body->v_adr + k], SMALL);
         }
+    }
+    for (int i = 0; i < m->noutside; i++) {
+        double* outside = part->data->outside + ITM_OUTSIDE_REALS * i;
+        visit(walk, &outside[ITM_OUTSIDE_OFFSET], SMALL);
+        visit(walk, &outside[ITM_OUTSIDE_SLOPE], SMALL);
     }
     if (walk->is_writing) {
         part->data->position_state = ITM_POSITION_STALE;

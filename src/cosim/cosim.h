@@ -173,7 +173,8 @@ typedef struct ItmWire {
     ItmSourceKind from;
     int from_part, from_index;
     int to_member, to_mechanism;  // one of them, the other ITM_NONE
-    int to_index;                 // input of the member, actuator of the mechanism
+    bool is_signal;               // of the mechanism, told from outside; otherwise an actuator
+    int to_index;                 // input of the member, actuator or signal of the mechanism
 } ItmWire;
 
 // Members that must step side by side, because a wire or an interface model joins them. Groups step in parallel.
