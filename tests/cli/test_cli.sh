@@ -206,11 +206,32 @@ a_killed_run_leaves_its_part_file() {
     stop KILL
     [ "$status" -eq 137 ]
     [ ! -e r.csv ]
-    # a kill in the middle of a write may cut the last row, and only that
+    # rows go out in blocks of whole ones; of the write that the kill interrupts the system may carry out a part
     sed '$d' r.part.csv >whole.csv
     is_whole whole.csv
     [ "$(rows whole.csv)" -ge 1 ]
     grep -q '"verdict": "running"' r.part.json
+    # it reads back, also with a row that is cut, even within its last number, and has the whole rows
+    expect 0 "$interim" compare r.part.csv r.part.csv --signals hinge.angle
+    head -c -3 r.part.csv >cut.part.csv
+    sed '$d' cut.part.csv >less.csv
+    expect 0 "$interim" compare cut.part.csv less.csv --signals hinge.angle
+    expect 0 "$interim" report cut.part.csv -o cut.html
+    # any other file that ends so is broken, not cut
+    head -c -3 r.part.csv | sed 's/,[^,]*$//' >broken.csv
+    expect 1 "$interim" compare broken.csv less.csv --signals hinge.angle
+    err_has "not as many fields"
+}
+
+# Killed at any time, also while it writes without a pause, a run leaves whole rows but for the last.
+killed_while_writing_a_run_reads_back() {
+    for pause in 0 0.01 0.03 0.06 0.1 0.15; do
+        rm -f r.part.csv
+        start r.csv
+        sleep "$pause"
+        stop KILL
+        expect 0 "$interim" compare r.part.csv r.part.csv --signals hinge.angle
+    done
 }
 
 ignored_signals_stay_ignored() {
@@ -535,6 +556,7 @@ run_case every_example_runs_to_its_end
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
+run_case killed_while_writing_a_run_reads_back
 run_case ignored_signals_stay_ignored
 run_case off_a_terminal_a_run_is_quiet
 if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
