@@ -96,6 +96,12 @@ ItmModelFile* app_load(const AppArguments* arguments);
 
 // "interim: model.yaml:3:5: message" to stderr.
 void app_print_error(const ItmError* error);
+// "warning: arm: message" to stdout; part "": without it.
+void app_print_warning(const char* part, const char* format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
 // Seconds of wall time since some fixed moment.
 double app_wall_time(void);
 

@@ -39,9 +39,8 @@ static void print_laws(const ItmContactOptions* o)
            o->use_last_normal ? "last" : "current", o->margin, itm_mlcp_solver_name(o->solver));
 }
 
-void app_contacts_print(const ItmModelFile* file)
+void app_contacts_print(const ItmModel* m)
 {
-    const ItmModel* m = file->model;
     int nmotor = 0;
     for (int i = 0; i < m->nmotion; i++) {
         nmotor += m->motions[i].max_force > 0.0;
@@ -78,7 +77,7 @@ static int find_deepest(const ItmData* d)
     return deepest;
 }
 
-static int warn_penetration(const ItmModel* m, const ItmData* d)
+static int warn_penetration(const ItmModel* m, const ItmData* d, const char* name)
 {
     int deepest = find_deepest(d);
     if (deepest == ITM_NONE) {
@@ -88,12 +87,12 @@ static int warn_penetration(const ItmModel* m, const ItmData* d)
     if (-c.point.gap <= ROUNDING * fmax(1.0, itm_model_get_info(m).length)) {
         return 0;
     }
-    printf("warning: '%s' and '%s' overlap by %.3g m at the start; the first steps push them apart\n", c.name_a,
-           c.name_b != NULL ? c.name_b : "its other body", -c.point.gap);
+    app_print_warning(name, "'%s' and '%s' overlap by %.3g m at the start; the first steps push them apart", c.name_a,
+                      c.name_b != NULL ? c.name_b : "its other body", -c.point.gap);
     return 1;
 }
 
-static int warn_masses(const ItmModel* m, const ItmData* d)
+static int warn_masses(const ItmModel* m, const ItmData* d, const char* name)
 {
     double worst = MASS_RATIO_LIMIT;
     int found = ITM_NONE;
@@ -110,9 +109,10 @@ static int warn_masses(const ItmModel* m, const ItmData* d)
         return 0;
     }
     ItmContactInfo c = itm_contact_get_info(d, found);
-    printf("warning: of '%s' and '%s', which touch at the start, one is %.2g times as heavy as the other; forces lose "
-           "digits\n",
-           c.name_a, c.name_b != NULL ? c.name_b : "its other body", worst);
+    app_print_warning(name,
+                      "of '%s' and '%s', which touch at the start, one is %.2g times as heavy as the other; forces lose "
+                      "digits",
+                      c.name_a, c.name_b != NULL ? c.name_b : "its other body", worst);
     return 1;
 }
 
@@ -124,7 +124,7 @@ static bool is_passed_over(const ItmContactModel* contact, const ItmCollider* a,
            !itm_contact_is_excluded(contact, a->body, b->body);
 }
 
-static int warn_passed_over(const ItmContactModel* contact)
+static int warn_passed_over(const ItmContactModel* contact, const char* name)
 {
     int count = 0;
     for (int i = 0; i < contact->ncollider; i++) {
@@ -134,54 +134,53 @@ static int warn_passed_over(const ItmContactModel* contact)
                 continue;
             }
             if (count++ == 0) {
-                printf("warning: '%s' (%s) and '%s' (%s) pass through each other: such shapes cannot meet; use convex "
-                       "shapes for what moves\n",
-                       a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
+                app_print_warning(name,
+                                  "'%s' (%s) and '%s' (%s) pass through each other: such shapes cannot meet; use convex "
+                                  "shapes for what moves",
+                                  a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
             }
         }
     }
     if (count > 1) {
-        printf("warning: ... and %d more such pairs\n", count - 1);
+        app_print_warning(name, "... and %d more such pairs", count - 1);
     }
     return count;
 }
 
 // A solver chosen by name that cannot treat the friction law leaves every step unsolved.
-static int warn_solver(const ItmContactOptions* o)
+static int warn_solver(const ItmContactOptions* o, const char* name)
 {
     bool is_coupled = !o->use_last_normal;
     bool is_unsuitable = (o->solver == ITM_MLCP_PIVOTING && is_coupled) ||
                          ((o->solver == ITM_MLCP_LEMKE || o->solver == ITM_MLCP_ENUMERATION) && is_coupled &&
                           o->law == ITM_FRICTION_CONE);
     if (is_unsuitable) {
-        printf("warning: solver %s cannot treat friction as %s: choose %s or solver auto\n", itm_mlcp_solver_name(o->solver),
-               LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
+        app_print_warning(name, "solver %s cannot treat friction as %s: choose %s or solver auto", itm_mlcp_solver_name(o->solver),
+                          LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
     }
     return is_unsuitable;
 }
 
-int app_contacts_warn(const ItmModelFile* file)
+int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char* name)
 {
-    const ItmModel* m = file->model;
-    ItmStepOptions options = file->run.step;
     ItmData* d = NULL;
     ItmError error = {0};
     if (m->contact == NULL) {
         return 0;
     }
-    ItmStatus status = itm_data_create(&d, m, &options, &error);
+    ItmStatus status = itm_data_create(&d, m, step, &error);
     if (status != ITM_OK) {
-        printf("warning: %s\n", error.message);
+        app_print_warning(name, "%s", error.message);
         return 1;
     }
     // the contacts that a first step finds are those of the start
     status = itm_step(m, d);
-    printf("start        %d contacts, deepest penetration %.2g m\n", itm_contact_get_count(d),
-           itm_data_get_step_info(d).penetration);
-    int count = warn_penetration(m, d) + warn_masses(m, d) + warn_passed_over(m->contact) +
-                warn_solver(&m->contact_options);
+    printf("start        %s%s%d contacts, deepest penetration %.2g m\n", name, name[0] != '\0' ? ": " : "",
+           itm_contact_get_count(d), itm_data_get_step_info(d).penetration);
+    int count = warn_penetration(m, d, name) + warn_masses(m, d, name) + warn_passed_over(m->contact, name) +
+                warn_solver(&m->contact_options, name);
     if (status != ITM_OK) {
-        printf("warning: the first step breaks down: %s\n", itm_data_get_error(d)->message);
+        app_print_warning(name, "the first step breaks down: %s", itm_data_get_error(d)->message);
         count++;
     }
     itm_data_destroy(d);

@@ -1,6 +1,7 @@
 #include "app.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,16 @@ void app_print_error(const ItmError* error)
     }
     fprintf(stderr, "%s\n",
             error->message[0] != '\0' ? error->message : itm_status_message(error->status));
+}
+
+void app_print_warning(const char* part, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("warning: %s%s", part, part[0] != '\0' ? ": " : "");
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
 }
 
 ItmModelFile* app_load(const AppArguments* arguments)

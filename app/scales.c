@@ -13,28 +13,27 @@
 
 // ---------------------------------------------------------------------------- numbers in the file
 
-static int warn_masses(const ItmModelInfo* info)
+static int warn_masses(const ItmModelInfo* info, const char* name)
 {
     if (info->nbody < 2 || info->mass_max <= MASS_RATIO_LIMIT * info->mass_min) {
         return 0;
     }
-    printf("warning: the heaviest body is %.2g times the lightest; forces on the light one lose digits\n",
-           info->mass_max / info->mass_min);
+    app_print_warning(name, "the heaviest body is %.2g times the lightest; forces on the light one lose digits",
+                      info->mass_max / info->mass_min);
     return 1;
 }
 
-static int warn_size(const ItmModelInfo* info)
+static int warn_size(const ItmModelInfo* info, const char* name)
 {
     if (info->length <= FAR_LIMIT) {
         return 0;
     }
-    printf("warning: something is %.2g m from the world's origin; move the origin nearer\n",
-           info->length);
+    app_print_warning(name, "something is %.2g m from the world's origin; move the origin nearer", info->length);
     return 1;
 }
 
 // Inertia in other units than the mass is the commonest slip: compare the radius of gyration with the model.
-static int warn_inertia(const ItmModel* m, double size)
+static int warn_inertia(const ItmModel* m, double size, const char* name)
 {
     int count = 0;
     for (int i = 0; i < m->nuser && size > 0.0; i++) {
@@ -42,21 +41,22 @@ static int warn_inertia(const ItmModel* m, double size)
         double inertia = (body->inertia.xx + body->inertia.yy + body->inertia.zz) / 2.0;
         double radius = sqrt(inertia / body->mass);
         if (radius > GYRATION_MOST * size || radius < GYRATION_LEAST * size) {
-            printf("warning: body '%s' has a radius of gyration of %.2g m in a model of %.2g m; "
-                   "are mass and inertia in the units meant?\n",
-                   body->name, radius, size);
+            app_print_warning(name,
+                              "body '%s' has a radius of gyration of %.2g m in a model of %.2g m; are mass and inertia in the "
+                              "units meant?",
+                              body->name, radius, size);
             count++;
         }
     }
     return count;
 }
 
-static int warn_freedom(const ItmModelInfo* info)
+static int warn_freedom(const ItmModelInfo* info, const char* name)
 {
     if (info->freedom > 0 || info->nmotion > 0) {
         return 0;
     }
-    printf("warning: nothing can move: the rows leave no freedom\n");
+    app_print_warning(name, "nothing can move: the rows leave no freedom");
     return 1;
 }
 
@@ -109,28 +109,27 @@ static double stable_step(double W, double k, double d)
     return wk > 0.0 || wd > 0.0 ? 4.0 / (wd + sqrt(wd * wd + 4.0 * wk)) : INFINITY;
 }
 
-static int warn_step(const char* name, double limit, double step)
+static int warn_step(const char* part, const char* name, double limit, double step)
 {
     if (step <= limit) {
         return 0;
     }
-    printf("warning: '%s' may be too stiff for a step of %.3g s; up to %.2g s is safe\n", name, step,
-           limit);
+    app_print_warning(part, "'%s' may be too stiff for a step of %.3g s; up to %.2g s is safe", name, step, limit);
     return 1;
 }
 
-static int warn_pushes(const ItmModel* m, double step)
+static int warn_pushes(const ItmModel* m, double step, const char* name)
 {
     int count = 0;
     for (int i = 0; i < m->npush; i++) {
         const ItmPush* push = &m->pushes[i];
         double W = push_mobility(m, &m->measures[push->measure]);
-        count += warn_step(push->name, stable_step(W, push->stiffness, push->damping), step);
+        count += warn_step(name, push->name, stable_step(W, push->stiffness, push->damping), step);
     }
     return count;
 }
 
-static int warn_bushings(const ItmModel* m, double step)
+static int warn_bushings(const ItmModel* m, double step, const char* name)
 {
     int count = 0;
     for (int i = 0; i < m->nbushing; i++) {
@@ -140,18 +139,18 @@ static int warn_bushings(const ItmModel* m, double step)
             double W = frame_mobility(m, b->body_a, &b->a, k) + frame_mobility(m, b->body_b, &b->b, k);
             limit = fmin(limit, stable_step(W, b->stiffness[k], b->damping[k]));
         }
-        count += warn_step(b->name, limit, step);
+        count += warn_step(name, b->name, limit, step);
     }
     return count;
 }
 
-int app_scales_warn(const ItmModelFile* file)
+int app_scales_warn(const ItmModel* m, const ItmStepOptions* step, const char* name)
 {
-    const ItmModel* m = file->model;
     ItmModelInfo info = itm_model_get_info(m);
-    int count = warn_masses(&info) + warn_size(&info) + warn_inertia(m, info.length) + warn_freedom(&info);
-    if (file->run.step.stepper != ITM_STEPPER_REFERENCE) {
-        count += warn_pushes(m, file->run.step.step) + warn_bushings(m, file->run.step.step);
+    int count = warn_masses(&info, name) + warn_size(&info, name) + warn_inertia(m, info.length, name) +
+                warn_freedom(&info, name);
+    if (step->stepper != ITM_STEPPER_REFERENCE) {
+        count += warn_pushes(m, step->step, name) + warn_bushings(m, step->step, name);
     }
     return count;
 }

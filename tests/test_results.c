@@ -504,6 +504,32 @@ static void plain_csv_of_other_programs_is_read(void** state)
     itm_table_destroy(table);
 }
 
+// A run that was killed within a write: its part file may end anywhere in a row, even in the last number.
+static void cut_row_of_a_part_file_is_left_out(void** state)
+{
+    (void)state;
+    static const char ROWS[] = "time,x\n0,1.5\n1,2.5\n2,3.25\n";
+    for (size_t length = strlen("time,x\n"); length < sizeof ROWS; length++) {
+        const char* path = path_of("t", ".part.csv");
+        FILE* file = fopen(path, "w");
+        fwrite(ROWS, 1, length, file);
+        fclose(file);
+        ItmTable* table = NULL;
+        ItmError error = {0};
+        CHECK_OK(itm_results_read(&table, path, &error), &error);
+        long whole = -1;
+        for (size_t i = 0; i < length; i++) {
+            whole += ROWS[i] == '\n';
+        }
+        assert_int_equal(table->nrow, whole);
+        for (int i = 0; i < whole; i++) {
+            assert_true(itm_table_get(table, i, 0) == (double)i);
+        }
+        itm_table_destroy(table);
+        unlink(path);
+    }
+}
+
 static void broken_csv_is_refused_with_line_and_column(void** state)
 {
     (void)state;
@@ -556,6 +582,7 @@ int main(void)
         RESULTS_TEST(a_full_disk_is_reported_and_replaces_nothing),
         RESULTS_TEST(rows_of_a_killed_process_survive),
         RESULTS_TEST(plain_csv_of_other_programs_is_read),
+        RESULTS_TEST(cut_row_of_a_part_file_is_left_out),
         RESULTS_TEST(broken_csv_is_refused_with_line_and_column),
         RESULTS_TEST(a_file_that_is_no_hdf5_is_refused),
     };

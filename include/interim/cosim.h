@@ -114,9 +114,22 @@ typedef struct ItmSubsystem {
     // From t to t + h. h = 0: compute outputs only. On failure: why, with the signal that went first in error->field.
     ItmStatus (*do_step)(void* self, double t, double h, ItmError* error);
     void (*reset)(void* self);
+
+    // The whole state: plain memory that is copied as it is, or where that does not do (memory NULL) three functions.
+    void* memory;
+    size_t memory_size;
     size_t (*get_state_size)(void* self);
     void (*save)(void* self, void* bytes);
     void (*restore)(void* self, const void* bytes);
+
+    // For advice on the macro step (itm_cosim_compute_radius), which disturbs states a little: those that follow the past
+    // smoothly, with their usual sizes. get_states NULL: it has none, or cannot tell; itm_cosim_get_opaque names it then.
+    int nstate;
+    const double* nominal;             // (nstate), NULL: 0.1 each
+    void (*get_states)(void* self, double* x);
+    void (*set_states)(void* self, const double* x);
+    double repeat;                     // s after which its samples come round again, 0: its step
+
     void (*destroy)(void* self);       // NULL: nothing to do
 } ItmSubsystem;
 
@@ -161,8 +174,9 @@ ITM_API ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, con
 // "mechanism-interface" after its first end.
 ITM_API ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
                                            const ItmBondOptions* options, ItmError* error);
-// A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1" or to an actuator "arm.motor" that
-// has no bond. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
+// A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1", to an actuator "arm.motor" that
+// has no bond, or to a signal of kind ITM_SIGNAL_OUTSIDE of a mechanism, which drives motions, loads or servos; one that is smooth
+// reaches what it is told at the next communication point. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
 // followed at the micro rate.
 ITM_API ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
 
@@ -296,9 +310,13 @@ ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
 
 // Spectral radius of the macro step, linearised where the system is now (two steps later, when predictions have their past): above
-// 1 a small disturbance grows. Local: other positions, speeds and contacts may have another one; states of controls and foreign
-// subsystems are left alone. Nothing changes. ITM_ERR_UNSUPPORTED: too many states; otherwise a trial step failed.
-ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, double* radius);
+// 1 a small disturbance grows. It is that of `nstep` steps together (1, or more to even out what differs from step to step), and
+// where controls sample less often than every step at least until they come round again; always per step. Local: other positions, speeds and contacts may have another one. Nothing changes. ITM_ERR_UNSUPPORTED: too
+// many states, or samples that never come round; otherwise a trial step failed.
+ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
+// Name of subsystem number i of those whose states cannot be disturbed and are only carried along in the linearised step; NULL: no
+// more.
+ITM_API const char* itm_cosim_get_opaque(const ItmCosim* cosim, int i);
 
 // ---------------------------------------------------------------------------- outputs
 

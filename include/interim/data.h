@@ -114,6 +114,9 @@ ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q
 ITM_API ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d);
 // External force of an actuator until it is set again, N.
 ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
+// What a signal of kind ITM_SIGNAL_OUTSIDE is from now on: `value` until it is set again, or where it is smooth, straight from what it
+// is to `value` within `time` > 0 (s) and on at that rate.
+ITM_API ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time);
 // Close or open a latch now, beside what the events of the model do. Closing changes the velocities, see ItmLatchKind.
 ITM_API ItmStatus itm_data_set_latch(const ItmModel* m, ItmData* d, int latch, bool is_closed);
 ITM_API bool itm_data_is_latch_closed(const ItmModel* m, const ItmData* d, int latch);

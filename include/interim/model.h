@@ -345,6 +345,7 @@ ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_latch(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
+ITM_API int itm_model_find_signal(const ItmModel* m, const char* name);
 ITM_API const char* itm_model_get_body_name(const ItmModel* m, int body);
 ITM_API const char* itm_model_get_joint_name(const ItmModel* m, int joint);
 // "hinge.tx", "gearbox", "drive": joint and direction, coupling or motion of a constraint row.

@@ -1,4 +1,4 @@
-// Signals: known functions of time that drive motions, forces and actuators.
+// Signals: functions of time that drive motions, forces and actuators, known beforehand or told from outside.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_SIGNAL_H
 #define INTERIM_SIGNAL_H
@@ -13,6 +13,7 @@ typedef enum ItmSignalKind {
     ITM_SIGNAL_SINE,       // offset + amplitude sin(2 pi frequency t + phase)
     ITM_SIGNAL_TABLE,      // interpolated between points, constant outside
     ITM_SIGNAL_PIECEWISE,  // value of the last point whose time has come; first value before that
+    ITM_SIGNAL_OUTSIDE,    // of a mechanism: told while it runs (itm_data_set_signal), `value` until then
 } ItmSignalKind;
 
 typedef enum ItmInterpolation {
@@ -25,10 +26,11 @@ typedef enum ItmInterpolation {
 typedef struct ItmSignalDef {
     const char* name;
     ItmSignalKind kind;
-    double value;                            // constant
+    double value;                            // constant, outside
     double t_start, t_end;                   // ramp                                        s
     double from, to;                         // ramp
-    bool is_smooth;                          // ramp: quintic, at rest at both ends; else straight
+    bool is_smooth;                          // ramp: quintic, at rest at both ends; else straight. outside: goes straight to what
+                                             // it is told, so that it has a rate; else jumps
     double offset, amplitude;                // sine
     double frequency;                        // sine                                        Hz
     double phase;                            // sine                                        rad

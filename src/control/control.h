@@ -50,7 +50,19 @@ void itm_kind_advance(const ItmControlBlock* block, double* x, const double* u, 
 // What advancing a delay changes, apart from its other states: it cannot fail.
 void itm_kind_push(const ItmControlBlock* block, double* x, double* ring, const double* u);
 
-// Bytes of a running instance (controller.c).
+// State number k of those that follow the past smoothly (a sum, a sample; no flags and no places), NULL: there are no more.
+double* itm_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k);
+
+// ---------------------------------------------------------------------------- running (controller.c)
+
+// The state as one piece of memory, of itm_controller_get_state_size bytes.
+void* itm_controller_get_memory(ItmController* d);
+// Smooth states of all blocks, and the values that blocks with sample times of their own hold.
+int itm_controller_get_state_count(ItmController* d);
+void itm_controller_get_states(ItmController* d, double* x);
+void itm_controller_set_states(ItmController* d, const double* x);
+
+// Bytes of a running instance.
 size_t itm_controller_measure(const ItmControl* c);
 
 #endif

@@ -305,3 +305,53 @@ ItmStatus itm_controller_restore(ItmController* d, const void* bytes, size_t siz
     memcpy(d->state, bytes, size);
     return ITM_OK;
 }
+
+// ---------------------------------------------------------------------------- states to disturb
+
+void* itm_controller_get_memory(ItmController* d)
+{
+    return d->state;
+}
+
+// State number n to `out`, or from `in`, where they are given. One state.
+static int exchange(double* state, double* out, const double* in, int n)
+{
+    if (out != NULL) {
+        out[n] = *state;
+    }
+    if (in != NULL) {
+        *state = in[n];
+    }
+    return 1;
+}
+
+// Copies the states to `out`, or from `in`; either may be NULL. Their number.
+static int walk_states(ItmController* d, double* out, const double* in)
+{
+    const ItmControl* c = d->control;
+    int n = 0;
+    for (int i = 0; i < c->nblock; i++) {
+        const ItmControlBlock* block = &c->blocks[i];
+        n += block->def.sample > 0 ? exchange(&d->y[i], out, in, n) : 0;
+        double* state;
+        for (int k = 0; (state = itm_kind_get_smooth(block, d->x + block->x_adr, d->x + block->ring_adr, k)) != NULL; k++) {
+            n += exchange(state, out, in, n);
+        }
+    }
+    return n;
+}
+
+int itm_controller_get_state_count(ItmController* d)
+{
+    return walk_states(d, NULL, NULL);
+}
+
+void itm_controller_get_states(ItmController* d, double* x)
+{
+    walk_states(d, x, NULL);
+}
+
+void itm_controller_set_states(ItmController* d, const double* x)
+{
+    walk_states(d, NULL, x);
+}

@@ -200,3 +200,25 @@ void itm_kind_push(const ItmControlBlock* block, double* x, double* ring, const 
     x[DELAY_HEAD] = (head + 1) % n;
     x[DELAY_STARTED] = 1.0;
 }
+
+double* itm_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k)
+{
+    static const int PID[] = {PID_RATE + RATE_LAST, PID_RATE + RATE_DECAY, PID_INTEGRAL};
+    static const int DERIVATIVE[] = {RATE_LAST, RATE_DECAY};
+    switch (block->def.kind) {
+    case ITM_CONTROL_PID:  // without integral action the sum is a constant
+        return k < (block->def.integral != 0 ? 3 : 2) ? &x[PID[k]] : NULL;
+    case ITM_CONTROL_DERIVATIVE:
+        return k < 2 ? &x[DERIVATIVE[k]] : NULL;
+    case ITM_CONTROL_INTEGRATOR:
+        return k < 1 ? &x[0] : NULL;
+    case ITM_CONTROL_LAG:
+        return k < 1 ? &x[LAG_VALUE] : NULL;
+    case ITM_CONTROL_RATE_LIMIT:
+        return k < 1 ? &x[LIMIT_LAST] : NULL;
+    case ITM_CONTROL_DELAY:  // from the oldest on, wherever that lies
+        return k < block->def.samples ? &ring[((int)x[DELAY_HEAD] + k) % block->def.samples] : NULL;
+    default:
+        return NULL;
+    }
+}

@@ -21,12 +21,26 @@ static ItmStatus refuse_memory(ItmError* error)
 // Steps of 1e-9 of H apart count as a multiple: decimal steps are not exact in binary.
 #define STEP_TOLERANCE 1e-9
 #define MOST_STEPS 1e8
+#define MOST_PERIODS 1000
 
 // How often `part` goes into `whole`, 0: not a whole number of times.
 long itm_cosim_count_whole(double whole, double part)
 {
     double ratio = whole / part, count = floor(ratio + 0.5);
     return count >= 1.0 && count <= MOST_STEPS && fabs(ratio - count) <= STEP_TOLERANCE * count ? (long)count : 0;
+}
+
+double itm_cosim_find_common_multiple(double a, double b)
+{
+    if (a == 0.0 || b == 0.0) {
+        return a + b;
+    }
+    for (int k = 1; k <= MOST_PERIODS; k++) {
+        if (itm_cosim_count_whole(k * a, b) > 0) {
+            return k * a;
+        }
+    }
+    return INFINITY;
 }
 
 static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)

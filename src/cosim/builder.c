@@ -158,13 +158,16 @@ ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const It
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or subsystem is missing");
     }
     const ItmSubsystem* t = subsystem;
-    bool is_whole = t->do_step != NULL && t->reset != NULL && t->get_state_size != NULL && t->save != NULL &&
-                    t->restore != NULL && (t->nport == 0 || (t->set_motion != NULL && t->get_forces != NULL)) &&
+    bool has_functions = t->get_state_size != NULL && t->save != NULL && t->restore != NULL;
+    bool is_saved = t->memory != NULL || has_functions;
+    bool is_whole = t->do_step != NULL && t->reset != NULL &&
+                    (t->get_states == NULL || t->set_states != NULL) && (t->nport == 0 || (t->set_motion != NULL && t->get_forces != NULL)) &&
                     (t->ninput == 0 || t->set_inputs != NULL) && (t->noutput == 0 || t->get_outputs != NULL);
-    if (!is_whole) {
+    if (!is_whole || !is_saved) {
         destroy_subsystem(t);
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "subsystem '%s' lacks a function that it needs",
-                             name != NULL ? name : "");
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "subsystem '%s' lacks %s", name != NULL ? name : "",
+                             is_saved ? "a function that it needs"
+                                      : "a state that can be saved: give its memory, or get_state_size, save and restore");
     }
     return add_member(b, name, (ItmMemberDef){.table = *subsystem, .step = step}, id, error);
 }

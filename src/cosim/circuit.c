@@ -4,12 +4,18 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define USUAL_PRESSURE 1e5  // Pa
+#define USUAL_SPOOL 0.1
 
 typedef struct Self {
     const ItmCircuit* circuit;
     ItmHydraulics* running;
     const char** names;      // cylinders, then inputs
     ItmOutputInfo* outputs;
+    double* nominal;         // of the states
+    ItmArena arena;          // of the three
 } Self;
 
 static void set_motion(void* self, const double* s, const double* w, const double* w_end)
@@ -71,30 +77,32 @@ static void reset(void* self)
     itm_hydraulics_reset(x->circuit, x->running);
 }
 
-static size_t get_state_size(void* self)
+static void get_states(void* self, double* x)
 {
-    return itm_hydraulics_get_state_size(((const Self*)self)->running);
+    const Self* it = self;
+    memcpy(x, it->running->x, sizeof(double) * (size_t)it->circuit->nx);
 }
 
-static void save(void* self, void* bytes)
+static void set_states(void* self, const double* x)
 {
-    itm_hydraulics_save(((const Self*)self)->running, bytes, get_state_size(self));
-}
-
-static void restore(void* self, const void* bytes)
-{
-    itm_hydraulics_restore(((const Self*)self)->running, bytes, get_state_size(self));
+    const Self* it = self;
+    memcpy(it->running->x, x, sizeof(double) * (size_t)it->circuit->nx);
 }
 
 static void destroy(void* self)
 {
     Self* x = self;
-    if (x != NULL) {
-        itm_hydraulics_destroy(x->running);
-        free(x->names);
-        free(x->outputs);
-        free(x);
-    }
+    itm_hydraulics_destroy(x->running);
+    itm_arena_free(&x->arena);
+    free(x);
+}
+
+static void lay_out(Self* x)
+{
+    ItmCircuitInfo info = itm_circuit_get_info(x->circuit);
+    x->names = ITM_TAKE(&x->arena, const char*, info.ncylinder + info.ninput);
+    x->outputs = ITM_TAKE(&x->arena, ItmOutputInfo, itm_circuit_get_output_count(x->circuit));
+    x->nominal = ITM_TAKE(&x->arena, double, x->circuit->nx);
 }
 
 static void describe(ItmSubsystem* table, Self* x)
@@ -110,6 +118,9 @@ static void describe(ItmSubsystem* table, Self* x)
     }
     for (int i = 0; i < noutput; i++) {
         x->outputs[i] = itm_circuit_get_output_info(c, i);
+    }
+    for (int i = 0; i < c->nx; i++) {
+        x->nominal[i] = i < c->nvol ? USUAL_PRESSURE : USUAL_SPOOL;
     }
     *table = (ItmSubsystem){
         .self = x,
@@ -128,9 +139,12 @@ static void describe(ItmSubsystem* table, Self* x)
         .get_outputs = get_outputs,
         .do_step = do_step,
         .reset = reset,
-        .get_state_size = get_state_size,
-        .save = save,
-        .restore = restore,
+        .memory = x->running->state,
+        .memory_size = itm_hydraulics_get_state_size(x->running),
+        .nstate = c->nx,
+        .nominal = x->nominal,
+        .get_states = get_states,
+        .set_states = set_states,
         .destroy = destroy,
     };
 }
@@ -138,21 +152,21 @@ static void describe(ItmSubsystem* table, Self* x)
 ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** running, const ItmCircuit* c,
                                      const ItmHydraulicOptions* options, ItmError* error)
 {
-    ItmCircuitInfo info = itm_circuit_get_info(c);
-    Self* x = calloc(1, sizeof *x);
-    if (x != NULL) {
-        x->circuit = c;
-        x->names = calloc((size_t)(info.ncylinder + info.ninput + 1), sizeof *x->names);
-        x->outputs = calloc((size_t)itm_circuit_get_output_count(c) + 1, sizeof *x->outputs);
-    }
-    ItmStatus status = x != NULL && x->names != NULL && x->outputs != NULL
-                           ? itm_hydraulics_create(&x->running, c, options, error)
-                           : itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit");
+    Self x = {.circuit = c};
+    ItmStatus status = itm_hydraulics_create(&x.running, c, options, error);
     if (status != ITM_OK) {
-        destroy(x);
         return status;
     }
-    *running = x->running;
-    describe(subsystem, x);
+    lay_out(&x);
+    Self* kept = malloc(sizeof *kept);
+    if (kept == NULL || itm_arena_allocate(&x.arena) != 0) {
+        free(kept);
+        itm_hydraulics_destroy(x.running);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit");
+    }
+    lay_out(&x);
+    *kept = x;
+    *running = x.running;
+    describe(subsystem, kept);
     return ITM_OK;
 }

@@ -2,6 +2,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "control/control.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ typedef struct Self {
     const char** names;      // of the inputs
     ItmOutputInfo* outputs;
     double* inputs;
+    ItmArena arena;          // of the three
 } Self;
 
 static void set_inputs(void* self, const double* u)
@@ -43,57 +45,45 @@ static void reset(void* self)
     itm_controller_reset(x->control, x->running);
 }
 
-static size_t get_state_size(void* self)
+static void get_states(void* self, double* x)
 {
-    return itm_controller_get_state_size(((const Self*)self)->running);
+    itm_controller_get_states(((const Self*)self)->running, x);
 }
 
-static void save(void* self, void* bytes)
+static void set_states(void* self, const double* x)
 {
-    itm_controller_save(((const Self*)self)->running, bytes, get_state_size(self));
-}
-
-static void restore(void* self, const void* bytes)
-{
-    itm_controller_restore(((const Self*)self)->running, bytes, get_state_size(self));
+    itm_controller_set_states(((const Self*)self)->running, x);
 }
 
 static void destroy(void* self)
 {
     Self* x = self;
-    if (x != NULL) {
-        itm_controller_destroy(x->running);
-        free(x->names);
-        free(x->outputs);
-        free(x->inputs);
-        free(x);
-    }
+    itm_controller_destroy(x->running);
+    itm_arena_free(&x->arena);
+    free(x);
 }
 
-static ItmStatus make_subsystem(ItmSubsystem* subsystem, const ItmControl* c, ItmError* error)
+static void lay_out(Self* x)
 {
+    int ninput = itm_control_get_input_count(x->control);
+    x->names = ITM_TAKE(&x->arena, const char*, ninput);
+    x->inputs = ITM_TAKE(&x->arena, double, ninput);
+    x->outputs = ITM_TAKE(&x->arena, ItmOutputInfo, itm_control_get_output_count(x->control));
+}
+
+static void describe(ItmSubsystem* table, Self* x)
+{
+    const ItmControl* c = x->control;
     int ninput = itm_control_get_input_count(c), noutput = itm_control_get_output_count(c);
-    Self* x = calloc(1, sizeof *x);
-    if (x != NULL) {
-        x->control = c;
-        x->names = calloc((size_t)ninput + 1, sizeof *x->names);
-        x->outputs = calloc((size_t)noutput + 1, sizeof *x->outputs);
-        x->inputs = calloc((size_t)ninput + 1, sizeof *x->inputs);
-    }
-    ItmStatus status = x != NULL && x->names != NULL && x->outputs != NULL && x->inputs != NULL
-                           ? itm_controller_create(&x->running, c, error)
-                           : itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a control");
-    if (status != ITM_OK) {
-        destroy(x);
-        return status;
-    }
+    double repeat = 0.0;
     for (int i = 0; i < ninput; i++) {
         x->names[i] = itm_control_get_input_name(c, i);
     }
     for (int i = 0; i < noutput; i++) {
         x->outputs[i] = itm_control_get_output_info(c, i);
+        repeat = itm_cosim_find_common_multiple(repeat, itm_control_get_sample(c, i));
     }
-    *subsystem = (ItmSubsystem){
+    *table = (ItmSubsystem){
         .self = x,
         .ninput = ninput,
         .input_names = x->names,
@@ -104,11 +94,33 @@ static ItmStatus make_subsystem(ItmSubsystem* subsystem, const ItmControl* c, It
         .get_outputs = get_outputs,
         .do_step = do_step,
         .reset = reset,
-        .get_state_size = get_state_size,
-        .save = save,
-        .restore = restore,
+        .memory = itm_controller_get_memory(x->running),
+        .memory_size = itm_controller_get_state_size(x->running),
+        .nstate = itm_controller_get_state_count(x->running),
+        .get_states = get_states,
+        .set_states = set_states,
+        .repeat = repeat,
         .destroy = destroy,
     };
+}
+
+static ItmStatus make_subsystem(ItmSubsystem* subsystem, const ItmControl* c, ItmError* error)
+{
+    Self x = {.control = c};
+    ItmStatus status = itm_controller_create(&x.running, c, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    lay_out(&x);
+    Self* kept = malloc(sizeof *kept);
+    if (kept == NULL || itm_arena_allocate(&x.arena) != 0) {
+        free(kept);
+        itm_controller_destroy(x.running);
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_add_control", NULL, "out of memory for a control");
+    }
+    lay_out(&x);
+    *kept = x;
+    describe(subsystem, kept);
     return ITM_OK;
 }
 

@@ -173,7 +173,8 @@ typedef struct ItmWire {
     ItmSourceKind from;
     int from_part, from_index;
     int to_member, to_mechanism;  // one of them, the other ITM_NONE
-    int to_index;                 // input of the member, actuator of the mechanism
+    bool is_signal;               // of the mechanism, told from outside; otherwise an actuator
+    int to_index;                 // input of the member, actuator or signal of the mechanism
 } ItmWire;
 
 // Members that must step side by side, because a wire or an interface model joins them. Groups step in parallel.
@@ -256,6 +257,8 @@ void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
 ItmStatus itm_frames_create(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 // How often a step goes into H, 0: it is not a whole number of times.
 long itm_cosim_count_whole(double H, double step);
+// The least time that is a whole number of both, 0 being a whole number of everything; INFINITY: there is none up to a thousand.
+double itm_cosim_find_common_multiple(double a, double b);
 // The rows of a mechanism's interfaces, once its interface model has its memory.
 void itm_frames_set_rows(const ItmCosim* x, ItmMechanism* part);
 void itm_frames_destroy(ItmCosim* x);

@@ -23,7 +23,28 @@ static size_t get_mechanism_size(const ItmMechanism* part)
 
 static size_t get_member_size(const ItmMember* member)
 {
-    return member->table.get_state_size(member->table.self);
+    const ItmSubsystem* table = &member->table;
+    return table->memory != NULL ? table->memory_size : table->get_state_size(table->self);
+}
+
+static void save_member(const ItmMember* member, void* bytes)
+{
+    const ItmSubsystem* table = &member->table;
+    if (table->memory != NULL) {
+        memcpy(bytes, table->memory, table->memory_size);
+    } else {
+        table->save(table->self, bytes);
+    }
+}
+
+static void restore_member(const ItmMember* member, const void* bytes)
+{
+    const ItmSubsystem* table = &member->table;
+    if (table->memory != NULL) {
+        memcpy(table->memory, bytes, table->memory_size);
+    } else {
+        table->restore(table->self, bytes);
+    }
 }
 
 // Offsets, inputs and outputs, each array one longer.
@@ -55,7 +76,7 @@ static void copy_out(const ItmCosim* x, char* bytes)
     }
     for (int i = 0; i < x->nmember; i++) {
         const ItmMember* member = &x->members[i];
-        member->table.save(member->table.self, bytes);
+        save_member(member, bytes);
         bytes += get_member_size(member);
         memcpy(bytes, member->offset, get_port_size(member));
         bytes += get_port_size(member);
@@ -73,7 +94,7 @@ static void copy_in(ItmCosim* x, const char* bytes)
     }
     for (int i = 0; i < x->nmember; i++) {
         ItmMember* member = &x->members[i];
-        member->table.restore(member->table.self, bytes);
+        restore_member(member, bytes);
         bytes += get_member_size(member);
         memcpy(member->offset, bytes, get_port_size(member));
         bytes += get_port_size(member);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIGNAL_SUFFIX ":signal"  // of signals that an element has for itself
+
 // ---------------------------------------------------------------------------- names
 
 // What follows "part." in a full name, or NULL; a part without a name has everything.
@@ -96,6 +98,29 @@ static bool has_bond(const ItmMechanism* part, int actuator)
     return false;
 }
 
+// What a wire may drive of a mechanism: an actuator without a bond, or a signal that is told from outside, by its name or that of
+// the element that has it ("drive" for "drive:signal").
+static bool find_driven(const ItmMechanism* part, const char* name, ItmWire* wire)
+{
+    const ItmModel* m = part->model;
+    int actuator = itm_model_find_actuator(m, name);
+    if (actuator != ITM_NONE && !has_bond(part, actuator)) {
+        wire->to_index = actuator;
+        return true;
+    }
+    for (int i = 0; i < m->nsignal; i++) {
+        const char* signal = m->signals[i].def.name;
+        size_t n = strlen(name);
+        bool is_named = strncmp(signal, name, n) == 0 && (signal[n] == '\0' || strcmp(signal + n, SIGNAL_SUFFIX) == 0);
+        if (is_named && m->signals[i].outside != ITM_NONE) {
+            wire->to_index = i;
+            wire->is_signal = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool find_target(ItmCosim* x, ItmWire* wire, const char* to)
 {
     wire->to_member = wire->to_mechanism = ITM_NONE;
@@ -108,12 +133,10 @@ static bool find_target(ItmCosim* x, ItmWire* wire, const char* to)
             wire->to_index = input;
         }
     }
-    for (int i = 0; i < x->nmechanism && wire->to_member == ITM_NONE; i++) {
+    for (int i = 0; i < x->nmechanism && wire->to_member == ITM_NONE && wire->to_mechanism == ITM_NONE; i++) {
         const char* name = strip_part(to, x->mechanisms[i].name);
-        int actuator = name != NULL ? itm_model_find_actuator(x->mechanisms[i].model, name) : ITM_NONE;
-        if (actuator != ITM_NONE && !has_bond(&x->mechanisms[i], actuator)) {
+        if (name != NULL && find_driven(&x->mechanisms[i], name, wire)) {
             wire->to_mechanism = i;
-            wire->to_index = actuator;
         }
     }
     return wire->to_member != ITM_NONE || wire->to_mechanism != ITM_NONE;
@@ -126,7 +149,9 @@ ItmStatus itm_wire_resolve(ItmCosim* x, ItmWire* wire, const char* from, const c
     }
     if (!find_target(x, wire, to)) {
         return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", to,
-                             "'%s' is no input of a subsystem and no actuator without a bond", to);
+                             "'%s' is no input of a subsystem, no actuator without a bond and no motion or force of a mechanism "
+                             "that an output drives",
+                             to);
     }
     return ITM_OK;
 }
@@ -159,7 +184,12 @@ void itm_wires_feed_member(ItmCosim* x, ItmMember* member)
 void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part)
 {
     for (int i = part->wire; i < part->wire + part->nwire; i++) {
-        itm_data_set_actuator_force(part->model, part->data, x->wires[i].to_index, get_value(x, &x->wires[i]));
+        const ItmWire* wire = &x->wires[i];
+        if (wire->is_signal) {
+            itm_data_set_signal(part->model, part->data, wire->to_index, get_value(x, wire), x->step);
+        } else {
+            itm_data_set_actuator_force(part->model, part->data, wire->to_index, get_value(x, wire));
+        }
     }
 }
 
@@ -175,7 +205,19 @@ static int compare_targets(const void* left, const void* right)
     if (a->to_mechanism != b->to_mechanism) {
         return a->to_mechanism < b->to_mechanism ? -1 : 1;
     }
+    if (a->is_signal != b->is_signal) {
+        return a->is_signal ? 1 : -1;
+    }
     return (a->to_index > b->to_index) - (a->to_index < b->to_index);
+}
+
+static const char* get_target_name(const ItmCosim* x, const ItmWire* wire)
+{
+    if (wire->to_member != ITM_NONE) {
+        return x->members[wire->to_member].table.input_names[wire->to_index];
+    }
+    const ItmModel* m = x->mechanisms[wire->to_mechanism].model;
+    return wire->is_signal ? m->signals[wire->to_index].def.name : itm_actuator_name(m, wire->to_index);
 }
 
 static ItmStatus sort_wires(ItmCosim* x, ItmError* error)
@@ -187,11 +229,12 @@ static ItmStatus sort_wires(ItmCosim* x, ItmError* error)
         const ItmWire* wire = &x->wires[i];
         bool is_member = wire->to_member != ITM_NONE;
         if (i > 0 && compare_targets(wire - 1, wire) == 0) {
+            char full[128];
             const char* part = is_member ? x->members[wire->to_member].name : x->mechanisms[wire->to_mechanism].name;
-            const char* name = is_member ? x->members[wire->to_member].table.input_names[wire->to_index]
-                                         : itm_actuator_name(x->mechanisms[wire->to_mechanism].model,
-                                                                       wire->to_index);
-            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", name, "two wires end at '%s.%s'", part, name);
+            const char* name = get_target_name(x, wire);
+            const char* suffix = wire->is_signal ? strstr(name, SIGNAL_SUFFIX) : NULL;
+            snprintf(full, sizeof full, "%.60s.%.*s", part, suffix != NULL ? (int)(suffix - name) : 60, name);
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", full, "two wires end at '%s'", full);
         }
         int* first = is_member ? &x->members[wire->to_member].wire : &x->mechanisms[wire->to_mechanism].wire;
         int* count = is_member ? &x->members[wire->to_member].nwire : &x->mechanisms[wire->to_mechanism].nwire;

@@ -48,7 +48,7 @@ static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
     bool is_bare;
     ItmDimension unit = is_torque ? ITM_DIM_TORQUE : ITM_DIM_FORCE;
     def.vector = get_vector(r, v[VECTOR], unit, &is_bare);
-    def.signal = itm_reader_get_signal(r, v[SIGNAL], def.name, is_bare ? unit : ITM_DIM_ONE);
+    def.signal = itm_reader_get_drive(r, v[SIGNAL], def.name, is_bare ? unit : ITM_DIM_ONE, false);
     def.point = itm_reader_get_point(r, def.body, v[POINT], v[AT]);
     def.in_body = itm_reader_get_word(r, v[FRAME], "a frame", FRAMES, 2, 0) == 1;
     if (r->status != ITM_OK) {
@@ -161,10 +161,10 @@ static void read_servo(ItmReader* r, const ItmItem* item)
     itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     bool is_rotation = def.direction >= ITM_RX;
     ItmDimension force = is_rotation ? ITM_DIM_TORQUE : ITM_DIM_FORCE;
-    def.target = itm_reader_get_signal(r, v[POSITION], def.name, is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH);
+    def.target = itm_reader_get_drive(r, v[POSITION], def.name, is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH, true);
     char owner[80];
     snprintf(owner, sizeof owner, "%.40s:feedforward", def.name);
-    def.feedforward = itm_reader_get_signal(r, v[FEEDFORWARD], owner, force);
+    def.feedforward = itm_reader_get_drive(r, v[FEEDFORWARD], owner, force, false);
     def.stiffness =
         itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
     def.damping = itm_reader_get_real(r, v[DAMPING],
@@ -239,20 +239,6 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 
 // ---------------------------------------------------------------------------- actuator
 
-// The force of an actuator: an output of another subsystem, or a signal. Its id, or ITM_NONE.
-static int read_actuator_force(ItmReader* r, const ItmNode* node, const char* name)
-{
-    if (r->status != ITM_OK || node == NULL || !itm_reader_is_connection(node)) {
-        return itm_reader_get_signal(r, node, name, ITM_DIM_FORCE);
-    }
-    if (r->mechanism == NULL) {
-        itm_reader_fail(r, node, "a mechanism that other subsystems drive needs a 'name'");
-    } else {
-        itm_reader_add_connection(r, node, r->mechanism, name);
-    }
-    return ITM_NONE;
-}
-
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
@@ -267,7 +253,9 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    def.signal = read_actuator_force(r, v[FORCE], def.name);
+    // an output of another subsystem is an input of the actuator
+    bool is_driven = itm_reader_is_driven(r, v[FORCE], def.name);
+    def.signal = is_driven ? ITM_NONE : itm_reader_get_signal(r, v[FORCE], def.name, ITM_DIM_FORCE);
     if (r->status != ITM_OK) {
         return;
     }

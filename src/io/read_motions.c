@@ -107,7 +107,7 @@ static void read_motion(ItmReader* r, const ItmItem* item)
                                      : ITM_MOTION_FORCE;
     itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     const ItmNode* value = v[POSITION + (int)def.kind];
-    def.signal = itm_reader_get_signal(r, value, def.name, unit_of(def.kind, def.direction));
+    def.signal = itm_reader_get_drive(r, value, def.name, unit_of(def.kind, def.direction), def.kind == ITM_MOTION_POSITION);
     def.max_force = get_max_force(r, v[MAX_FORCE], &def);
     if (r->status != ITM_OK) {
         return;

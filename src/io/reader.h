@@ -157,6 +157,11 @@ int itm_reader_find_signal(const ItmReader* r, const ItmNode* node);
 // owner names it. The id is that of r->taker.
 int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
                           ItmDimension dimension);
+// The same for a mechanism, where an output of another subsystem ("control.angle") may stand instead: the signal is then one that
+// is told from outside, and the connection is kept. is_smooth: it goes straight from value to value.
+int itm_reader_get_drive(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension, bool is_smooth);
+// Whether an output of another subsystem drives `input` of the mechanism that is being read; keeps the connection then.
+bool itm_reader_is_driven(ItmReader* r, const ItmNode* node, const char* input);
 
 // Whether a scalar names an output of another subsystem: "control.kappa1".
 bool itm_reader_is_connection(const ItmNode* node);

@@ -274,6 +274,34 @@ int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
     return take_signal(r, whole, &signal->def, index == ITM_NONE);
 }
 
+bool itm_reader_is_driven(ItmReader* r, const ItmNode* node, const char* input)
+{
+    if (r->status != ITM_OK || node == NULL || !itm_reader_is_connection(node)) {
+        return false;
+    }
+    if (r->mechanism == NULL) {
+        itm_reader_fail(r, node, "a mechanism that other subsystems drive needs a 'name'");
+    } else {
+        itm_reader_add_connection(r, node, r->mechanism, input);
+    }
+    return true;
+}
+
+int itm_reader_get_drive(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension, bool is_smooth)
+{
+    char input[64], name[80];
+    snprintf(input, sizeof input, "%.57s", owner);
+    snprintf(name, sizeof name, "%s:signal", input);
+    if (!itm_reader_is_driven(r, node, input)) {
+        return itm_reader_get_signal(r, node, owner, dimension);
+    }
+    ItmSignalDef def = itm_default_signal_def();
+    def.name = name;
+    def.kind = ITM_SIGNAL_OUTSIDE;
+    def.is_smooth = is_smooth;
+    return take_signal(r, node, &def, true);
+}
+
 // ---------------------------------------------------------------------------- places
 
 // Pose of a body at the start, which a world position needs.

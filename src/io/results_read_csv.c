@@ -209,6 +209,20 @@ ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const 
     return status;
 }
 
+// Rows are written in blocks of whole ones, but the system may carry out only a part of the write that a kill interrupts. So in the
+// part file of a run that did not end, what follows the last line end is no row. The length without it.
+static size_t measure_whole_rows(const char* path, char* text, size_t length)
+{
+    static const char ENDING[] = ".part.csv";
+    size_t n = strlen(path), ending = sizeof ENDING - 1;
+    bool is_part = n >= ending && strcmp(path + n - ending, ENDING) == 0 && memchr(text, '\n', length) != NULL;
+    while (is_part && text[length - 1] != '\n') {
+        length--;
+    }
+    text[length] = '\0';
+    return length;
+}
+
 ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error)
 {
     size_t length = 0;
@@ -216,6 +230,7 @@ ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* erro
     if (text == NULL) {
         return itm_results_fail_io(error, __func__, "read", path, errno);
     }
+    length = measure_whole_rows(path, text, length);
     ItmStatus status = itm_table_parse_csv(table, text, length, path, error);
     free(text);
     return status == ITM_OK ? read_side(path, table, error) : status;

@@ -375,7 +375,7 @@ static void add_motor(const ItmModel* m, ItmData* d, int index, double t, double
     const ItmMotion* motion = &m->motions[index];
     const ItmMeasure* measure = &m->measures[motion->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
-    ItmSignalValue next = itm_signal_compute(&m->signals[motion->signal], t + h);
+    ItmSignalValue next = itm_data_compute_signal(m, d, motion->signal, t + h);
     ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
     if (row != NULL) {
         row->kind = ITM_BOUND_MOTOR;

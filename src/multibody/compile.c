@@ -343,6 +343,7 @@ static bool compile_signals(ItmModel* m, const ItmBuilder* b)
             return false;
         }
         itm_signal_compile(&m->signals[i], &def, memory);
+        m->signals[i].outside = def.kind == ITM_SIGNAL_OUTSIDE ? m->noutside++ : ITM_NONE;
     }
     return true;
 }
@@ -434,6 +435,19 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
     }
 }
 
+// A motion that is told from outside starts where its joint does.
+static void set_start(ItmModel* m, const ItmBuilder* b, const ItmMotionDef* def)
+{
+    ItmSignal* signal = &m->signals[def->signal];
+    const ItmJointDef* joint = &b->joints.items[def->joint];
+    if (signal->outside == ITM_NONE || def->kind == ITM_MOTION_FORCE) {
+        return;
+    }
+    bool is_position = def->kind == ITM_MOTION_POSITION;
+    signal->def.value = is_position && joint->has_start[def->direction] ? joint->start[def->direction] : signal->def.value;
+    signal->def.value = is_position ? signal->def.value : joint->start_rate[def->direction];
+}
+
 // Motions of kind force are pushes; the others become rows later.
 static void compile_motions(ItmModel* m, const ItmBuilder* b)
 {
@@ -448,6 +462,7 @@ static void compile_motions(ItmModel* m, const ItmBuilder* b)
             .is_velocity = def->kind == ITM_MOTION_VELOCITY,
             .max_force = def->kind == ITM_MOTION_FORCE ? 0.0 : def->max_force,
         };
+        set_start(m, b, def);
         m->nmotor += motion.max_force > 0.0;
         if (def->kind == ITM_MOTION_FORCE) {
             motion.push = m->npush;

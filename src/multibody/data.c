@@ -26,7 +26,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
     } parts[] = {
         {&d->steps, 1},       {&d->q, m->nq},          {&d->v, m->nv},
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
-        {&d->input, m->nactuator}, {&d->ledger, ITM_LEDGER_COUNT},
+        {&d->input, m->nactuator}, {&d->outside, ITM_OUTSIDE_REALS * m->noutside}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
         {&d->v_raw, m->nloose > 0 ? m->nv : 0},
         {&d->time, 1}, {&d->step_size, 1}, {&d->loose_open, m->nloose_point},
@@ -285,6 +285,38 @@ ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuato
     }
     d->input[actuator] = force;
     return ITM_OK;
+}
+
+ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time)
+{
+    int index = signal >= 0 && signal < m->nsignal ? m->signals[signal].outside : ITM_NONE;
+    if (index == ITM_NONE || !isfinite(value) || !(time > 0.0)) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "signal %d, value %g, time %g: no signal that is told from outside, or not finite", signal, value,
+                             time);
+    }
+    const ItmSignalDef* def = &m->signals[signal].def;
+    double t = itm_data_get_time(d), now = itm_data_compute_signal(m, d, signal, t).x - def->value;
+    double* outside = d->outside + ITM_OUTSIDE_REALS * index;
+    double slope = (value - def->value - now) / time;
+    outside[ITM_OUTSIDE_CHANGE] = def->is_smooth ? (slope - outside[ITM_OUTSIDE_SLOPE]) / time : slope;
+    outside[ITM_OUTSIDE_OFFSET] = def->is_smooth ? now : value - def->value;
+    outside[ITM_OUTSIDE_SLOPE] = def->is_smooth ? slope : 0.0;
+    outside[ITM_OUTSIDE_TIME] = t;
+    return ITM_OK;
+}
+
+ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int signal, double t)
+{
+    const ItmSignal* s = &m->signals[signal];
+    ItmSignalValue value = itm_signal_compute(s, t);
+    if (s->outside != ITM_NONE) {
+        const double* outside = d->outside + ITM_OUTSIDE_REALS * s->outside;
+        value.x += outside[ITM_OUTSIDE_OFFSET] + outside[ITM_OUTSIDE_SLOPE] * (t - outside[ITM_OUTSIDE_TIME]);
+        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : outside[ITM_OUTSIDE_CHANGE];
+        value.x_ddot = s->def.is_smooth ? outside[ITM_OUTSIDE_CHANGE] : 0.0;
+    }
+    return value;
 }
 
 size_t itm_state_get_size(const ItmModel* m, const ItmData* d)

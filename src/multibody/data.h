@@ -68,6 +68,7 @@ struct ItmData {
     double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
     double*  input;         // actuator forces from outside                          (nactuator) N
+    double*  outside;       // signals from outside, see itm_data_compute_signal     (ITM_OUTSIDE_REALS noutside)
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
@@ -175,5 +176,10 @@ void itm_ledger_advance(ItmData* d, double h);
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
 // Carry the unwrapped angles to the configuration of the position stage.
 void itm_data_update_angles(const ItmModel* m, ItmData* d);
+// What is known of a signal from outside: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps
+// when it is told anew, its rate or (held) itself, over the last time: what reactions of a motion follow.
+enum { ITM_OUTSIDE_OFFSET, ITM_OUTSIDE_SLOPE, ITM_OUTSIDE_TIME, ITM_OUTSIDE_CHANGE, ITM_OUTSIDE_REALS };
+// A signal at t; one that is told from outside as it was told last.
+ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int signal, double t);
 
 #endif

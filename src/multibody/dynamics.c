@@ -36,7 +36,7 @@ void itm_dynamics_compute_row_powers(const ItmModel* m, ItmData* d, const double
 {
     d->power[ITM_LEDGER_MOTION] = 0.0;
     d->power[ITM_LEDGER_CONSTRAINT] = 0.0;
-    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
@@ -68,7 +68,7 @@ void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t
     itm_rows_factor(m, d, 0.0);
     double* lambda = d->row_scratch;
     itm_rows_multiply(m, d, lambda, v_dot);
-    itm_rows_compute_reference(m, d->row_ref, t, 2);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 2);
     for (int i = 0; i < m->nrow; i++) {
         lambda[i] = -(lambda[i] + d->row_bias[i] - d->row_ref[i]);
     }

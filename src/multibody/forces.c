@@ -3,16 +3,16 @@
 #include "multibody/flexible.h"
 #include "multibody/measure.h"
 
-static double signal_at(const ItmModel* m, int signal, double t)
+static double signal_at(const ItmModel* m, const ItmData* d, int signal, double t)
 {
-    return itm_signal_compute(&m->signals[signal], t).x;
+    return itm_data_compute_signal(m, d, signal, t).x;
 }
 
 // ---------------------------------------------------------------------------- loads
 
 static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, double t)
 {
-    double factor = load->signal != ITM_NONE ? signal_at(m, load->signal, t) : 1.0;
+    double factor = load->signal != ITM_NONE ? signal_at(m, d, load->signal, t) : 1.0;
     int body = load->body;
     ItmVec3 f = itm_vec_scale(factor, load->vector);
     if (load->in_body) {
@@ -30,11 +30,11 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
 // ---------------------------------------------------------------------------- pushes
 
 // feedforward + K (r - x) + D (r' - x'), cut at the limit
-static double servo_force(const ItmModel* m, const ItmPush* push, const ItmMeasured* x, double feedforward, double t)
+static double servo_force(const ItmModel* m, const ItmData* d, const ItmPush* push, const ItmMeasured* x, double feedforward, double t)
 {
     ItmSignalValue r = {0};
     if (push->target != ITM_NONE) {
-        r = itm_signal_compute(&m->signals[push->target], t);
+        r = itm_data_compute_signal(m, d, push->target, t);
     }
     double force = feedforward + push->stiffness * (r.x - x->value) + push->damping * (r.x_dot - x->rate);
     double most = push->max_force > 0.0 ? push->max_force : INFINITY;
@@ -48,11 +48,11 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
     ItmMeasured x = itm_measure_compute(m, d, measure);
     d->push_measured[index] = x;
 
-    double outside = push->signal != ITM_NONE ? signal_at(m, push->signal, t) : 0.0;
+    double outside = push->signal != ITM_NONE ? signal_at(m, d, push->signal, t) : 0.0;
     outside += push->input != ITM_NONE ? d->input[push->input] : 0.0;
     double own = 0.0, damping = push->is_servo ? 0.0 : push->damping;
     if (push->is_servo) {
-        outside = servo_force(m, push, &x, outside, t);
+        outside = servo_force(m, d, push, &x, outside, t);
     } else {
         own = push->constant - push->stiffness * (x.value - push->rest) - damping * x.rate;
     }

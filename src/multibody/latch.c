@@ -131,7 +131,7 @@ static void settle(const ItmModel* m, ItmData* d, double t)
     double before = itm_energy_compute_kinetic(m, d), motion_work = 0.0;
     itm_mass_factor(m, d);
     itm_rows_compute(m, d, t);
-    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
         d->row_omega[i] = is_compliant ? ITM_OMEGA_IDLE : 0.0;

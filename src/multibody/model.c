@@ -79,6 +79,16 @@ int itm_model_find_joint(const ItmModel* m, const char* name)
     return ITM_NONE;
 }
 
+int itm_model_find_signal(const ItmModel* m, const char* name)
+{
+    for (int id = 0; id < m->nsignal; id++) {
+        if (strcmp(m->signals[id].def.name, name) == 0) {
+            return id;
+        }
+    }
+    return ITM_NONE;
+}
+
 int itm_model_find_actuator(const ItmModel* m, const char* name)
 {
     for (int id = 0; id < m->nactuator; id++) {

@@ -285,6 +285,7 @@ struct ItmModel {
     ItmVec3 gravity;
     int nuser;            // bodies of the user; flexible ones count as several in nbody
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator, npoint;
+    int noutside;             // signals that are told from outside
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows

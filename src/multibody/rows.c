@@ -180,7 +180,7 @@ ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBl
         }
     }
     if ((wanted & MOTION) && block->signal != ITM_NONE) {
-        ItmSignalValue s = itm_signal_compute(&m->signals[block->signal], t);
+        ItmSignalValue s = itm_data_compute_signal(m, d, block->signal, t);
         gap -= s.x;
         rate -= block->is_velocity ? s.x : s.x_dot;
     }
@@ -247,7 +247,7 @@ static double measure_block_gap(const ItmModel* m, const ItmData* d, const doubl
         gap += block->term_coef[i] *
                itm_measure_compute_value(m, d, q, &m->measures[block->term[i]]);
     }
-    return block->signal == ITM_NONE ? gap : gap - itm_signal_compute(&m->signals[block->signal], t).x;
+    return block->signal == ITM_NONE ? gap : gap - itm_data_compute_signal(m, d, block->signal, t).x;
 }
 
 double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t)
@@ -271,13 +271,13 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
     return largest;
 }
 
-void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int order)
+void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order)
 {
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->signal != ITM_NONE) {
-            ItmSignalValue s = itm_signal_compute(&m->signals[block->signal], t);
+            ItmSignalValue s = itm_data_compute_signal(m, d, block->signal, t);
             int derivative = order - (block->is_velocity ? 1 : 0);
             out[block->row] = derivative == 0 ? s.x : derivative == 1 ? s.x_dot : s.x_ddot;
         }

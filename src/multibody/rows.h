@@ -26,7 +26,7 @@ void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t);
 // Returns the largest.
 double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t);
 // Rate (order 1) or second derivative (order 2) of the signals that drive rows, at time t. out (nrow)
-void itm_rows_compute_reference(const ItmModel* m, double* out, double t, int order);
+void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order);
 
 // H = A M^-1 A' + diag(d->row_omega), factored; `relative` times the mobility that its bodies would have if they were
 // free is added to every diagonal entry. After itm_mass_factor.

@@ -82,7 +82,7 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
         if (row->kind == ITM_BOUND_MOTOR) {
             const ItmMotion* motion = &m->motions[row->owner];
             ItmMeasured x = itm_measure_compute(m, d, &m->measures[motion->measure]);
-            double next = itm_signal_compute(&m->signals[motion->signal], rim->t + rim->H).x;
+            double next = itm_data_compute_signal(m, d, motion->signal, rim->t + rim->H).x;
             row->reference = motion->is_velocity ? next : (next - x.value + shift * x.rate) / rim->H;
         }
     }
@@ -93,12 +93,13 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
 static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRideRow* out, double* gap, double* drift)
 {
     const ItmMotion* motion = &m->motions[row->owner];
-    const ItmSignal* signal = &m->signals[motion->signal];
+    const ItmData* d = rim->data;
     if (motion->is_velocity) {
-        out->reference = itm_signal_compute(signal, rim->t + 0.5 * rim->H).x;
+        out->reference = itm_data_compute_signal(m, d, motion->signal, rim->t + 0.5 * rim->H).x;
         return;
     }
-    double now = itm_signal_compute(signal, rim->t).x, next = itm_signal_compute(signal, rim->t + rim->H).x;
+    double now = itm_data_compute_signal(m, d, motion->signal, rim->t).x;
+    double next = itm_data_compute_signal(m, d, motion->signal, rim->t + rim->H).x;
     out->has_target = true;
     out->reference = (next - now) / rim->H;
     *gap = next - row->reference * rim->H - now;

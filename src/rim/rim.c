@@ -210,8 +210,8 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *b = rim->lambda, h = rim->H, shift = rim->shift;
     // A v = w + signal' of the evaluation
-    itm_rows_compute_reference(m, d->row_before, rim->t + shift, 1);
-    itm_rows_compute_reference(m, d->row_ref, rim->t + h, 1);
+    itm_rows_compute_reference(m, d, d->row_before, rim->t + shift, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, rim->t + h, 1);
     gather_rows(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
         double gap = d->row_gap[i] - shift * d->row_rate[i];
@@ -223,7 +223,7 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
         b[i] /= h;
     }
     spread_rows(m, d, rim->y_free, b, 1.0);
-    itm_rows_compute_reference(m, d->row_before, rim->t, 1);
+    itm_rows_compute_reference(m, d, d->row_before, rim->t, 1);
 }
 
 // ---------------------------------------------------------------------------- mobility

@@ -77,7 +77,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
     itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
 
     itm_rows_factor(m, d, d->options.penalty > 0.0 ? 0.0 : DEFAULT_COMPLIANCE);
-    itm_rows_compute_reference(m, d->row_ref, t, 2);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 2);
     iterate(m, d, v_dot, lambda);
     itm_dynamics_compute_row_powers(m, d, lambda, t);
     itm_rows_add_damper_power(m, d);

@@ -119,7 +119,7 @@ static void project_accelerations(const ItmModel* m, ItmData* d, double t)
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, t);
     itm_rows_multiply(m, d, d->row_x, d->a);
-    itm_rows_compute_reference(m, d->row_ref, t, 2);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 2);
     for (int i = 0; i < m->nrow; i++) {
         d->row_x[i] += d->row_bias[i] - d->row_ref[i];
     }

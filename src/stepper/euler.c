@@ -56,14 +56,14 @@ void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
 static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
     double* b = d->row_x;
-    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
     for (int i = 0; i < m->nrow; i++) {
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
     // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards want the
     // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
     // the gap of the last step is reckoned with
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
         d->row_guess[i] = h * h * h * d->row_drift[i];
@@ -213,7 +213,7 @@ static ItmStatus settle(const ItmModel* m, ItmData* d, const double* a, double t
     }
     if (m->nrow > 0) {
         double* lambda = d->row_x;
-        itm_rows_compute_reference(m, d->row_ref, t, 1);
+        itm_rows_compute_reference(m, d, d->row_ref, t, 1);
         itm_rows_multiply(m, d, lambda, d->v);
         for (int i = 0; i < m->nrow; i++) {
             bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);

@@ -113,12 +113,12 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
 // mean one, so that the step ends in it.
 static void compute_driven(const ItmModel* m, ItmData* d, double t, double h)
 {
-    itm_rows_compute_reference(m, d->row_ref, t + h, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, t + h, 1);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->signal != ITM_NONE && !block->is_velocity) {
-            const ItmSignal* signal = &m->signals[block->signal];
-            d->row_ref[block->row] = (itm_signal_compute(signal, t + h).x - itm_signal_compute(signal, t).x) / h;
+            double now = itm_data_compute_signal(m, d, block->signal, t).x;
+            d->row_ref[block->row] = (itm_data_compute_signal(m, d, block->signal, t + h).x - now) / h;
         }
     }
 }
@@ -132,7 +132,7 @@ static void set_bilateral(const ItmModel* m, ItmData* d, double t, double h)
     if (m->nrow == 0) {
         return;
     }
-    itm_rows_compute_reference(m, d->row_ref, t, 1);
+    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
     for (int i = 0; i < m->nrow; i++) {
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }

@@ -206,11 +206,32 @@ a_killed_run_leaves_its_part_file() {
     stop KILL
     [ "$status" -eq 137 ]
     [ ! -e r.csv ]
-    # a kill in the middle of a write may cut the last row, and only that
+    # rows go out in blocks of whole ones; of the write that the kill interrupts the system may carry out a part
     sed '$d' r.part.csv >whole.csv
     is_whole whole.csv
     [ "$(rows whole.csv)" -ge 1 ]
     grep -q '"verdict": "running"' r.part.json
+    # it reads back, also with a row that is cut, even within its last number, and has the whole rows
+    expect 0 "$interim" compare r.part.csv r.part.csv --signals hinge.angle
+    head -c -3 r.part.csv >cut.part.csv
+    sed '$d' cut.part.csv >less.csv
+    expect 0 "$interim" compare cut.part.csv less.csv --signals hinge.angle
+    expect 0 "$interim" report cut.part.csv -o cut.html
+    # any other file that ends so is broken, not cut
+    head -c -3 r.part.csv | sed 's/,[^,]*$//' >broken.csv
+    expect 1 "$interim" compare broken.csv less.csv --signals hinge.angle
+    err_has "not as many fields"
+}
+
+# Killed at any time, also while it writes without a pause, a run leaves whole rows but for the last.
+killed_while_writing_a_run_reads_back() {
+    for pause in 0 0.01 0.03 0.06 0.1 0.15; do
+        rm -f r.part.csv
+        start r.csv
+        sleep "$pause"
+        stop KILL
+        expect 0 "$interim" compare r.part.csv r.part.csv --signals hinge.angle
+    done
 }
 
 ignored_signals_stay_ignored() {
@@ -266,6 +287,41 @@ check_names_redundant_rows() {
     grep -q '^redundant *c.tz c.rx c.ry' out.txt
     expect 0 "$interim" check "$source/examples/four-bar.yaml" --set multibody.coordinates=absolute
     grep -q '^freedom *1 = 18 velocities - 20 rows + 3 redundant' out.txt
+}
+
+check_prints_every_mechanism_and_the_cuts() {
+    expect 0 "$interim" check "$source/examples/arm-capture.yaml"
+    out_has "arm (multibody)"
+    out_has "tool (multibody)"
+    [ "$(grep -c '^bodies' out.txt)" -eq 2 ]
+    grep -q '^  mount .*tool at (0, 0, 0) m, tx ty tz rx ry rz; moves along all 6' out.txt
+    grep -q '^  arm-flange .*arm.flange (link7) moves as tool.mount (tool)' out.txt
+    grep -q '^  freedom *13 = 7 of arm + 12 of tool - 6 rows of cuts$' out.txt
+    grep -q '^start *tool: 4 contacts' out.txt
+    # the boom of the cut crane moves along one direction only
+    expect 0 "$interim" check "$source/examples/crane-cut.yaml"
+    out_has "moves along 1 of 5"
+    grep -q '^  freedom *2 = 1 of crane + 6 of load - 5 rows of cuts$' out.txt
+}
+
+check_advises_on_joined_mechanisms_and_controls() {
+    # growth of the arm under its torques is its own, not that of the coupling
+    expect 0 "$interim" check "$source/examples/arm-manoeuvre1.yaml"
+    for coupling in "rim, hold" "rim, impulse" "rim-nonsmooth"; do
+        grep -q "^  $coupling  *1\.0[0-9]*  stable " out.txt
+    done
+    out_has "no warnings"
+    # what cannot be built says why
+    expect 0 "$interim" check "$source/examples/crane-cut.yaml"
+    grep -q '^  zoh  *1\.8577  unstable  2 ms' out.txt
+    grep -q '^  rim, hold *no advice: .* use exchange impulse' out.txt
+    # wires alone: 800 N/m and 60 N s/m at 2 kg, a sample every 100 ms
+    expect 0 "$interim" check "$source/examples/position-control.yaml"
+    grep -q '^  wires  *0\.99[0-9]*  stable ' out.txt
+    expect 0 "$interim" check "$source/examples/position-control.yaml" --set run.step=100ms --set subsystems.control.step=100ms \
+        --set run.output=100ms
+    grep -q '^  wires .* unstable  below 100 ms' out.txt
+    grep -q '^warning: the coupling of this file is not stable at its start: take a smaller macro_step' out.txt
 }
 
 check_warns_of_bad_scales() {
@@ -500,6 +556,7 @@ run_case every_example_runs_to_its_end
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
+run_case killed_while_writing_a_run_reads_back
 run_case ignored_signals_stay_ignored
 run_case off_a_terminal_a_run_is_quiet
 if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
@@ -509,6 +566,8 @@ else
 fi
 run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
+run_case check_prints_every_mechanism_and_the_cuts
+run_case check_advises_on_joined_mechanisms_and_controls
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
 run_case a_circuit_runs_alone_with_results_in_every_format

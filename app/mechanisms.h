@@ -1,0 +1,13 @@
+// What `interim check` says of mechanisms, of their interfaces and of the cuts between them.
+#ifndef INTERIM_APP_MECHANISMS_H
+#define INTERIM_APP_MECHANISMS_H
+
+#include "app.h"
+
+// Bodies, joints, freedom, redundant rows, sizes, shapes and interfaces of every mechanism; then the cuts. Returns the number of
+// warnings, -1 after printing what is wrong: frames that are to be joined do not meet, say.
+int app_mechanisms_print(const ItmModelFile* file);
+// A warning to stdout for everything that is badly scaled, overlaps or cannot hold; returns their number.
+int app_mechanisms_warn(const ItmModelFile* file);
+
+#endif
