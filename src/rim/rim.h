@@ -152,6 +152,7 @@ typedef struct ItmRim {
     double* lambda;         // row forces of that                                       (nrow)      N
     double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)
     double* Y;              // y~                                                       (n x nv)
+    double* Y_frame;        // y of the rows of one frame, while they are reduced       (nv x 6)
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
     bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
