@@ -26,6 +26,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->is_chain = ITM_TAKE(arena, bool, n);
     rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
     rim->q_start = ITM_TAKE(arena, double, m->nq);
+    rim->v_start = ITM_TAKE(arena, double, nv);
     rim->W = ITM_TAKE(arena, double, n * n);
     rim->y_free = ITM_TAKE(arena, double, nv);
     rim->lambda = ITM_TAKE(arena, double, nrow);

@@ -146,6 +146,7 @@ typedef struct ItmRim {
     // itm_rim_extract
     double  t, H, shift;    // start and length of the macro step, how far ahead it was evaluated   s
     double* q_start;        // coordinates at the start                                 (nq)
+    double* v_start;        // velocities, while the mechanism takes over               (nv)
     double* W;              // mobility, row-major                                      (n x n)     1/kg
     double* a0;             // free acceleration of the lengths                         (n)         m/s^2
     double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' answer (nv)
