@@ -2,9 +2,11 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "rim/effective.h"
 #include "rim/frame_rows.h"
 #include "rim/ride.h"
 #include "stepper/stepper.h"
@@ -356,8 +358,8 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
-ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
-                          ItmRimContact contact)
+// Evaluation of the mechanism without the interface forces, in the configuration q (+) shift v.
+static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
 {
     rim->model = m;
     rim->data = d;
@@ -376,7 +378,23 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H);
+    return itm_euler_evaluate(m, d, t + shift, H);
+}
+
+// Interfaces and bounded rows, M and H factored.
+static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
+{
+    double start = itm_clock();
+    reduce_interfaces(m, d, rim);
+    ItmStatus status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    rim->cost += itm_clock() - start;
+    return status;
+}
+
+ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                          ItmRimContact contact)
+{
+    ItmStatus status = evaluate(m, d, rim, t, H, shift);
     if (status != ITM_OK) {
         return status;
     }
@@ -384,11 +402,25 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_euler_factor(m, d, H);
         d->position_state = ITM_POSITION_FACTORED;
     }
-    double start = itm_clock();
-    reduce_interfaces(m, d, rim);
-    status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
-    rim->cost += itm_clock() - start;
-    return status;
+    return reduce(m, d, rim, contact);
+}
+
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic)
+{
+    ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
+    if (status != ITM_OK) {
+        return status;
+    }
+    bool is_implicit = elastic == ITM_ELASTIC_MODEL_IMPLICIT, is_backward = d->options.elastic == ITM_ELASTIC_BACKWARD;
+    if (is_implicit && !is_backward) {
+        itm_flexible_add_lag(m, d, 0.5 * H);
+    } else if (is_backward && !is_implicit) {
+        itm_flexible_add_lag(m, d, -H);  // the forces of the start, not of the end
+    }
+    itm_euler_factor_modes(m, d, H, is_implicit ? itm_euler_modal_terms(d, H) : (ItmModalTerms){.inertia = 1.0});
+    d->position_state = ITM_POSITION_LOOKED;
+    status = reduce(m, d, rim, ITM_RIM_ELIMINATE);
+    return status == ITM_OK && elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
 }
 
 void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p)

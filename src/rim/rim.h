@@ -167,6 +167,7 @@ typedef struct ItmRim {
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
+    struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
     int     nswitch;        // bounded rows whose state changed between start and end of the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
@@ -187,6 +188,10 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 // ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error; the state is then left half done, as with those below.
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
+
+// The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
+// the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic);
 
 // W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and
 // the rest of an extraction are void afterwards.
