@@ -65,7 +65,7 @@ ItmStatus itm_effective_extract(const ItmModel* m, ItmData* d, ItmRim* rim)
     if (itm_pseudo_invert(e->M, rim->W, n, e->scratch) < 0) {
         return refuse(rim);
     }
-    // K and C are those of the modes: X K X', X C X' into f ... first, then M_eff on both sides
+    // K and C are those of the modes: X K X' and X C X', then M_eff on both sides
     double *XKX = e->scratch, *product = XKX + n * n;
     for (int is_damping = 0; is_damping < 2; is_damping++) {
         memset(XKX, 0, sizeof(double) * (size_t)(n * n));

@@ -407,17 +407,17 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 
 ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic)
 {
+    if (elastic == ITM_ELASTIC_MODEL_IMPLICIT) {
+        return itm_rim_extract(m, d, rim, t, H, 0.0, ITM_RIM_ELIMINATE);
+    }
     ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
     if (status != ITM_OK) {
         return status;
     }
-    bool is_implicit = elastic == ITM_ELASTIC_MODEL_IMPLICIT, is_backward = d->options.elastic == ITM_ELASTIC_BACKWARD;
-    if (is_implicit && !is_backward) {
-        itm_flexible_add_lag(m, d, 0.5 * H);
-    } else if (is_backward && !is_implicit) {
+    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
         itm_flexible_add_lag(m, d, -H);  // the forces of the start, not of the end
     }
-    itm_euler_factor_modes(m, d, H, is_implicit ? itm_euler_modal_terms(d, H) : (ItmModalTerms){.inertia = 1.0});
+    itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
     d->position_state = ITM_POSITION_LOOKED;
     status = reduce(m, d, rim, ITM_RIM_ELIMINATE);
     return status == ITM_OK && elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
