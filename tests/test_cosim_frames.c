@@ -201,8 +201,9 @@ static void momentum_goes_through_a_frame_undiminished(void** state)
     finish(&s);
 }
 
-// ---------------------------------------------------------------------------- singular
+// ---------------------------------------------------------------------------- energy
 
+// Two masses that can move along x only.
 static const char RAILS[] = "multibody:\n"
                             "  name: a\n  gravity: [0, 0, 0]\n"
                             "  bodies:\n    p: {mass: 2 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0]}\n"
@@ -215,6 +216,48 @@ static const char RAILS[] = "multibody:\n"
                             "    joints:\n      rail: {type: prismatic, bodies: [ground, q], at: [0, 0, 0], axis: [1, 0, 0]}\n"
                             "    interfaces: {start: {body: q}}\n"
                             "cosim:\n  macro_step: 10 ms\n  bonds: {a.end: b.start}\n";
+
+// Whatever the forces are in a step, their work is what the masses gain.
+static void work_of_forces_is_what_the_mechanisms_gain(void** state)
+{
+    (void)state;
+    const char* push = "multibody.forces.pull.vector=[6 N, 0, 0]";
+    System s = start_text(RAILS, &push, 1);
+    step_to(&s, 1.0);
+    // v = F t / (m1 + m2) = 2 m/s: half of F s = 6 N 1 m each way, to rounding
+    CHECK_NEAR(get(&s, "energy.load_work"), 6.0, 1e-12);
+    CHECK_NEAR(get(&s, "energy.balance"), 0.0, 1e-12);
+    CHECK_NEAR(get(&s, "a.energy.balance"), 0.0, 1e-12);
+    finish(&s);
+}
+
+// Torques of the arm do work on mechanisms whose inertia changes: what is left over is of order H, a thousandth of what goes through.
+static void energy_of_the_arm_is_balanced_to_the_order_of_the_step(void** state)
+{
+    (void)state;
+    const char* steps[] = {"cosim.macro_step=(1/60) s", "cosim.macro_step=(1/120) s", "cosim.macro_step=(1/240) s"};
+    for (int flexible = 0; flexible < 2; flexible++) {
+        double worst[3] = {0.0}, most = 0.0;
+        for (int i = 0; i < 3; i++) {
+            const char* overrides[] = {steps[i], flexible ? "parameters.flexible=1" : "parameters.flexible=0",
+                                       "cosim.subsystems.arm.step=(1/240) s", "cosim.subsystems.tool.step=(1/240) s"};
+            System s = start_file(ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml", overrides, 4);
+            for (int n = 1; n <= 60; n++) {
+                step_to(&s, 0.1 * n);
+                worst[i] = fmax(worst[i], fabs(get(&s, "energy.balance")));
+                most = fmax(most, get(&s, "energy.mechanical"));
+            }
+            finish(&s);
+        }
+        printf("energy of the %s arm: up to %.0f J, balanced to %.2f, %.2f, %.2f J at H = 1/60, 1/120, 1/240 s\n",
+               flexible ? "flexible" : "rigid", most, worst[0], worst[1], worst[2]);
+        assert_true(worst[0] < 2e-3 * most);
+        CHECK_NEAR(log2(worst[0] / worst[1]), 1.0, 0.1);
+        CHECK_NEAR(log2(worst[1] / worst[2]), 1.0, 0.1);
+    }
+}
+
+// ---------------------------------------------------------------------------- singular
 
 // Both sides cannot move along five of six directions: forces there are undetermined, the motion is not.
 static void frames_that_both_sides_hold_move_as_they_can(void** state)
@@ -433,6 +476,8 @@ int main(void)
         cmocka_unit_test(chain_of_three_converges_to_its_twin),
         cmocka_unit_test(monolithic_run_is_the_machine_in_one_piece),
         cmocka_unit_test(momentum_goes_through_a_frame_undiminished),
+        cmocka_unit_test(work_of_forces_is_what_the_mechanisms_gain),
+        cmocka_unit_test(energy_of_the_arm_is_balanced_to_the_order_of_the_step),
         cmocka_unit_test(frames_that_both_sides_hold_move_as_they_can),
         cmocka_unit_test(arm_stays_with_the_monolithic_run),
         cmocka_unit_test(captured_box_stays_with_the_monolithic_run),
