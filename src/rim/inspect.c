@@ -7,12 +7,6 @@
 
 #define RANK_TOLERANCE 1e-12
 
-bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
-                              double* scratch)
-{
-    return itm_mobility_compute_spectrum(rim->W, rim->n, spectrum, value, vector, M_eff, scratch);
-}
-
 bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
                                    double* M_eff, double* scratch)
 {

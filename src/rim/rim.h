@@ -224,8 +224,5 @@ typedef struct ItmRimSpectrum {
 // scratch (n (n + 1)). False: LAPACK found no eigenvalues (W is not finite).
 bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
                                    double* M_eff, double* scratch);
-// Of rim->W.
-bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
-                              double* scratch);
 
 #endif
