@@ -72,7 +72,7 @@ wants() {
 
 # scenes that are run beside peers, of those asked for
 scenes=
-for scene in arm chain loop wall floor; do
+for scene in arm flexible chain loop wall floor; do
     if wants "$scene" "$@"; then scenes="$scenes $scene"; fi
 done
 

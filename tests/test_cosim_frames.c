@@ -1,80 +1,7 @@
 // Mechanisms joined at frames: effective masses of a paper, runs against the same machine in one piece, what is conserved, what is
 // refused.
 #include "check.h"
-
-#include "interim/interim.h"
-
-#include <stdlib.h>
-
-// ---------------------------------------------------------------------------- systems from text
-
-typedef struct System {
-    ItmModelFile* file;
-    ItmCosim* x;
-    double* y;
-} System;
-
-static System start_file(const char* path, const char* const* overrides, int n)
-{
-    System s = {0};
-    ItmError error = {0};
-    CHECK_OK(itm_file_load(&s.file, path, overrides, n, &error), &error);
-    CHECK_OK(itm_file_create_cosim(&s.x, s.file, NULL, &error), &error);
-    s.y = calloc((size_t)itm_cosim_get_output_count(s.x) + 1, sizeof *s.y);
-    return s;
-}
-
-static System start_text(const char* text, const char* const* overrides, int n)
-{
-    System s = {0};
-    ItmError error = {0};
-    CHECK_OK(itm_file_parse(&s.file, text, strlen(text), "text", overrides, n, &error), &error);
-    CHECK_OK(itm_file_create_cosim(&s.x, s.file, NULL, &error), &error);
-    s.y = calloc((size_t)itm_cosim_get_output_count(s.x) + 1, sizeof *s.y);
-    return s;
-}
-
-static void finish(System* s)
-{
-    itm_cosim_destroy(s->x);
-    itm_file_destroy(s->file);
-    free(s->y);
-}
-
-static void step_to(System* s, double t)
-{
-    while (itm_cosim_get_time(s->x) < t - 1e-9) {
-        CHECK_OK(itm_cosim_step(s->x), itm_cosim_get_error(s->x));
-    }
-}
-
-static double get(System* s, const char* name)
-{
-    int i = itm_cosim_find_output(s->x, name);
-    if (i == ITM_NONE) {
-        fail_msg("there is no output %s", name);
-    }
-    CHECK_OK(itm_cosim_compute_outputs(s->x, s->y), itm_cosim_get_error(s->x));
-    return s->y[i];
-}
-
-static double get_component(System* s, const char* name, char component)
-{
-    char full[128];
-    snprintf(full, sizeof full, "%s.%c", name, component);
-    return get(s, full);
-}
-
-// Distance of vectors of two systems.
-static double measure(System* a, const char* name_a, System* b, const char* name_b)
-{
-    double sum = 0.0;
-    for (char c = 'x'; c <= 'z'; c++) {
-        double d = get_component(a, name_a, c) - get_component(b, name_b, c);
-        sum += d * d;
-    }
-    return sqrt(sum);
-}
+#include "system.h"
 
 // ---------------------------------------------------------------------------- effective mass
 
@@ -274,8 +201,9 @@ static void momentum_goes_through_a_frame_undiminished(void** state)
     finish(&s);
 }
 
-// ---------------------------------------------------------------------------- singular
+// ---------------------------------------------------------------------------- energy
 
+// Two masses that can move along x only.
 static const char RAILS[] = "multibody:\n"
                             "  name: a\n  gravity: [0, 0, 0]\n"
                             "  bodies:\n    p: {mass: 2 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0]}\n"
@@ -288,6 +216,48 @@ static const char RAILS[] = "multibody:\n"
                             "    joints:\n      rail: {type: prismatic, bodies: [ground, q], at: [0, 0, 0], axis: [1, 0, 0]}\n"
                             "    interfaces: {start: {body: q}}\n"
                             "cosim:\n  macro_step: 10 ms\n  bonds: {a.end: b.start}\n";
+
+// Whatever the forces are in a step, their work is what the masses gain.
+static void work_of_forces_is_what_the_mechanisms_gain(void** state)
+{
+    (void)state;
+    const char* push = "multibody.forces.pull.vector=[6 N, 0, 0]";
+    System s = start_text(RAILS, &push, 1);
+    step_to(&s, 1.0);
+    // v = F t / (m1 + m2) = 2 m/s: half of F s = 6 N 1 m each way, to rounding
+    CHECK_NEAR(get(&s, "energy.load_work"), 6.0, 1e-12);
+    CHECK_NEAR(get(&s, "energy.balance"), 0.0, 1e-12);
+    CHECK_NEAR(get(&s, "a.energy.balance"), 0.0, 1e-12);
+    finish(&s);
+}
+
+// Torques of the arm do work on mechanisms whose inertia changes: what is left over is of order H, a thousandth of what goes through.
+static void energy_of_the_arm_is_balanced_to_the_order_of_the_step(void** state)
+{
+    (void)state;
+    const char* steps[] = {"cosim.macro_step=(1/60) s", "cosim.macro_step=(1/120) s", "cosim.macro_step=(1/240) s"};
+    for (int flexible = 0; flexible < 2; flexible++) {
+        double worst[3] = {0.0}, most = 0.0;
+        for (int i = 0; i < 3; i++) {
+            const char* overrides[] = {steps[i], flexible ? "parameters.flexible=1" : "parameters.flexible=0",
+                                       "cosim.subsystems.arm.step=(1/240) s", "cosim.subsystems.tool.step=(1/240) s"};
+            System s = start_file(ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml", overrides, 4);
+            for (int n = 1; n <= 60; n++) {
+                step_to(&s, 0.1 * n);
+                worst[i] = fmax(worst[i], fabs(get(&s, "energy.balance")));
+                most = fmax(most, get(&s, "energy.mechanical"));
+            }
+            finish(&s);
+        }
+        printf("energy of the %s arm: up to %.0f J, balanced to %.2f, %.2f, %.2f J at H = 1/60, 1/120, 1/240 s\n",
+               flexible ? "flexible" : "rigid", most, worst[0], worst[1], worst[2]);
+        assert_true(worst[0] < 2e-3 * most);
+        CHECK_NEAR(log2(worst[0] / worst[1]), 1.0, 0.1);
+        CHECK_NEAR(log2(worst[1] / worst[2]), 1.0, 0.1);
+    }
+}
+
+// ---------------------------------------------------------------------------- singular
 
 // Both sides cannot move along five of six directions: forces there are undetermined, the motion is not.
 static void frames_that_both_sides_hold_move_as_they_can(void** state)
@@ -512,24 +482,6 @@ static void threads_and_checkpoints_change_no_bit(void** state)
     finish(&b);
 }
 
-static void refuse(const char* text, const char* const* overrides, int n, const char* part)
-{
-    ItmModelFile* file = NULL;
-    ItmCosim* x = NULL;
-    ItmError error = {0};
-    ItmStatus status = itm_file_parse(&file, text, strlen(text), "text", overrides, n, &error);
-    if (status == ITM_OK) {
-        status = itm_file_create_cosim(&x, file, NULL, &error);
-    }
-    assert_true(status != ITM_OK);
-    assert_true(error.line > 0);
-    if (strstr(error.message, part) == NULL) {
-        fail_msg("'%s' is not in '%s'", part, error.message);
-    }
-    itm_cosim_destroy(x);
-    itm_file_destroy(file);
-}
-
 static void bad_bonds_are_refused_with_their_place(void** state)
 {
     (void)state;
@@ -560,6 +512,8 @@ int main(void)
         cmocka_unit_test(chain_of_three_converges_to_its_twin),
         cmocka_unit_test(monolithic_run_is_the_machine_in_one_piece),
         cmocka_unit_test(momentum_goes_through_a_frame_undiminished),
+        cmocka_unit_test(work_of_forces_is_what_the_mechanisms_gain),
+        cmocka_unit_test(energy_of_the_arm_is_balanced_to_the_order_of_the_step),
         cmocka_unit_test(frames_that_both_sides_hold_move_as_they_can),
         cmocka_unit_test(arm_stays_with_the_monolithic_run),
         cmocka_unit_test(captured_box_stays_with_the_monolithic_run),

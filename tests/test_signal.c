@@ -228,6 +228,31 @@ static void piecewise_keeps_the_last_value(void** state)
     assert_true(itm_signal_next_break(&c.signal, 1) == 2);
 }
 
+// Steps of 1/600 s meet points every 1/60 s, given to 11 decimals, with the value of the point and not of the one before.
+static void piecewise_is_reached_in_spite_of_rounding(void** state)
+{
+    (void)state;
+    double times[MAX_POINTS], values[MAX_POINTS];
+    for (int k = 0; k < MAX_POINTS; k++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.11f", k / 60.0);
+        times[k] = strtod(text, NULL);
+        values[k] = k;
+    }
+    Compiled c;
+    ItmSignalDef def = itm_default_signal_def();
+    def.kind = ITM_SIGNAL_PIECEWISE;
+    def.times = times;
+    def.values = values;
+    def.npoint = MAX_POINTS;
+    compile(&c, &def);
+    for (int k = 0; k < 10 * MAX_POINTS; k++) {
+        CHECK_NEAR(itm_signal_compute(&c.signal, k * (1.0 / 600.0)).x, k / 10, 0.0);
+    }
+    // a millionth before it, it is not
+    CHECK_NEAR(itm_signal_compute(&c.signal, (1.0 - 1e-6) / 60.0).x, 0.0, 0.0);
+}
+
 static void expect_field(const ItmSignalDef* def, const char* field)
 {
     ItmError error;
@@ -285,6 +310,7 @@ int main(void)
         cmocka_unit_test(smooth_table_rests_in_its_points),
         cmocka_unit_test(cubic_table_is_smooth_at_its_points),
         cmocka_unit_test(piecewise_keeps_the_last_value),
+        cmocka_unit_test(piecewise_is_reached_in_spite_of_rounding),
         cmocka_unit_test(bad_signals_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,7 @@ typedef struct ItmCosimOptions {
     int nthread;             // 1: none of its own. The results do not depend on it
     bool is_monolithic;      // the twin: all parts meet every smallest micro step, with RIM and impulse exchange
     double spurious_limit;   // share of a bond's throughput above which its spurious energy is worth a warning
+    ItmElasticModel elastic_model; // of flexible bodies in interface models; implicit, the others with frame bonds and exchange hold
 } ItmCosimOptions;
 
 // 10 ms, Jacobi, one thread, 1 %.
@@ -76,11 +77,12 @@ ITM_API ItmCosimOptions itm_default_cosim_options(void);
 // rim, impulse, velocity-force
 ITM_API ItmBondOptions itm_default_bond_options(void);
 // "zoh", "linear", "quadratic", "rim", "rim-nonsmooth", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
-// "gauss-seidel"; NULL for a number that is none
+// "gauss-seidel"; "implicit", "frozen", "effective"; NULL for a number that is none
 ITM_API const char* itm_coupling_name(ItmCoupling coupling);
 ITM_API const char* itm_exchange_name(ItmExchange exchange);
 ITM_API const char* itm_bond_variables_name(ItmBondVariables variables);
 ITM_API const char* itm_scheme_name(ItmScheme scheme);
+ITM_API const char* itm_elastic_model_name(ItmElasticModel model);
 
 // ---------------------------------------------------------------------------- parts
 

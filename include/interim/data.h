@@ -32,6 +32,14 @@ typedef enum ItmElasticRule {
     ITM_ELASTIC_COUNT
 } ItmElasticRule;
 
+// How the interface model of a mechanism takes its flexible bodies over a macro step.
+typedef enum ItmElasticModel {
+    ITM_ELASTIC_MODEL_IMPLICIT,   // as the rule above over the whole step: stiffness is a mobility that shrinks with it
+    ITM_ELASTIC_MODEL_FROZEN,     // elastic and damping forces are those of the communication point      [flexible-rim, eq. 9]
+    ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, the rest held [flexible-rim, eqs. 12-24]
+    ITM_ELASTIC_MODEL_COUNT
+} ItmElasticModel;
+
 typedef struct ItmStepOptions {
     ItmStepper stepper;
     double step;             // s, > 0; reference: spacing of its output points; variable, adaptive: largest step

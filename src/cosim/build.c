@@ -51,6 +51,9 @@ static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)
     if (itm_scheme_name(o->scheme) == NULL) {
         return REFUSE("scheme", "there is no scheme number %d", (int)o->scheme);
     }
+    if (itm_elastic_model_name(o->elastic_model) == NULL) {
+        return REFUSE("elastic_model", "there is no elastic_model number %d", (int)o->elastic_model);
+    }
     if (o->nthread < 1 || o->nthread > 256) {
         return REFUSE("threads", "threads must be 1 to 256, got %d", o->nthread);
     }
@@ -217,6 +220,19 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     return part->cluster != ITM_NONE ? join_exchange(x, part, first, error) : ITM_OK;
 }
 
+// Other models than the implicit one are for others to step with: a mechanism that takes over impulses needs its own step as its model.
+static ItmStatus check_elastic_model(const ItmCosim* x, const ItmMechanism* part, ItmError* error)
+{
+    bool is_held = part->cluster != ITM_NONE && x->clusters[part->cluster].is_held;
+    if (part->has_rim && !is_held && x->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "elastic_model",
+                             "mechanism '%s': elastic_model %s goes with interfaces and exchange hold, where the others step with "
+                             "a model of the mechanism; otherwise the model is the mechanism's own step, which is implicit",
+                             part->name, itm_elastic_model_name(x->options.elastic_model));
+    }
+    return ITM_OK;
+}
+
 static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const ItmMechanismDef* def, ItmError* error)
 {
     part->nsub = 1;
@@ -239,11 +255,14 @@ static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const I
     return ITM_OK;
 }
 
-static void lay_out_mechanism(ItmMechanism* part)
+static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
 {
     ItmArena* arena = &part->arena;
     int n = part->nbond + part->nframe;
     itm_rim_lay_out(&part->rim, arena, part->model, n);
+    if (part->has_rim && x->options.elastic_model == ITM_ELASTIC_MODEL_EFFECTIVE) {
+        itm_effective_lay_out(&part->rim, arena, part->model->nv);
+    }
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
     part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
@@ -257,6 +276,9 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
     const ItmMechanismDef* def = &b->mechanisms.items[part - x->mechanisms];
     ItmStatus status = choose_exchange(x, part, error);
     if (status == ITM_OK) {
+        status = check_elastic_model(x, part, error);
+    }
+    if (status == ITM_OK) {
         status = choose_own_steps(x, part, def, error);
     }
     if (status == ITM_OK) {
@@ -265,13 +287,13 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
     if (status != ITM_OK) {
         return status;
     }
-    lay_out_mechanism(part);
+    lay_out_mechanism(x, part);
     int* actuators = calloc((size_t)part->rim.n + 1, sizeof *actuators);
     if (actuators == NULL || itm_arena_allocate(&part->arena) != 0) {
         free(actuators);
         return refuse_memory(error);
     }
-    lay_out_mechanism(part);
+    lay_out_mechanism(x, part);
     for (int i = 0; i < part->rim.n; i++) {
         actuators[i] = i < part->nbond ? b->bonds.items[part->bonds[i]].actuator : ITM_NONE;
     }

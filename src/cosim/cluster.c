@@ -185,7 +185,11 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
     view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
     ItmRim measuring = {0};
     for (int i = 0; i < cluster->nmechanism; i++) {
-        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]->n);
+        ItmRim* copy = view->others != NULL ? &view->others[i] : &measuring;
+        itm_rim_lay_out_copy(copy, &view->arena, rims[i]->n);
+        if (rims[i]->effective != NULL) {
+            itm_effective_lay_out(copy, &view->arena, 0);
+        }
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
             // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
@@ -479,6 +483,18 @@ static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
 
 // ---------------------------------------------------------------------------- exchange hold
 
+// Steps with effective stiffness and damping of the others' models, where they have them.
+static ItmStatus stiffen_others(const ItmCluster* cluster, ItmClusterView* view, int own, double h)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+        if (i != own && view->others[i].effective != NULL) {
+            status = itm_effective_begin_step(&view->others[i], h);
+        }
+    }
+    return status;
+}
+
 // One own step of a mechanism with the others' interface models.
 static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmClusterView* view, int own, double h)
 {
@@ -492,6 +508,9 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
         }
     }
     if (status == ITM_OK) {
+        status = stiffen_others(cluster, view, own, h);
+    }
+    if (status == ITM_OK) {
         status = itm_rim_join_begin(&view->join, 1, false);
     }
     if (status == ITM_OK) {
@@ -499,6 +518,11 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
     }
     if (status == ITM_OK) {
         itm_rim_join_end(&view->join);
+        for (int i = 0; i < cluster->nmechanism; i++) {
+            if (i != own && view->others[i].effective != NULL) {
+                itm_effective_end_step(&view->others[i]);
+            }
+        }
         status = itm_rim_take_over(part->model, part->data, &part->rim);
         *part->nswitch += part->rim.nswitch;
     }
@@ -512,6 +536,9 @@ static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
         for (int k = 0; k < cluster->nmechanism; k++) {
             if (k != i) {
                 itm_rim_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
+                if (cluster->views[i].others[k].effective != NULL) {
+                    itm_effective_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
+                }
             }
         }
     }

@@ -10,6 +10,7 @@
 #include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
+#include "rim/effective.h"
 #include "rim/join.h"
 
 // clang-format off

@@ -7,6 +7,8 @@ static const char* const EXCHANGE_NAMES[ITM_EXCHANGE_COUNT] = {"impulse", "hold"
 static const char* const VARIABLES_NAMES[ITM_VARIABLES_COUNT] = {"velocity-force", "velocity-pressure"};
 static const char* const SCHEME_NAMES[ITM_SCHEME_COUNT] = {"jacobi", "gauss-seidel"};
 
+static const char* const ELASTIC_MODEL_NAMES[ITM_ELASTIC_MODEL_COUNT] = {"implicit", "frozen", "effective"};
+
 static const char* get_name(const char* const* names, int count, int i)
 {
     return i >= 0 && i < count ? names[i] : NULL;
@@ -30,6 +32,11 @@ const char* itm_bond_variables_name(ItmBondVariables variables)
 const char* itm_scheme_name(ItmScheme scheme)
 {
     return get_name(SCHEME_NAMES, ITM_SCHEME_COUNT, (int)scheme);
+}
+
+const char* itm_elastic_model_name(ItmElasticModel model)
+{
+    return get_name(ELASTIC_MODEL_NAMES, ITM_ELASTIC_MODEL_COUNT, (int)model);
 }
 
 ItmCosimOptions itm_default_cosim_options(void)

@@ -41,6 +41,11 @@ static const char* get_scheme_name(int i)
     return itm_scheme_name((ItmScheme)i);
 }
 
+static const char* get_elastic_model_name(int i)
+{
+    return itm_elastic_model_name((ItmElasticModel)i);
+}
+
 static const char* get_integrator_name(int i)
 {
     return itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i);
@@ -220,9 +225,9 @@ static void check_steps(ItmReader* r, const ItmNode* node, double H)
 
 void itm_read_cosim(ItmReader* r, const ItmNode* node)
 {
-    enum { MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, THREADS, WARN, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY };
+    enum { MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, ELASTIC_MODEL, THREADS, WARN, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY };
     static const char* const KEYS[NKEY] = {"macro_step", "scheme",         "coupling",   "exchange", "variables",
-                                           "threads",    "spurious_limit", "subsystems", "bonds",    "wires",    "outputs"};
+                                           "elastic_model", "threads", "spurious_limit", "subsystems", "bonds",    "wires",    "outputs"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
@@ -237,6 +242,8 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         itm_reader_fail(r, v[MACRO_STEP], "macro_step must be positive, got %g", o->macro_step);
     }
     o->scheme = (ItmScheme)get_choice(r, v[SCHEME], "a scheme", get_scheme_name, ITM_SCHEME_COUNT, (int)o->scheme);
+    o->elastic_model = (ItmElasticModel)get_choice(r, v[ELASTIC_MODEL], "an elastic model", get_elastic_model_name,
+                                                   ITM_ELASTIC_MODEL_COUNT, (int)o->elastic_model);
     o->nthread = itm_reader_get_int(r, v[THREADS], 1, 256, o->nthread);
     o->spurious_limit = itm_reader_get_real(r, v[WARN], ITM_DIM_ONE, o->spurious_limit);
     ItmBondOptions common = get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]},
@@ -251,6 +258,7 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
                                          "of its own");
     }
     if (o->is_monolithic) {
+        o->elastic_model = ITM_ELASTIC_MODEL_IMPLICIT;
         common = itm_default_bond_options();
     }
     read_all_settings(r, v[SUBSYSTEMS]);

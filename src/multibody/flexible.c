@@ -17,6 +17,8 @@
 #include "multibody/kinematics.h"
 #include "multibody/moments.h"
 
+#include <string.h>
+
 // ---------------------------------------------------------------------------- small things
 
 static inline double trace(const ItmMat3* B)
@@ -30,6 +32,14 @@ static inline void add_scaled(ItmMat3* A, double s, const ItmMat3* B)
     A->x = itm_vec_axpy(s, B->x, A->x);
     A->y = itm_vec_axpy(s, B->y, A->y);
     A->z = itm_vec_axpy(s, B->z, A->z);
+}
+
+// y += s x over the reals of n matrices or vectors that lie side by side
+static inline void add_reals(double* restrict y, double s, const double* restrict x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] += s * x[i];
+    }
 }
 
 // sum_l G_kl x_l
@@ -63,8 +73,8 @@ static void shorten(const ItmFlexible* f, ItmData* d, const double* eta, double*
     const ItmElasticTables* t = &f->tables;
     *alpha = *beta = 0.0;
     for (int k = 0; k < f->n; k++) {
-        double alpha_k = -row_product(t->G, eta, k, f->n) / f->axis_mass;
-        double beta_k = -row_product(t->G1, eta, k, f->n) / f->axis_moment;
+        double alpha_k = -row_product(t->G, eta, k, f->n) * f->inv_axis_mass;
+        double beta_k = -row_product(t->G1, eta, k, f->n) * f->inv_axis_moment;
         d->flex_alpha[f->mode_adr + k] = alpha_k;
         d->flex_beta[f->mode_adr + k] = beta_k;
         *alpha += 0.5 * eta[k] * alpha_k;
@@ -86,24 +96,24 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
         shorten(f, d, eta, &alpha, &beta);
     }
 
-    // sums over u = sum phi_k eta_k: m u, m s_x u, and W = sum m (s u' + u s' + u u')
+    // B_k = B0_k + sum_l eta_l E_lk, all k at once
+    memcpy(&d->flex_B[adr], t->B, sizeof(ItmMat3) * (size_t)n);
+    for (int l = 0; l < n; l++) {
+        add_reals((double*)&d->flex_B[adr], eta[l], (const double*)&t->E[l * n], 9 * n);
+    }
+    // sums over u = sum phi_k eta_k: m u, m s_x u, and W = sum m (s u' + u s' + u u') = X + X', where
+    // X = sum eta_k ((1 + beta) B0_k + 1/2 (B_k - B0_k)): what is left of B_k adds up to a symmetric matrix
     ItmVec3 Su = {0, 0, 0}, bu = {0, 0, 0};
-    ItmMat3 W = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    ItmMat3 X = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < n; k++) {
-        ItmMat3 B0_t = itm_mat_transpose(&t->B[k]), B = t->B[k];
-        add_scaled(&W, eta[k] * (1.0 + beta), &B);
-        add_scaled(&W, eta[k] * (1.0 + beta), &B0_t);
+        add_scaled(&X, eta[k] * (0.5 + beta), &t->B[k]);
+        add_scaled(&X, 0.5 * eta[k], &d->flex_B[adr + k]);
         Su = itm_vec_axpy(eta[k], t->S[k], Su);
-        bu = itm_vec_axpy(eta[k], axis_product(&B), bu);
-        ItmMat3 uu = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-        for (int l = 0; l < n; l++) {
-            add_scaled(&uu, eta[l], &t->E[l * n + k]);
-        }
-        add_scaled(&W, eta[k], &uu);
-        add_scaled(&B, 1.0, &uu);
-        d->flex_B[adr + k] = B;
+        bu = itm_vec_axpy(eta[k], axis_product(&t->B[k]), bu);
         d->flex_eta[adr + k] = eta[k];
     }
+    ItmMat3 W = itm_mat_transpose(&X);
+    add_scaled(&W, 1.0, &X);
     for (int k = 0; k < n; k++) {
         ItmVec3 sigma = t->S[k];
         ItmMat3* B = &d->flex_B[adr + k];
@@ -371,30 +381,33 @@ static Rates rates_of(const ItmFlexible* f, const ItmData* d, const double* eta_
         r.bu = itm_vec_axpy(eta_dot[k], axis_product(&t->B[k]), r.bu);
         r.alpha += eta_dot[k] * d->flex_alpha[f->mode_adr + k];
         r.beta += eta_dot[k] * d->flex_beta[f->mode_adr + k];
-        r.alpha_ddot -= eta_dot[k] * row_product(t->G, eta_dot, k, f->n) / f->axis_mass;
-        r.beta_ddot -= eta_dot[k] * row_product(t->G1, eta_dot, k, f->n) / f->axis_moment;
+        r.alpha_ddot -= eta_dot[k] * row_product(t->G, eta_dot, k, f->n) * f->inv_axis_mass;
+        r.beta_ddot -= eta_dot[k] * row_product(t->G1, eta_dot, k, f->n) * f->inv_axis_moment;
     }
     return r;
 }
 
-// sum m r' x r_k
-static ItmVec3 spin_of(const ItmFlexible* f, const ItmData* d, const Rates* r, int k)
+// sum m u' x phi_k
+static ItmVec3 spin_of(const ItmFlexible* f, const double* eta_dot, int k)
 {
-    const ItmElasticTables* t = &f->tables;
-    ItmMat3 B = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    ItmVec3 sum = {0, 0, 0};
     for (int l = 0; l < f->n; l++) {
-        add_scaled(&B, r->eta_dot[l], &t->E[l * f->n + k]);
-    }
-    ItmVec3 sum = itm_moment_axial(&B);
-    if (f->is_stiffening) {
-        // e_x x (alpha' S_k + beta' b_k) + (alpha_k Su' + beta_k bu') x e_x
-        ItmVec3 b_k = axis_product(&t->B[k]);
-        ItmVec3 ahead = itm_vec_axpy(r->alpha, t->S[k], itm_vec_scale(r->beta, b_k));
-        ItmVec3 behind = itm_vec_axpy(d->flex_alpha[f->mode_adr + k], r->Su,
-                                      itm_vec_scale(d->flex_beta[f->mode_adr + k], r->bu));
-        sum = itm_vec_add(sum, itm_vec_cross(itm_vec(1, 0, 0), itm_vec_sub(ahead, behind)));
+        sum = itm_vec_axpy(-eta_dot[l], f->spin[k * f->n + l], sum);
     }
     return sum;
+}
+
+// What shortening makes of it: sum m r' x r_k - u' x phi_k
+static ItmVec3 shortening_spin(const ItmFlexible* f, const ItmData* d, const Rates* r, int k)
+{
+    // e_x x (alpha' S_k + beta' b_k) + (alpha_k Su' + beta_k bu') x e_x
+    const ItmElasticTables* t = &f->tables;
+    ItmVec3 b_k = axis_product(&t->B[k]);
+    ItmVec3 ahead = itm_vec_axpy(r->alpha, t->S[k], itm_vec_scale(r->beta, b_k));
+    ItmVec3 behind =
+        itm_vec_axpy(d->flex_alpha[f->mode_adr + k], r->Su, itm_vec_scale(d->flex_beta[f->mode_adr + k], r->bu));
+    ItmVec3 x = itm_vec_sub(ahead, behind);
+    return itm_vec(0.0, -x.z, x.y);
 }
 
 // sum m r_k . r'' while eta'' = 0, from shortening
@@ -440,8 +453,12 @@ static void add_inertia(const ItmModel* m, const ItmData* d, int index, ItmSpati
         c_dot = itm_vec_axpy(rate, U[k].lin, c_dot);
         turning = itm_vec_axpy(2.0 * rate, itm_vec_axpy(tr, w_body, itm_vec_neg(Bt_w)), turning);
         spin = itm_vec_axpy(rate, f->tables.P[k], spin);
-        tau[adr + k] -= itm_spatial_dot(U[k], A) + itm_vec_dot(Bt_w, w_body) - tr * w2 +
-                        2.0 * itm_vec_dot(w_body, spin_of(f, d, &rates, k));
+        ItmVec3 turn = spin_of(f, rates.eta_dot, k);
+        if (f->is_stiffening) {
+            turn = itm_vec_add(turn, shortening_spin(f, d, &rates, k));
+        }
+        tau[adr + k] -=
+            itm_spatial_dot(U[k], A) + itm_vec_dot(Bt_w, w_body) - tr * w2 + 2.0 * itm_vec_dot(w_body, turn);
     }
     ItmVec3 lin = itm_vec_add(itm_vec_cross(alpha, c), itm_vec_cross(w, itm_vec_axpy(2.0, c_dot, itm_vec_cross(w, c))));
     ItmVec3 ang = itm_vec_add(itm_vec_cross(c, A.lin), itm_sym_mul_vec(&d->flex_J[index], alpha));

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "multibody/moments.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -184,14 +185,21 @@ static ItmStatus take_tables(ItmModel* m, ItmFlexible* f, const ItmElastic* e)
 {
     size_t count = itm_elastic_count_reals(e->n);
     double* block = itm_model_take(m, count, sizeof(double));
-    if (block == NULL) {
+    ItmVec3* spin = itm_model_take(m, (size_t)(e->n * e->n), sizeof *spin);
+    if (block == NULL || spin == NULL) {
         return ITM_ERR_MEMORY;
     }
     memcpy(block, e->block, count * sizeof(double));
     *f = (ItmFlexible){.n = e->n, .mode_adr = m->nmode, .is_stiffening = e->is_stiffening};
     f->axis_mass = e->mass;
     f->axis_moment = e->axis_moment;
+    f->inv_axis_mass = e->is_stiffening ? 1.0 / e->mass : 0.0;
+    f->inv_axis_moment = e->is_stiffening ? 1.0 / e->axis_moment : 0.0;
+    f->spin = spin;
     itm_elastic_lay_out(&f->tables, block, e->n);
+    for (int k = 0; k < e->n * e->n; k++) {
+        spin[k] = itm_moment_axial(&f->tables.E[k]);
+    }
     m->nmode += e->n;
     return ITM_OK;
 }

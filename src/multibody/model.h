@@ -67,6 +67,8 @@ typedef struct ItmFlexible {
     int    mode_adr;               // first one in ItmData.flex_...
     bool   is_stiffening;          // bending shortens the axis x
     double axis_mass, axis_moment; // sum m, sum m s_x^2                                      kg, kg m^2
+    double inv_axis_mass, inv_axis_moment; // where it is stiffening                          1/kg, 1/(kg m^2)
+    const ItmVec3* spin;           // sum m phi_k x phi_l in element k n + l                  (n x n) kg
     ItmElasticTables tables;
 } ItmFlexible;
 

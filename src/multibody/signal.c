@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REACHED 1e-9
+
 ItmSignalDef itm_default_signal_def(void)
 {
     return (ItmSignalDef){.kind = ITM_SIGNAL_CONSTANT, .is_smooth = true};
@@ -195,6 +197,15 @@ static int find_point(const ItmSignalDef* def, double t)
     return below;
 }
 
+// The point whose value a held signal has at t, or -1. Times of steps are multiples of a step and those of points are decimals: 1e-9 of
+// the time between two points before the next one, it counts as reached, or a step that should begin there may begin without it.
+static int find_held(const ItmSignalDef* def, double t)
+{
+    int i = find_point(def, t);
+    bool has_both = i >= 0 && i + 1 < def->npoint;
+    return has_both && def->times[i + 1] - t <= REACHED * (def->times[i + 1] - def->times[i]) ? i + 1 : i;
+}
+
 // from + rise (10 s^3 - 15 s^4 + 6 s^5) at the share s of a span: at rest, without acceleration, at both ends.
 static ItmSignalValue compute_rise(double from, double rise, double span, double s)
 {
@@ -271,7 +282,7 @@ ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t)
     case ITM_SIGNAL_TABLE:
         return compute_table(signal, t);
     case ITM_SIGNAL_PIECEWISE: {
-        int i = find_point(def, t);
+        int i = find_held(def, t);
         return (ItmSignalValue){.x = def->values[i < 0 ? 0 : i]};
     }
     case ITM_SIGNAL_CONSTANT:
@@ -289,7 +300,7 @@ double itm_signal_next_break(const ItmSignal* signal, double t)
         return t < def->t_start ? def->t_start : t < def->t_end ? def->t_end : INFINITY;
     case ITM_SIGNAL_TABLE:
     case ITM_SIGNAL_PIECEWISE: {
-        int i = find_point(def, t);
+        int i = def->kind == ITM_SIGNAL_TABLE ? find_point(def, t) : find_held(def, t);
         return i + 1 < def->npoint ? def->times[i + 1] : INFINITY;
     }
     case ITM_SIGNAL_CONSTANT:

@@ -1,13 +1,10 @@
 #include "rim/join.h"
 
 #include "base/error.h"
-#include "math/eigen.h"
+#include "rim/pseudo_inverse.h"
 #include "rim/ride.h"
 
-#include <math.h>
 #include <string.h>
-
-#define RANK_TOLERANCE 1e-12  // eigenvalues of the scaled G below this are none
 
 // ---------------------------------------------------------------------------- memory
 
@@ -162,36 +159,7 @@ static double multiply_ride(const ItmRimJoin* join, int k, int r, int i)
     return sum;
 }
 
-// ---------------------------------------------------------------------------- pseudo-inverse
-
-// G+ by eigenvalues, with rows scaled to a unit diagonal: metres and radians, kilogrammes and tonnes count alike in the rank.
-static bool invert(ItmRimJoin* join)
-{
-    int n = join->nlink;
-    double *V = join->scratch, *e = V + n * n, *scale = e + n, *work = scale + n;
-    for (int i = 0; i < n; i++) {
-        double diagonal = join->G[i * (n + 1)];
-        scale[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
-    }
-    for (int i = 0; i < n * n; i++) {
-        V[i] = join->G[i] * scale[i / n] * scale[i % n];
-    }
-    if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
-        return false;
-    }
-    memset(join->G_inv, 0, sizeof(double) * (size_t)(n * n));
-    join->rank = 0;
-    for (int k = 0; k < n; k++) {
-        if (!(e[k] > RANK_TOLERANCE * e[n - 1])) {
-            continue;
-        }
-        join->rank++;
-        for (int i = 0; i < n * n; i++) {
-            join->G_inv[i] += scale[i / n] * V[k * n + i / n] * V[k * n + i % n] * scale[i % n] / e[k];
-        }
-    }
-    return true;
-}
+// ---------------------------------------------------------------------------- joining
 
 // out = G+ x
 static void solve(const ItmRimJoin* join, double* out, const double* x)
@@ -204,8 +172,6 @@ static void solve(const ItmRimJoin* join, double* out, const double* x)
         }
     }
 }
-
-// ---------------------------------------------------------------------------- joining
 
 // Columns of F and B = G+ F: lines first, riding rows after them.
 static void fill_columns(ItmRimJoin* join)
@@ -363,7 +329,8 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     for (int i = 0; i < n * n; i++) {
         join->G[i] = multiply_links(join, i / n, i % n);
     }
-    if (!invert(join)) {
+    join->rank = itm_pseudo_invert(join->G_inv, join->G, n, join->scratch);
+    if (join->rank < 0) {
         return itm_error_set(&join->rim.data->error, ITM_ERR_NOT_FINITE, __func__, NULL,
                              "the mobilities of joined frames are not finite");
     }

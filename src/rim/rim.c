@@ -2,9 +2,12 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "rim/effective.h"
+#include "rim/frame_rows.h"
 #include "rim/ride.h"
 #include "stepper/stepper.h"
 
@@ -25,11 +28,13 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->is_chain = ITM_TAKE(arena, bool, n);
     rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
     rim->q_start = ITM_TAKE(arena, double, m->nq);
+    rim->v_start = ITM_TAKE(arena, double, nv);
     rim->W = ITM_TAKE(arena, double, n * n);
     rim->y_free = ITM_TAKE(arena, double, nv);
     rim->lambda = ITM_TAKE(arena, double, nrow);
     rim->mu = ITM_TAKE(arena, double, n * nrow);
     rim->Y = ITM_TAKE(arena, double, n * nv);
+    rim->Y_frame = ITM_TAKE(arena, double, ITM_DIRECTION_COUNT * nv);
     rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
     double** interfaces[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
@@ -104,38 +109,29 @@ void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFram
 
 // ---------------------------------------------------------------------------- rows
 
-// Velocity of a frame along its direction, its covector at the centre of mass, and what accelerates it while v' = 0.
-static ItmMeasured look_at_frame(const ItmData* d, const ItmRimFrame* f)
+// Row i and those after it that are directions of the same frame, looked at together, into x (ITM_DIRECTION_COUNT at most). Returns
+// how many. is_evaluated: the evaluation of the forces has just looked at the lines.
+static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, bool is_evaluated, ItmMeasured* x)
 {
-    ItmVec3 arm = itm_mat_mul_vec(&d->R[f->body], f->point), e = itm_vec(0.0, 0.0, 0.0);
-    const ItmSpatial *t = &d->twist[f->body], *a = &d->accel_bias[f->body];
-    bool is_turn = f->direction >= ITM_RX;
-    int axis = (int)f->direction % 3;
-    *(axis == 0 ? &e.x : axis == 1 ? &e.y : &e.z) = 1.0;
-    if (is_turn) {
-        return (ItmMeasured){.cov_a = {.ang = e}, .rate = itm_vec_dot(e, t->ang), .bias = itm_vec_dot(e, a->ang)};
+    int actuator = rim->actuator[i];
+    if (actuator == ITM_NONE) {
+        int n = itm_frame_rows_count(rim, i);
+        itm_frame_rows_look(d, x, &rim->frames[i], n);
+        return n;
     }
-    ItmVec3 v = itm_vec_add(t->lin, itm_vec_cross(t->ang, arm));
-    ItmVec3 bias = itm_vec_add(a->lin, itm_vec_add(itm_vec_cross(a->ang, arm),
-                                                   itm_vec_cross(t->ang, itm_vec_cross(t->ang, arm))));
-    return (ItmMeasured){.cov_a = {.ang = itm_vec_cross(arm, e), .lin = e},
-                         .value = itm_vec_dot(e, itm_vec_add(d->x[f->body], arm)),
-                         .rate = itm_vec_dot(e, v),
-                         .bias = itm_vec_dot(e, bias)};
-}
-
-static ItmMeasured look_at_row(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i)
-{
-    return rim->actuator[i] != ITM_NONE ? itm_measure_compute(m, d, line_of(m, rim->actuator[i]))
-                                        : look_at_frame(d, &rim->frames[i]);
+    x[0] = is_evaluated ? d->push_measured[m->actuator_push[actuator]] : itm_measure_compute(m, d, line_of(m, actuator));
+    return 1;
 }
 
 void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 {
-    for (int i = 0; i < rim->n; i++) {
-        ItmMeasured x = look_at_row(m, d, rim, i);
-        rim->s[i] = x.value;
-        rim->w[i] = x.rate;
+    for (int i = 0, n; i < rim->n; i += n) {
+        ItmMeasured x[ITM_DIRECTION_COUNT];
+        n = look_at_rows(m, d, rim, i, false, x);
+        for (int k = 0; k < n; k++) {
+            rim->s[i + k] = x[k].value;
+            rim->w[i + k] = x[k].rate;
+        }
     }
 }
 
@@ -276,58 +272,6 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
     }
 }
 
-// Rows first ... first + count - 1 that are directions of one frame at the end of a chain of hinges, all in one pass: components of
-// the wrenches by rows of p, so that the rows of the interface lie side by side.
-static void half_solve_frame(const ItmModel* m, ItmData* d, const ItmRim* rim, int first, int count, const ItmMeasured* x)
-{
-    const ItmRowBlock* block = &rim->blocks[first];
-    double p[6][ITM_DIRECTION_COUNT] = {{0.0}}, y[ITM_DIRECTION_COUNT];
-    for (int i = 0; i < count; i++) {
-        const ItmSpatial* c = &x[i].cov_a;
-        const double wrench[6] = {c->ang.x, c->ang.y, c->ang.z, c->lin.x, c->lin.y, c->lin.z};
-        memset(rim->Y + (first + i) * m->nv, 0, sizeof(double) * (size_t)m->nv);
-        for (int k = 0; k < 6; k++) {
-            p[k][i] = wrench[k];
-        }
-    }
-    for (int j = 0; j < block->npath; j++) {
-        const ItmBody* body = &m->bodies[block->path[j]];
-        const ItmSpatial *S = &d->S[body->v_adr], *G = &d->G[body->v_adr];
-        const double s[6] = {S->ang.x, S->ang.y, S->ang.z, S->lin.x, S->lin.y, S->lin.z};
-        const double g[6] = {G->ang.x, G->ang.y, G->ang.z, G->lin.x, G->lin.y, G->lin.z};
-        double inv_L = d->mass_L[body->L_adr];
-        ItmVec3 r = itm_vec_sub(d->x[block->path[j]], d->x[body->parent]);
-        for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
-            y[i] = inv_L * (s[0] * p[0][i] + s[1] * p[1][i] + s[2] * p[2][i] + s[3] * p[3][i] + s[4] * p[4][i] + s[5] * p[5][i]);
-        }
-        for (int k = 0; k < 6; k++) {
-            for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
-                p[k][i] -= g[k] * y[i];
-            }
-        }
-        for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
-            p[0][i] += r.y * p[5][i] - r.z * p[4][i];
-            p[1][i] += r.z * p[3][i] - r.x * p[5][i];
-            p[2][i] += r.x * p[4][i] - r.y * p[3][i];
-        }
-        for (int i = 0; i < count; i++) {
-            rim->Y[(first + i) * m->nv + body->v_adr] = y[i];
-        }
-    }
-}
-
-// Rows from i on that half_solve_frame can take at once, 0: none.
-static int count_frame_rows(const ItmRim* rim, int i)
-{
-    int n = 0;
-    const ItmRimFrame* f = &rim->frames[i];
-    while (n < ITM_DIRECTION_COUNT && i + n < rim->n && rim->actuator[i + n] == ITM_NONE && rim->is_chain[i + n] &&
-           rim->frames[i + n].body == f->body) {
-        n++;
-    }
-    return n;
-}
-
 // What the rows take off y of interface i: y~ and mu.
 static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
@@ -350,11 +294,36 @@ static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, in
     return sum;
 }
 
-// W of the first i + 1 interfaces, once i has joined.
-static void multiply_row(const ItmData* d, ItmRim* rim, int i)
+// W of row i with those before `end`
+static void multiply_row(const ItmData* d, ItmRim* rim, int i, int end)
 {
-    for (int j = 0; j <= i; j++) {
+    for (int j = 0; j < end; j++) {
         rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
+    }
+}
+
+// Y, a0 and W of n rows from i on, seen as x, beside those before them.
+static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n, const ItmMeasured* x)
+{
+    bool is_wide = rim->actuator[i] == ITM_NONE && !m->bodies[rim->frames[i].body].is_root_leaf;
+    bool is_free = is_wide && m->nrow == 0;  // nothing answers: their products at once, too
+    if (is_wide) {
+        itm_frame_rows_half_solve(m, d, rim, i, n, x);
+    }
+    if (is_free) {
+        itm_frame_rows_multiply(rim, i, n);
+    }
+    for (int k = i; k < i + n; k++) {
+        double* y = rim->Y + k * m->nv;
+        if (!is_wide) {
+            half_solve_interface(m, d, rim, k, &x[k - i], y);
+        }
+        if (!is_free) {
+            rim->a0[k] = dot(y, rim->y_free, m->nv);
+            answer_interface(m, d, rim, k);
+        }
+        rim->a0[k] += x[k - i].bias;
+        multiply_row(d, rim, k, is_free ? i : k + 1);
     }
 }
 
@@ -368,23 +337,8 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
     }
     for (int i = 0, n; i < rim->n; i += n) {
         ItmMeasured x[ITM_DIRECTION_COUNT];
-        n = count_frame_rows(rim, i);
-        bool is_frame = n > 0;
-        n = is_frame ? n : 1;
-        for (int k = 0; k < n; k++) {
-            int actuator = rim->actuator[i + k];
-            x[k] = actuator != ITM_NONE ? d->push_measured[m->actuator_push[actuator]] : look_at_frame(d, &rim->frames[i + k]);
-        }
-        if (is_frame) {
-            half_solve_frame(m, d, rim, i, n, x);
-        } else {
-            half_solve_interface(m, d, rim, i, x, rim->Y + i * m->nv);
-        }
-        for (int k = i; k < i + n; k++) {
-            rim->a0[k] = dot(rim->Y + k * m->nv, rim->y_free, m->nv) + x[k - i].bias;
-            answer_interface(m, d, rim, k);
-            multiply_row(d, rim, k);
-        }
+        n = look_at_rows(m, d, rim, i, true, x);
+        reduce_rows(m, d, rim, i, n, x);
     }
 }
 
@@ -395,18 +349,17 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_rows_compute_jacobian(m, d);
     }
     itm_euler_factor(m, d, d->options.step);
-    for (int i = 0; i < rim->n; i++) {
-        ItmMeasured x = look_at_row(m, d, rim, i);
-        half_solve_interface(m, d, rim, i, &x, rim->Y + i * m->nv);
-        answer_interface(m, d, rim, i);
-        multiply_row(d, rim, i);
+    for (int i = 0, n; i < rim->n; i += n) {
+        ItmMeasured x[ITM_DIRECTION_COUNT];
+        n = look_at_rows(m, d, rim, i, false, x);
+        reduce_rows(m, d, rim, i, n, x);
     }
 }
 
 // ---------------------------------------------------------------------------- all of it
 
-ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
-                          ItmRimContact contact)
+// Evaluation of the mechanism without the interface forces, in the configuration q (+) shift v.
+static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
 {
     rim->model = m;
     rim->data = d;
@@ -425,7 +378,23 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H);
+    return itm_euler_evaluate(m, d, t + shift, H);
+}
+
+// Interfaces and bounded rows, M and H factored.
+static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
+{
+    double start = itm_clock();
+    reduce_interfaces(m, d, rim);
+    ItmStatus status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    rim->cost += itm_clock() - start;
+    return status;
+}
+
+ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                          ItmRimContact contact)
+{
+    ItmStatus status = evaluate(m, d, rim, t, H, shift);
     if (status != ITM_OK) {
         return status;
     }
@@ -433,11 +402,25 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_euler_factor(m, d, H);
         d->position_state = ITM_POSITION_FACTORED;
     }
-    double start = itm_clock();
-    reduce_interfaces(m, d, rim);
-    status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
-    rim->cost += itm_clock() - start;
-    return status;
+    return reduce(m, d, rim, contact);
+}
+
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic)
+{
+    if (elastic == ITM_ELASTIC_MODEL_IMPLICIT) {
+        return itm_rim_extract(m, d, rim, t, H, 0.0, ITM_RIM_ELIMINATE);
+    }
+    ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
+    if (status != ITM_OK) {
+        return status;
+    }
+    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+        itm_flexible_add_lag(m, d, -H);  // the forces of the start, not of the end
+    }
+    itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
+    d->position_state = ITM_POSITION_LOOKED;
+    status = reduce(m, d, rim, ITM_RIM_ELIMINATE);
+    return status == ITM_OK && elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
 }
 
 void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p)

@@ -146,12 +146,14 @@ typedef struct ItmRim {
     // itm_rim_extract
     double  t, H, shift;    // start and length of the macro step, how far ahead it was evaluated   s
     double* q_start;        // coordinates at the start                                 (nq)
+    double* v_start;        // velocities, while the mechanism takes over               (nv)
     double* W;              // mobility, row-major                                      (n x n)     1/kg
     double* a0;             // free acceleration of the lengths                         (n)         m/s^2
     double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' answer (nv)
     double* lambda;         // row forces of that                                       (nrow)      N
     double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)
     double* Y;              // y~                                                       (n x nv)
+    double* Y_frame;        // y of the rows of one frame, while they are reduced       (nv x 6)
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
     bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
@@ -165,6 +167,7 @@ typedef struct ItmRim {
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
+    struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
     int     nswitch;        // bounded rows whose state changed between start and end of the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
@@ -185,6 +188,10 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 // ITM_ERR_CAPACITY: too many bounded rows. Errors are in d->error; the state is then left half done, as with those below.
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
+
+// The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
+// the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic);
 
 // W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and
 // the rest of an extraction are void afterwards.

@@ -4,8 +4,10 @@
 //   q+ = q (+) H (v + theta H v_dot + X P1 + X_c Q1)    moment: and where the RIM ended
 #include "rim/ride.h"
 
-#include "multibody/latch.h"
+#include "multibody/forces.h"
 #include "multibody/kinematics.h"
+#include "multibody/latch.h"
+#include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 #include "stepper/stepper.h"
 
@@ -107,12 +109,32 @@ static void set_row_impulses(const ItmModel* m, ItmData* d, const ItmRim* rim)
     }
 }
 
-// Works of forces at the middle of the step, and of the interfaces as the RIM had them.
-static void book_work(ItmData* d, const ItmRim* rim)
+// Works of forces over the step, with the mean of the velocities before and after it: for forces that are given, and for the damping of
+// modes, that is what they add to the energy. The velocities before it alone would be off by half of what they change, every step
+// alike. The configuration is that of the evaluation; wrench and tau are void afterwards.
+static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
+    double *v_end = rim->v_start, t = rim->t + rim->shift;
+    for (int i = 0; i < m->nv; i++) {
+        double end = d->v[i];
+        d->v[i] = 0.5 * (rim->v_start[i] + end);
+        v_end[i] = end;
+    }
+    itm_kinematics_compute_velocities(m, d, d->v);
+    itm_forces_compute(m, d, t);
+    if (m->nrow > 0) {
+        itm_rows_compute_motion(m, d, t);
+        itm_rows_add_damper_power(m, d);
+    }
     for (int i = 0; i < ITM_LEDGER_FORCES; i++) {
         d->ledger[i] += rim->H * d->power[i];
     }
+    memcpy(d->v, v_end, sizeof(double) * (size_t)m->nv);
+}
+
+// Works of the interfaces as the RIM had them.
+static void book_interfaces(ItmData* d, const ItmRim* rim)
+{
     for (int i = 0; i < rim->n; i++) {
         d->ledger[ITM_LEDGER_LOAD] += rim->work[i];
     }
@@ -122,10 +144,11 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
     memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
+    memcpy(rim->v_start, v, sizeof(double) * (size_t)m->nv);
     itm_rim_respond(m, d, rim, v_mean, rim->theta * H, rim->P1);
     itm_rim_respond(m, d, rim, v, H, rim->P0);
     set_row_impulses(m, d, rim);
-    book_work(d, rim);
+    book_interfaces(d, rim);
     memset(push, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
         ItmStatus status = add_bounded(m, d, rim, v, v_mean, push);
@@ -135,6 +158,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         }
         itm_bounded_commit(d->bounded);
     }
+    book_forces(m, d, rim);
     for (int i = 0; i < m->nv; i++) {
         push[i] += H * v_mean[i];
     }

@@ -84,7 +84,12 @@ ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
 
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
 {
-    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, h));
+    itm_euler_factor_modes(m, d, h, itm_euler_modal_terms(d, h));
+}
+
+void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTerms terms)
+{
+    itm_mass_factor_implicit(m, d, terms);
     if (m->nrow > 0) {
         set_compliance(m, d, h);
         itm_rows_factor_step(m, d);

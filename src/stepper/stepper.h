@@ -40,6 +40,8 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
 void itm_euler_book_row_work(const ItmModel* m, ItmData* d);
 // Factors of M and H for a step h in the configuration of the position stage; rows computed.
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h);
+// The same with other terms on the diagonal of the modes.
+void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTerms terms);
 // At the end of the step h, time t: close the gaps at d->q and make d->v agree with the joints there. d->row_before and
 // d->row_ref: row velocities at both ends of the step; d->lambda: its row impulses so far.
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);
