@@ -50,6 +50,7 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     }
     free(b->interfaces.items);
     free(b->frame_bonds.items);
+    free(b->rules.items);
     free(b->mechanisms.items);
     free(b->members.items);
     free(b->bonds.items);
@@ -102,7 +103,7 @@ ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const It
     if (status != ITM_OK) {
         return status;
     }
-    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL};
+    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL, .potential = itm_default_potential_options()};
     def.step = step != NULL ? *step : itm_default_step_options();
     if (def.name == NULL || !ITM_LIST_APPEND(b->mechanisms, def)) {
         free(def.name);

@@ -500,7 +500,7 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
     if (status == ITM_OK) {
         itm_rim_join_end(&view->join);
         status = itm_rim_take_over(part->model, part->data, &part->rim);
-        *part->nswitch += part->rim.nswitch;
+        itm_mechanism_count(part);
     }
     return status;
 }

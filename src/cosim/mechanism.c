@@ -85,6 +85,7 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }
+    itm_mechanism_expect_forces(x, part);
     double rim = part->rim.cost - before;
     part->cost_rim += rim;
     part->cost += itm_clock() - start - rim;
@@ -92,11 +93,21 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 
 // ---------------------------------------------------------------------------- steps
 
+void itm_mechanism_count(ItmMechanism* part)
+{
+    *part->nswitch += part->rim.nswitch;
+    *part->nsurprise += part->rim.nsurprise;
+    *part->npotential = 0.0;
+    for (int i = 0; i < part->rim.ride.nc; i++) {
+        *part->npotential += part->rim.ride.group[i] == ITM_RIDE_GROUP_POTENTIAL;
+    }
+}
+
 void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
     ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
-    *part->nswitch += part->rim.nswitch;
+    itm_mechanism_count(part);
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }

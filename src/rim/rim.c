@@ -31,7 +31,8 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->mu = ITM_TAKE(arena, double, n * nrow);
     rim->Y = ITM_TAKE(arena, double, n * nv);
     rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
-    double** interfaces[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
+    double** interfaces[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
+                             &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }
@@ -381,7 +382,9 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
             half_solve_interface(m, d, rim, i, x, rim->Y + i * m->nv);
         }
         for (int k = i; k < i + n; k++) {
-            rim->a0[k] = dot(rim->Y + k * m->nv, rim->y_free, m->nv) + x[k - i].bias;
+            const double* y = rim->Y + k * m->nv;
+            rim->mobility_free[k] = dot(y, y, m->nv);
+            rim->a0[k] = dot(y, rim->y_free, m->nv) + x[k - i].bias;
             answer_interface(m, d, rim, k);
             multiply_row(d, rim, k);
         }
