@@ -419,6 +419,7 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
         to->ratio[i] = from->ratio[adr + i];
         to->group[i] = from->group[adr + i];
         to->is_surprise[i] = from->is_surprise[adr + i];
+        to->has_changed[i] = from->has_changed[adr + i];
     }
     to->is_steady = false;
 }

@@ -50,6 +50,8 @@ static void lay_out_ride(ItmRide* r, ItmArena* arena, int n, int capacity, int c
     r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
     r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
     r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
+    r->has_held = ITM_TAKE(arena, bool, r->capacity);
+    r->has_changed = ITM_TAKE(arena, bool, r->capacity);
     r->is_surprise = ITM_TAKE(arena, bool, r->capacity);
     lay_out_reals(r, arena, n);
     r->dense = itm_dense_choose();

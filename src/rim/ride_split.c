@@ -94,10 +94,25 @@ static double accelerate(const ItmRim* rim, int i)
     return sum;
 }
 
+// Whether the factors of the rows that are active at present are those of the ones that stay so: no friction hangs on them.
+static bool are_factored(const ItmRide* r, const ItmRideSplit* s)
+{
+    bool is_same = r->is_factored && r->nactive == s->nz && memcmp(r->active, s->active, sizeof(int) * (size_t)s->nz) == 0;
+    for (int k = 0; k < s->nt && is_same; k++) {
+        is_same = r->ratio[s->tight[k]] == 0.0;
+    }
+    return is_same;
+}
+
 static void factor_active(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
     int nz = rim->split.nz;
+    bool is_done = are_factored(r, &rim->split);
+    r->is_factored = false;
+    if (is_done) {
+        return;
+    }
     for (int k = 0; k < nz; k++) {
         const double* H = row_of(r, rim->split.active[k]);
         for (int l = 0; l < nz; l++) {
@@ -106,7 +121,6 @@ static void factor_active(ItmRim* rim)
         r->S[k * (nz + 1)] *= 1.0 + ITM_RIDE_PROXIMAL;
     }
     itm_ride_factor(r, nz);
-    r->is_factored = false;
 }
 
 // Column of a matrix over the active rows <- H_zz^-1 rhs, rhs in r->rhs
@@ -206,7 +220,8 @@ static void copy_potential_row(ItmRim* rim, int q)
     p->ratio[q] = r->ratio[i];
     p->state[q] = r->state[i];
     p->Q0[q] = p->Q1[q] = p->work[q] = 0.0;
-    p->is_bouncing[q] = false;
+    p->is_bouncing[q] = p->has_changed[q] = false;
+    p->has_held[q] = r->has_held[i];
     p->wc[q] = r->wc[i] + multiply_active(rim, i, s->x0);
     p->ac[q] = accelerate(rim, i) + multiply_active(rim, i, s->f0);
     p->gap_drift[q] = r->gap_drift[i] + multiply_active(rim, i, s->y0);
@@ -420,6 +435,8 @@ static void merge_potential(ItmRim* rim)
         r->mode[i] = p->mode[q];
         r->side[i] = p->side[q];
         r->ratio[i] = p->ratio[q];
+        r->has_held[i] = p->has_held[q];
+        r->has_changed[i] = p->has_changed[q];
     }
     r->nsolve += p->nsolve;
     r->ntrial += p->ntrial;

@@ -218,6 +218,8 @@ static void move_rows(ItmRim* rim, double h)
         r->Q0[i] += x;
         r->Q1[i] += left * x + h / rim->H * r->y[i];
         r->x[i] = x;
+        r->has_changed[i] = r->has_changed[i] || r->has_held[i] != (r->mode[i] == ITM_RIDE_ACTIVE);
+        r->has_held[i] = r->mode[i] == ITM_RIDE_ACTIVE;
     }
     memcpy(r->wc, r->w, sizeof(double) * (size_t)r->nc);
 }
@@ -384,6 +386,10 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
     itm_ride_set_step(rim, h);
     itm_ride_set_modes(r, r->state, r->x);
+    for (int i = 0; i < r->nc; i++) {
+        r->has_held[i] = r->mode[i] == ITM_RIDE_ACTIVE;
+        r->has_changed[i] = false;
+    }
     rim->npotential = itm_ride_group(rim, h);
     // where none may change, the steady maps of all rows are the cheapest model
     if (rim->npotential > 0 && rim->npotential < r->nc) {

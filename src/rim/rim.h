@@ -104,6 +104,8 @@ typedef struct ItmRide {
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
     double* omega;           // compliance on the diagonal of H                         (nc)        1/kg
     signed char* group;      // ItmRideGroup, from itm_rim_begin on                     (nc)
+    bool*   has_held;        // it was active in the last micro step                    (nc)
+    bool*   has_changed;     // it has begun or ceased to be so in this macro step      (nc)
     bool*   is_surprise;     // changed in this macro step though it was taken to stay  (nc)
     double* gap_drift;       // rate at which penetration is undone, or a motor's target moves on (nc) m/s
     double* s_drift;         // what that does to the lengths                           (n)         m/s
@@ -234,7 +236,7 @@ typedef struct ItmRim {
     double* spread;         // and by how much they may differ from that                (n)         N
     int     npotential;     // potential rows of the last macro step
     int     nsurprise;      // rows that changed in it though they were taken to stay
-    int     nswitch;        // bounded rows whose state changed between start and end of the last macro step
+    int     nswitch;        // bounded rows that began or ceased to hold within the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
 // clang-format on

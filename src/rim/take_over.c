@@ -49,7 +49,8 @@ static void report(const ItmRim* rim, ItmData* d)
     }
 }
 
-// Rows that hold now and did not before, or the other way round; rows that were not there before count from where they are open.
+// Rows that began or ceased to hold: riding ones at any time within the step, also if they are back where they were; the others from
+// one end of it to the other. Rows that were not there before count from where they are open.
 static int count_switches(const ItmRim* rim, const ItmBounded* b)
 {
     int n = 0;
@@ -59,9 +60,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
         n += b->blocks[b->rows[i].block].rides ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
     for (int i = 0; i < rim->ride.nc; i++) {
-        int known = itm_bounded_find(b, b->rows[rim->ride.table[i]].key);
-        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
-        n += held != (rim->ride.state[i] == ITM_ROW_ACTIVE);
+        n += rim->ride.has_changed[i];
     }
     return n;
 }
