@@ -370,11 +370,6 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
         return REFUSE("exchange", "frame bond of '%s': there is no exchange number %d", first->name,
                       (int)def->options.exchange);
     }
-    if (def->options.exchange == ITM_EXCHANGE_HOLD && def->options.coupling == ITM_COUPLING_RIM_NONSMOOTH) {
-        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_add_frame_bond", "exchange",
-                             "frame bond of '%s': rim-nonsmooth goes with exchange impulse, exchange hold with rim",
-                             first->name);
-    }
     return ITM_OK;
 }
 

@@ -3,7 +3,7 @@
 // Exchange of impulses: the interface models of all, each made at the middle of the step, are joined (src/rim/join.h) and take the
 // micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Exchange
 // hold [nonsmooth-rim, section IV; flexible-rim, section II]: every mechanism takes its own steps h, each solved together with
-// the interface models of the others as they were at the communication point. The two sides of a frame then find impulses of
+// the interface models of the others as they were at the communication point, with rim-nonsmooth their contacts included. The two sides of a frame then find impulses of
 // their own, which agree only as far as the models do.
 #include "cosim/builder.h"
 #include "cosim/cosim.h"
@@ -185,7 +185,7 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
     view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
     ItmRim measuring = {0};
     for (int i = 0; i < cluster->nmechanism; i++) {
-        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]->n);
+        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]);
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
             // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
@@ -496,6 +496,9 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
     }
     if (status == ITM_OK) {
         status = itm_rim_advance(&view->join.rim, h, cluster->coupler.lambda);
+        if (status != ITM_OK) {
+            part->data->error = view->join.rim.data->error;
+        }
     }
     if (status == ITM_OK) {
         itm_rim_join_end(&view->join);

@@ -78,10 +78,11 @@ void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock(), before = part->rim.cost;
+    bool keeps_contacts = part->uses_impulse || part->cluster != ITM_NONE;
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
     ItmStatus status = itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), x->step,
                                        part->uses_impulse ? 0.5 * x->step : 0.0,
-                                       part->uses_impulse && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE);
+                                       keeps_contacts && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE);
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }

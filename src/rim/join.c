@@ -80,10 +80,34 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     }
 }
 
-void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n)
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of)
 {
-    rim->actuator = ITM_TAKE(arena, int, n);
-    lay_out_rim(rim, arena, n, 0, 0);
+    rim->actuator = ITM_TAKE(arena, int, of->n);
+    lay_out_rim(rim, arena, of->n, of->ride.capacity, of->ride.coupling_capacity);
+}
+
+static void copy_ride(ItmRide* to, const ItmRide* from, int n)
+{
+    size_t nc = (size_t)from->nc;
+    const struct {
+        double *to, *from;
+    } reals[] = {{to->ac, from->ac}, {to->gap_drift, from->gap_drift}, {to->wc, from->wc}, {to->gap, from->gap},
+                 {to->x, from->x}};
+    to->nc = from->nc;
+    to->ncoupling = from->ncoupling;
+    to->has_bounces = from->has_bounces;
+    to->energy_rate = from->energy_rate;
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        memcpy(reals[i].to, reals[i].from, sizeof(double) * nc);
+    }
+    memcpy(to->rows, from->rows, sizeof(ItmRideRow) * nc);
+    memcpy(to->couplings, from->couplings, sizeof(ItmMlcpContact) * (size_t)from->ncoupling);
+    memcpy(to->state, from->state, nc);
+    memcpy(to->H, from->H, sizeof(double) * nc * nc);
+    memcpy(to->Hci, from->Hci, sizeof(double) * nc * (size_t)n);
+    if (nc > 0) {
+        memcpy(to->s_drift, from->s_drift, sizeof(double) * (size_t)n);
+    }
 }
 
 void itm_rim_copy(ItmRim* to, const ItmRim* from)
@@ -96,8 +120,10 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     memcpy(to->actuator, from->actuator, sizeof(int) * n);
     memcpy(to->W, from->W, sizeof(double) * n * n);
     memcpy(to->a0, from->a0, sizeof(double) * n);
+    memcpy(to->mobility_free, from->mobility_free, sizeof(double) * n);
     memcpy(to->w, from->w, sizeof(double) * n);
     memcpy(to->s, from->s, sizeof(double) * n);
+    copy_ride(&to->ride, &from->ride, from->n);
 }
 
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error)
@@ -170,14 +196,22 @@ static double multiply_ride(const ItmRimJoin* join, int k, int r, int i)
 
 // ---------------------------------------------------------------------------- pseudo-inverse
 
-// G+ by eigenvalues, with rows scaled to a unit diagonal: metres and radians, kilogrammes and tonnes count alike in the rank.
+// What the mobility of link k would be if no rows held either side.
+static double get_free_mobility(const ItmRimJoin* join, int k)
+{
+    const ItmRimLink* link = &join->links[k];
+    return join->rims[link->a]->mobility_free[link->row_a] + join->rims[link->b]->mobility_free[link->row_b];
+}
+
+// G+ by eigenvalues, with rows scaled to a unit diagonal: metres and radians, kilogrammes and tonnes count alike in the rank. Rows
+// that both sides hold have a diagonal of rounding, which must not be scaled up.
 static bool invert(ItmRimJoin* join)
 {
     int n = join->nlink;
     double *V = join->scratch, *e = V + n * n, *scale = e + n, *work = scale + n;
     for (int i = 0; i < n; i++) {
         double diagonal = join->G[i * (n + 1)];
-        scale[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+        scale[i] = diagonal > RANK_TOLERANCE * get_free_mobility(join, i) ? 1.0 / sqrt(diagonal) : 0.0;
     }
     for (int i = 0; i < n * n; i++) {
         V[i] = join->G[i] * scale[i / n] * scale[i % n];
@@ -412,6 +446,8 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
         to->Q0[i] = from->Q0[adr + i];
         to->Q1[i] = from->Q1[adr + i];
         to->wc[i] = from->wc[adr + i];
+        to->gap[i] = from->gap[adr + i];
+        to->state[i] = from->state[adr + i];
         to->x[i] = from->x[adr + i];
         to->work[i] = from->work[adr + i];
         to->mode[i] = from->mode[adr + i];
