@@ -157,7 +157,7 @@ ItmRimSpectrum itm_mechanism_look(ItmMechanism* part)
     for (int i = 0; i < n * n; i++) {
         part->W[i] = part->rim.W[(adr + i / n) * part->rim.n + adr + i % n];
     }
-    itm_mobility_compute_spectrum(part->W, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
+    itm_mobility_compute_spectrum(part->W, part->rim.mobility_free + adr, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
     return spectrum;
 }
 

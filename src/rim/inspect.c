@@ -10,11 +10,11 @@
 bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
                               double* scratch)
 {
-    return itm_mobility_compute_spectrum(rim->W, rim->n, spectrum, value, vector, M_eff, scratch);
+    return itm_mobility_compute_spectrum(rim->W, rim->mobility_free, rim->n, spectrum, value, vector, M_eff, scratch);
 }
 
-bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
-                                   double* M_eff, double* scratch)
+bool itm_mobility_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
+                                   double* value, double* vector, double* M_eff, double* scratch)
 {
     double *V = scratch, *e = scratch + n * n;
     *spectrum = (ItmRimSpectrum){.condition = 1.0};
@@ -25,7 +25,11 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
     if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', n, V, n, e) != 0) {
         return false;
     }
-    double least = RANK_TOLERANCE * e[n - 1];
+    double most = e[n - 1];
+    for (int i = 0; i < n && mobility_free != NULL; i++) {
+        most = fmax(most, mobility_free[i]);
+    }
+    double least = RANK_TOLERANCE * most;
     *spectrum = (ItmRimSpectrum){.condition = e[0] > least ? e[n - 1] / e[0] : INFINITY};
     for (int i = 0; i < n; i++) {
         spectrum->rank += e[i] > least;

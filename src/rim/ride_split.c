@@ -123,13 +123,22 @@ static void factor_active(ItmRim* rim)
     itm_ride_factor(r, nz);
 }
 
-// Column of a matrix over the active rows <- H_zz^-1 rhs, rhs in r->rhs
+// Column of a matrix over the active rows <- H_zz^-1 rhs, rhs in r->rhs. Twice, because the diagonal of the factors is enlarged: what
+// active rows hold must not move by that, or rows that they hold would slip and stick at random.
 static void solve_column(ItmRim* rim, double* X, int width, int j)
 {
     ItmRide* r = &rim->ride;
-    itm_ride_solve(r, r->rhs, rim->split.nz);
-    for (int k = 0; k < rim->split.nz; k++) {
-        X[k * width + j] = r->rhs[k];
+    int nz = rim->split.nz;
+    double *x = r->b, *wanted = r->a;
+    memcpy(wanted, r->rhs, sizeof(double) * (size_t)nz);
+    itm_ride_solve(r, r->rhs, nz);
+    memcpy(x, r->rhs, sizeof(double) * (size_t)nz);
+    for (int k = 0; k < nz; k++) {
+        r->rhs[k] = wanted[k] - multiply_active(rim, rim->split.active[k], x);
+    }
+    itm_ride_solve(r, r->rhs, nz);
+    for (int k = 0; k < nz; k++) {
+        X[k * width + j] = x[k] + r->rhs[k];
     }
 }
 
@@ -371,6 +380,21 @@ bool itm_ride_holds(ItmRim* rim, double h, const double* lambda, const double* x
     double most = compute_forces(rim, h, lambda, x, scale);
     bool holds = active_rows_hold(rim, 1e-9 * most);
     return tight_rows_hold(rim, h, lambda, x, scale) && holds;
+}
+
+// With all rows, E = x' H x / 2 + x . w is the energy of impulses x, compared with that of the free motion (ride_step.c). Where active
+// rows rest, x_z = -H_zz^-1 (h a_z + H_zp x_p), this is E of the potential rows alone plus h^2 a_z' H_zz^-1 a_z / 2.
+double itm_ride_compute_rest(const ItmRim* rim, const double* lambda)
+{
+    const ItmRide* r = &rim->ride;
+    const ItmRideSplit* s = &rim->split;
+    int n = rim->n;
+    double sum = 0.0;
+    for (int k = 0; k < s->nz && s->is_on; k++) {
+        double a = accelerate(rim, s->active[k]) + dot(r->Hci + s->active[k] * n, lambda, n);
+        sum -= 0.5 * a * (s->f0[k] + dot(s->nu + k * n, lambda, n));
+    }
+    return sum;
 }
 
 void itm_ride_carry(ItmRim* rim, double h)

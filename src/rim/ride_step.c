@@ -112,10 +112,10 @@ static void strip_offsets(ItmRim* rim, double* v, double h)
 }
 
 // Newton's restitution may create energy where contacts and friction meet: then go back towards the solution without bounce.
-static ItmStatus limit_bounce(ItmRim* rim, double h)
+static ItmStatus limit_bounce(ItmRim* rim, double h, double allowed)
 {
     ItmRide* r = itm_ride_get(rim);
-    double *x1 = r->x_bounce, *v1 = r->v_bounce, allowed = h * h * r->energy_rate;
+    double *x1 = r->x_bounce, *v1 = r->v_bounce;
     memcpy(x1, r->x_try, sizeof(double) * (size_t)r->nc);
     memcpy(v1, r->w, sizeof(double) * (size_t)r->nc);
     if (energy_of(rim, x1, v1, h) <= allowed) {
@@ -138,8 +138,8 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
     return status;
 }
 
-// Impulses x_try, rates A v+ in w and new modes by the MLCP.
-static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
+// Impulses x_try, rates A v+ in w and new modes by the MLCP. allowed: energy that bounces may give.
+static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing, double allowed)
 {
     ItmRide* r = itm_ride_get(rim);
     for (int i = 0; i < r->nc; i++) {
@@ -154,7 +154,7 @@ static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
     }
     strip_offsets(rim, r->w, h);
     if (is_bouncing) {
-        status = limit_bounce(rim, h);
+        status = limit_bounce(rim, h, allowed);
     }
     // the next trial starts from here
     itm_ride_set_modes(r, r->state, r->x_try);
@@ -175,7 +175,8 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
         strip_offsets(rim, r->w, h);
         return ITM_OK;
     }
-    return solve(rim, h, is_bouncing);
+    double allowed = is_bouncing ? h * h * (r->energy_rate - itm_ride_compute_rest(rim, lambda)) : 0.0;
+    return solve(rim, h, is_bouncing, allowed);
 }
 
 // Position impulses y of the micro step.

@@ -333,6 +333,7 @@ static int count_frame_rows(const ItmRim* rim, int i)
 static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
+    rim->mobility_free[i] = dot(y, y, m->nv);
     if (m->nrow > 0) {
         gather_rows(m, d, mu, y);
         itm_blocks_solve(&m->pattern, &d->factor, mu);
@@ -382,9 +383,7 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
             half_solve_interface(m, d, rim, i, x, rim->Y + i * m->nv);
         }
         for (int k = i; k < i + n; k++) {
-            const double* y = rim->Y + k * m->nv;
-            rim->mobility_free[k] = dot(y, y, m->nv);
-            rim->a0[k] = dot(y, rim->y_free, m->nv) + x[k - i].bias;
+            rim->a0[k] = dot(rim->Y + k * m->nv, rim->y_free, m->nv) + x[k - i].bias;
             answer_interface(m, d, rim, k);
             multiply_row(d, rim, k);
         }

@@ -280,14 +280,14 @@ void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v
 
 // Eigenvalues of a mobility, and its inverse where it has one.
 typedef struct ItmRimSpectrum {
-    int rank;             // eigenvalues above 1e-12 of the largest
+    int rank;             // eigenvalues above 1e-12 of the largest, or of what it would be without joints and contacts
     double condition;     // largest over smallest; INFINITY where the rank is less than n
 } ItmRimSpectrum;
 
-// Of a mobility W (n x n). value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
+// Of a mobility W (n x n); mobility_free (n, NULL: not known): its diagonal without rows. value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
 // scratch (n (n + 1)). False: LAPACK found no eigenvalues (W is not finite).
-bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
-                                   double* M_eff, double* scratch);
+bool itm_mobility_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
+                                   double* value, double* vector, double* M_eff, double* scratch);
 // Of rim->W.
 bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
                               double* scratch);
