@@ -99,18 +99,19 @@ static void measure_joined(const char* example, const char* const* overrides, in
 }
 
 // The choice of potential rows: time against that with all of them, alternating in one run, and how far a signal ends from it.
-static void measure_potential(const char* example, double duration, const char* mechanism, const char* signal)
+// extra: a further override, for a larger machine, or NULL.
+static void measure_potential(const char* example, const char* extra, double duration, const char* mechanism, const char* signal)
 {
     static const char* const CHOICES[] = {"cosim.potential=all", "cosim.potential=auto", "cosim.potential=none"};
     enum { NCHOICE = 3 };
     Run runs[NCHOICE];
     double least[NCHOICE], value[NCHOICE];
     for (int i = 0; i < NCHOICE; i++) {
-        const char* const overrides[] = {"cosim.coupling=rim-nonsmooth", CHOICES[i]};
-        runs[i] = open_run(example, overrides, 2);
+        const char* const overrides[] = {"cosim.coupling=rim-nonsmooth", CHOICES[i], extra};
+        runs[i] = open_run(example, overrides, extra != NULL ? 3 : 2);
         least[i] = INFINITY;
     }
-    printf("potential rows, %s\n", example);
+    printf("potential rows, %s%s\n", example, extra != NULL ? " with stacks of crates" : "");
     for (int k = 0; k < REPEATS * NCHOICE; k++) {
         Run* r = &runs[k % NCHOICE];
         itm_cosim_reset(r->cosim);
@@ -138,9 +139,24 @@ static void measure_potential(const char* example, double duration, const char* 
 
 static void measure_all_potentials(void)
 {
-    measure_potential("table-hammer", 1.0, "bench", "bench.hammer.position.z");
-    measure_potential("arm-capture", 12.0, "tool", "tool.U.position.z");
-    measure_potential("manipulator", 2.0, "arm", "arm.cyl2.length");
+    // stacks of four crates in place of four crates: 68 contacts in place of 20
+    char text[4096];
+    const char* extra = text;
+    int n = snprintf(text, sizeof text,
+                     "subsystems.bench.bodies={table: {mass: 300 kg, shape: {box: [1.6 m, 1.2 m, top], collide: true, material: wood}, "
+                     "position: [0, 0, top / 2]}, hammer: {mass: 0.2 kg, shape: {sphere: 0.04 m, collide: true, material: steel}, "
+                     "position: [-0.3 m, 0, top + 0.05 m]}");
+    for (int i = 0; i < 16; i++) {
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      ", crate%d: {mass: 40 kg, shape: {box: [side, side, side], collide: true, material: wood}, "
+                      "position: [%g m, %g m, top + %g * side]}",
+                      i, i % 2 == 0 ? -0.6 : 0.6, i / 2 % 2 == 0 ? -0.4 : 0.4, 0.5 + i / 4);
+    }
+    snprintf(text + n, sizeof text - (size_t)n, "}");
+    measure_potential("table-hammer", NULL, 1.0, "bench", "bench.hammer.position.z");
+    measure_potential("table-hammer", extra, 0.4, "bench", "bench.hammer.position.z");
+    measure_potential("arm-capture", NULL, 12.0, "tool", "tool.U.position.z");
+    measure_potential("manipulator", NULL, 2.0, "arm", "arm.cyl2.length");
 }
 
 // What making an interface model adds to the mechanism's macro step.
