@@ -7,8 +7,8 @@
 //   it sticks     tangential force reaches mu times normal force
 //   it is open    the gap is used up at some time within the step
 //   it slips      the slip may come to rest
-// and then what it may do is added to the others' account, until no row follows. Contacts that slip stay potential even where
-// they are sure to: their friction follows the normal force, which a constant does not.
+// and then what it may do is added to the others' account, until no row follows. Contacts that slip are potential in any case:
+// their friction follows the normal force, which a constant does not.
 #include "rim/ride.h"
 
 #include "stepper/bounded_solve.h"
@@ -191,9 +191,8 @@ static bool must_ride(const ItmRideRow* row)
 static void set_first_groups(ItmRide* r)
 {
     for (int i = 0; i < r->nc; i++) {
-        bool slips = itm_ride_is_rubbing(r, i) && r->rows[i].choice == ITM_RIDE_BY_MARGIN;
         ItmRideGroup as_it_is = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_RIDE_GROUP_ACTIVE : ITM_RIDE_GROUP_TIGHT;
-        r->group[i] = (signed char)(must_ride(&r->rows[i]) || slips ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
+        r->group[i] = (signed char)(must_ride(&r->rows[i]) || itm_ride_is_rubbing(r, i) ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
     }
 }
 

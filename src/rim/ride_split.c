@@ -71,15 +71,14 @@ static void list_rows(ItmRim* rim)
     rim->potential.nc = np;
 }
 
-// Forces of the tight rows: their bounds; friction of contacts, whose bound is another row's force, as it was.
-static void set_tight_forces(ItmRim* rim, double h)
+// Forces of the tight rows: their bounds; of friction at an open contact: none.
+static void set_tight_forces(ItmRim* rim)
 {
     const ItmRide* r = &rim->ride;
     for (int k = 0; k < rim->split.nt; k++) {
-        int i = rim->split.tight[k], normal = r->rows[i].normal;
-        double bound = r->side[i] > 0 ? r->rows[i].up : r->rows[i].lo;
-        double friction = r->mode[i] == ITM_RIDE_SLIP && itm_ride_is_rubbing(r, i) ? r->x[i] / h : 0.0;
-        rim->split.force[k] = normal == ITM_NONE ? bound : friction;
+        const ItmRideRow* row = &r->rows[rim->split.tight[k]];
+        double bound = r->side[rim->split.tight[k]] > 0 ? row->up : row->lo;
+        rim->split.force[k] = row->normal == ITM_NONE ? bound : 0.0;
     }
 }
 
@@ -94,21 +93,12 @@ static double accelerate(const ItmRim* rim, int i)
     return sum;
 }
 
-// Whether the factors of the rows that are active at present are those of the ones that stay so: no friction hangs on them.
-static bool are_factored(const ItmRide* r, const ItmRideSplit* s)
-{
-    bool is_same = r->is_factored && r->nactive == s->nz && memcmp(r->active, s->active, sizeof(int) * (size_t)s->nz) == 0;
-    for (int k = 0; k < s->nt && is_same; k++) {
-        is_same = r->ratio[s->tight[k]] == 0.0;
-    }
-    return is_same;
-}
-
 static void factor_active(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
     int nz = rim->split.nz;
-    bool is_done = are_factored(r, &rim->split);
+    // all rows that are active at present stay so: their factors are there
+    bool is_done = r->is_factored && r->nactive == nz && memcmp(r->active, rim->split.active, sizeof(int) * (size_t)nz) == 0;
     r->is_factored = false;
     if (is_done) {
         return;
@@ -300,7 +290,7 @@ static void reduce_tight(ItmRim* rim)
 void itm_ride_part(ItmRim* rim, double h)
 {
     list_rows(rim);
-    set_tight_forces(rim, h);
+    set_tight_forces(rim);
     factor_active(rim);
     solve_motion(rim, h);
     solve_answers(rim);
