@@ -49,6 +49,10 @@ static void print_frame_bonds(ItmCosim* cosim)
             printf("  contacts     %ld rows of '%s' changed between two meetings\n", notes.switches,
                    itm_cosim_get_mechanism_name(cosim, i));
         }
+        if (notes.surprises > 0) {
+            printf("  contacts     %ld of them were taken to stay, and put right in the step: see 'potential' of cosim\n",
+                   notes.surprises);
+        }
         if (notes.rank_losses > 0) {
             printf("warning: in %ld steps neither side could move along some direction at the frames of '%s': forces there are the "
                    "least ones\n",

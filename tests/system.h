@@ -1,4 +1,4 @@
-// A system of coupled parts from a model file or from text: what tests of mechanisms joined at frames run.
+// Co-simulations from model files and text: running them, looking at results by name, and a machine that several tests run.
 #ifndef ITM_TESTS_SYSTEM_H
 #define ITM_TESTS_SYSTEM_H
 
@@ -78,7 +78,7 @@ static inline double measure(System* a, const char* name_a, System* b, const cha
     return sqrt(sum);
 }
 
-// It is refused, with a line and a message that has `part` in it.
+// Read or built, the text fails with a place and with `part` in its message.
 static inline void refuse(const char* text, const char* const* overrides, int n, const char* part)
 {
     ItmModelFile* file = NULL;
@@ -96,5 +96,22 @@ static inline void refuse(const char* text, const char* const* overrides, int n,
     itm_cosim_destroy(x);
     itm_file_destroy(file);
 }
+
+#define G "[0, 0, -9.81 m/s^2]\n"
+
+// A ball at the end of a rod falls on the floor and bounces; rod and ball are mechanisms of their own.
+static const char BOUNCE[] = "multibody:\n"
+                             "  name: a\n  gravity: " G
+                             "  bodies:\n    rod: {mass: 1 kg, com: [0.5 m, 0, 0], inertia: [0.001 kg m^2, 0.083 kg m^2, 0.083 kg m^2], position: [0, 0, 0]}\n"
+                             "  joints:\n    j: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], start: 0}\n"
+                             "  interfaces: {end: {body: rod, point: [1 m, 0, 0]}}\n"
+                             "subsystems:\n"
+                             "  b:\n    type: multibody\n    gravity: " G
+                             "    bodies:\n      ball: {mass: 1 kg, shape: {sphere: 0.1 m, collide: true, material: m}, position: [1 m, 0, 0]}\n"
+                             "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, -0.3 m], material: m}\n"
+                             "    materials:\n      m: {friction: 0.3, restitution: 0.6}\n"
+                             "    interfaces: {start: {body: ball}}\n"
+                             "cosim:\n  macro_step: 20 ms\n  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n"
+                             "  bonds: {a.end: b.start}\n";
 
 #endif

@@ -1,6 +1,5 @@
 // Mechanisms joined at frames: effective masses of a paper, runs against the same machine in one piece, what is conserved, what is
 // refused.
-#include "check.h"
 #include "system.h"
 
 // ---------------------------------------------------------------------------- effective mass
@@ -69,7 +68,6 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
 #define J1 "{type: revolute, bodies: [ground, a1], at: [0, 0, 0], axis: [0, 1, 0], start: 0}\n"
 #define J2 "{type: revolute, bodies: [a1, a2], at: [1 m, 0, 0], axis: [0, 0.6, 0.8]}\n"
 #define J3 "{type: revolute, bodies: [b1, b2], at: [3 m, 0, 0], axis: [0, 0, 1]}\n"
-#define G "[0, 0, -9.81 m/s^2]\n"
 
 static const char CHAIN[] = "multibody:\n"
                             "  name: a\n"
@@ -389,20 +387,6 @@ static void monolithic_run_is_the_machine_in_one_piece(void** state)
 
 // ---------------------------------------------------------------------------- contact
 
-static const char BOUNCE[] = "multibody:\n"
-                             "  name: a\n  gravity: " G
-                             "  bodies:\n    rod: {mass: 1 kg, com: [0.5 m, 0, 0], inertia: [0.001 kg m^2, 0.083 kg m^2, 0.083 kg m^2], position: [0, 0, 0]}\n"
-                             "  joints:\n    j: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], start: 0}\n"
-                             "  interfaces: {end: {body: rod, point: [1 m, 0, 0]}}\n"
-                             "subsystems:\n"
-                             "  b:\n    type: multibody\n    gravity: " G
-                             "    bodies:\n      ball: {mass: 1 kg, shape: {sphere: 0.1 m, collide: true, material: m}, position: [1 m, 0, 0]}\n"
-                             "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, -0.3 m], material: m}\n"
-                             "    materials:\n      m: {friction: 0.3, restitution: 0.6}\n"
-                             "    interfaces: {start: {body: ball}}\n"
-                             "cosim:\n  macro_step: 20 ms\n  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n"
-                             "  bonds: {a.end: b.start}\n";
-
 static double bounce_error(const char* coupling, double* switches)
 {
     const char* whole = "cosim.coupling=monolithic";
@@ -501,8 +485,6 @@ static void bad_bonds_are_refused_with_their_place(void** state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         refuse(BOUNCE, &cases[i].override, 1, cases[i].part);
     }
-    const char* both[] = {"cosim.coupling=rim-nonsmooth", "cosim.exchange=hold"};
-    refuse(BOUNCE, both, 2, "exchange impulse");
 }
 
 int main(void)

@@ -282,6 +282,9 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
         status = choose_own_steps(x, part, def, error);
     }
     if (status == ITM_OK) {
+        status = itm_mechanism_choose_potential(x, part, b, error);
+    }
+    if (status == ITM_OK) {
         status = itm_data_create(&part->data, part->model, &part->step, error);
     }
     if (status != ITM_OK) {
@@ -335,7 +338,7 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     x->ninterface = b->interfaces.count;
     x->nframe_bond = b->frame_bonds.count;
     x->nstate = 1 + ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
-                2 * (size_t)x->nmechanism;
+                ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
     size_t parts = (size_t)(x->nmechanism + x->nmember);
     x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
     x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
@@ -363,8 +366,10 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
         ItmMechanism* part = &x->mechanisms[i];
         part->model = b->mechanisms.items[i].model;
         part->name = strdup(b->mechanisms.items[i].name);
-        part->nswitch = x->state + x->nstate - 2 * (size_t)(i + 1);
+        part->nswitch = x->state + x->nstate - ITM_MECHANISM_COUNTERS * (size_t)(i + 1);
         part->nlost = part->nswitch + 1;
+        part->nsurprise = part->nswitch + 2;
+        part->npotential = part->nswitch + 3;
         part->cluster = ITM_NONE;
         part->bonds = slots;
         for (int k = 0; k < x->nbond; k++) {
@@ -495,6 +500,7 @@ void itm_cosim_destroy(ItmCosim* x)
         ItmMechanism* part = &x->mechanisms[i];
         itm_data_destroy(part->data);
         itm_arena_free(&part->arena);
+        free(part->rules);
         free(part->name);
     }
     for (int i = 0; i < x->nmember; i++) {

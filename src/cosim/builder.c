@@ -50,6 +50,7 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     }
     free(b->interfaces.items);
     free(b->frame_bonds.items);
+    free(b->rules.items);
     free(b->mechanisms.items);
     free(b->members.items);
     free(b->bonds.items);
@@ -102,7 +103,7 @@ ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const It
     if (status != ITM_OK) {
         return status;
     }
-    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL};
+    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL, .potential = itm_default_potential_options()};
     def.step = step != NULL ? *step : itm_default_step_options();
     if (def.name == NULL || !ITM_LIST_APPEND(b->mechanisms, def)) {
         free(def.name);
@@ -371,11 +372,6 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
     if (itm_exchange_name(def->options.exchange) == NULL) {
         return REFUSE("exchange", "frame bond of '%s': there is no exchange number %d", first->name,
                       (int)def->options.exchange);
-    }
-    if (def->options.exchange == ITM_EXCHANGE_HOLD && def->options.coupling == ITM_COUPLING_RIM_NONSMOOTH) {
-        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_add_frame_bond", "exchange",
-                             "frame bond of '%s': rim-nonsmooth goes with exchange impulse, exchange hold with rim",
-                             first->name);
     }
     return ITM_OK;
 }

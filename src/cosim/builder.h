@@ -4,12 +4,14 @@
 
 #include "base/names.h"
 #include "interim/cosim.h"
+#include "rim/rim.h"
 
 typedef struct ItmMechanismDef {
     char* name;
     const ItmModel* model;
     ItmStepOptions step;
     bool has_step;  // of its own
+    ItmPotentialOptions potential;
 } ItmMechanismDef;
 
 typedef struct ItmMemberDef {
@@ -39,6 +41,11 @@ typedef struct ItmFrameBondDef {
     ItmBondOptions options;
 } ItmFrameBondDef;
 
+typedef struct ItmPotentialRule {
+    int mechanism;
+    ItmRideRule rule;
+} ItmPotentialRule;
+
 typedef struct ItmWireDef {
     char *from, *to;
 } ItmWireDef;
@@ -57,6 +64,7 @@ struct ItmCosimBuilder {
     ITM_COSIM_LIST(ItmWireDef) aliases;  // from an output to its second name
     ITM_COSIM_LIST(ItmInterfaceEntry) interfaces;
     ITM_COSIM_LIST(ItmFrameBondDef) frame_bonds;
+    ITM_COSIM_LIST(ItmPotentialRule) rules;
 };
 
 #endif

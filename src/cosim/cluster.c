@@ -3,7 +3,7 @@
 // Exchange of impulses: the interface models of all, each made at the middle of the step, are joined (src/rim/join.h) and take the
 // micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Exchange
 // hold [nonsmooth-rim, section IV; flexible-rim, section II]: every mechanism takes its own steps h, each solved together with
-// the interface models of the others as they were at the communication point. The two sides of a frame then find impulses of
+// the interface models of the others as they were at the communication point, with rim-nonsmooth their contacts included. The two sides of a frame then find impulses of
 // their own, which agree only as far as the models do.
 #include "cosim/builder.h"
 #include "cosim/cosim.h"
@@ -186,7 +186,7 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
     ItmRim measuring = {0};
     for (int i = 0; i < cluster->nmechanism; i++) {
         ItmRim* copy = view->others != NULL ? &view->others[i] : &measuring;
-        itm_rim_lay_out_copy(copy, &view->arena, rims[i]->n);
+        itm_rim_lay_out_copy(copy, &view->arena, rims[i]);
         if (rims[i]->effective != NULL) {
             itm_effective_lay_out(copy, &view->arena, 0);
         }
@@ -515,6 +515,9 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
     }
     if (status == ITM_OK) {
         status = itm_rim_advance(&view->join.rim, h, cluster->coupler.lambda);
+        if (status != ITM_OK) {
+            part->data->error = view->join.rim.data->error;
+        }
     }
     if (status == ITM_OK) {
         itm_rim_join_end(&view->join);
@@ -524,7 +527,7 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
             }
         }
         status = itm_rim_take_over(part->model, part->data, &part->rim);
-        *part->nswitch += part->rim.nswitch;
+        itm_mechanism_count(part);
     }
     return status;
 }

@@ -112,6 +112,8 @@ typedef struct ItmCluster {
     double cost;             // s
 } ItmCluster;
 
+#define ITM_MECHANISM_COUNTERS 4
+
 typedef struct ItmMechanism {
     char* name;
     const ItmModel* model;
@@ -128,6 +130,7 @@ typedef struct ItmMechanism {
     bool     uses_impulse;   // and its forces come as impulses
     bool     use_heun;       // the interface model goes by Heun's rule
     int      K;              // micro steps of the interface model a macro step
+    ItmRideRule* rules;      // that the user has for its contacts, or NULL
     ItmRim   rim;
     ItmCoupler coupler;
     ItmArena arena;
@@ -137,6 +140,8 @@ typedef struct ItmMechanism {
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank
+    double*  nsurprise;      // bounded rows so far that changed though they were taken to stay
+    double*  npotential;     // bounded rows that could have changed in the last macro step
     bool     is_watched;     // a wire wants its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;
@@ -245,12 +250,20 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part);
 // Keep why a call on its data object failed.
 void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status);
 // One macro step with the impulses of its interface model, or with held forces. Status and error in `part`.
+void itm_mechanism_count(ItmMechanism* part);  // what its interface model noticed in a step that it took over
 void itm_mechanism_take_over(ItmMechanism* part);
 void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part);
 // Rank and condition of the mobility at all its interfaces in the present state, which stays as it is. Between steps only.
 ItmRimSpectrum itm_mechanism_look(ItmMechanism* part);
 // The first body whose coordinates or velocities are not finite, as an error of `part`.
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
+
+// ---------------------------------------------------------------------------- potential.c
+
+// What the user chose for the rows of a mechanism, before its interface model is laid out.
+ItmStatus itm_mechanism_choose_potential(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error);
+// What its interface model is told of the forces to come.
+void itm_mechanism_expect_forces(const ItmCosim* x, ItmMechanism* part);
 
 // ---------------------------------------------------------------------------- frames.c
 

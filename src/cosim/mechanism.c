@@ -78,15 +78,18 @@ void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock(), before = part->rim.cost;
+    bool keeps_contacts = part->uses_impulse || part->cluster != ITM_NONE;
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
+    ItmRimContact contact = keeps_contacts && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
-    ItmStatus status = part->uses_impulse
-                           ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, 0.5 * x->step,
-                                             part->is_smooth ? ITM_RIM_ELIMINATE : ITM_RIM_RIDE)
-                           : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model);
+    ItmStatus status =
+        part->uses_impulse
+            ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, 0.5 * x->step, contact)
+            : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }
+    itm_mechanism_expect_forces(x, part);
     double rim = part->rim.cost - before;
     part->cost_rim += rim;
     part->cost += itm_clock() - start - rim;
@@ -94,11 +97,21 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 
 // ---------------------------------------------------------------------------- steps
 
+void itm_mechanism_count(ItmMechanism* part)
+{
+    *part->nswitch += part->rim.nswitch;
+    *part->nsurprise += part->rim.nsurprise;
+    *part->npotential = 0.0;
+    for (int i = 0; i < part->rim.ride.nc; i++) {
+        *part->npotential += part->rim.ride.group[i] == ITM_RIDE_GROUP_POTENTIAL;
+    }
+}
+
 void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
     ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
-    *part->nswitch += part->rim.nswitch;
+    itm_mechanism_count(part);
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }
@@ -147,7 +160,7 @@ ItmRimSpectrum itm_mechanism_look(ItmMechanism* part)
     for (int i = 0; i < n * n; i++) {
         part->W[i] = part->rim.W[(adr + i / n) * part->rim.n + adr + i % n];
     }
-    itm_mobility_compute_spectrum(part->W, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
+    itm_mobility_compute_spectrum(part->W, part->rim.mobility_free + adr, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
     return spectrum;
 }
 

@@ -8,8 +8,8 @@
 
 #define RANK_TOLERANCE 1e-12
 
-bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
-                                   double* M_eff, double* scratch)
+bool itm_mobility_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
+                                   double* value, double* vector, double* M_eff, double* scratch)
 {
     double *V = scratch, *e = V + n * n, *work = e + n;
     *spectrum = (ItmRimSpectrum){.condition = 1.0};
@@ -20,7 +20,11 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
     if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
         return false;
     }
-    double least = RANK_TOLERANCE * e[n - 1];
+    double most = e[n - 1];
+    for (int i = 0; i < n && mobility_free != NULL; i++) {
+        most = fmax(most, mobility_free[i]);
+    }
+    double least = RANK_TOLERANCE * most;
     *spectrum = (ItmRimSpectrum){.condition = e[0] > least ? e[n - 1] / e[0] : INFINITY};
     for (int i = 0; i < n; i++) {
         spectrum->rank += e[i] > least;

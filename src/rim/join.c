@@ -23,7 +23,8 @@ static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int c
 {
     rim->n = n;
     rim->W = ITM_TAKE(arena, double, n * n);
-    double** reals[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
+    double** reals[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
+                        &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
@@ -51,9 +52,14 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     join->F = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
     join->B = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
     join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 3));
-    double** reals[] = {&join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
+    double** reals[] = {&join->G_free, &join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nlink);
+    }
+    // rows are sorted in the joined model: where one of them is, all need the room
+    for (int k = 0; k < nrim; k++) {
+        bool is_sorted = rims[k]->rules.choice != ITM_RIDE_ALWAYS || rims[k]->rules.nrule > 0;
+        join->rim.rules.choice = is_sorted ? ITM_RIDE_BY_MARGIN : join->rim.rules.choice;
     }
     lay_out_rim(&join->rim, arena, join->nline, join->capacity, join->coupling_capacity);
     if (arena->block == NULL) {
@@ -71,10 +77,34 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     }
 }
 
-void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n)
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of)
 {
-    rim->actuator = ITM_TAKE(arena, int, n);
-    lay_out_rim(rim, arena, n, 0, 0);
+    rim->actuator = ITM_TAKE(arena, int, of->n);
+    lay_out_rim(rim, arena, of->n, of->ride.capacity, of->ride.coupling_capacity);
+}
+
+static void copy_ride(ItmRide* to, const ItmRide* from, int n)
+{
+    size_t nc = (size_t)from->nc;
+    const struct {
+        double *to, *from;
+    } reals[] = {{to->ac, from->ac}, {to->gap_drift, from->gap_drift}, {to->wc, from->wc}, {to->gap, from->gap},
+                 {to->x, from->x}};
+    to->nc = from->nc;
+    to->ncoupling = from->ncoupling;
+    to->has_bounces = from->has_bounces;
+    to->energy_rate = from->energy_rate;
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        memcpy(reals[i].to, reals[i].from, sizeof(double) * nc);
+    }
+    memcpy(to->rows, from->rows, sizeof(ItmRideRow) * nc);
+    memcpy(to->couplings, from->couplings, sizeof(ItmMlcpContact) * (size_t)from->ncoupling);
+    memcpy(to->state, from->state, nc);
+    memcpy(to->H, from->H, sizeof(double) * nc * nc);
+    memcpy(to->Hci, from->Hci, sizeof(double) * nc * (size_t)n);
+    if (nc > 0) {
+        memcpy(to->s_drift, from->s_drift, sizeof(double) * (size_t)n);
+    }
 }
 
 void itm_rim_copy(ItmRim* to, const ItmRim* from)
@@ -87,8 +117,10 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     memcpy(to->actuator, from->actuator, sizeof(int) * n);
     memcpy(to->W, from->W, sizeof(double) * n * n);
     memcpy(to->a0, from->a0, sizeof(double) * n);
+    memcpy(to->mobility_free, from->mobility_free, sizeof(double) * n);
     memcpy(to->w, from->w, sizeof(double) * n);
     memcpy(to->s, from->s, sizeof(double) * n);
+    copy_ride(&to->ride, &from->ride, from->n);
 }
 
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error)
@@ -157,6 +189,13 @@ static double multiply_ride(const ItmRimJoin* join, int k, int r, int i)
         sum += p.rim == r ? p.sign * join->rims[r]->ride.Hci[i * join->rims[r]->n + p.row] : 0.0;
     }
     return sum;
+}
+
+// What the mobility of link k would be if no rows held either side.
+static double get_free_mobility(const ItmRimJoin* join, int k)
+{
+    const ItmRimLink* link = &join->links[k];
+    return join->rims[link->a]->mobility_free[link->row_a] + join->rims[link->b]->mobility_free[link->row_b];
 }
 
 // ---------------------------------------------------------------------------- joining
@@ -232,6 +271,8 @@ static void join_lines(ItmRimJoin* join)
         int row = join->line_row[i];
         const double* F = join->F + i * n;
         out->s[i] = rim->s[row];
+        out->expected[i] = rim->expected[row];
+        out->spread[i] = rim->spread[row];
         out->w[i] = rim->w[row] - dot(F, join->w_f, n);
         out->a0[i] = rim->a0[row] - dot(F, join->a_f, n);
         out->ride.s_drift[i] = (rim->ride.nc > 0 ? rim->ride.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
@@ -329,7 +370,10 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     for (int i = 0; i < n * n; i++) {
         join->G[i] = multiply_links(join, i / n, i % n);
     }
-    join->rank = itm_pseudo_invert(join->G_inv, join->G, n, join->scratch);
+    for (int k = 0; k < n; k++) {
+        join->G_free[k] = get_free_mobility(join, k);
+    }
+    join->rank = itm_pseudo_invert(join->G_inv, join->G, join->G_free, n, join->scratch);
     if (join->rank < 0) {
         return itm_error_set(&join->rim.data->error, ITM_ERR_NOT_FINITE, __func__, NULL,
                              "the mobilities of joined frames are not finite");
@@ -370,11 +414,16 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
         to->Q0[i] = from->Q0[adr + i];
         to->Q1[i] = from->Q1[adr + i];
         to->wc[i] = from->wc[adr + i];
+        to->gap[i] = from->gap[adr + i];
+        to->state[i] = from->state[adr + i];
         to->x[i] = from->x[adr + i];
         to->work[i] = from->work[adr + i];
         to->mode[i] = from->mode[adr + i];
         to->side[i] = from->side[adr + i];
         to->ratio[i] = from->ratio[adr + i];
+        to->group[i] = from->group[adr + i];
+        to->is_surprise[i] = from->is_surprise[adr + i];
+        to->has_changed[i] = from->has_changed[adr + i];
     }
     to->is_steady = false;
 }

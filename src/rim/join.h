@@ -37,6 +37,7 @@ typedef struct ItmRimJoin {
     struct ItmMlcpWorkspace* workspace;
 
     double* G;               //                                                         (nlink x nlink)  1/kg
+    double* G_free;          // its diagonal if no rows held either side                (nlink)     1/kg
     double* G_inv;           // pseudo-inverse                                          (nlink x nlink)  kg
     int     rank;            // of G
     double* gap;             // position of a less that of b, set by the caller         (nlink)     m, rad
@@ -54,9 +55,10 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error);
 void itm_rim_join_destroy_workspace(ItmRimJoin* join);
 
-// A RIM of n frame rows that is only numbers (W, a0, w), to stand for a mechanism that is stepped elsewhere; and what it is at
-// present, from a RIM with the same rows, bounded rows left out.
-void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n);
+// A RIM that is only numbers, to stand for a mechanism that is stepped elsewhere: room for a copy of another, and what that is at
+// present, bounded rows included where they ride; what their solver has to say goes to the data object of the original. After a joined step it is at
+// its end, ready for the next.
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of);
 void itm_rim_copy(ItmRim* to, const ItmRim* from);
 
 // Join the RIMs as they were extracted, all for the same step, with join->gap; then begin K micro steps of join->rim.

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-#define RANK_TOLERANCE 1e-12  // eigenvalues of the scaled matrix below this are none
+#define RANK_TOLERANCE 1e-12  // eigenvalues of the scaled matrix below this are none, nor are diagonals below this of free ones
 
-int itm_pseudo_invert(double* out, const double* A, int n, double* scratch)
+int itm_pseudo_invert(double* out, const double* A, const double* A_free, int n, double* scratch)
 {
     double *V = scratch, *e = V + n * n, *scale = e + n, *work = scale + n;
     for (int i = 0; i < n; i++) {
-        double diagonal = A[i * (n + 1)];
-        scale[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+        double diagonal = A[i * (n + 1)], least = A_free != NULL ? RANK_TOLERANCE * A_free[i] : 0.0;
+        scale[i] = diagonal > least ? 1.0 / sqrt(diagonal) : 0.0;
     }
     for (int i = 0; i < n * n; i++) {
         V[i] = A[i] * scale[i / n] * scale[i % n];

@@ -5,6 +5,7 @@
 #include "rim/ride.h"
 
 #include "base/error.h"
+#include "contact/contact.h"
 #include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 
@@ -32,6 +33,51 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
     r->P1_since = ITM_TAKE(arena, double, n);
 }
 
+static void lay_out_ride(ItmRide* r, ItmArena* arena, int n, int capacity, int coupling_capacity)
+{
+    r->capacity = capacity;
+    r->coupling_capacity = coupling_capacity;
+    r->rows = ITM_TAKE(arena, ItmRideRow, r->capacity);
+    r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
+    signed char** marks[] = {&r->mode, &r->side, &r->state, &r->group};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        *marks[i] = ITM_TAKE(arena, signed char, r->capacity);
+    }
+    int** lists[] = {&r->table, &r->active, &r->pivot, &r->held, &r->loaded, &r->watched, &r->landing};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        *lists[i] = ITM_TAKE(arena, int, r->capacity);
+    }
+    r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
+    r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
+    r->has_held = ITM_TAKE(arena, bool, r->capacity);
+    r->has_changed = ITM_TAKE(arena, bool, r->capacity);
+    r->is_surprise = ITM_TAKE(arena, bool, r->capacity);
+    lay_out_reals(r, arena, n);
+    r->dense = itm_dense_choose();
+}
+
+static void lay_out_split(ItmRideSplit* s, ItmArena* arena, int n, int capacity)
+{
+    size_t nc = (size_t)capacity;
+    int** lists[] = {&s->active, &s->tight, &s->potential, &s->place};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        *lists[i] = ITM_TAKE(arena, int, capacity);
+    }
+    double** rows[] = {&s->f0, &s->x0, &s->y0, &s->force, &s->a, &s->f_change, &s->x_change, &s->x_start};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        *rows[i] = ITM_TAKE(arena, double, nc);
+    }
+    s->is_prone = ITM_TAKE(arena, bool, capacity);
+    s->nu = ITM_TAKE(arena, double, nc * (size_t)n);
+    s->C = ITM_TAKE(arena, double, nc * (size_t)n);
+    // at most half of the rows are potential where others are taken out (ride_group.c)
+    s->D = ITM_TAKE(arena, double, nc * nc / 2);
+    s->E = ITM_TAKE(arena, double, nc * nc / 2);
+    s->W = ITM_TAKE(arena, double, n * n);
+    s->a0 = ITM_TAKE(arena, double, n);
+}
+
 void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
 {
     ItmBounded table = {0};
@@ -42,27 +88,12 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
 
 void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
 {
-    ItmRide* r = &rim->ride;
-    r->capacity = capacity;
-    r->coupling_capacity = coupling_capacity;
-    r->rows = ITM_TAKE(arena, ItmRideRow, r->capacity);
-    r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
-    r->mode = ITM_TAKE(arena, signed char, r->capacity);
-    r->side = ITM_TAKE(arena, signed char, r->capacity);
-    r->state = ITM_TAKE(arena, signed char, r->capacity);
-    r->table = ITM_TAKE(arena, int, r->capacity);
-    r->active = ITM_TAKE(arena, int, r->capacity);
-    r->pivot = ITM_TAKE(arena, int, r->capacity);
-    r->held = ITM_TAKE(arena, int, r->capacity);
-    r->loaded = ITM_TAKE(arena, int, r->capacity);
-    r->watched = ITM_TAKE(arena, int, r->capacity);
-    r->landing = ITM_TAKE(arena, int, r->capacity);
-    r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
-    r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
-    r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
-    rim->eliminated = ITM_TAKE(arena, int, r->capacity);
-    lay_out_reals(r, arena, rim->n);
-    r->dense = itm_dense_choose();
+    lay_out_ride(&rim->ride, arena, rim->n, capacity, coupling_capacity);
+    rim->eliminated = ITM_TAKE(arena, int, capacity);
+    if (rim->rules.choice != ITM_RIDE_ALWAYS || rim->rules.nrule > 0) {
+        lay_out_ride(&rim->potential, arena, rim->n, capacity, coupling_capacity);
+        lay_out_split(&rim->split, arena, rim->n, capacity);
+    }
 }
 
 // ---------------------------------------------------------------------------- the start of the step
@@ -231,15 +262,73 @@ static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
     return !(H > ITM_RIDE_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
 }
 
+// ---------------------------------------------------------------------------- what the user chose
+
+static int owner_of(const ItmModel* m, int body)
+{
+    return body == ITM_NONE ? ITM_GROUND : m->bodies[body].owner;
+}
+
+static bool is_body(int wanted, int owner)
+{
+    return wanted == ITM_NOBODY || wanted == owner;
+}
+
+// Joint that a row belongs to, ITM_NONE: it is a contact's.
+static int joint_of(const ItmModel* m, const ItmBoundRow* row)
+{
+    switch (row->kind) {
+    case ITM_BOUND_LIMIT:
+        return m->measures[m->limits[row->owner].measure].joint;
+    case ITM_BOUND_FRICTION:
+        return m->measures[m->joint_frictions[row->owner].measure].joint;
+    case ITM_BOUND_MOTOR:
+        return m->measures[m->motions[row->owner].measure].joint;
+    case ITM_BOUND_CLEARANCE:
+    case ITM_BOUND_CLEARANCE_TANGENT:
+    case ITM_BOUND_CLEARANCE_TORSION:
+        return m->loose[row->owner].joint;
+    default:
+        return ITM_NONE;
+    }
+}
+
+static bool is_contact(const ItmBoundRow* row)
+{
+    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_TANGENT || row->kind == ITM_BOUND_TORSION ||
+           row->kind == ITM_BOUND_ROLLING;
+}
+
+static bool is_meant(const ItmModel* m, const ItmData* d, const ItmRideRule* rule, const ItmBoundRow* row)
+{
+    if (rule->joint != ITM_NONE || !is_contact(row)) {
+        return rule->joint != ITM_NONE && !is_contact(row) && joint_of(m, row) == rule->joint;
+    }
+    const ItmContact* c = &d->contact->contacts[row->owner];
+    int a = owner_of(m, c->body_a), b = owner_of(m, c->body_b);
+    return (is_body(rule->body_a, a) && is_body(rule->body_b, b)) || (is_body(rule->body_a, b) && is_body(rule->body_b, a));
+}
+
+static ItmRideChoice choose(const ItmModel* m, const ItmData* d, const ItmRideRules* rules, const ItmBoundRow* row)
+{
+    ItmRideChoice choice = rules->choice;
+    for (int i = 0; i < rules->nrule; i++) {
+        choice = is_meant(m, d, &rules->rules[i], row) ? rules->rules[i].choice : choice;
+    }
+    return choice;
+}
+
 // ---------------------------------------------------------------------------- riding
 
-static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
+static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const ItmBounded* b, int i)
 {
     ItmRide* r = &rim->ride;
     int index = b->global[i];
     const ItmBoundRow* row = &b->rows[index];
     r->table[i] = index;
     r->rows[i] = (ItmRideRow){
+        .choice = choose(m, d, &rim->rules, row),
+        .margin = rim->rules.margin,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
@@ -310,7 +399,7 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     r->workspace = b->workspace;
     r->has_bounces = false;
     for (int i = 0; i < nc; i++) {
-        copy_row(m, rim, b, i);
+        copy_row(m, d, rim, b, i);
     }
     memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
     copy_couplings(r, b);

@@ -36,7 +36,8 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->Y = ITM_TAKE(arena, double, n * nv);
     rim->Y_frame = ITM_TAKE(arena, double, ITM_DIRECTION_COUNT * nv);
     rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
-    double** interfaces[] = {&rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next};
+    double** interfaces[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
+                             &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }
@@ -276,6 +277,7 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
 static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
+    rim->mobility_free[i] = dot(y, y, m->nv);
     if (m->nrow > 0) {
         gather_rows(m, d, mu, y);
         itm_blocks_solve(&m->pattern, &d->factor, mu);
@@ -318,7 +320,9 @@ static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n
         if (!is_wide) {
             half_solve_interface(m, d, rim, k, &x[k - i], y);
         }
-        if (!is_free) {
+        if (is_free) {
+            rim->mobility_free[k] = rim->W[k * (rim->n + 1)];
+        } else {
             rim->a0[k] = dot(y, rim->y_free, m->nv);
             answer_interface(m, d, rim, k);
         }
@@ -405,10 +409,11 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     return reduce(m, d, rim, contact);
 }
 
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic)
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic,
+                               ItmRimContact contact)
 {
     if (elastic == ITM_ELASTIC_MODEL_IMPLICIT) {
-        return itm_rim_extract(m, d, rim, t, H, 0.0, ITM_RIM_ELIMINATE);
+        return itm_rim_extract(m, d, rim, t, H, 0.0, contact);
     }
     ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
     if (status != ITM_OK) {
@@ -419,7 +424,8 @@ ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, doubl
     }
     itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
     d->position_state = ITM_POSITION_LOOKED;
-    status = reduce(m, d, rim, ITM_RIM_ELIMINATE);
+    // effective stiffness is known of interfaces only: contacts cannot ride with it
+    status = reduce(m, d, rim, elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? ITM_RIM_ELIMINATE : contact);
     return status == ITM_OK && elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
 }
 

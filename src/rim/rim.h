@@ -37,7 +37,38 @@ typedef enum ItmRideMode {
     ITM_RIDE_SLIP,    // tangent of a contact: impulse = ratio * normal impulse; ratio 0 where the contact is open
 } ItmRideMode;
 
+// What a bounded row is over a macro step                                                     [nonsmooth-rim, section III]
+typedef enum ItmRideGroup {
+    ITM_RIDE_GROUP_POTENTIAL,  // may open, close, stick or slip: solved in every micro step
+    ITM_RIDE_GROUP_ACTIVE,     // sure to hold: eliminated like a joint
+    ITM_RIDE_GROUP_TIGHT,      // sure to stay at its bound: its force is known
+} ItmRideGroup;
+
+// Who decides that.
+typedef enum ItmRideChoice {
+    ITM_RIDE_ALWAYS,     // always potential
+    ITM_RIDE_BY_MARGIN,  // potential where it may change within the step, by margins (ride_group.c)
+    ITM_RIDE_NEVER,      // as it is at the start of the step
+} ItmRideChoice;
+
 // clang-format off
+// The choice for the contacts of a body or of a pair, or for stops, friction, motors and play of a joint.
+typedef struct ItmRideRule {
+    int body_a, body_b;      // bodies of the model as users know them; ITM_GROUND: the world, ITM_NOBODY: any. Not for a joint
+    int joint;               // or ITM_NONE: contacts
+    ItmRideChoice choice;
+} ItmRideRule;
+
+#define ITM_NOBODY (-2)
+
+// What is chosen for the rows of a mechanism: a later rule outdoes an earlier one.
+typedef struct ItmRideRules {
+    ItmRideChoice choice;    // where no rule says otherwise
+    double margin;
+    const ItmRideRule* rules;
+    int nrule;
+} ItmRideRules;
+
 // A direction of a frame on a body, as an interface row.
 typedef struct ItmRimFrame {
     int     body;            // index in the model
@@ -47,6 +78,8 @@ typedef struct ItmRimFrame {
 
 // A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
 typedef struct ItmRideRow {
+    ItmRideChoice choice;    // whether it may be taken out of the micro steps
+    double margin;           // factor on what may change, where that is decided by margins
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
@@ -70,6 +103,10 @@ typedef struct ItmRide {
     double* Hci;             //                                                         (nc x n)    1/kg
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
     double* omega;           // compliance on the diagonal of H                         (nc)        1/kg
+    signed char* group;      // ItmRideGroup, from itm_rim_begin on                     (nc)
+    bool*   has_held;        // it was active in the last micro step                    (nc)
+    bool*   has_changed;     // it has begun or ceased to be so in this macro step      (nc)
+    bool*   is_surprise;     // changed in this macro step though it was taken to stay  (nc)
     double* gap_drift;       // rate at which penetration is undone, or a motor's target moves on (nc) m/s
     double* s_drift;         // what that does to the lengths                           (n)         m/s
     bool    has_bounces;     // some row has a restitution
@@ -128,6 +165,32 @@ typedef struct ItmRide {
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
 } ItmRide;
 
+// Rows that are sure to stay as they are, taken out of the micro steps. Forces of the active rows z, accelerations of the tight
+// rows t with those eliminated:
+//   f_z = f0 + nu lambda + D f_p,   a_t = a + C lambda + E f_p
+typedef struct ItmRideSplit {
+    bool    is_on;           // micro steps go with ItmRim.potential
+    int     nz, nt;          // active, tight
+    int*    active;          // rows of ItmRim.ride                                     (nz)
+    int*    tight;           //                                                         (nt)
+    int*    potential;       //                                                         (potential.nc)
+    int*    place;           // row -> number in its group                              (nc)
+    double* f0;              //                                                         (nz)        N
+    double* nu;              //                                                         (nz x n)
+    double* D;               //                                                         (nz x np)
+    double* x0;              // impulses at the start that bring the rows to their rates (nz)       N s
+    double* y0;              // displacements that close their gaps, over H             (nz)        N s
+    double* force;           // of the tight rows                                       (nt)        N
+    double* a;               //                                                         (nt)        m/s^2
+    double* C;               //                                                         (nt x n)
+    double* E;               //                                                         (nt x np)
+    bool*   is_prone;        // selection: rows that may change                         (nc)
+    double* f_change;        // selection: what the force of a row (of one that is not active: its acceleration) may change (nc)
+    double* x_change;        // and its impulse (rate) at once                          (nc)        N s, m/s
+    double* x_start;         // impulse (jump of the rate) at the start                 (nc)        N s, m/s
+    double* W, *a0;          // of the interfaces with all rows                         (n x n), (n)
+} ItmRideSplit;
+
 typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
     const ItmModel* model;
@@ -156,6 +219,7 @@ typedef struct ItmRim {
     double* Y_frame;        // y of the rows of one frame, while they are reduced       (nv x 6)
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
+    double* mobility_free;  // diagonal of W without any rows                           (n)         1/kg
     bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
 
     // micro steps
@@ -168,7 +232,14 @@ typedef struct ItmRim {
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
     struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
-    int     nswitch;        // bounded rows whose state changed between start and end of the last macro step
+    ItmRideRules rules;     // set by the caller, before the memory is laid out
+    ItmRide potential;      // rows that may change, where the others are taken out
+    ItmRideSplit split;
+    double* expected;       // what the forces at the interfaces will be, set by the caller before itm_rim_begin (n)  N
+    double* spread;         // and by how much they may differ from that                (n)         N
+    int     npotential;     // potential rows of the last macro step
+    int     nsurprise;      // rows that changed in it though they were taken to stay
+    int     nswitch;        // bounded rows that began or ceased to hold within the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;
 // clang-format on
@@ -191,7 +262,8 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 
 // The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
 // the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic);
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic,
+                               ItmRimContact contact);
 
 // W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and
 // the rest of an extraction are void afterwards.
@@ -216,15 +288,16 @@ void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v
 
 // Eigenvalues of a mobility, and its inverse where it has one.
 typedef struct ItmRimSpectrum {
-    int rank;             // eigenvalues above 1e-12 of the largest
+    int rank;             // eigenvalues above 1e-12 of the largest, or of what it would be without joints and contacts
     double condition;     // largest over smallest; INFINITY where the rank is less than n
 } ItmRimSpectrum;
 
 #define ITM_SPECTRUM_SCRATCH(n) ((n) * ((n) + 2))
 
-// Of a mobility W (n x n). value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
-// scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is not finite).
-bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
-                                   double* M_eff, double* scratch);
+// Of a mobility W (n x n); mobility_free (n, NULL: not known): its diagonal without rows. value (n) ascending, vector (n x n)
+// columns, M_eff (n x n) pseudo-inverse; each may be NULL. scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is
+// not finite).
+bool itm_mobility_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
+                                   double* value, double* vector, double* M_eff, double* scratch);
 
 #endif

@@ -51,7 +51,8 @@ static void report(const ItmRim* rim, ItmData* d)
     }
 }
 
-// Rows that hold now and did not before, or the other way round; rows that were not there before count from where they are open.
+// Rows that began or ceased to hold: riding ones at any time within the step, also if they are back where they were; the others from
+// one end of it to the other. Rows that were not there before count from where they are open.
 static int count_switches(const ItmRim* rim, const ItmBounded* b)
 {
     int n = 0;
@@ -61,9 +62,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
         n += b->blocks[b->rows[i].block].rides ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
     for (int i = 0; i < rim->ride.nc; i++) {
-        int known = itm_bounded_find(b, b->rows[rim->ride.table[i]].key);
-        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
-        n += held != (rim->ride.state[i] == ITM_ROW_ACTIVE);
+        n += rim->ride.has_changed[i];
     }
     return n;
 }
@@ -72,7 +71,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
 static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
 {
     ItmBounded* b = d->bounded;
-    rim->nswitch = 0;
+    rim->nswitch = rim->nsurprise = 0;
     if (b->nrow == 0) {
         itm_bounded_finish(m, d, v, push);
         return ITM_OK;
@@ -83,6 +82,9 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
         return status;
     }
     rim->nswitch = count_switches(rim, b);
+    for (int i = 0; i < rim->ride.nc; i++) {
+        rim->nsurprise += rim->ride.is_surprise[i];
+    }
     place(&rim->ride, b->x, rim->ride.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->ride, b->x, rim->ride.Q0);
