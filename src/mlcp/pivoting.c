@@ -269,22 +269,13 @@ static int find_broken(Pivoting* p)
     double w_noise = W_NOISE * (size + max_abs(p->w_base, p->n));
     int nbroken = 0;
     for (int i = 0; i < p->n; i++) {
+        // no branches: states change from row to row, and a wrong guess of the processor costs more than all of this
         double x = p->base[i] + p->delta[i];
-        bool is_broken;
-        switch (p->ws->state[i]) {
-        case ITM_ROW_ACTIVE:
-            is_broken = x < s->lo[i] - x_noise || x > s->up[i] + x_noise;
-            break;
-        case ITM_ROW_LO:
-            is_broken = p->w[i] < -w_noise && s->lo[i] < s->up[i];
-            break;
-        default:
-            is_broken = p->w[i] > w_noise && s->lo[i] < s->up[i];
-            break;
-        }
-        if (is_broken) {
-            p->moved[nbroken++] = i;
-        }
+        int state = p->ws->state[i];
+        bool is_out = (x < s->lo[i] - x_noise) | (x > s->up[i] + x_noise);
+        bool is_wrong = ((state == ITM_ROW_LO) & (p->w[i] < -w_noise)) | ((state == ITM_ROW_UP) & (p->w[i] > w_noise));
+        p->moved[nbroken] = i;
+        nbroken += ((state == ITM_ROW_ACTIVE) & is_out) | (is_wrong & (s->lo[i] < s->up[i]));
     }
     return nbroken;
 }

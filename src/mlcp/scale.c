@@ -92,17 +92,16 @@ static void find_band(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
     double sum[8] = {0};
+    memset(s->H, 0, (size_t)s->n * (size_t)s->ld * sizeof *s->H);
     for (int i = 0; i < s->n; i++) {
         const double* restrict from = p->H + (size_t)i * (size_t)p->n;
         const double* restrict d = s->d;
         double* restrict to = s->H + (size_t)i * (size_t)s->ld;
         double di = d[i];
         int first = s->first[i], end = s->end[i];
-        memset(to, 0, (size_t)first * sizeof *to);
         for (int j = first; j < end; j++) {
             to[j] = from[j] * (di * d[j]);
         }
-        memset(to + end, 0, (size_t)(s->ld - end) * sizeof *to);
         for (int j = first / 8 * 8; j < end; j += 8) {
             for (int k = 0; k < 8; k++) {
                 sum[k] += 0.0 * to[j + k];

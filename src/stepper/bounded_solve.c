@@ -321,9 +321,9 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
         b->island_b[i] = fmax(b->rows[b->global[i]].gap, -MAX_PUSH);
         b->island_lo[i] = 0.0;
         b->island_up[i] = INFINITY;
-        // what penetrates is pushed: nearly always the answer already, without the sweeps of a cold start
+        // what penetrates or touches is pushed: nearly the answer already, without the sweeps of a cold start
         b->island_x[i] = 0.0;
-        b->island_state[i] = b->island_b[i] < 0.0 ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+        b->island_state[i] = b->island_b[i] < SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
     }
     ItmMlcpProblem problem = {.n = count,
                               .H = b->H,
