@@ -147,25 +147,28 @@ static void compute_chambers(const ItmCircuit* c, ItmHydraulics* d)
     }
 }
 
-static void compute_pressures(const ItmCircuit* c, ItmHydraulics* d, const double* x)
+// Pressures of all nodes; flows, moving volumes and capacities without anything that moves. One loop, because for the few nodes of a
+// circuit calls of memset and memcpy cost more than what they do.
+static void begin_nodes(const ItmCircuit* c, ItmHydraulics* d, const double* x)
 {
     for (int i = 0; i < c->nvol; i++) {
         d->p[i] = at_least(x[i], c->oil[i].vapour);
+        d->flow[i] = 0.0;
+        d->chamber[i] = c->volume[i];
+        d->capacity[i] = c->wall[i];
     }
     for (int i = 0; i < c->nsrc; i++) {
         d->p[c->nvol + i] = at_least(d->drive[c->source_drive[i]], c->source_vapour[i]);
+        d->flow[c->nvol + i] = 0.0;
     }
 }
 
 void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x)
 {
-    compute_pressures(c, d, x);
+    begin_nodes(c, d, x);
     compute_controls(c, d, x);
 
     // flows into the nodes, through branches and by moving pistons
-    memset(d->flow, 0, sizeof(double) * (size_t)c->nnode);
-    memcpy(d->chamber, c->volume, sizeof(double) * (size_t)c->nvol);
-    memcpy(d->capacity, c->wall, sizeof(double) * (size_t)c->nvol);
     compute_branches(c, d);
     compute_chambers(c, d);
 
