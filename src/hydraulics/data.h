@@ -84,9 +84,6 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
 // Power that goes into each account; needs itm_kernel_compute before.
 void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
                               double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
-ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double p_1, double p_2, double s, double w);
-// dF/ds of the end dampers.
-double itm_cylinder_compute_stiffness(const ItmCylinder* cylinder, double s);
 // Command of a control, within its limits.
 double itm_spool_get_command(const ItmSpool* control, const double* drive);
 

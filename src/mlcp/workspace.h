@@ -7,6 +7,8 @@
 #include "interim/mlcp.h"
 #include "mlcp/dense.h"
 
+#include <math.h>
+
 enum { ITM_MLCP_NVEC = 13, ITM_MLCP_NINT = 4 };
 
 // The problem with every row brought to a diagonal near one: x = d x^, w = w^ / d, H^ = D H D. The
@@ -101,6 +103,12 @@ double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, cons
 // The row that has it.
 int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w,
                             const int* tangent_of);
+
+// |t| of two tangents. hypot guards against overflow, which scaled impulses and velocities are far from, and takes ten times as long.
+static inline double itm_residual_length(const double* t)
+{
+    return sqrt(t[0] * t[0] + t[1] * t[1]);
+}
 
 // Projections onto the admissible set of a contact, in place; r is the radius mu x_n >= 0.
 void itm_residual_project_disc(double* t, double r);
