@@ -46,6 +46,48 @@ static ItmStatus solve(Fixture* f, const ItmMlcpProblem* problem)
 
 // ---------------------------------------------------------------------------- closed forms
 
+// Rows of a chain, which touch their neighbours only, and the same rows shuffled, which look as if each touched any: one is solved
+// within its band, the other as a whole.
+static void a_chain_and_its_shuffled_rows_have_the_same_solution(void** state)
+{
+    Fixture* f = *state;
+    enum { n = 41 };
+    static double H[2][n * n], b[2][n], lo[2][n], up[2][n], x[2][n];
+    for (int seed = 1; seed <= 200; seed++) {
+        uint64_t random = (uint64_t)seed;
+        double coupling[n];
+        for (int i = 0; i < n; i++) {
+            coupling[i] = mlcp_random_between(&random, -1.0, 0.0);
+            b[0][i] = mlcp_random_between(&random, -1.0, 1.0);
+            lo[0][i] = i % 10 == 3 ? -INF : 0.0;
+            up[0][i] = i % 7 == 5 ? 0.3 : INF;
+            for (int j = 0; j < n; j++) {
+                H[0][i * n + j] = i == j ? 2.1 : j == i - 1 ? coupling[i] : 0.0;
+                H[0][j * n + i] = j == i - 1 ? coupling[i] : H[0][j * n + i];
+            }
+        }
+        for (int i = 0; i < n; i++) {
+            int from = i * 17 % n;
+            b[1][i] = b[0][from];
+            lo[1][i] = lo[0][from];
+            up[1][i] = up[0][from];
+            for (int j = 0; j < n; j++) {
+                H[1][i * n + j] = H[0][from * n + j * 17 % n];
+            }
+        }
+        for (int k = 0; k < 2; k++) {
+            ItmMlcpProblem p = {.n = n, .H = H[k], .b = b[k], .lo = lo[k], .up = up[k], .is_symmetric = true};
+            CHECK_OK(solve(f, &p), &f->error);
+            assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+            memcpy(x[k], f->x, sizeof x[k]);
+        }
+        for (int i = 0; i < n; i++) {
+            // both to 1e-10 of 1 + |b|, and no eigenvalue of H is below 0.1
+            CHECK_NEAR(x[1][i], x[0][i * 17 % n], 2e-9);
+        }
+    }
+}
+
 // H = diag(2), b = -4: unbounded x = 2; bounds cut it
 static void bounds_cut_the_free_solution(void** state)
 {
@@ -516,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_cut_the_free_solution),
+        cmocka_unit_test(a_chain_and_its_shuffled_rows_have_the_same_solution),
         cmocka_unit_test(four_legged_table_shares_its_weight),
         cmocka_unit_test(contradicting_rows_have_no_solution_and_a_proof),
         cmocka_unit_test(contradicting_joints_do_not_spoil_friction),

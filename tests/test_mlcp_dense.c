@@ -61,6 +61,53 @@ static void cholesky_names_the_first_pivot_that_is_not_positive(void** state)
     assert_int_equal(itm_dense_baseline.factor_cholesky(S, LD, N, 1e-12), 60);
 }
 
+// A band of varying width: what fill_positive makes, cut off, with a diagonal that keeps it positive.
+static void fill_band(double* S, int* first, int* end, uint64_t seed)
+{
+    fill_positive(S, seed);
+    for (int i = 0; i < N; i++) {
+        first[i] = i > 3 + i % 5 ? i - 3 - i % 5 : 0;
+    }
+    for (int j = N - 1; j >= 0; j--) {
+        end[j] = j + 1;
+        for (int i = j; i < N; i++) {
+            end[j] = first[i] <= j ? i + 1 : end[j];
+        }
+    }
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < LD; j++) {
+            bool is_in = j < N && (j <= i ? j >= first[i] : j < end[i] && i >= first[j]);
+            S[i * LD + j] = is_in ? S[i * LD + j] : 0.0;
+        }
+        S[i * LD + i] += 100.0;
+    }
+}
+
+static void kernels_of_a_band_agree_with_those_of_the_whole_matrix(void** state)
+{
+    (void)state;
+    static double S[N * LD], U[N * LD], x[LD], y[2][LD], inv_u[N];
+    static int first[N], end[N], ends[N];
+    fill_band(S, first, end, 7);
+    fill_random(x, N, 8);
+    // zeros that are left out change no bit of a sum
+    itm_dense_baseline.multiply_rows(y[0], S, LD, x, NULL, N, LD);
+    itm_dense_baseline.multiply_band(y[1], S, LD, x, NULL, N, first, end);
+    assert_memory_equal(y[0], y[1], N * sizeof(double));
+
+    for (int i = 0; i < N; i++) {
+        ends[i] = i > 0 && ends[i - 1] > end[i] ? ends[i - 1] : end[i];
+    }
+    memcpy(U, S, sizeof S);
+    assert_int_equal(itm_dense_baseline.factor_band(U, LD, ends, inv_u, N, 0.0), N);
+    itm_dense_baseline.solve_band(U, LD, ends, inv_u, y[1], N);
+    for (int i = 0; i < N; i++) {
+        CHECK_NEAR(y[1][i], x[i], 1e-14); // condition below 3, ten roundings a row
+    }
+    S[60 * LD + 60] = -1.0;
+    assert_int_equal(itm_dense_baseline.factor_band(S, LD, ends, inv_u, N, 0.0), 60);
+}
+
 static void lu_solves_and_counts_replaced_pivots(void** state)
 {
     (void)state;
@@ -91,7 +138,8 @@ static void both_variants_give_the_same_bits(void** state)
     }
     const ItmDense* variants[2] = {&itm_dense_baseline, &itm_dense_avx2};
     static double S[2][N * LD], x[2][LD], y[2][LD], L[2][N * LD];
-    static int pivots[2][N];
+    static double z[2][LD], inv_u[N];
+    static int pivots[2][N], first[N], end[N];
     for (int k = 0; k < 2; k++) {
         const ItmDense* dense = variants[k];
         fill_positive(S[k], 5);
@@ -104,10 +152,18 @@ static void both_variants_give_the_same_bits(void** state)
         dense->factor_cholesky(S[k], LD, N, 0.0);
         dense->solve_cholesky(S[k], LD, y[k], N);
         dense->rotate(x[k], y[k], 0.6, 0.8, N);
+        fill_band(S[k], first, end, 7);
+        dense->multiply_band(z[k], S[k], LD, x[k], NULL, N, first, end);
+        for (int i = 1; i < N; i++) {
+            end[i] = end[i] < end[i - 1] ? end[i - 1] : end[i];
+        }
+        dense->factor_band(S[k], LD, end, inv_u, N, 0.0);
+        dense->solve_band(S[k], LD, end, inv_u, z[k], N);
     }
     assert_memory_equal(x[0], x[1], N * sizeof(double));
     assert_memory_equal(y[0], y[1], N * sizeof(double));
     assert_memory_equal(L[0], L[1], sizeof L[0]);
+    assert_memory_equal(z[0], z[1], N * sizeof(double));
 #else
     skip();
 #endif
@@ -118,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cholesky_solves_to_rounding),
         cmocka_unit_test(cholesky_names_the_first_pivot_that_is_not_positive),
+        cmocka_unit_test(kernels_of_a_band_agree_with_those_of_the_whole_matrix),
         cmocka_unit_test(lu_solves_and_counts_replaced_pivots),
         cmocka_unit_test(both_variants_give_the_same_bits),
     };

@@ -10,15 +10,21 @@
 
 #define MAX_CLIMBS 30
 
-static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
+#define HOPELESS 0.5 // cosine of 60 degrees
+
+// The distance D of the moved cores bounds s for every direction: s(m) <= D - delta m . n. Where that leaves no m within 60 degrees of n
+// that beats the best gap so far, the climb ends; usually long before D is known to all its digits. (Pad and log of the log
+// crane, 2 mm deep, six starts: a quarter of the time.)
+static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double best)
 {
     double size = a->size + b->size;
     // polytopes end exactly at a vertex of the search; curved cores are polished afterwards
     double enough = (a->hull != NULL && b->hull != NULL ? 1e-12 : 1e-7) * size;
     for (int k = 0; k < MAX_CLIMBS; k++) {
         double delta = fmax(0, -axis->gap) + 0.01 * size;
-        ItmDistance d = itm_gjk_distance(a, b, itm_vec_scale(delta, axis->n));
-        if (!(d.distance > 0)) {
+        double hopeless = best + HOPELESS * delta;
+        ItmDistance d = itm_gjk_distance(a, b, itm_vec_scale(delta, axis->n), axis->n, hopeless);
+        if (!(d.distance > fmax(0, hopeless))) {
             return;
         }
         double gap = itm_core_gap(a, b, d.n), gain = gap - axis->gap;
@@ -36,11 +42,11 @@ static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
 static void climb_all(ItmAxis* axis, const ItmStarts* starts, const ItmCore* a, const ItmCore* b)
 {
     *axis = starts->axes[0];
-    climb(axis, a, b);
+    climb(axis, a, b, -INFINITY);
     double shallow = -ITM_SHALLOW * (a->size + b->size);
     for (int k = 1; k < starts->n && axis->gap < shallow; k++) {
         ItmAxis other = starts->axes[k];
-        climb(&other, a, b);
+        climb(&other, a, b, axis->gap);
         if (other.gap > axis->gap) {
             *axis = other;
         }
@@ -118,7 +124,7 @@ static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCo
         *axis = best;
         return ITM_AXIS_FOUND;
     }
-    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0));
+    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0), itm_vec(0, 0, 0), 0.0);
     if (d.distance > reach) {
         return ITM_AXIS_APART;
     }
@@ -138,7 +144,7 @@ static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCo
 static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
 {
     double size = a->size + b->size;
-    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0));
+    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0), itm_vec(0, 0, 0), 0.0);
     if (d.distance > reach) {
         return ITM_AXIS_APART;
     }
@@ -146,7 +152,7 @@ static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore*
         *axis = axis_of_distance(&d);
         // what n is good for, not the distance it came with: only that can rise
         axis->gap = itm_core_gap(a, b, axis->n);
-        climb(axis, a, b);
+        climb(axis, a, b, -INFINITY);
     } else {
         ItmStarts starts;
         itm_axis_try(&starts, a, b, INFINITY);

@@ -60,8 +60,9 @@ typedef struct ItmDistance {
     ItmVec3 point_a, point_b; // nearest points, b without the shift
 } ItmDistance;
 
-// Distance of a and b, b moved by `shift` (Gilbert-Johnson-Keerthi).
-ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift);
+// Distance of a and b, b moved by `shift` (Gilbert-Johnson-Keerthi). `guess` is where the search for n begins; zero: from middle to
+// middle. Where the distance turns out to be at most `near`, the search ends with a distance that is too large, but not above `near`.
+ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 guess, double near);
 
 // ---------------------------------------------------------------------------- common normal
 

@@ -154,13 +154,14 @@ static void add_support(Simplex* s, const ItmCore* a, const ItmCore* b, ItmVec3 
     s->weight[s->n] = 1;
 }
 
-ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift)
+ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 guess, double near)
 {
     double size = a->size + b->size, touching = 1e-15 * size;
     // polytopes end after finitely many steps; for curved cores more digits would be lost in thin simplices
     double tolerance = a->hull != NULL && b->hull != NULL ? 1e-13 : 1e-9;
     Simplex s = {0};
-    ItmVec3 v = itm_vec_sub(itm_vec_add(b->middle, shift), a->middle);
+    bool has_guess = itm_vec_dot(guess, guess) > 0.0;
+    ItmVec3 v = has_guess ? guess : itm_vec_sub(itm_vec_add(b->middle, shift), a->middle);
     if (!(itm_vec_norm(v) > touching)) {
         v = itm_vec(0, 0, size);
     }
@@ -168,10 +169,14 @@ ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift)
     s.n = 1;
     v = s.w[0];
     bool is_inside = false;
+    double near2 = near > 0.0 ? near * near : 0.0;
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         double vv = itm_vec_dot(v, v);
         if (!(vv > touching * touching)) {
             is_inside = true;
+            break;
+        }
+        if (vv <= near2) {
             break;
         }
         // no point of b - a lies nearer along v: v.w is a lower bound of |v| d

@@ -2,6 +2,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "hydraulics/cylinder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ static long count_ticks(const ItmCosim* x, const ItmMember* member, int tick)
 
 bool itm_member_is_due(const ItmCosim* x, const ItmMember* member, int tick)
 {
-    return count_ticks(x, member, tick) % member->period == 0;
+    return member->period == 1 || count_ticks(x, member, tick) % member->period == 0;
 }
 
 static void tell_motion(ItmCosim* x, ItmMember* member, bool has_end)
@@ -67,7 +67,8 @@ static void remember_forces(ItmCosim* x, const ItmMember* member)
 ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, ItmError* error)
 {
     const ItmSubsystem* table = &member->table;
-    ItmError cause = {0};
+    ItmError cause; // more than a kilobyte: what is read below is cleared, not all of it in every micro step
+    cause.message[0] = cause.field[0] = '\0';
     double t = (double)count_ticks(x, member, tick) * (x->step / x->groups[member->group].nticks);
     ItmStatus status = table->do_step(table->self, t, h, &cause);
     if (status != ITM_OK) {

@@ -1,67 +1,102 @@
+// Jobs are taken from a ticket that holds how many there are and which is next, by compare and exchange: whoever takes one may
+// rely on what belongs to it until it is done. The caller waits for jobs, not for threads: one that sleeps, or that the machine
+// gives no processor, costs nothing but its help.
 #include "cosim/pool.h"
+
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
-#define SPINS 2000  // looks at the next call before a thread goes to sleep: macro steps follow each other closely
+// Phases of macro steps follow each other within microseconds, waking a thread takes tens of them: so threads look out for that long
+// before they sleep.
+#define LOOK_OUT 100e-6  // s
+#define LOOKS 50         // between two looks at the clock
 
 struct ItmPool {
     pthread_t* threads;
-    int nthread;           // besides the caller
+    int nthread;            // besides the caller
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    atomic_uint call;      // number of the call, counts up
     atomic_bool is_ending;
-    ItmJob* job;
+    ItmJob* job;            // of the present call, as the following
     void* context;
-    int njob;
-    atomic_int next;       // job that nobody has taken yet
-    atomic_int nworking;   // threads that have not finished this call
+    atomic_uint_least64_t ticket; // number of jobs, and of the first that nobody has taken (lower half)
+    atomic_int ndone;       // jobs
+    atomic_int nasleep;     // threads that have to be woken
 };
 
+static uint32_t count_of(uint_least64_t ticket)
+{
+    return (uint32_t)(ticket >> 32);
+}
+
+static uint32_t next_of(uint_least64_t ticket)
+{
+    return (uint32_t)ticket;
+}
+
+static bool has_job(ItmPool* pool)
+{
+    uint_least64_t ticket = atomic_load(&pool->ticket);
+    return next_of(ticket) < count_of(ticket);
+}
+
+// Do jobs until all are taken.
 static void work(ItmPool* pool)
 {
-    for (int i = atomic_fetch_add(&pool->next, 1); i < pool->njob; i = atomic_fetch_add(&pool->next, 1)) {
-        pool->job(pool->context, i);
+    uint_least64_t ticket = atomic_load(&pool->ticket);
+    while (next_of(ticket) < count_of(ticket)) {
+        if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) {
+            pool->job(pool->context, (int)next_of(ticket));
+            atomic_fetch_add(&pool->ndone, 1);
+            ticket = atomic_load(&pool->ticket);
+        }
     }
 }
 
-static void wait_for_call(ItmPool* pool, unsigned done)
+static void wait_for_jobs(ItmPool* pool)
 {
-    for (int i = 0; i < SPINS && atomic_load(&pool->call) == done; i++) {
-    }
-    if (atomic_load(&pool->call) == done) {
-        pthread_mutex_lock(&pool->mutex);
-        while (atomic_load(&pool->call) == done) {
-            pthread_cond_wait(&pool->wake, &pool->mutex);
+    double start = itm_clock();
+    while (itm_clock() - start < LOOK_OUT) {
+        for (int i = 0; i < LOOKS; i++) {
+            if (has_job(pool) || atomic_load(&pool->is_ending)) {
+                return;
+            }
         }
+    }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add(&pool->nasleep, 1);
+    while (!has_job(pool) && !atomic_load(&pool->is_ending)) {
+        pthread_cond_wait(&pool->wake, &pool->mutex);
+    }
+    atomic_fetch_sub(&pool->nasleep, 1);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+// A thread counts itself as asleep before it looks at the ticket for the last time, we look after the ticket is out: one of us sees
+// the other.
+static void wake_sleepers(ItmPool* pool)
+{
+    if (atomic_load(&pool->nasleep) > 0) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->mutex);
     }
-}
-
-static void announce_call(ItmPool* pool)
-{
-    pthread_mutex_lock(&pool->mutex);
-    atomic_fetch_add(&pool->call, 1);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
 }
 
 static void* serve(void* argument)
 {
     ItmPool* pool = argument;
-    unsigned done = 0;
-    for (;;) {
-        wait_for_call(pool, done++);
-        if (atomic_load(&pool->is_ending)) {
-            return NULL;
-        }
+    while (!atomic_load(&pool->is_ending)) {
         work(pool);
-        atomic_fetch_sub(&pool->nworking, 1);
+        wait_for_jobs(pool);
     }
+    return NULL;
 }
 
 ItmPool* itm_pool_create(int nthread)
@@ -90,7 +125,7 @@ void itm_pool_destroy(ItmPool* pool)
         return;
     }
     atomic_store(&pool->is_ending, true);
-    announce_call(pool);
+    wake_sleepers(pool);
     for (int i = 0; i < pool->nthread; i++) {
         pthread_join(pool->threads[i], NULL);
     }
@@ -98,6 +133,17 @@ void itm_pool_destroy(ItmPool* pool)
     pthread_mutex_destroy(&pool->mutex);
     free(pool->threads);
     free(pool);
+}
+
+// The last jobs are being done by others: usually for about as long as ours took.
+static void wait_for_others(ItmPool* pool, int njob)
+{
+    double start = itm_clock();
+    while (atomic_load(&pool->ndone) < njob) {
+        if (itm_clock() - start > LOOK_OUT) {
+            sched_yield();
+        }
+    }
 }
 
 void itm_pool_run(ItmPool* pool, ItmJob* job, void* context, int njob)
@@ -110,12 +156,9 @@ void itm_pool_run(ItmPool* pool, ItmJob* job, void* context, int njob)
     }
     pool->job = job;
     pool->context = context;
-    pool->njob = njob;
-    atomic_store(&pool->next, 0);
-    atomic_store(&pool->nworking, pool->nthread);
-    announce_call(pool);
+    atomic_store(&pool->ndone, 0);
+    atomic_store(&pool->ticket, (uint_least64_t)njob << 32);
+    wake_sleepers(pool);
     work(pool);
-    while (atomic_load(&pool->nworking) > 0) {
-        sched_yield();
-    }
+    wait_for_others(pool, njob);
 }

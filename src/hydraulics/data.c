@@ -1,4 +1,5 @@
 // Memory and state of a running circuit.
+#include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
 
 #include "base/error.h"
@@ -189,7 +190,8 @@ const double* itm_hydraulics_get_ledger(const ItmHydraulics* d)
 static double node_pressure(const ItmCircuit* c, const ItmHydraulics* d, int node)
 {
     if (node < c->nvol) {
-        return fmax(d->x[node], c->oil[node].vapour);
+        double vapour = c->oil[node].vapour;
+        return d->x[node] < vapour ? vapour : d->x[node];
     }
     int i = c->source_drive[node - c->nvol];
     const ItmDrive* drive = &c->drives[i];
@@ -233,7 +235,9 @@ ItmCylinderForce itm_hydraulics_get_force(const ItmCircuit* c, const ItmHydrauli
 void itm_hydraulics_get_forces(const ItmCircuit* c, const ItmHydraulics* d, double* force)
 {
     for (int i = 0; i < c->ncyl; i++) {
-        force[i] = itm_hydraulics_compute_force(c, d, i, d->s[i], d->w[i]).total;
+        const ItmCylinder* it = &c->cylinders[i];
+        double p_1 = node_pressure(c, d, it->node_1), p_2 = node_pressure(c, d, it->node_2);
+        force[i] = itm_cylinder_compute_force(it, p_1, p_2, d->s[i], d->w[i]).total;
     }
 }
 

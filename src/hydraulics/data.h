@@ -31,6 +31,7 @@ struct ItmHydraulics {
     double*  drive;        //                                                        (ndrive)
     double*  s_stage;      //                                                        (ncyl)   m
     double*  w_stage;      //                                                        (ncyl)   m/s
+    double   tau_stage;    // time in the step that they belong to, NAN: none yet             s
 
     // equations: itm_kernel_compute
     double*  p;            // pressures of all nodes                                 (nnode)  Pa
@@ -68,7 +69,8 @@ size_t itm_hydraulics_measure(const ItmCircuit* c);
 
 // Commands at the start of a step from t; piecewise constant signals keep these values.
 void itm_stage_begin(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
-// Commands and piston motion at tau into the step of length h from t.
+// Commands and piston motion at tau into the step of length h from t, the same t and h since itm_stage_begin. Nothing to do where
+// the last stage had the same tau.
 void itm_stage_set(const ItmCircuit* c, ItmHydraulics* d, double t, double h, double tau);
 
 // ---------------------------------------------------------------------------- equations (kernel.c)
@@ -82,9 +84,6 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
 // Power that goes into each account; needs itm_kernel_compute before.
 void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
                               double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
-ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double p_1, double p_2, double s, double w);
-// dF/ds of the end dampers.
-double itm_cylinder_compute_stiffness(const ItmCylinder* cylinder, double s);
 // Command of a control, within its limits.
 double itm_spool_get_command(const ItmSpool* control, const double* drive);
 

@@ -1,4 +1,5 @@
 // The equations for others: rates and derivatives at any state and piston motion.
+#include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 //
 // Cavitation: a state x_i below the vapour pressure p_v means that the pressure is p_v and that oil of the volume
 // void_capacity_i (p_v - x_i) is missing. It must flow back before the pressure rises: no oil is lost or made.
+#include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
 
 #include <math.h>
@@ -147,25 +148,28 @@ static void compute_chambers(const ItmCircuit* c, ItmHydraulics* d)
     }
 }
 
-static void compute_pressures(const ItmCircuit* c, ItmHydraulics* d, const double* x)
+// Pressures of all nodes; flows, moving volumes and capacities without anything that moves. One loop, because for the few nodes of a
+// circuit calls of memset and memcpy cost more than what they do.
+static void begin_nodes(const ItmCircuit* c, ItmHydraulics* d, const double* x)
 {
     for (int i = 0; i < c->nvol; i++) {
         d->p[i] = at_least(x[i], c->oil[i].vapour);
+        d->flow[i] = 0.0;
+        d->chamber[i] = c->volume[i];
+        d->capacity[i] = c->wall[i];
     }
     for (int i = 0; i < c->nsrc; i++) {
         d->p[c->nvol + i] = at_least(d->drive[c->source_drive[i]], c->source_vapour[i]);
+        d->flow[c->nvol + i] = 0.0;
     }
 }
 
 void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x)
 {
-    compute_pressures(c, d, x);
+    begin_nodes(c, d, x);
     compute_controls(c, d, x);
 
     // flows into the nodes, through branches and by moving pistons
-    memset(d->flow, 0, sizeof(double) * (size_t)c->nnode);
-    memcpy(d->chamber, c->volume, sizeof(double) * (size_t)c->nvol);
-    memcpy(d->capacity, c->wall, sizeof(double) * (size_t)c->nvol);
     compute_branches(c, d);
     compute_chambers(c, d);
 
@@ -297,50 +301,6 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
             J[(adr + 1) * n + adr + 1] = -control->damping;
         }
     }
-}
-
-// ---------------------------------------------------------------------------- cylinders
-
-// End dampers: springs and dampers over the last damper_length of either side. With the sign that pushes the piston
-// off its end stop; the printed one pulls it in.                             [cranes, eq. 34]
-static double damper_force(const ItmCylinder* cylinder, double l_1, double w)
-{
-    double l_2 = cylinder->stroke - l_1, l_d = cylinder->damper_length;
-    if (l_1 <= l_d && l_d > 0.0) {
-        return cylinder->damper_stiffness * (l_d - l_1) - cylinder->damper_damping * w;
-    }
-    if (l_2 <= l_d && l_d > 0.0) {
-        return -cylinder->damper_stiffness * (l_d - l_2) - cylinder->damper_damping * w;
-    }
-    return 0.0;
-}
-
-static bool is_in_damper(const ItmCylinder* cylinder, double l_1)
-{
-    double l_d = cylinder->damper_length;
-    return l_d > 0.0 && (l_1 <= l_d || cylinder->stroke - l_1 <= l_d);
-}
-
-ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double p_1, double p_2, double s, double w)
-{
-    double l_1 = s - cylinder->s_0;
-    double slip = w * cylinder->inv_speed;
-    ItmCylinderForce force = {
-        .pressure = p_1 * cylinder->area_1 - p_2 * cylinder->area_2,
-        .viscous = -cylinder->viscous * w,
-        .seal = -cylinder->coulomb * within(slip, -1.0, 1.0),
-        .damper = damper_force(cylinder, l_1, w),
-        .rate_derivative = -cylinder->viscous,
-    };
-    force.rate_derivative -= fabs(slip) < 1.0 ? cylinder->coulomb * cylinder->inv_speed : 0.0;
-    force.rate_derivative -= is_in_damper(cylinder, l_1) ? cylinder->damper_damping : 0.0;
-    force.total = force.pressure + force.viscous + force.seal + force.damper;
-    return force;
-}
-
-double itm_cylinder_compute_stiffness(const ItmCylinder* cylinder, double s)
-{
-    return is_in_damper(cylinder, s - cylinder->s_0) ? -cylinder->damper_stiffness : 0.0;
 }
 
 // ---------------------------------------------------------------------------- power

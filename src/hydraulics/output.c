@@ -1,6 +1,7 @@
 // Everything a run records. One walk over the circuit serves both to name the outputs and to compute them, so that the
 // two cannot disagree.
 #include "hydraulics/builder.h"
+#include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
 
 #include "base/error.h"

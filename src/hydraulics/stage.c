@@ -8,6 +8,7 @@
 
 void itm_stage_begin(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
 {
+    d->tau_stage = NAN;
     for (int i = 0; i < c->ndrive; i++) {
         const ItmDrive* drive = &c->drives[i];
         d->drive[i] = drive->base + d->input[i];
@@ -19,6 +20,10 @@ void itm_stage_begin(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
 
 void itm_stage_set(const ItmCircuit* c, ItmHydraulics* d, double t, double h, double tau)
 {
+    if (tau == d->tau_stage) {
+        return;
+    }
+    d->tau_stage = tau;
     for (int i = 0; i < c->nvarying; i++) {
         const ItmDrive* drive = &c->drives[c->varying[i]];
         d->drive[c->varying[i]] =

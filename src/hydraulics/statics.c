@@ -3,6 +3,7 @@
 //   flow_i(p, u) = 0 for every volume,   F_j(p) = required_j,   pistons at rest, spools at their commands
 //
 // Newton's method with minimum-norm corrections (what the equations leave open stays as it is) and backtracking.
+#include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
 
 #include "base/error.h"

@@ -26,17 +26,29 @@ typedef struct ItmDense {
     void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows,
                           int m, int n);
 
+    // The same where row i of A is zero outside the columns first_i .. end_i - 1; A and x padded to a multiple of ITM_DENSE_PAD
+    void (*multiply_band)(double* y, const double* A, int lda, const double* x, const int* rows, int m, const int* first,
+                          const int* end);
+
     // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w follows by the rows of the
-    // symmetric A and by eps on the diagonal
-    void (*sweep)(double* x, double* w, const double* A, int lda, const double* inv_h,
+    // symmetric A, zero outside its band as above, and by eps on the diagonal
+    void (*sweep)(double* x, double* w, const double* A, int lda, const int* first, const int* end, const double* inv_h,
                   const double* lo, const double* up, double eps, int n);
 
     // A = U'U in the upper triangle, in place (below: garbage). A pivot not above `floor` stops it.
     // Returns n, or the index of the pivot that failed.
     int (*factor_cholesky)(double* A, int lda, int n, double floor);
 
+    // The same where row i of A, and then of U, ends before column end_i; end must not fall. Four columns at a time: up to three
+    // numbers left of the diagonal and behind the end are read, so they must be finite there and zero here
+    // inv_u receives 1 / U_ii.
+    int (*factor_band)(double* A, int lda, const int* end, double* inv_u, int n, double floor);
+
     // U'U x = x, in place
     void (*solve_cholesky)(const double* U, int ldu, double* x, int n);
+
+    // U'U x = x, in place, with U of factor_band
+    void (*solve_band)(const double* U, int ldu, const int* end, const double* inv_u, double* x, int n);
 
     // U' x = x, in place
     void (*solve_cholesky_lower)(const double* U, int ldu, double* x, int n);

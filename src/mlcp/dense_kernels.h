@@ -55,16 +55,16 @@ static inline double sum_lanes(const Lanes* s)
     return ((*s)[0] + (*s)[1]) + ((*s)[2] + (*s)[3]);
 }
 
-// Four rows at a time, because x is then loaded once for four products.
+// Columns begin .. n - 1 of four rows at a time, because x is then loaded once for four products.
 static void multiply_four(double* restrict y, const double* restrict A, int lda,
-                          const double* restrict x, const int* r, int n)
+                          const double* restrict x, const int* r, int begin, int n)
 {
     const double* restrict a0 = A + (size_t)r[0] * (size_t)lda;
     const double* restrict a1 = A + (size_t)r[1] * (size_t)lda;
     const double* restrict a2 = A + (size_t)r[2] * (size_t)lda;
     const double* restrict a3 = A + (size_t)r[3] * (size_t)lda;
     Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    int j = 0;
+    int j = begin;
     for (; j + 4 <= n; j += 4) {
         Lanes xj = *lanes(x + j);
         s0 += *lanes(a0 + j) * xj;
@@ -84,22 +84,42 @@ static void multiply_four(double* restrict y, const double* restrict A, int lda,
     }
 }
 
+// Four rows from place i on; the last group repeats its last row: the same number is then written more than once.
+static inline void pick_four(int* r, const int* rows, int i, int m)
+{
+    for (int k = 0; k < 4; k++) {
+        int at = i + k < m ? i + k : m - 1;
+        r[k] = rows != NULL ? rows[at] : at;
+    }
+}
+
 static void multiply_rows(double* y, const double* A, int lda, const double* x, const int* rows,
                           int m, int n)
 {
     for (int i = 0; i < m; i += 4) {
-        // the last group repeats its last row: the same number is then written more than once
         int r[4];
-        for (int k = 0; k < 4; k++) {
-            int at = i + k < m ? i + k : m - 1;
-            r[k] = rows != NULL ? rows[at] : at;
-        }
-        multiply_four(y, A, lda, x, r, n);
+        pick_four(r, rows, i, m);
+        multiply_four(y, A, lda, x, r, 0, n);
     }
 }
 
-static void sweep(double* restrict x, double* restrict w, const double* restrict A, int lda,
-                  const double* restrict inv_h, const double* restrict lo,
+static void multiply_band(double* y, const double* A, int lda, const double* x, const int* rows, int m, const int* first,
+                          const int* end)
+{
+    for (int i = 0; i < m; i += 4) {
+        int r[4];
+        pick_four(r, rows, i, m);
+        int from = first[r[0]], to = end[r[0]];
+        for (int k = 1; k < 4; k++) {
+            from = first[r[k]] < from ? first[r[k]] : from;
+            to = end[r[k]] > to ? end[r[k]] : to;
+        }
+        multiply_four(y, A, lda, x, r, from / 4 * 4, (to + 3) / 4 * 4);
+    }
+}
+
+static void sweep(double* restrict x, double* restrict w, const double* restrict A, int lda, const int* restrict first,
+                  const int* restrict end, const double* restrict inv_h, const double* restrict lo,
                   const double* restrict up, double eps, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -108,7 +128,7 @@ static void sweep(double* restrict x, double* restrict w, const double* restrict
         double step = y - x[i];
         if (step != 0.0) {
             x[i] = y;
-            add_scaled(w, step, A + (size_t)i * (size_t)lda, lda);
+            add_scaled(w + first[i], step, A + (size_t)i * (size_t)lda + first[i], end[i] - first[i]);
             w[i] += eps * step;
         }
     }
@@ -186,6 +206,48 @@ static int factor_cholesky(double* A, int lda, int n, double floor)
         }
     }
     return n;
+}
+
+static int factor_band(double* A, int lda, const int* end, double* inv_u, int n, double floor)
+{
+    for (int k = 0; k < n; k++) {
+        double* row = A + (size_t)k * (size_t)lda;
+        double pivot = row[k];
+        if (!(pivot > floor)) {
+            return k;
+        }
+        double scale = inv_u[k] = 1.0 / sqrt(pivot);
+        for (int j = k; j < end[k]; j++) {
+            row[j] *= scale;
+        }
+        for (int i = k + 1; i < end[k]; i++) {
+            double* other = A + (size_t)i * (size_t)lda;
+            double factor = row[i];
+            for (int j = i / 4 * 4; j < end[k]; j += 4) {
+                *(Lanes*)(other + j) -= factor * *lanes(row + j);
+            }
+        }
+    }
+    return n;
+}
+
+static void solve_band(const double* U, int ldu, const int* end, const double* inv_u, double* x, int n)
+{
+    for (int k = 0; k < n; k++) {
+        const double* row = U + (size_t)k * (size_t)ldu;
+        double xk = x[k] *= inv_u[k];
+        for (int j = k + 1; j < end[k]; j++) {
+            x[j] -= xk * row[j];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        const double* row = U + (size_t)k * (size_t)ldu;
+        double sum = x[k];
+        for (int j = k + 1; j < end[k]; j++) {
+            sum -= row[j] * x[j];
+        }
+        x[k] = sum * inv_u[k];
+    }
 }
 
 static void solve_cholesky_lower(const double* U, int ldu, double* x, int n)
@@ -330,9 +392,12 @@ const ItmDense ITM_DENSE_TABLE = {
     .dot = dot,
     .axpy = axpy,
     .multiply_rows = multiply_rows,
+    .multiply_band = multiply_band,
     .sweep = sweep,
     .factor_cholesky = factor_cholesky,
+    .factor_band = factor_band,
     .solve_cholesky = solve_cholesky,
+    .solve_band = solve_band,
     .solve_cholesky_lower = solve_cholesky_lower,
     .rotate = rotate,
     .factor_lu = factor_lu,

@@ -75,6 +75,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
     }
     ws->s.tangent_of = ITM_TAKE(arena, int, n);
     ws->s.cone_of = ITM_TAKE(arena, int, n);
+    ws->s.first = ITM_TAKE(arena, int, n);
+    ws->s.end = ITM_TAKE(arena, int, n);
     ws->s.contacts = ITM_TAKE(arena, ItmMlcpContact, 2 * ws->capacity.ncontact);
     ws->state = ITM_TAKE(arena, signed char, n);
     ws->state_best = ITM_TAKE(arena, signed char, n);
@@ -137,7 +139,7 @@ void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace)
 double itm_mlcp_measure(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
-    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
+    itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
     for (int i = 0; i < s->n; i++) {
         ws->w[i] += s->b[i];
         ws->x_user[i] = s->d[i] * ws->x[i];

@@ -170,7 +170,7 @@ static JacobianRow tangent_row(const ItmMlcpContact* c, const double* x, const d
 // Slip on the exact cone: P = r u, u = y / |y|:  G = r / |y| (I - u u'), g = u
 static void slip_on_disc(const double* y, double r, double G[2][2], double g[2])
 {
-    double size = hypot(y[0], y[1]);
+    double size = itm_residual_length(y);
     g[0] = y[0] / size;
     g[1] = y[1] / size;
     double f = r / size;
@@ -212,7 +212,7 @@ static JacobianRow round_row(const ItmMlcpContact* c, const double* x, const dou
     }
     double G[2][2], g[2];
     if (c->law == ITM_FRICTION_CONE) {
-        if (hypot(y[0], y[1]) <= r) {
+        if (itm_residual_length(y) <= r) {
             put_h(&row, i, 1.0); // sticking: F = w_t
             return row;
         }

@@ -39,6 +39,8 @@ typedef struct Pivoting {
     int* active;    // position -> row                                (m)
     int* tight;     // the other rows                                 (n - m)
     int* moved;     // rows that break their condition                (n)
+    int* end;       // banded H: column behind the last of a row of U  (m)
+    double* inv_u;  //   and 1 / U_kk                                  (m)
     double* base;   // x of the proximal step                         (n)
     double* w_base; // H base + b                                     (n)
     double* delta;  // x - base                                       (n)
@@ -57,14 +59,14 @@ static bool is_free(const ItmMlcpScaled* s, int i)
     return s->lo[i] == -INFINITY && s->up[i] == INFINITY;
 }
 
-// Free rows first, because they never leave.
+// Free rows first, because they never leave; those of a band in their order.
 static void list_rows(Pivoting* p)
 {
     const ItmMlcpScaled* s = &p->ws->s;
     const signed char* state = p->ws->state;
     p->m = 0;
     int ntight = 0;
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->n && !s->is_banded; i++) {
         if (is_free(s, i)) {
             p->active[p->m++] = i;
         }
@@ -72,7 +74,7 @@ static void list_rows(Pivoting* p)
     for (int i = 0; i < p->n; i++) {
         if (state[i] != ITM_ROW_ACTIVE) {
             p->tight[ntight++] = i;
-        } else if (!is_free(s, i)) {
+        } else if (s->is_banded || !is_free(s, i)) {
             p->active[p->m++] = i;
         }
     }
@@ -88,11 +90,35 @@ static void list_tight(Pivoting* p)
     }
 }
 
-// U'U = H_zz + eps I
-static bool factor_active(Pivoting* p)
+// Rows of a band: what lies behind the last column of the rows so far is zero, in U too.
+static int factor_active_band(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    for (int k = 0, end = 0; k < p->m; k++) {
+        const double* from = s->H + (size_t)p->active[k] * (size_t)p->ld;
+        double* to = p->U + (size_t)k * (size_t)p->ld;
+        while (end < p->m && p->active[end] < s->end[p->active[k]]) {
+            end++;
+        }
+        p->end[k] = end;
+        for (int j = k / 4 * 4; j < k; j++) {
+            to[j] = 0.0;
+        }
+        for (int j = k; j < end; j++) {
+            to[j] = from[p->active[j]];
+        }
+        for (int j = end; j < (end + 3) / 4 * 4; j++) {
+            to[j] = 0.0;
+        }
+        to[k] += p->eps;
+        p->info->work += 0.5 * (end - k) * (end - k);
+    }
+    return p->dense->factor_band(p->U, p->ld, p->end, p->inv_u, p->m, 1e-3 * p->eps);
+}
+
+static int factor_active_dense(Pivoting* p)
 {
     const double* H = p->ws->s.H;
-    list_rows(p);
     for (int k = 0; k < p->m; k++) {
         const double* from = H + (size_t)p->active[k] * (size_t)p->ld;
         double* to = p->U + (size_t)k * (size_t)p->ld;
@@ -104,10 +130,17 @@ static bool factor_active(Pivoting* p)
         }
         to[k] += p->eps;
     }
+    p->info->work += (double)p->m * p->m * p->m / 6.0;
+    return p->dense->factor_cholesky(p->U, p->ld, p->m, 1e-3 * p->eps);
+}
+
+// U'U = H_zz + eps I
+static bool factor_active(Pivoting* p)
+{
+    list_rows(p);
     p->nupdate = 0;
     p->info->factorisations++;
-    p->info->work += (double)p->m * p->m * p->m / 6.0;
-    p->is_factored = p->dense->factor_cholesky(p->U, p->ld, p->m, 1e-3 * p->eps) == p->m;
+    p->is_factored = (p->ws->s.is_banded ? factor_active_band(p) : factor_active_dense(p)) == p->m;
     return p->is_factored;
 }
 
@@ -193,20 +226,24 @@ static void solve_trial(Pivoting* p)
 
     // delta_z = -(H_zz + eps)^-1 (w_z + H_zt delta_t)                        [contact-rim, eq. 29]
     if (is_any_moved) {
-        p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->active, p->m, p->ld);
+        itm_mlcp_multiply(p->ws, p->w, p->delta, p->active, p->m);
     }
     for (int k = 0; k < p->m; k++) {
         int i = p->active[k];
         p->rhs[k] = -(p->w_base[i] + (is_any_moved ? p->w[i] : 0.0));
     }
-    p->dense->solve_cholesky(p->U, p->ld, p->rhs, p->m);
+    if (s->is_banded) {
+        p->dense->solve_band(p->U, p->ld, p->end, p->inv_u, p->rhs, p->m);
+    } else {
+        p->dense->solve_cholesky(p->U, p->ld, p->rhs, p->m);
+    }
     for (int k = 0; k < p->m; k++) {
         p->delta[p->active[k]] = p->rhs[k];
         p->w[p->active[k]] = 0.0;
     }
 
     // w_t = w_t + (H + eps) delta                                            [contact-rim, eq. 30]
-    p->dense->multiply_rows(p->w, s->H, s->ld, p->delta, p->tight, ntight, p->ld);
+    itm_mlcp_multiply(p->ws, p->w, p->delta, p->tight, ntight);
     for (int k = 0; k < ntight; k++) {
         int i = p->tight[k];
         p->w[i] += p->w_base[i] + p->eps * p->delta[i];
@@ -232,22 +269,13 @@ static int find_broken(Pivoting* p)
     double w_noise = W_NOISE * (size + max_abs(p->w_base, p->n));
     int nbroken = 0;
     for (int i = 0; i < p->n; i++) {
+        // no branches: states change from row to row, and a wrong guess of the processor costs more than all of this
         double x = p->base[i] + p->delta[i];
-        bool is_broken;
-        switch (p->ws->state[i]) {
-        case ITM_ROW_ACTIVE:
-            is_broken = x < s->lo[i] - x_noise || x > s->up[i] + x_noise;
-            break;
-        case ITM_ROW_LO:
-            is_broken = p->w[i] < -w_noise && s->lo[i] < s->up[i];
-            break;
-        default:
-            is_broken = p->w[i] > w_noise && s->lo[i] < s->up[i];
-            break;
-        }
-        if (is_broken) {
-            p->moved[nbroken++] = i;
-        }
+        int state = p->ws->state[i];
+        bool is_out = (x < s->lo[i] - x_noise) | (x > s->up[i] + x_noise);
+        bool is_wrong = ((state == ITM_ROW_LO) & (p->w[i] < -w_noise)) | ((state == ITM_ROW_UP) & (p->w[i] > w_noise));
+        p->moved[nbroken] = i;
+        nbroken += ((state == ITM_ROW_ACTIVE) & is_out) | (is_wrong & (s->lo[i] < s->up[i]));
     }
     return nbroken;
 }
@@ -263,10 +291,10 @@ static void move_row(Pivoting* p, int i)
     p->info->pivots++;
 }
 
-// The factor after the rows in p->moved have changed sides
+// The factor after the rows in p->moved have changed sides; that of a band is cheap, and a row at its end would fill it
 static bool refresh_factor(Pivoting* p, int nmoved)
 {
-    bool is_small = nmoved * REFACTOR_SHARE <= p->m && p->nupdate + nmoved <= MAX_UPDATES;
+    bool is_small = !p->ws->s.is_banded && nmoved * REFACTOR_SHARE <= p->m && p->nupdate + nmoved <= MAX_UPDATES;
     return is_small ? update_factor(p, nmoved) : factor_active(p);
 }
 
@@ -314,8 +342,7 @@ static double clamp_step(const Pivoting* p, int i, double y)
 // g = (H + eps) y + w_base
 static void compute_gradient(const Pivoting* p, double* g, const double* y)
 {
-    const ItmMlcpScaled* s = &p->ws->s;
-    p->dense->multiply_rows(g, s->H, s->ld, y, NULL, p->n, p->ld);
+    itm_mlcp_multiply(p->ws, g, y, NULL, p->n);
     for (int i = 0; i < p->n; i++) {
         g[i] += p->eps * y[i] + p->w_base[i];
     }
@@ -434,7 +461,7 @@ static Ending descend(Pivoting* p)
     compute_gradient(p, g, y);
     for (int k = 0; k < MAX_DESCENT; k++) {
         for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
-            p->dense->sweep(y, g, s->H, s->ld, inv_h, lo, up, p->eps, p->n);
+            p->dense->sweep(y, g, s->H, s->ld, s->first, s->end, inv_h, lo, up, p->eps, p->n);
         }
         if (!refresh_factor(p, adopt_states(p, y, g))) {
             return BROKEN_DOWN;
@@ -485,14 +512,14 @@ static void sweep_guess(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
     double* inv_h = ws->v[9];
-    ws->dense->multiply_rows(ws->w, s->H, s->ld, ws->x, NULL, s->n, s->ld);
+    itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
     for (int i = 0; i < s->n; i++) {
         double h = s->H[(size_t)i * (size_t)s->ld + (size_t)i];
         inv_h[i] = h > 0.0 ? 1.0 / h : 0.0;
         ws->w[i] += s->b[i];
     }
     for (int k = 0; k < GUESS_SWEEPS; k++) {
-        ws->dense->sweep(ws->x, ws->w, s->H, s->ld, inv_h, s->lo, s->up, 0.0, s->n);
+        ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->first, s->end, inv_h, s->lo, s->up, 0.0, s->n);
     }
 }
 
@@ -529,11 +556,13 @@ static Pivoting start_pivoting(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
                   .active = ws->iv[0],
                   .tight = ws->iv[1],
                   .moved = ws->iv[2],
+                  .end = ws->iv[3],
                   .base = ws->v[0],
                   .w_base = ws->v[1],
                   .delta = ws->v[2],
                   .w = ws->v[3],
-                  .rhs = ws->v[4]};
+                  .rhs = ws->v[4],
+                  .inv_u = ws->v[12]};
     guess_states(ws);
     // base = 0 whatever the guess: the limit is then the solution of least norm
     memset(p.base, 0, (size_t)s->n * sizeof *p.base);
@@ -557,7 +586,7 @@ static double take_step(Pivoting* p)
     return residual;
 }
 
-// The first proximal step is never the last: its residual is about eps |x|. So its x and w need not
+// The first proximal step is seldom the last: its residual is about eps |x|. So its x and w need not
 // be measured; they follow from the trial, w = w^ - eps delta. false: only measuring will do.
 static bool take_first_step(Pivoting* p)
 {
@@ -578,6 +607,19 @@ static bool take_first_step(Pivoting* p)
     }
     memcpy(p->ws->x, p->base, (size_t)p->n * sizeof *p->base);
     return true;
+}
+
+#define FAR_BELOW 1e-3 // of the tolerance: a residual that small needs no second step
+
+// Impulses so small that what the regularisation leaves of w, eps delta, is as good as nothing: pushes that undo penetrations.
+static bool is_first_enough(const Pivoting* p, double tolerance)
+{
+    double worst = 0.0;
+    for (int k = 0; k < p->m; k++) {
+        int i = p->active[k];
+        worst = fmax(worst, fabs(p->delta[i]) / p->ws->s.d[i]);
+    }
+    return p->eps * worst <= FAR_BELOW * tolerance;
 }
 
 // If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that
@@ -633,6 +675,9 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
         }
         info->iterations++;
         if (info->iterations == 1 && take_first_step(&p)) {
+            if (is_first_enough(&p, options->tolerance)) {
+                break;
+            }
             continue;
         }
         double residual = take_step(&p);

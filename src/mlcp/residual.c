@@ -8,7 +8,7 @@
 
 void itm_residual_project_disc(double* t, double r)
 {
-    double size = hypot(t[0], t[1]);
+    double size = itm_residual_length(t);
     if (size > r) {
         double scale = r / size;
         t[0] *= scale;
@@ -48,7 +48,7 @@ int itm_residual_project_polygon(double* t, double r, int k)
 
 void itm_residual_project_cone(double* n, double* t, double mu)
 {
-    double size = hypot(t[0], t[1]);
+    double size = itm_residual_length(t);
     if (size <= mu * *n) {
         return;
     }
@@ -105,7 +105,7 @@ static double measure_cone(const ItmMlcpContact* c, const double* x, const doubl
     double xt[2] = {x[t0], t1 != ITM_NONE ? x[t1] : 0.0};
 
     // (x_n, x_t) - (w_n + mu |w_t|, w_t), projected onto the cone
-    double yn = x[n] - (w[n] + c->mu * hypot(wt[0], wt[1]));
+    double yn = x[n] - (w[n] + c->mu * itm_residual_length(wt));
     double yt[2] = {xt[0] - wt[0], xt[1] - wt[1]};
     itm_residual_project_cone(&yn, yt, c->mu);
     return worse(fabs(x[n] - yn), worse(fabs(xt[0] - yt[0]), fabs(xt[1] - yt[1])));

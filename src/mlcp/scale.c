@@ -44,28 +44,81 @@ static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
+#define BAND_FROM 16 // rows: below, the whole matrix costs no more
+
+// Leading numbers of a row that are zero, at most n; eight at a time first, by their bits.
+static int count_zeros(const double* row, int n)
+{
+    int count = 0;
+    for (; count + 8 <= n; count += 8) {
+        uint64_t bits[8], any = 0;
+        memcpy(bits, row + count, sizeof bits);
+        for (int k = 0; k < 8; k++) {
+            any |= bits[k];
+        }
+        if (any != 0) {
+            break;
+        }
+    }
+    while (count < n && row[count] == 0.0) {
+        count++;
+    }
+    return count;
+}
+
+// Rows of mechanisms in a chain touch their neighbours only: where the zeros at both ends of the rows are more than half of a
+// symmetric H, pivoting does not touch them (20 loose joints in a chain, 36 rows: a solve takes a third of the time).
+static void find_band(ItmMlcpScaled* s, const ItmMlcpProblem* p)
+{
+    size_t count = 0;
+    for (int i = 0; i < s->n; i++) {
+        s->first[i] = s->is_symmetric && s->n >= BAND_FROM ? count_zeros(p->H + (size_t)i * (size_t)p->n, i) : 0;
+        count += (size_t)(i - s->first[i]);
+    }
+    s->is_banded = 4 * count < (size_t)s->n * (size_t)s->n;
+    // column j ends with the last row that reaches it
+    for (int i = s->n - 1, j = s->n - 1; i >= 0; i--) {
+        for (; j >= s->first[i]; j--) {
+            s->end[j] = i + 1;
+        }
+    }
+    for (int i = 0; i < s->n && !s->is_banded; i++) {
+        s->first[i] = 0;
+        s->end[i] = s->n;
+    }
+}
+
 // Returns whether all of H is finite: 0 times anything finite is 0, times anything else NaN.
 static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
     double sum[8] = {0};
+    memset(s->H, 0, (size_t)s->n * (size_t)s->ld * sizeof *s->H);
     for (int i = 0; i < s->n; i++) {
         const double* restrict from = p->H + (size_t)i * (size_t)p->n;
         const double* restrict d = s->d;
         double* restrict to = s->H + (size_t)i * (size_t)s->ld;
         double di = d[i];
-        for (int j = 0; j < s->n; j++) {
+        int first = s->first[i], end = s->end[i];
+        for (int j = first; j < end; j++) {
             to[j] = from[j] * (di * d[j]);
         }
-        for (int j = s->n; j < s->ld; j++) {
-            to[j] = 0.0;
-        }
-        for (int j = 0; j < s->ld; j += 8) {
+        for (int j = first / 8 * 8; j < end; j += 8) {
             for (int k = 0; k < 8; k++) {
                 sum[k] += 0.0 * to[j + k];
             }
         }
     }
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
+}
+
+void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, const int* rows, int m)
+{
+    const ItmMlcpScaled* s = &ws->s;
+    if (s->is_banded) {
+        ws->dense->multiply_band(w, s->H, s->ld, x, rows, m, s->first, s->end);
+    } else {
+        ws->dense->multiply_rows(w, s->H, s->ld, x, rows, m, s->ld);
+    }
 }
 
 // A box coupling with two tangents becomes two couplings of one row each: nothing else then needs
@@ -107,6 +160,7 @@ bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
     s->ld = itm_dense_pad(p->n);
     s->is_symmetric = p->is_symmetric;
     pick_scales(s, p);
+    find_band(s, p);
     if (!scale_matrix(s, p)) {
         return false;
     }

@@ -7,7 +7,9 @@
 #include "interim/mlcp.h"
 #include "mlcp/dense.h"
 
-enum { ITM_MLCP_NVEC = 12, ITM_MLCP_NINT = 3 };
+#include <math.h>
+
+enum { ITM_MLCP_NVEC = 13, ITM_MLCP_NINT = 4 };
 
 // The problem with every row brought to a diagonal near one: x = d x^, w = w^ / d, H^ = D H D. The
 // scales are powers of two, so scaling costs no rounding, and they are equal within a cone or
@@ -21,6 +23,9 @@ typedef struct ItmMlcpScaled {
     double* lo;        // lo / d; tangent rows: set by whoever fixes bounds     (n)
     double* up;        // up / d                                                (n)
     double* d;         // scale                                                 (n)
+    int* first;        // row i of H is zero outside the columns first_i        (n)
+    int* end;          //   .. end_i - 1                                        (n)
+    bool is_banded;    // and that spares most of a symmetric H
     int ncontact;
     ItmMlcpContact* contacts; // mu in scaled units: mu d_n / d_t                 (ncontact)
     int* tangent_of;          // contact a row is a tangent of, or ITM_NONE            (n)
@@ -70,6 +75,9 @@ static inline bool itm_mlcp_is_spent(const ItmMlcpOptions* options, const ItmMlc
     return options->effort > 0.0 && info->work >= options->effort;
 }
 
+// scale.c: w_i = H^_i x for the rows i = rows[0 .. m-1], all of 0 .. m-1 if rows is NULL; x padded with zeros to ld
+void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, const int* rows, int m);
+
 // mlcp.c: w^ = H^ x^ + b^ from ws->x, and the relative residual in the caller's units
 double itm_mlcp_measure(ItmMlcpWorkspace* ws);
 
@@ -95,6 +103,12 @@ double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, cons
 // The row that has it.
 int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w,
                             const int* tangent_of);
+
+// |t| of two tangents. hypot guards against overflow, which scaled impulses and velocities are far from, and takes ten times as long.
+static inline double itm_residual_length(const double* t)
+{
+    return sqrt(t[0] * t[0] + t[1] * t[1]);
+}
 
 // Projections onto the admissible set of a contact, in place; r is the radius mu x_n >= 0.
 void itm_residual_project_disc(double* t, double r);

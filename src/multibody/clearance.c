@@ -289,17 +289,16 @@ static ItmVec3 relative_velocity(const ItmData* d, const View* view, const ItmSp
 
 // Half of what the turning of both bodies does to the rate of a gap, per time: what a step h that ends with A v+ loses of the
 // gap is h^2 times that. Zero where the gaps of the paper are wanted, which are linear in the step.
-static double half_bias(const ItmData* d, const View* view, const ItmLoosePoint* point, double c, double h)
+static double half_bias(const ItmData* d, const ItmJoint* joint, const ItmLoosePoint* point, double c, double h)
 {
     if (d->bounded->feeds_gaps_back || h == 0.0) {
         return 0.0;
     }
-    ItmVec3 s_a = itm_vec_sub(point->point, d->x[view->body_a]), s_b = itm_vec_sub(point->point, d->x[view->body_b]);
-    ItmVec3 u = relative_velocity(d, view, d->twist, point->point);
-    ItmVec3 w_a = d->twist[view->body_a].ang, w_b = d->twist[view->body_b].ang;
-    ItmVec3 a = itm_vec_sub(itm_point_acceleration(d->accel_bias[view->body_b], w_b, s_b),
-                            itm_point_acceleration(d->accel_bias[view->body_a], w_a, s_a));
-    a = itm_vec_axpy(-2.0, itm_vec_cross(w_a, u), a);
+    ItmVec3 s_a = itm_vec_sub(point->point, d->x[joint->body_a]), s_b = itm_vec_sub(point->point, d->x[joint->body_b]);
+    ItmVec3 w_a = d->twist[joint->body_a].ang, w_b = d->twist[joint->body_b].ang;
+    ItmVec3 a = itm_vec_sub(itm_point_acceleration(d->accel_bias[joint->body_b], w_b, s_b),
+                            itm_point_acceleration(d->accel_bias[joint->body_a], w_a, s_a));
+    a = itm_vec_axpy(-2.0, itm_vec_cross(w_a, point->velocity), a);
     // where bodies turn so fast that this is more than the play, the expansion is worthless
     double most = 0.5 * c / (h * h);
     return fmin(most, fmax(-most, 0.5 * itm_vec_dot(point->normal, a)));
@@ -327,28 +326,25 @@ static const ItmSpatial* compute_free_twists(const ItmModel* m, ItmData* d, doub
 // inside, and keeps the energy of a sliding hub (velocities turn about the middle of the step, as in Verlet's method).
 static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_literal, double* bias)
 {
-    double length = itm_vec_norm(rho);
     ItmVec3 end = itm_vec_axpy(h, u, rho);
-    double far = itm_vec_norm(end);
+    double length2 = itm_vec_dot(rho, rho), far2 = itm_vec_dot(end, end), least2 = (CENTRED * c) * (CENTRED * c);
     *bias = 0.0;
-    if (is_literal && length > CENTRED * c) {
-        return itm_vec_scale(1.0 / length, rho);
+    if (is_literal && length2 > least2) {
+        return itm_vec_scale(1.0 / sqrt(length2), rho);
     }
-    if (far <= c || is_literal) {
-        return far > CENTRED * c ? itm_vec_scale(1.0 / far, end) : itm_vec(0, 0, 0);
+    if (far2 <= c * c || is_literal) {
+        return far2 > least2 ? itm_vec_scale(1.0 / sqrt(far2), end) : itm_vec(0, 0, 0);
     }
     double s = 0.0;
-    if (length < c) {
+    end = rho;
+    if (length2 < c * c) {
         // |rho + s h u| = c
-        double a2 = h * h * itm_vec_dot(u, u), a1 = h * itm_vec_dot(rho, u), a0 = length * length - c * c;
+        double a2 = h * h * itm_vec_dot(u, u), a1 = h * itm_vec_dot(rho, u), a0 = length2 - c * c;
         double root = sqrt(a1 * a1 - a2 * a0);
         s = a1 > 0.0 ? -a0 / (a1 + root) : (root - a1) / a2;
         end = itm_vec_axpy(s * h, u, rho);
-        length = itm_vec_norm(end);
-    } else {
-        end = rho;
     }
-    ItmVec3 n = itm_vec_scale(1.0 / length, end);
+    ItmVec3 n = itm_vec_scale(1.0 / itm_vec_norm(end), end);
     double u2 = fmax(0.0, itm_vec_dot(u, u) - itm_vec_dot(u, n) * itm_vec_dot(u, n));
     // (way left / c)^2: a step that goes round the circle has no curvature to speak of
     double turn2 = (1.0 - s) * (1.0 - s) * h * h * u2 / (c * c);
@@ -361,24 +357,22 @@ static void measure_radial(const ItmModel* m, ItmData* d, const View* view, cons
                            ItmLoosePoint* out, double h)
 {
     bool is_literal = d->bounded->feeds_gaps_back;
-    ItmVec3 delta = itm_vec_sub(out->point, view->p_a), u = relative_velocity(d, view, d->twist, out->point);
+    ItmVec3 delta = itm_vec_sub(out->point, view->p_a), u = out->velocity;
     ItmVec3 rho = itm_vec_axpy(-itm_vec_dot(axis, delta), axis, delta);
     ItmVec3 w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
     ItmVec3 n = find_outward(rho, w, loose->radial, h, is_literal, &out->bias);
-    if (h > 0.0 && itm_vec_norm(n) == 0.0) {
+    if (h > 0.0 && itm_vec_dot(n, n) == 0.0) {
         // in the centre and at rest there: along the free motion of the step
         u = relative_velocity(d, view, compute_free_twists(m, d, h), out->point);
         w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
         n = find_outward(rho, w, loose->radial, h, is_literal, &out->bias);
-        u = relative_velocity(d, view, d->twist, out->point);
     }
-    if (itm_vec_norm(n) == 0.0) {
+    if (itm_vec_dot(n, n) == 0.0) {
         n = view->R_a.x;
     }
     out->normal = itm_vec_neg(n);
     out->gap = h > 0.0 ? loose->radial - itm_vec_dot(n, rho) : loose->radial - itm_vec_norm(rho);
-    out->rate = -itm_vec_dot(n, u);
-    out->bias += half_bias(d, view, out, loose->radial, h);
+    out->rate = -itm_vec_dot(n, out->velocity);
     out->contact = itm_vec_axpy(-loose->radius, n, out->point);
     if (loose->type == ITM_JOINT_SPHERICAL) {
         itm_vec_make_tangents(out->tangent, n);
@@ -389,27 +383,27 @@ static void measure_radial(const ItmModel* m, ItmData* d, const View* view, cons
 }
 
 // A point in front of a plane that is fixed in body a; `normal` points to the point.
-static void measure_plane(const ItmData* d, const View* view, const ItmLoose* loose, ItmLoosePoint* out, ItmVec3 normal,
-                          ItmVec3 along, double distance, double h)
+static void measure_plane(ItmLoosePoint* out, ItmVec3 normal, ItmVec3 along, double distance)
 {
     out->normal = normal;
     out->tangent[0] = along;
     out->tangent[1] = itm_vec_cross(normal, along);
     out->gap = distance;
-    out->rate = itm_vec_dot(normal, relative_velocity(d, view, d->twist, out->point));
-    out->bias = half_bias(d, view, out, loose->radial, h);
+    out->rate = itm_vec_dot(normal, out->velocity);
+    out->bias = 0.0;
     out->contact = out->point;
 }
 
 // Corner i of the section on the face at z, against the plane of edge k                                  [clearance, eq. 38]
 static void measure_corner(const ItmData* d, const View* view, const ItmLoose* loose, ItmLoosePoint* out, int i, int k,
-                           double z, double h)
+                           double z)
 {
     ItmVec3 in_b = itm_vec(loose->corner[2 * i], loose->corner[2 * i + 1], z);
     out->point = itm_vec_add(view->p_b, itm_mat_mul_vec(&view->R_b, in_b));
+    out->velocity = relative_velocity(d, view, d->twist, out->point);
     ItmVec3 outward = itm_mat_mul_vec(&view->R_a, itm_vec(loose->normal[2 * k], loose->normal[2 * k + 1], 0));
     double distance = loose->offset[k] - itm_vec_dot(outward, itm_vec_sub(out->point, view->p_a));
-    measure_plane(d, view, loose, out, itm_vec_neg(outward), view->R_a.z, distance, h);
+    measure_plane(out, itm_vec_neg(outward), view->R_a.z, distance);
 }
 
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
@@ -420,6 +414,7 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
     View view = look(d, joint);
     if (loose->type == ITM_JOINT_SPHERICAL) {
         points[0].point = view.p_b;
+        points[0].velocity = relative_velocity(d, &view, d->twist, view.p_b);
         measure_radial(m, d, &view, loose, itm_vec(0, 0, 0), &points[0], h);
         return;
     }
@@ -427,21 +422,23 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
         int n = loose->ncorner;
         for (int i = 0; i < 2 * n; i++) {
             double z = i < n ? -loose->half_length : loose->half_length;
-            measure_corner(d, &view, loose, &points[2 * i], i % n, (i + n - 1) % n, z, h);
-            measure_corner(d, &view, loose, &points[2 * i + 1], i % n, i % n, z, h);
+            measure_corner(d, &view, loose, &points[2 * i], i % n, (i + n - 1) % n, z);
+            measure_corner(d, &view, loose, &points[2 * i + 1], i % n, i % n, z);
         }
         return;
     }
     for (int k = 0; k < 2; k++) {
         double side = k == 0 ? -1.0 : 1.0;
         points[k].point = itm_vec_axpy(side * loose->half_length, view.R_b.z, view.p_b);
+        points[k].velocity = relative_velocity(d, &view, d->twist, points[k].point);
         measure_radial(m, d, &view, loose, view.R_a.z, &points[k], h);
         if (loose->type == ITM_JOINT_REVOLUTE) {
             // the stops are the hub's length and the play apart                                          [clearance, eq. 41]
             points[2 + k].point = points[k].point;
+            points[2 + k].velocity = points[k].velocity;
             double z = itm_vec_dot(view.R_a.z, itm_vec_sub(points[k].point, view.p_a));
-            measure_plane(d, &view, loose, &points[2 + k], itm_vec_scale(-side, view.R_a.z), view.R_a.x,
-                          loose->half_length + loose->axial - side * z, h);
+            measure_plane(&points[2 + k], itm_vec_scale(-side, view.R_a.z), view.R_a.x,
+                          loose->half_length + loose->axial - side * z);
         }
     }
 }
@@ -519,7 +516,7 @@ static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* jo
     return row;
 }
 
-static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int index, int k)
+static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int index, int k, double h)
 {
     const ItmLoose* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
@@ -528,7 +525,7 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
     int normal = b->nrow;
     ItmBoundRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
     row->gap = point->gap;
-    row->bias = point->bias;
+    row->bias = point->bias + half_bias(d, joint, point, loose->radial, h);
     row->lo = 0.0;
     row->restitution = loose->restitution;
     row->stiffness = loose->stiffness;
@@ -554,23 +551,23 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
 }
 
 // Whether a step h could close the gap: twice its present way, because the forces are not known yet, twice what weight does, and a
-// quarter of the play. The stepper that minimises over h wants them all.
-static bool is_in_reach(const ItmModel* m, const ItmData* d, const ItmLoose* loose, int k, double h)
+// quarter of the play; weight is that of a unit mass. The stepper that minimises over h wants them all.
+static bool is_in_reach(const ItmData* d, const ItmLoose* loose, int k, double h, double weight)
 {
     const ItmLoosePoint* point = &d->loose_points[loose->first_point + k];
     double play = is_stop(loose, k) ? loose->axial : loose->radial;
-    double reach = 2.0 * h * (fabs(point->rate) + h * itm_vec_norm(m->gravity)) + 0.25 * play;
+    double reach = 2.0 * h * (fabs(point->rate) + h * weight) + 0.25 * play;
     return d->bounded->feeds_gaps_back || point->gap <= reach;
 }
 
 // The next points in reach from k on, as many as a block can hold, in a block of their own. Returns the point behind them.
-static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h)
+static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h, double weight)
 {
     const ItmLoose* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
     int nrow = 0, end = k;
     for (; end < loose->npoint; end++) {
-        int n = is_in_reach(m, d, loose, end, h) ? count_rows(loose, end) : 0;
+        int n = is_in_reach(d, loose, end, h, weight) ? count_rows(loose, end) : 0;
         if (nrow + n > ITM_BLOCK_MAX) {
             break;
         }
@@ -578,8 +575,8 @@ static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h)
     }
     ItmBoundBlock* block = nrow > 0 ? itm_bounded_add_block(m, d->bounded, joint->body_a, joint->body_b, nrow) : NULL;
     for (; block != NULL && k < end; k++) {
-        if (is_in_reach(m, d, loose, k, h)) {
-            add_point(m, d, block, index, k);
+        if (is_in_reach(d, loose, k, h, weight)) {
+            add_point(m, d, block, index, k, h);
         }
     }
     return end;
@@ -587,10 +584,11 @@ static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h)
 
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
 {
+    double weight = itm_vec_norm(m->gravity);
     for (int i = 0; i < m->nloose; i++) {
         itm_clearance_measure(m, d, i, h);
         for (int k = 0; k < m->loose[i].npoint;) {
-            k = add_points(m, d, i, k, h);
+            k = add_points(m, d, i, k, h, weight);
         }
     }
 }

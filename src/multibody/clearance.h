@@ -11,12 +11,13 @@
 // A gap in the present state, world axes.
 typedef struct ItmLoosePoint {
     ItmVec3 point;       // of the hub: end of its centre line, centre of the socket, or corner     m
+    ItmVec3 velocity;    // of that point, seen from body a                                         m/s
     ItmVec3 contact;     // where the two would touch                                               m
     ItmVec3 normal;      // unit: the way that opens the gap
     ItmVec3 tangent[2];  // complete it
     double  gap;         // < 0: penetration                                                        m
     double  rate;        // its rate                                                                m/s
-    double  bias;        // what curvature adds to the rate of the end of the step, per time        m/s^2
+    double  bias;        // what the curvature of the gap adds to the rate of the end of the step, per time  m/s^2
 } ItmLoosePoint;
 
 // Whether a joint has play.

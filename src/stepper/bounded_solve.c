@@ -311,14 +311,19 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
     if (deepest >= -SLOP || b->feeds_gaps_back) {
         return ITM_OK;
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && count < n; i++) {
         size_t from = (size_t)b->local[b->global[i]];
         for (int j = 0; j < count; j++) {
             b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
         }
+    }
+    for (int i = 0; i < count; i++) {
         b->island_b[i] = fmax(b->rows[b->global[i]].gap, -MAX_PUSH);
         b->island_lo[i] = 0.0;
         b->island_up[i] = INFINITY;
+        // what penetrates or touches is pushed: nearly the answer already, without the sweeps of a cold start
+        b->island_x[i] = 0.0;
+        b->island_state[i] = b->island_b[i] < SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
     }
     ItmMlcpProblem problem = {.n = count,
                               .H = b->H,
@@ -328,6 +333,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
                               .is_symmetric = true};
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.effort = d->model->contact_options.effort;
+    options.warm_start = true;
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
     if (status == ITM_OK) {

@@ -1,0 +1,81 @@
+#include "check.h"
+
+#include "base/clock.h"
+#include "cosim/pool.h"
+
+enum { MOST_JOBS = 9 };
+
+typedef struct Tally {
+    long done[MOST_JOBS];
+    long work; // turns of a loop, so that jobs overlap
+} Tally;
+
+static void count_job(void* context, int job)
+{
+    Tally* tally = context;
+    for (volatile long i = 0; i < tally->work; i++) {
+    }
+    tally->done[job]++;
+}
+
+static void wait_for(double seconds)
+{
+    double start = itm_clock();
+    while (itm_clock() - start < seconds) {
+    }
+}
+
+// Calls of 1 to 9 jobs: each job is done once, and is done when the call returns, whether threads are awake, asleep (after a pause
+// longer than they look out) or about to be either.
+static void every_job_is_done_once_when_the_call_returns(void** state)
+{
+    (void)state;
+    for (int nthread = 2; nthread <= 5; nthread++) {
+        ItmPool* pool = itm_pool_create(nthread);
+        assert_non_null(pool);
+        Tally tally = {.work = 0};
+        long expected[MOST_JOBS] = {0};
+        for (int call = 0; call < 4000; call++) {
+            int njob = 1 + call % MOST_JOBS;
+            tally.work = call % 7 * 20;
+            itm_pool_run(pool, count_job, &tally, njob);
+            for (int job = 0; job < MOST_JOBS; job++) {
+                expected[job] += job < njob;
+                assert_int_equal(tally.done[job], expected[job]);
+            }
+            if (call % 400 == 0) {
+                wait_for(2e-4 * (call / 400 % 3));
+            }
+        }
+        itm_pool_destroy(pool);
+    }
+}
+
+static void a_pool_that_never_worked_ends(void** state)
+{
+    (void)state;
+    for (int k = 0; k < 20; k++) {
+        ItmPool* pool = itm_pool_create(3);
+        assert_non_null(pool);
+        wait_for(k % 2 * 3e-4);
+        itm_pool_destroy(pool);
+    }
+}
+
+static void without_a_pool_jobs_follow_each_other(void** state)
+{
+    (void)state;
+    Tally tally = {.work = 0};
+    itm_pool_run(NULL, count_job, &tally, 3);
+    assert_int_equal(tally.done[0] + tally.done[1] + tally.done[2], 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_job_is_done_once_when_the_call_returns),
+        cmocka_unit_test(a_pool_that_never_worked_ends),
+        cmocka_unit_test(without_a_pool_jobs_follow_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
