@@ -19,11 +19,6 @@ export default {
   run(tools) {
     const found = CASES.map(({ name, options }, i) => ({ name, ...runManoeuvre(tools, MODEL, options, `case${i + 1}`) }));
     const words = found.map(({ name, coupled, words }) => `${name} ${words}, condition number up to ${largest(coupled, "rim.arm.condition", 1.5, 2.9).toExponential(0)} from 1.5 s to 2.9 s`);
-    return { name, coupled, whole, error: distances(coupled, whole, vector("tool.P.position")) };
-    });
-    const words = found.map(({ name, coupled, error }) =>
-      `${name}: ${mm(peak(error, 0, 5))} before the push at 5 s, ${mm(peak(error, 5))} after it, condition number up to ${largest(coupled, "rim.arm.condition", 1.5, 2.9).toExponential(0)}`);
-    const toWall = (rows) => rows.map((r) => [r.time, WALL - r["tool.P.position.x"]]);
     return {
       measured: `P against the monolithic run: ${words.join("; ")}.`,
       matched: found.every(({ before }) => before < 0.015) ? "partly" : false,

@@ -34,6 +34,13 @@ export function orderOf(steps, errors) {
   return x.reduce((sum, v, i) => sum + (v - mx) * (y[i] - my), 0) / x.reduce((sum, v) => sum + (v - mx) ** 2, 0);
 }
 
+/** Correlation of two lists of numbers. */
+export function correlation(a, b) {
+  const mean = (x) => x.reduce((s, v) => s + v, 0) / x.length, ma = mean(a), mb = mean(b);
+  const dot = (f) => a.reduce((s, _, k) => s + f(k), 0);
+  return dot((k) => (a[k] - ma) * (b[k] - mb)) / Math.sqrt(dot((k) => (a[k] - ma) ** 2) * dot((k) => (b[k] - mb) ** 2));
+}
+
 /** When a column first is not zero in any of the runs. */
 export function firstTime(name, ...runs) {
   return Math.min(...runs.map((rows) => rows.find((r) => r[name] > 0)?.time ?? Infinity));

@@ -24,8 +24,8 @@ function logTicks(low, high) {
 
 function label(value) {
   if (value === 0) return "0";
-  const size = Math.abs(value);
-  return size >= 1e5 || size < 1e-3 ? value.toExponential().replace("e+", "e") : String(Number(value.toPrecision(6)));
+  const size = Math.abs(value), short = Number(value.toPrecision(6));
+  return size >= 1e5 || size < 1e-3 ? short.toExponential().replace("e+", "e") : String(short);
 }
 
 function axisOf(values, { log = false, from, to }) {
