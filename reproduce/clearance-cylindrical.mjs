@@ -10,7 +10,7 @@ export default {
   item: "Figs. 9 to 15",
   title: "Slider on a rod with play",
   says:
-    "The force tilts the slider until its left end touches the shaft from above and its right end from below; then it moves off along the shaft, its velocity a straight line and its way a parabola. The equations of motion hold to 1e-9 " +
+    "The force tilts the slider: one end descends and the other rises until both touch the shaft; then it moves off along the shaft, its velocity a straight line and its way a parabola. The equations of motion hold to 1e-9 " +
     "and gaps to 1e-10. Across the axis it keeps small periodic velocities, and the step size keeps jumping between its bounds.",
   run({ run }) {
     const { rows } = run("examples/clearance-cylindrical.yaml");
@@ -32,7 +32,7 @@ export default {
         "Motion and forces agree. The small oscillations across the axis, and the jumps of the step size that follow them, do not appear: the paper puts them down to numerical perturbations, and here the step's problem is solved exactly " +
         "instead of by a general optimiser, so that nothing perturbs the symmetry.",
       charts: [
-        chart({ title: "Height of the two ends of the hub", y: { label: "y" }, lines: [-10, 10].map((z) => ({ name: z < 0 ? "left end" : "right end", points: rows.map((r) => [r.time, tilt(r, "slider", z)]) })) }),
+        chart({ title: "Height of the two ends of the hub", y: { label: "y" }, lines: [-10, 10].map((z) => ({ name: `end at z = ${z}`, points: rows.map((r) => [r.time, tilt(r, "slider", z)]) })) }),
         chart({ title: "Contact forces", y: { label: "N" }, lines: [1, 2].map((k) => ({ name: `end ${k}`, points: curve(rows, `joint.normal_force.${k}`) })) }),
         chart({ title: "Velocity and way along the rod", y: {}, lines: [{ name: "velocity", points: curve(rows, "slider.velocity.z") }, { name: "way", points: curve(rows, "slider.position.z") }] }),
         chart({ title: "Step size", y: { label: "ms" }, lines: [{ name: "step", points: curve(rows, "step.size", 1e3) }] }),

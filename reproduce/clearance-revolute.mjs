@@ -30,7 +30,7 @@ export default {
       matched: Math.max(...apart) < 3 && likeness > 0.9 && along(loose) > 0.05 && along(ideal) < 1e-6 && last["joint.impacts"] > 1,
       why: "The inertia is that of an L-shaped rod with the printed centre of mass, as the paper leaves it out.",
       charts: [
-        chart({ title: "Height of the ends of the hub", y: { label: "y" }, lines: [-10, 10].map((z) => ({ name: z < 0 ? "left" : "right", points: hub(loose, z) })) }),
+        chart({ title: "Height of the ends of the hub", y: { label: "y" }, lines: [-10, 10].map((z) => ({ name: `end at z = ${z}`, points: hub(loose, z) })) }),
         chart({ title: "Vertical force of the joint (peaks cut)", y: { label: "N", from: -60, to: 120 }, lines: [{ name: "loose", points: curve(loose, "joint.force.y") }, { name: "ideal", points: curve(ideal, "joint.force.y"), dashed: true }] }),
         chart({ title: "The same averaged over 0.2 s", y: { label: "N" }, lines: [{ name: "loose", points: means[0] }, { name: "ideal", points: means[1], dashed: true }] }),
         chart({ title: "Centre of mass, height", y: { label: "y" }, lines: [{ name: "loose", points: curve(loose, "pendulum.position.y") }, { name: "ideal", points: curve(ideal, "pendulum.position.y"), dashed: true }] }),
