@@ -173,6 +173,16 @@ torque_tables_of_the_arm_come_from_their_models() {
     err_has "no column drive1.torque"
 }
 
+the_manual_page_has_every_command_and_option() {
+    sed 's/\\-/-/g' "$source/docs/man/interim.1" >page.txt
+    for command in $("$interim" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+        grep -qx "\.B $command" page.txt || [ "$command" = help ] || fail "manual page: no command $command"
+        for option in $("$interim" help "$command" 2>/dev/null | sed -n 's/^  \(-., \|    \)\(--[a-z]*\) .*/\2/p'); do
+            grep -qE -- "(\" |B |BR )$option( |\$)" page.txt || fail "manual page: no option $option of $command"
+        done
+    done
+}
+
 # ---------------------------------------------------------------------------- breakdown and signals
 
 a_breakdown_is_status_2_and_leaves_results() {
@@ -520,6 +530,7 @@ run_case two_runs_give_the_same_bytes
 run_case an_output_that_cannot_be_written_is_status_1
 run_case a_full_disk_is_status_1_and_keeps_the_older_file
 run_case every_example_runs_to_its_end
+run_case the_manual_page_has_every_command_and_option
 run_case torque_tables_of_the_arm_come_from_their_models
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case an_interrupted_run_leaves_results
