@@ -122,7 +122,7 @@ table.tally td, table.tally th { padding-right: 1.4rem; }
 
 function pageOf(results, left) {
   const style = readFileSync(join(root, "web/report.css"), "utf8") + STYLE;
-  const place = (r) => Number(/\d+/.exec(r.item)?.[0] ?? 0); // of its first figure
+  const place = (r) => Number(/\d+/.exec(r.item)?.[0] ?? 999); // of its first figure
   const papers = PAPERS.map((paper) => [paper, results.filter((r) => r.paper === paper).sort((a, b) => place(a) - place(b))]).filter(([, list]) => list.length);
   const count = (list, word) => list.filter((r) => (word === "partly" ? typeof r.matched === "string" : r.matched === (word === "matched"))).length;
   const tally = papers.map(([paper, list]) => `<tr><td><a href="#${paper}">${paper}</a></td><td class="num">${list.length}</td>${["matched", "partly", "not"].map((w) => `<td class="num">${count(list, w) || ""}</td>`).join("")}</tr>`);
