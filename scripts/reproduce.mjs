@@ -107,7 +107,7 @@ ${table ? tableOf(table) : ""}${charts.length ? `<div class="charts">${charts.jo
 }
 
 const STYLE = `
-header, main.text { max-width: 78rem; } main.text > h2 { margin-top: 2.4rem; border-bottom: 2px solid var(--grid); } main a { color: var(--accent); }
+header, main.text { max-width: 78rem; } main.text > h2 { margin-top: 2.4rem; border-bottom: 2px solid var(--grid); } header a, main a { color: var(--accent); }
 .cite { color: var(--muted); margin: 0.2rem 0 0.8rem; }
 .card { background: var(--card); border: 1px solid var(--grid); border-radius: 10px; padding: 0.7rem 1.1rem 0.8rem; margin: 0.9rem 0; }
 .card h3 { margin: 0.2rem 0 0.5rem; font-size: 1.06rem; } .card h3 .verdict { font-size: 0.8rem; margin-right: 0.4rem; } .card small { color: var(--muted); font-weight: 400; }
