@@ -127,6 +127,7 @@ do_test() {
         run_tests build-asan "asan: tests"
         check "references" scripts/check-references.sh
         check "notation" scripts/check-notation.sh
+        check "keys of model files" scripts/check-model-file.sh
     else
         failed=$((failed + 1))
     fi

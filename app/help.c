@@ -24,7 +24,9 @@ void app_help_print_command(const AppCommand* command)
 
 void app_help_print_overview(void)
 {
-    printf("Interim %s: simulates mechanisms and hydraulic circuits described in YAML files\n\n"
+    printf("Interim %s: machines that collide, stick and rattle, and what moves them\n\n"
+           "Simulates mechanisms with contact, and couples them at large steps, without iterating, to hydraulics,\n"
+           "controls and other mechanisms, by reduced interface models. Models are YAML files, or URDF.\n\n"
            "usage: interim COMMAND FILE... [OPTION]...\n\n",
            itm_version());
     for (int i = 0; app_commands[i] != NULL; i++) {

@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-import { achievable, describe, ENERGY } from "./crane-common.js";
+import { chart } from "../scripts/chart.mjs";
+import { achievable, describe, ENERGY, energyChart, madeOf } from "./crane-common.js";
 
 const STEPS = [1, 2, 3, 4, 5, 6, 8, 10];
 
 export default {
   paper: "cranes",
   item: "Figs. 9 and 11",
+  title: "One cylinder: which communication step can be reached",
   says:
-    "Single-actuator crane, forces held: the energy that the coupling makes grows slowly with the communication step and then takes off. Coupling by velocity and " +
-    "pressure reaches larger steps than by velocity and force. Polynomial extrapolation does in most cases better than the interface model.",
+    "Forces held, mechanism of index 1: the energy that the coupling makes grows slowly with the communication step and then takes off. Coupling by velocity and " +
+    "pressure reaches larger steps than by velocity and force. Polynomial extrapolation does in most cases better than the interface model, in accuracy and in the step that can be reached; the interface model's rates are worse, its lengths deviate less.",
   run({ sweep }) {
-    const rows = sweep("examples/crane-single.yaml", ["--every", "1.2s", "--set", "cosim.exchange=hold", "--over", "cosim.variables=velocity-force,velocity-pressure",
-      "--over", "cosim.coupling=quadratic,rim", "--over", `cosim.macro_step=${STEPS.map((s) => `${s}ms`).join(",")}`, "--signals", "crane.cyl1.length"]);
+    const rows = sweep("examples/crane-single.yaml", ["--every", "120ms", "--set", "cosim.exchange=hold", "--over", "cosim.variables=velocity-force,velocity-pressure",
+      "--over", "cosim.coupling=quadratic,rim", "--over", `cosim.macro_step=${STEPS.map((s) => `${s}ms`).join(",")}`, "--reference", "cosim.coupling=monolithic", "--reference", "cosim.macro_step=1ms",
+      "--reference", "cosim.variables=velocity-force", "--signals", "crane.cyl1.length,crane.cyl1.rate"]);
     const own = sweep("examples/crane-single.yaml", ["--every", "1.2s", "--over", "cosim.macro_step=10ms,20ms,40ms,50ms,60ms,100ms", "--signals", "crane.cyl1.length"], "impulse");
-    const reach = (variables, coupling) => achievable(rows.filter((r) => r["cosim.variables"] === variables && r["cosim.coupling"] === coupling));
-    const force = [reach("velocity-force", "quadratic"), reach("velocity-force", "rim")];
-    const pressure = [reach("velocity-pressure", "quadratic"), reach("velocity-pressure", "rim")];
+    const of = (variables, coupling) => rows.filter((r) => r["cosim.variables"] === variables && r["cosim.coupling"] === coupling);
+    const groups = ["velocity-force", "velocity-pressure"].flatMap((v) => ["quadratic", "rim"].map((c) => [`${v}, ${c === "rim" ? "interface model" : "extrapolation"}`, of(v, c)]));
+    const [force, pressure] = ["velocity-force", "velocity-pressure"].map((v) => ["quadratic", "rim"].map((c) => achievable(of(v, c))));
     const last = own.filter((r) => r.verdict === "finished").at(-1);
-    const isPressureBetter = pressure[0] >= force[0] && pressure[1] >= force[1] && (pressure[0] > force[0] || pressure[1] > force[1]);
+    const isPressureBetter = pressure[0] > force[0] && pressure[1] > force[1];
+    const atThree = ["quadratic", "rim"].map((c) => madeOf(of("velocity-force", c).find((r) => Math.abs(r["cosim.macro_step"] - 3e-3) < 1e-9)));
+    const rmsAt = (ms, what) => ["quadratic", "rim"].map((c) => of("velocity-force", c).find((r) => Math.abs(r["cosim.macro_step"] - ms * 1e-3) < 1e-9)[`crane.cyl1.${what}.rms`]);
+    const [rates, lengths] = [rmsAt(3, "rate"), rmsAt(3, "length")];
+    const error = (what, unit) => chart({ title: `RMS error of the ${what}`, x: { label: "communication step, ms", log: true }, y: { label: unit, log: true }, lines: groups.map(([name, list]) => ({
+      name, points: list.map((r) => (r.verdict === "finished" ? [r["cosim.macro_step"] * 1e3, r[`crane.cyl1.${what}.rms`]] : [NaN, NaN])), dots: true })) });
+    const isReachBetter = force[0] >= force[1] && pressure[0] >= pressure[1];
     return {
       measured:
-        `largest step before the take-off, extrapolation / interface model: velocity-force ${describe(force)}, velocity-pressure ${describe(pressure)}. ` +
-        `With impulses exchanged: ${(last["cosim.macro_step"] * 1e3).toFixed(0)} ms with ${last[ENERGY].toExponential(1)} J made by the coupling`,
-      matched: isPressureBetter ? (pressure[0] >= pressure[1] || force[0] >= force[1] ? true : "partly") : false,
-      why: isPressureBetter ? "" : "Runs coupled by velocity and pressure break down in their first steps here, which the paper does not see.",
+        `Largest step before the take-off, extrapolation / interface model: velocity-force ${describe(force)}, velocity-pressure ${describe(pressure)}. At 3 ms, velocity-force, the coupling makes ${atThree[0].toFixed(1)} J with extrapolation and ${atThree[1].toFixed(1)} J with the interface model; the RMS error of the rate is ${(1e3 * rates[0]).toPrecision(2)} and ${(1e3 * rates[1]).toPrecision(2)} mm/s, that of the length ${(1e6 * lengths[0]).toPrecision(2)} and ${(1e6 * lengths[1]).toPrecision(2)} µm. ` +
+        `With impulses exchanged instead of held forces (not in the paper) the interface model reaches ${(last["cosim.macro_step"] * 1e3).toFixed(0)} ms with ${last[ENERGY].toFixed(2)} J.`,
+      matched: isPressureBetter ? (isReachBetter ? true : "partly") : false,
+      why: isReachBetter ? "" :
+        "Slow growth and take-off, and velocity–pressure before velocity–force, are as in the paper. So is the accuracy: where both are stable, extrapolation makes less energy. But the interface model reaches one millisecond further here. Joystick, throttle and one hose volume are not given in the paper, and the take-off of extrapolation depends on them; " +
+        "an independent computation of the same reading also finds the interface model's limit near 5 ms.",
+      charts: [energyChart(groups), error("rate", "m/s"), error("length", "m")],
     };
   },
 };

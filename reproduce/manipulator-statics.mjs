@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 export default {
   paper: "contact-rim",
-  item: "section 5.2, valve openings at rest",
+  item: "section 5.2",
+  title: "Manipulator: valve openings at rest",
   says: "The manipulator rests at the start with valve displacements 0.4416 and 0.4871.",
   run({ run }) {
     const { rows } = run("examples/manipulator.yaml", [
@@ -10,7 +11,7 @@ export default {
     ]);
     const k1 = rows[0]["hydraulics.valve1.spool"], k2 = rows[0]["hydraulics.valve2.spool"];
     return {
-      measured: `${k1.toFixed(6)} and ${k2.toFixed(6)}, found by the static start`,
+      measured: `${k1.toFixed(6)} and ${k2.toFixed(6)}, found by the static start.`,
       matched: Math.abs(k1 - 0.4416) < 5e-5 && Math.abs(k2 - 0.4871) < 5e-5, // four digits are printed
     };
   },

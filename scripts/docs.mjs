@@ -14,16 +14,17 @@ const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&
 
 // ---------------------------------------------------------------------------- what there is
 
-/** Sections of the site: title, and pages by their place under docs/. What is not listed comes last, under "More". */
+/** Sections of the site: title, which pages under docs/, and those of them that come first. Pages of no section come last, under "More". */
 const SECTIONS = [
-  ["Begin", ["guide/getting-started.md"]],
-  ["Guide", /^guide\//],
-  ["Tutorials", /^tutorials\//],
-  ["Theory", /^theory/],
-  ["Reference", /^reference\//],
-  ["Project", /^(architecture|benchmarks)/],
+  ["Begin", /^guide\/getting-started/, []],
+  ["Tutorials", /^tutorials\//, ["manipulator", "cranes", "clearance", "arm", "capture"]],
+  ["Guide", /^guide\//, ["results", "reports", "sweep", "contact", "clearance", "hydraulics", "control", "cosim", "robots", "log-crane"]],
+  ["Reference", /^reference\//, []],
+  ["Theory", /^theory/, ["theory", "theory-contact-geometry", "theory-mlcp", "theory-clearance", "theory-flexible", "theory-hydraulics", "theory-control", "theory-cosim"]],
+  ["Project", /^(architecture|benchmarks)/, []],
 ]; // the changelog joins the last
-const GALLERY = ["manipulator", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "robot", "pick-and-place", "clearance-slider-crank", "flexible-pendulum"];
+const GALLERY = ["manipulator", "log-crane", "arm-capture", "arm-manoeuvre1", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "robot", "pick-and-place",
+  "clearance-slider-crank", "clearance-revolute", "flexible-pendulum"];
 
 function findPages(folder = "") {
   return readdirSync(join(root, "docs", folder), { withFileTypes: true }).flatMap((entry) => {
@@ -34,6 +35,12 @@ function findPages(folder = "") {
 
 function titleOf(text, path) {
   return /^#\s+(.+)$/m.exec(text)?.[1].replace(/[`*]/g, "") ?? path;
+}
+
+/** A title as the menu has it: without what its section says, and not too long. */
+function shortTitleOf(text, path) {
+  const title = titleOf(text, path).replace(/^(Tutorial|Theory): /, "").replace(/^(.{6,}?)[:,] .*$/, "$1");
+  return title[0].toUpperCase() + title.slice(1);
 }
 
 // ---------------------------------------------------------------------------- markdown
@@ -65,10 +72,26 @@ marked.use({
 
 function renderMarkdown(text) {
   slugs.clear();
-  return marked.parse(text);
+  return withContents(marked.parse(text));
+}
+
+/** Long pages get a list of their sections behind the title. */
+function withContents(html) {
+  const sections = [...html.matchAll(/<h2 id="([^"]*)">(.*?)<\/h2>/g)];
+  if (sections.length < 6) return html;
+  const list = sections.map(([, id, text]) => `<a href="#${id}">${text.replace(/<\/?a[^>]*>/g, "")}</a>`).join("");
+  return html.replace("</h1>", `</h1><p class="contents">${list}</p>`);
 }
 
 // ---------------------------------------------------------------------------- headers
+
+/** Functions and types that a piece of a header declares. */
+function namesOf(code) {
+  const functions = [...code.matchAll(/\b(itm_\w+)\s*\(/g)].map((m) => m[1]), types = [...code.matchAll(/^(?:typedef .*?|\} ?)(Itm\w+);/gm)].map((m) => m[1]);
+  return [...new Set([...functions, ...types])];
+}
+
+const declared = []; // [name, header]
 
 /** A header as a page: its first comment, then each declaration with the comment before it. */
 function renderHeader(name, text) {
@@ -78,7 +101,9 @@ function renderHeader(name, text) {
   let depth = 0;
   const flush = () => {
     const words = comment.filter((line) => !/^SPDX|^clang-format/.test(line)).join("\n");
-    if (code.length) parts.push(`<div class="declaration">${paragraphs(words)}<pre><code>${escape(code.join("\n"))}</code></pre></div>`);
+    const names = namesOf(code.join("\n").replace(/\/\/.*$/gm, "")).filter((n) => !declared.some(([other, header]) => other === n && header === name));
+    declared.push(...names.map((n) => [n, name]));
+    if (code.length) parts.push(`<div class="declaration">${names.map((n) => `<a id="${n}"></a>`).join("")}${paragraphs(words)}<pre><code>${escape(code.join("\n"))}</code></pre></div>`);
     else if (words.trim()) parts.push(paragraphs(words));
     comment = [];
     code = [];
@@ -118,7 +143,10 @@ article { overflow-wrap: anywhere; } article h1 { font-size: 1.9rem; } article h
 article a { color: var(--accent); } article img { max-width: 100%; border: 1px solid var(--grid); border-radius: 8px; }
 article pre { background: var(--card); border: 1px solid var(--grid); border-radius: 8px; padding: 0.7rem 0.9rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.45; }
 article pre.words { background: none; border: 0; padding: 0; white-space: pre-wrap; font-family: inherit; font-size: inherit; }
-article table { display: block; overflow-x: auto; margin: 0.8rem 0; } article th, article td { padding: 0.35rem 0.9rem 0.35rem 0; }
+article table { display: block; overflow-x: auto; margin: 0.8rem 0; } article th, article td { padding: 0.35rem 0.9rem 0.35rem 0; overflow-wrap: break-word; }
+article .contents { display: flex; flex-wrap: wrap; gap: 0.1rem 1.1rem; font-size: 0.9rem; } article ul.names { columns: 3 14rem; list-style: none; padding: 0; font-size: 0.86rem; }
+article ul.gallery { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 0.7rem; } article ul.gallery li { background: var(--card); border: 1px solid var(--grid); border-radius: 8px; padding: 0.6rem 0.8rem; }
+article ul.gallery small { display: block; color: var(--muted); }
 .declaration { margin: 1rem 0; } .declaration p { margin: 0.3rem 0; }
 @media (max-width: 800px) { main.doc { grid-template-columns: minmax(0, 1fr); } main.doc nav { position: static; max-height: none; } }`;
 const style = readFileSync(join(root, "web/report.css"), "utf8") + STYLE;
@@ -147,8 +175,10 @@ function makeGallery() {
       process.exitCode = 1;
       return [];
     }
-    const title = /^title:\s*(.*)$/m.exec(readFileSync(join(root, model), "utf8"))?.[1] ?? name;
-    return [[name, title.replace(/^"|"$/g, "")]];
+    const text = readFileSync(join(root, model), "utf8"), title = /^title:\s*(.*)$/m.exec(text)?.[1] ?? name;
+    // what it is: the first sentence of its first comment, without a citation
+    const comment = /^((?:# .*\n)+)/.exec(text)?.[1].replace(/^# /gm, "").replace(/\s*\n/g, " ") ?? "";
+    return [[name, title.replace(/^"|"$/g, ""), comment.replace(/\s*\[[^\]]*\]/g, "").replace(/^(.*?[.?:])(\s.*|$)/, "$1").replace(/:$/, ".")]];
   });
 }
 
@@ -158,14 +188,15 @@ const files = findPages().sort();
 const texts = new Map(files.map((path) => [path, readFileSync(join(root, "docs", path), "utf8")]));
 const headers = readdirSync(join(root, "include/interim")).filter((name) => name.endsWith(".h")).sort();
 const left = new Set(files);
-const menu = SECTIONS.map(([title, which]) => {
-  const pages = files.filter((path) => left.has(path) && (Array.isArray(which) ? which.includes(path) : which.test(path)));
+const menu = SECTIONS.map(([title, which, first]) => {
+  const place = (path) => (first.indexOf(posix.basename(path, ".md")) + 1 || first.length + 1);
+  const pages = files.filter((path) => left.has(path) && which.test(path)).sort((a, b) => place(a) - place(b));
   pages.forEach((path) => left.delete(path));
-  return [title, pages.map((path) => [path.replace(/\.md$/, ".html"), titleOf(texts.get(path), path)])];
+  return [title, pages.map((path) => [path.replace(/\.md$/, ".html"), shortTitleOf(texts.get(path), path)])];
 });
 menu.at(-1)[1].push(["CHANGELOG.html", "Changelog"], ["CONTRIBUTING.html", "Contributing"]);
-menu.push(["C API", headers.map((name) => [`api/${name}.html`, name])]);
-menu.push(["Pictures", [["gallery.html", "Gallery of reports"]]]);
+menu.splice(1, 0, ["See", [["gallery.html", "Gallery of reports"]]]);
+menu.push(["C API", [["api/index.html", "All names"], ...headers.map((name) => [`api/${name}.html`, name])]]);
 if (left.size) menu.push(["More", [...left].map((path) => [path.replace(/\.md$/, ".html"), titleOf(texts.get(path), path)])]);
 const shown = menu.filter(([, pages]) => pages.length);
 
@@ -174,13 +205,15 @@ for (const name of headers) {
   slugs.clear();
   write(`api/${name}.html`, name, renderHeader(name, readFileSync(join(root, "include/interim", name), "utf8")), shown);
 }
+const byName = [...declared].sort(([a], [b]) => a.localeCompare(b)).map(([name, header]) => `<li><a href="${header}.html#${name}">${name}</a></li>`);
+write("api/index.html", "C API", `<h1>All names of the C API</h1><p><code>#include &lt;interim/interim.h&gt;</code> has them all. <a href="../guide/getting-started.html#from-c">How to build with it</a>.</p><ul class="names">${byName.join("")}</ul>`, shown);
 const gallery = makeGallery();
-write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>.</p><ul>${gallery
-  .map(([name, title]) => `<li><a href="gallery/${name}.html">${escape(title)}</a> (<code>examples/${name}.yaml</code>)</li>`).join("")}</ul>`, shown);
+write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>. It opens from disk: press space to play.</p><ul class="gallery">${gallery
+  .map(([name, title, what]) => `<li><a href="gallery/${name}.html">${escape(title)}</a><small>${escape(what)}</small><code>${name}.yaml</code></li>`).join("")}</ul>`, shown);
 for (const [file, page] of [["README.md", "index.html"], ["CHANGELOG.md", "CHANGELOG.html"], ["CONTRIBUTING.md", "CONTRIBUTING.html"]]) {
   const text = readFileSync(join(root, file), "utf8").replaceAll("](docs/", "](");
   write(page, titleOf(text, file), renderMarkdown(text), shown);
 }
 writeFileSync(join(out, "style.css"), style);
 if (existsSync(join(root, "docs/images"))) cpSync(join(root, "docs/images"), join(out, "images"), { recursive: true });
-console.log(`${texts.size + headers.length + 4} pages, ${gallery.length} reports`);
+console.log(`${texts.size + headers.length + 5} pages, ${gallery.length} reports`);

@@ -138,6 +138,33 @@ static void gears_and_rack_keep_their_ratios(void** state)
     done(&r);
 }
 
+// What a coupling transmits is what is missing in the balance of either side: wheel 1 has J a = 1.5 N m of the motor - ratio times
+// the effort, the ratio being -0.4; the rack has m a = effort - 30 N. Efforts are those of the present state, accelerations means
+// over a step: what they change by in a step is the tolerance.
+static void couplings_tell_what_they_transmit(void** state)
+{
+    (void)state;
+    const char* overrides[] = {"multibody.coordinates=joint", "multibody.coordinates=absolute"};
+    const double J1 = 0.5 * 7800 * PI * 0.04 * 0.04 * 0.02 * 0.04 * 0.04, h = 1e-3;
+    for (size_t k = 0; k < 2; k++) {
+        Run r = start("gears", overrides[k]);
+        double speed[3], rack[3];
+        for (int n = 0; n < 603; n++) {
+            CHECK_OK(itm_step(r.file->model, r.data), itm_data_get_error(r.data));
+            if (n >= 600) {
+                speed[n - 600] = get(&r, "shaft1.angle_rate");
+                rack[n - 600] = get(&r, "guide.displacement_rate");
+            }
+        }
+        double turning = (speed[2] - speed[1]) / h, before = (speed[1] - speed[0]) / h;
+        double lifting = (rack[2] - rack[1]) / h, lifted = (rack[1] - rack[0]) / h;
+        assert_true(fabs(turning) > 1.0);
+        CHECK_NEAR(get(&r, "mesh.torque"), (J1 * turning - 1.5) / 0.4, J1 * fabs(turning - before) / 0.4);
+        CHECK_NEAR(get(&r, "lift.force"), 3.0 * lifting + 30.0, 3.0 * fabs(lifting - lifted));
+        done(&r);
+    }
+}
+
 static void crane_lifts_its_load(void** state)
 {
     (void)state;
@@ -431,6 +458,7 @@ int main(void)
         cmocka_unit_test(four_bar_has_one_freedom_and_three_redundant_rows),
         cmocka_unit_test(crank_follows_its_signal),
         cmocka_unit_test(gears_and_rack_keep_their_ratios),
+        cmocka_unit_test(couplings_tell_what_they_transmit),
         cmocka_unit_test(crane_lifts_its_load),
         cmocka_unit_test(block_sticks_at_25_and_slides_at_30_degrees),
         cmocka_unit_test(ball_rolls_with_and_without_rolling_friction),

@@ -301,7 +301,6 @@ struct ItmModel {
     ItmFlexNode* nodes;       //                                            (nnode)
     int         nflexible, nnode, nmode, nnode_S;
     ItmJoint*   joints;       //                                            (njoint)
-    const char** coupling_names;
     ItmMeasure* measures;
     ItmMotion*  motions;
     ItmLoad*    loads;

@@ -326,6 +326,19 @@ static void emit_motions(Sink* sink, const ItmModel* m, const ItmData* d)
     }
 }
 
+static void emit_couplings(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nblock; i++) {
+        const ItmRowBlock* block = &m->blocks[i];
+        if (block->kind != ITM_BLOCK_COUPLING) {
+            continue;
+        }
+        bool is_torque = m->measures[block->term[0]].direction >= ITM_RX;
+        emit(sink, m->row_names[block->row], is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+             "effort on the first direction; on the second it is -ratio times that", d->row_x[block->row]);
+    }
+}
+
 static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nlatch; i++) {
@@ -467,6 +480,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
     emit_joints(sink, m, d);
     emit_pushes(sink, m, d);
     emit_motions(sink, m, d);
+    emit_couplings(sink, m, d);
     emit_latches(sink, m, d);
     emit_bounds(sink, m, d);
     emit_contacts(sink, m, d);

@@ -150,6 +150,39 @@ every_example_runs_to_its_end() {
     done
 }
 
+# is_near TABLE OTHER: the same rows and columns, numbers that differ by a millionth of the largest at most
+is_near() {
+    awk -F, -v what="$1" '
+        NR == FNR { for (i = 1; i <= NF; i++) x[FNR, i] = $i; n = FNR; next }
+        { for (i = 1; i <= NF; i++) { d = $i - x[FNR, i]; d = d < 0 ? -d : d; size = $i < 0 ? -$i : $i + 0
+              if (d > worst) worst = d; if (size > most) most = size; if (FNR == 1 && $i != x[1, i]) worst = 1e300 } }
+        END { if (FNR != n || worst > 1e-6 * most) { print "    " what ": differs by " worst " of " most > "/dev/stderr"; exit 1 } }' "$1" "$2"
+}
+
+torque_tables_of_the_arm_come_from_their_models() {
+    for manoeuvre in 1 2; do
+        expect 0 "$interim" run -q "$source/examples/arm-manoeuvre-torques.yaml" --set "parameters.psi0=$((40 * manoeuvre - 80)) deg" -o r.csv
+        "$source/scripts/torque-table.sh" r.csv >table.csv
+        is_near table.csv "$source/examples/arm-manoeuvre$manoeuvre.csv"
+    done
+    expect 0 "$interim" run -q "$source/examples/arm-capture-torques.yaml" -o r.csv
+    "$source/scripts/torque-table.sh" r.csv 4.5 >table.csv
+    is_near table.csv "$source/examples/arm-capture.csv"
+    expect 0 "$interim" run -q "$model" -o r.csv
+    ! "$source/scripts/torque-table.sh" r.csv >table.csv 2>err.txt
+    err_has "no column drive1.torque"
+}
+
+the_manual_page_has_every_command_and_option() {
+    sed 's/\\-/-/g' "$source/docs/man/interim.1" >page.txt
+    for command in $("$interim" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+        grep -qx "\.B $command" page.txt || [ "$command" = help ] || fail "manual page: no command $command"
+        for option in $("$interim" help "$command" 2>/dev/null | sed -n 's/^  \(-., \|    \)\(--[a-z]*\) .*/\2/p'); do
+            grep -qE -- "(\" |B |BR )$option( |\$)" page.txt || fail "manual page: no option $option of $command"
+        done
+    done
+}
+
 # ---------------------------------------------------------------------------- breakdown and signals
 
 a_breakdown_is_status_2_and_leaves_results() {
@@ -553,6 +586,8 @@ run_case two_runs_give_the_same_bytes
 run_case an_output_that_cannot_be_written_is_status_1
 run_case a_full_disk_is_status_1_and_keeps_the_older_file
 run_case every_example_runs_to_its_end
+run_case the_manual_page_has_every_command_and_option
+run_case torque_tables_of_the_arm_come_from_their_models
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file

@@ -10,13 +10,12 @@ readme_model_is_an_example() {
 }
 
 every_linked_file_exists() {
-    for page in README.md CONTRIBUTING.md docs/architecture.md docs/theory.md docs/theory-mlcp.md docs/theory-hydraulics.md \
-        docs/guide/contact.md docs/guide/clearance.md docs/theory-clearance.md docs/guide/hydraulics.md docs/guide/getting-started.md docs/guide/results.md docs/guide/sweep.md \
-        docs/guide/robots.md docs/guide/reports.md docs/reference/results.md; do
+    (cd "$source" && ls ./*.md && find docs reproduce -name '*.md') >pages.txt
+    while read -r page; do
         grep -oE '\]\([^)#:]+\)' "$source/$page" | tr -d '()]' | while read -r link; do
             [ -e "$source/$(dirname "$page")/$link" ] || fail "$page: no file $link"
         done
-    done
+    done <pages.txt
 }
 
 run_case readme_model_is_an_example

@@ -17,13 +17,37 @@ every_link_of_the_site_leads_somewhere() {
             [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page: nothing at $link"
         done
     done <pages.txt
+    every_anchor_is_there
     grep -q 'itm_model_build' site/api/model.h.html
     grep -q '<h1 id="getting-started' site/guide/getting-started.html
 }
 
+# of the pages in pages.txt
+every_anchor_is_there() {
+    while read -r page; do
+        grep -oE 'href="[^"]*#[^"]*"' "$page" | sed 's/^href="//; s/"$//' | while read -r link; do
+            file=$(dirname "$page")/${link%%#*}
+            [ -n "${link%%#*}" ] || file=$page
+            grep -qF "id=\"${link#*#}\"" "$file" || fail "$page: no place $link"
+        done
+    done <pages.txt
+}
+
+every_entry_of_the_papers_is_complete() {
+    cat >check.mjs <<END
+import { readdirSync } from "node:fs";
+for (const file of readdirSync("$source/reproduce").filter((f) => f.endsWith(".mjs"))) {
+  const { default: entry } = await import("$source/reproduce/" + file);
+  for (const key of ["paper", "item", "title", "says"]) if (typeof entry[key] !== "string" || !entry[key]) throw new Error(file + ": no " + key);
+  if (typeof entry.run !== "function") throw new Error(file + ": no run");
+}
+END
+    node check.mjs
+}
+
 the_reproduction_page_holds_what_was_measured() {
     node "$source/scripts/reproduce.mjs" "$interim" out manipulator-statics >out.txt || fail "$(cat out.txt)"
-    grep -q 'matched; 0.441599 and 0.487108' out.txt
+    grep -qE 'matched \([0-9.]+ s\); 0.441599 and 0.487108' out.txt
     grep -q '<span class="verdict finished">matched</span>' out/index.html
     [ -s out/manipulator-statics.html ]
     ! node "$source/scripts/reproduce.mjs" "$interim" out nonsense 2>err.txt
@@ -36,5 +60,6 @@ if ! command -v node >/dev/null || [ ! -d "$source/web/node_modules/marked" ]; t
     finish
 fi
 run_case every_link_of_the_site_leads_somewhere
+run_case every_entry_of_the_papers_is_complete
 run_case the_reproduction_page_holds_what_was_measured
 finish
