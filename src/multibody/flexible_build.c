@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "multibody/picture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -193,7 +194,7 @@ static ItmStatus take_tables(ItmModel* m, ItmFlexible* f, const ItmElastic* e)
     f->axis_moment = e->axis_moment;
     itm_elastic_lay_out(&f->tables, block, e->n);
     m->nmode += e->n;
-    return ITM_OK;
+    return itm_picture_copy(&f->picture, &e->picture, m, e->n);
 }
 
 ItmStatus itm_flexible_build(ItmModel* m, const ItmBuilder* b, ItmError* error)

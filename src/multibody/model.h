@@ -67,6 +67,7 @@ typedef struct ItmFlexible {
     bool   is_stiffening;          // bending shortens the axis x
     double axis_mass, axis_moment; // sum m, sum m s_x^2                                      kg, kg m^2
     ItmElasticTables tables;
+    ItmElasticPicture picture;
 } ItmFlexible;
 
 typedef struct ItmFlexNode {
