@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { Ledger } from "./ledger.js";
 import { PlotBoard } from "./plots.js";
 import { groupSignals } from "./signals.js";
-import { Stage } from "./stage.js";
+import { makeStage } from "./stage/tools.js";
 import { Timeline } from "./timeline.js";
 
 const SPEEDS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -62,61 +62,6 @@ function makeTransport(clock, frameTimes) {
     clock.setSpeed(SPEEDS[i]);
   };
   return { node: el("div.transport", { role: "toolbar", "aria-label": "playback" }, play, scrub, now, speed), step, faster };
-}
-
-// ---------------------------------------------------------------------------- stage
-
-function makeStage(run, clock) {
-  const holder = el("div.view");
-  const label = el("div.picked");
-  const node = el("section.stage", { "aria-label": "the machine" }, holder, label);
-  let stage = null;
-  try {
-    stage = new Stage(holder, run, clock);
-  } catch (error) {
-    holder.append(el("p.note", {}, `The 3-D view needs WebGL, which this browser does not give: ${error.message}`));
-    return { node, stage: null };
-  }
-  fillWindow(node);
-  const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
-  const toggle = (text, what, title) => {
-    const b = button(text, title, () => {
-      stage.setShown(what, !stage.show[what]);
-      b.setAttribute("aria-pressed", String(stage.show[what]));
-    });
-    b.setAttribute("aria-pressed", String(stage.show[what]));
-    return b;
-  };
-  const follow = el("select", { title: "the camera goes with this body", "aria-label": "follow", onchange: () => stage.setFollow(Number(follow.value)) },
-    el("option", { value: -1 }, "follow nothing"), ...run.scene.bodies.map((body, i) => el("option", { value: i }, body.name)));
-  node.append(
-    el("div.tools", { role: "toolbar", "aria-label": "camera" },
-      button("fit", "fit everything (F)", () => stage.fit()), button("iso", "isometric view (1)", () => stage.fit("iso")),
-      button("front", "front view (2)", () => stage.fit("front")), button("side", "side view (3)", () => stage.fit("side")),
-      button("top", "top view (4)", () => stage.fit("top")), follow),
-    el("div.tools.shown", { role: "toolbar", "aria-label": "what is shown" },
-      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints and the frames of interfaces"),
-      run.motion.contacts.length ? toggle("forces", "forces", "contact points and forces; the length of an arrow goes with the square root of the force") : null,
-      toggle("path", "trail", "path of the selected body")),
-  );
-  return { node, stage, label };
-}
-
-/** The view fills what the window leaves between the head of the page and the scrubber. */
-function fillWindow(node) {
-  let isDue = false;
-  const fill = () => {
-    isDue = false;
-    if (matchMedia("(max-width: 1000px)").matches) node.style.height = "";
-    else node.style.height = `${Math.max(320, window.innerHeight - Math.max(12, node.getBoundingClientRect().top) - 66)}px`;
-  };
-  const ask = () => {
-    if (!isDue) requestAnimationFrame(fill);
-    isDue = true;
-  };
-  window.addEventListener("scroll", ask, { passive: true });
-  window.addEventListener("resize", ask);
-  ask();
 }
 
 // ---------------------------------------------------------------------------- sections of plots
@@ -211,11 +156,11 @@ function listen(page) {
     0: () => clock.setRange(clock.start, clock.end),
     "[": () => clock.pan(-0.25),
     "]": () => clock.pan(0.25),
-    f: () => stage?.fit(),
-    1: () => stage?.fit("iso"),
-    2: () => stage?.fit("front"),
-    3: () => stage?.fit("side"),
-    4: () => stage?.fit("top"),
+    f: () => stage?.camera.fit(),
+    1: () => stage?.camera.fit("iso"),
+    2: () => stage?.camera.fit("front"),
+    3: () => stage?.camera.fit("side"),
+    4: () => stage?.camera.fit("top"),
     "/": () => document.querySelector("input.search")?.focus(),
     t: () => page.toggleTheme(),
     "?": () => help.showModal(),

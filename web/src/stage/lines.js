@@ -1,0 +1,135 @@
+// What holds bodies together: joints, cylinders that extend, springs, ropes.
+// SPDX-License-Identifier: Apache-2.0
+import { BoxGeometry, Curve, CylinderGeometry, Group, Mesh, MeshLambertMaterial, SphereGeometry, TorusGeometry, TubeGeometry, Vector3 } from "three";
+import { Batches } from "./batches.js";
+import { Z, alongZ, place } from "./shapes.js";
+
+class Helix extends Curve {
+  getPoint(t, target = new Vector3()) {
+    const turns = 8, r = t < 0.06 || t > 0.94 ? 0 : 1;
+    return target.set(r * Math.cos(2 * Math.PI * turns * t), r * Math.sin(2 * Math.PI * turns * t), t);
+  }
+}
+
+/** Marks of joints, at their place on the first body. */
+export class Joints {
+  constructor({ run, root, size, isLarge }, bodies, flexible) {
+    this.flexible = flexible;
+    this.nodes = [];
+    this.bending = []; // those on flexible bodies
+    const material = new MeshLambertMaterial({ color: 0x39424e });
+    const sides = isLarge ? 10 : 20;
+    const unit = {
+      revolute: alongZ(new CylinderGeometry(1, 1, 3.4, sides)),
+      cylindrical: alongZ(new CylinderGeometry(1, 1, 5, sides)),
+      screw: alongZ(new CylinderGeometry(1, 1, 5, 8)),
+      prismatic: new BoxGeometry(1.8, 1.8, 4),
+      planar: new BoxGeometry(4, 4, 0.6),
+      fixed: new BoxGeometry(1.8, 1.8, 1.8),
+      other: new SphereGeometry(1.25, sides, 14),
+    };
+    for (const joint of run.scene.joints) {
+      if (joint.type === "distance") continue;
+      const mesh = new Mesh(unit[joint.type] ?? unit.other, material);
+      // no larger than what it joins
+      const r = Math.min(0.011 * size, ...joint.bodies.filter((body) => body >= 0).map((body) => 0.05 * reachOf(bodies.list[body], size)));
+      mesh.scale.setScalar(r);
+      const [a] = joint.bodies, attachment = flexible.attach(a, joint.frame_a);
+      place(mesh, joint.frame_a);
+      (a >= 0 ? bodies.list[a].group : bodies.world).add(mesh);
+      if (attachment) this.bending.push({ mesh, point: joint.frame_a, attachment });
+      else this.nodes.push(mesh);
+    }
+    this.batches = isLarge ? new Batches(root, this.nodes.map((mesh) => ({ mesh, group: mesh.parent, body: -1 }))) : null;
+  }
+
+  update() {
+    for (const { mesh, point, attachment } of this.bending) this.flexible.toWorld(-1, point, attachment, mesh.position);
+    this.batches?.update();
+  }
+
+  setShown(isShown) {
+    for (const node of [...this.nodes, ...this.bending.map(({ mesh }) => mesh)]) node.visible = isShown;
+    this.batches?.setShown(isShown);
+  }
+}
+
+function reachOf(body, size) {
+  return body.box.isEmpty() ? 0.2 * size : Math.max(0.02 * size, body.box.getSize(new Vector3()).length());
+}
+
+/** Actuators as barrel and rod, springs as coils, distances as ropes. */
+export class Lines {
+  constructor({ run, root, size }, bodies, flexible) {
+    Object.assign(this, { run, bodies, flexible });
+    const r = 0.011 * size;
+    const materials = Object.fromEntries(Object.entries({ barrel: 0xd9a400, rod: 0xc9d1da, spring: 0x6b7f99, rope: 0x444b55 })
+      .map(([name, color]) => [name, new MeshLambertMaterial({ color })]));
+    this.list = [];
+    // where another subsystem acts on the line: the interface
+    const bonded = new Set((run.scene.interfaces ?? []).filter((it) => it.kind === "line").map((it) => it.name));
+    const tube = (thick, length, material) => new Mesh(alongZ(new CylinderGeometry(thick, thick, length, 20)).translate(0, 0, length / 2), material);
+    for (const line of run.scene.lines) {
+      const item = this.add(line.name, line.bodies, line.point_a, line.point_b);
+      if (line.kind === "spring") {
+        item.stretched = new Mesh(new TubeGeometry(new Helix(), 160, 0.16, 5), materials.spring);
+        item.stretched.scale.set(1.1 * r, 1.1 * r, 1);
+      } else {
+        item.stretched = tube(0.5 * r, 1, materials.rod);
+        item.group.add(tube(r, 0.72 * this.shortest(item), materials.barrel));
+      }
+      item.group.add(item.stretched);
+      if (bonded.has(line.name)) {
+        item.ring = new Mesh(new TorusGeometry(1.9 * r, 0.35 * r, 10, 28), new MeshLambertMaterial());
+        item.group.add(item.ring);
+      }
+    }
+    for (const joint of run.scene.joints.filter((it) => it.type === "distance")) {
+      const item = this.add(joint.name, joint.bodies, joint.frame_a, joint.frame_b);
+      item.stretched = tube(0.25 * r, 1, materials.rope);
+      item.group.add(item.stretched);
+    }
+    for (const { group } of this.list) {
+      group.traverse((node) => (node.castShadow = true));
+      root.add(group);
+    }
+    this.a = new Vector3();
+    this.b = new Vector3();
+  }
+
+  add(name, [a, b], pa, pb) {
+    const item = { name, a, b, pa, pb, at: this.flexible.attach(a, pa), bt: this.flexible.attach(b, pb), group: new Group(), end: new Vector3(), axis: Z.clone() };
+    this.list.push(item);
+    return item;
+  }
+
+  /** Least length over the run: the barrel must not be longer. */
+  shortest({ a, b, pa, pb }) {
+    const { motion } = this.run, step = Math.max(1, Math.floor(motion.frames / 200));
+    const from = new Vector3(), to = new Vector3();
+    let least = Infinity;
+    for (let f = 0; f < motion.frames; f += step) {
+      least = Math.min(least, this.bodies.pointAt(f, a, pa, from).distanceTo(this.bodies.pointAt(f, b, pb, to)));
+    }
+    return least;
+  }
+
+  update() {
+    for (const item of this.list) {
+      this.flexible.toWorld(item.a, item.pa, item.at, item.group.position);
+      this.flexible.toWorld(item.b, item.pb, item.bt, item.end);
+      const length = this.b.copy(item.end).sub(item.group.position).length();
+      if (length > 0) item.group.quaternion.setFromUnitVectors(Z, item.axis.copy(this.b).divideScalar(length));
+      item.stretched.scale.z = Math.max(length, 1e-9);
+      if (item.ring) item.ring.position.z = length;
+    }
+  }
+
+  setShown(isShown) {
+    for (const { ring } of this.list) if (ring) ring.visible = isShown;
+  }
+
+  restyle(accent) {
+    for (const { ring } of this.list) ring?.material.color.copy(accent);
+  }
+}
