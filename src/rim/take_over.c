@@ -121,6 +121,7 @@ static void book_work(ItmData* d, const ItmRim* rim)
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
+    d->info.iterations = 0;
     memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
     itm_rim_respond(m, d, rim, v_mean, rim->theta * H, rim->P1);
     itm_rim_respond(m, d, rim, v, H, rim->P0);
@@ -149,6 +150,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     }
     *d->steps += 1.0;
     d->info.steps++;
+    d->info.total_iterations += d->info.iterations;
     itm_latch_apply_events(m, d);
     return ITM_OK;
 }

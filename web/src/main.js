@@ -37,8 +37,10 @@ function makeTransport(clock, frameTimes) {
   });
   const decimals = Math.max(0, Math.min(6, 4 - Math.ceil(Math.log10(clock.end - clock.start))));
   const show = () => {
-    now.textContent = `${clock.time.toFixed(decimals)} / ${clock.end.toFixed(decimals)} s`;
     scrub.value = Math.round(((clock.time - clock.start) / (clock.end - clock.start)) * 10000);
+  };
+  const showNumbers = () => {
+    now.textContent = `${clock.time.toFixed(decimals)} / ${clock.end.toFixed(decimals)} s`;
     scrub.setAttribute("aria-valuetext", `${clock.time.toFixed(decimals)} seconds`);
   };
   const showPlay = () => {
@@ -47,8 +49,10 @@ function makeTransport(clock, frameTimes) {
     speed.value = String(clock.speed);
   };
   clock.on("time", show);
+  clock.on("numbers", showNumbers);
   clock.on("play", showPlay);
   show();
+  showNumbers();
   showPlay();
   const step = (n) => {
     clock.pause();
@@ -88,26 +92,32 @@ function quantitiesOf(group) {
 function makeSection(section, runs, board, clock) {
   const node = el("section.signals", { id: `section-${section.id}` }, el("h2", {}, section.title));
   if (section.id === "energy") {
-    const signals = runs[0].signals.filter((s) => /(^|\.)energy\./.test(s.name) && s.unit === "J");
-    if (signals.length) node.append(new Ledger(signals, clock).node);
+    const ledger = new Ledger(runs[0].signals, clock);
+    if (ledger.node) node.append(ledger.node);
   }
   if (section.id === "contact" && runs[0].motion?.intervals.length) node.append(new Timeline(runs[0], clock).node);
   if (section.id === "signals") {
     node.append(makeSearch(node));
-    const groups = sortGroups(section.groups, runs[0].scene);
+    const groups = sortGroups(section.groups, runs[0]);
     node.append(...groups.map((group, i) => makeGroup(group, board, i === 0 || groups.length <= 2)));
   } else {
     node.append(el("div.plots", {}, ...section.groups.flatMap((group) => group.plots).map((plot) => board.add(plot))));
   }
+  if (section.zero.length) {
+    node.append(el("details.note", {}, el("summary", {}, `${section.zero.length} more stayed zero`), section.zero.join(", ")));
+  }
   return node;
 }
 
-/** What moves the machine first, then its bodies, then the rest as it comes. */
-function sortGroups(groups, scene) {
-  const names = (list) => new Set((list ?? []).map((item) => item.name));
-  const ranks = [names(scene?.lines), names(scene?.bodies)];
-  const rank = (group) => (ranks[0].has(group.element) ? 0 : ranks[1].has(group.element) ? 1 : 2);
-  return [...groups].sort((a, b) => rank(a) - rank(b)); // stable
+/** What moves the machine first, then its bodies, the one that goes farthest first, then the rest as it comes. */
+function sortGroups(groups, { scene, motion }) {
+  const lines = new Set((scene?.lines ?? []).map((line) => line.name));
+  const ways = new Map((scene?.bodies ?? []).map((body, i) => {
+    const r = motion.ranges.subarray(14 * i, 14 * i + 6);
+    return [body.name, Math.hypot(r[1] - r[0], r[3] - r[2], r[5] - r[4])];
+  }));
+  const rank = ({ element }) => (lines.has(element) ? -Infinity : ways.has(element) ? -ways.get(element) : 1);
+  return [...groups].sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))); // stable
 }
 
 function makeSearch(section) {
@@ -197,10 +207,8 @@ async function main() {
   const panel = el("div.panel");
   const sections = groupSignals(runs);
   if (first.motion?.intervals.length && !sections.some((s) => s.id === "contact")) {
-    sections.splice(-1, 0, { id: "contact", title: "Contact", groups: [] });
+    sections.splice(1, 0, { id: "contact", title: "Contact", groups: [], zero: [] });
   }
-  const order = ["signals", "contact", "energy", "coupling", "solver"];
-  sections.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
   panel.append(
     el("nav", { "aria-label": "sections" }, ...sections.map((s) => el("a", { href: `#section-${s.id}` }, s.title)),
       el("span.space"),

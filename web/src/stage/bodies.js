@@ -1,6 +1,6 @@
 // Bodies: their shapes, rods where they have none, and where they are at a time.
 // SPDX-License-Identifier: Apache-2.0
-import { Box3, Color, DoubleSide, EdgesGeometry, FrontSide, Group, LineBasicMaterial, LineSegments, Mesh, MeshLambertMaterial, Quaternion, Vector3 } from "three";
+import { Box3, Color, DoubleSide, EdgesGeometry, FrontSide, Group, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, MeshLambertMaterial, Quaternion, Vector3 } from "three";
 import { Batches } from "./batches.js";
 import { Units, Z, bodyColor, place } from "./shapes.js";
 
@@ -55,10 +55,10 @@ export class Bodies {
     const unit = this.units.of(shape, this.isFloor(shape) ? 3 * this.space.size : 0.6 * this.space.size);
     if (!unit) return;
     const isPlane = shape.kind === "plane";
-    const material = new MeshLambertMaterial({
-      color: shape.body < 0 ? 0x9aa4b2 : this.list[shape.body].color, side: isPlane || shape.kind === "mesh" ? DoubleSide : FrontSide,
-    });
-    if (isPlane) Object.assign(material, { transparent: true, opacity: 0.35, depthWrite: false });
+    const color = shape.body < 0 ? 0x9aa4b2 : this.list[shape.body].color;
+    const material = isPlane
+      ? new MeshBasicMaterial({ color, side: DoubleSide, transparent: true, opacity: 0.35, depthWrite: false })
+      : new MeshLambertMaterial({ color, side: shape.kind === "mesh" ? DoubleSide : FrontSide });
     const mesh = new Mesh(unit.geometry, material);
     mesh.scale.set(...unit.scale);
     mesh.castShadow = mesh.receiveShadow = !isPlane;

@@ -9,14 +9,14 @@ export function sidesOf(up) {
   return [right, new Vector3().crossVectors(up, right)];
 }
 
-export function addLights({ root, up, size, box }) {
+export function addLights({ root, up, size, box, hasShadows }) {
   const sky = new HemisphereLight(0xffffff, 0x8899aa, 0.95);
   sky.position.copy(up);
   const sun = new DirectionalLight(0xffffff, 1.9);
   const centre = box.getCenter(new Vector3()), [right, ahead] = sidesOf(up);
   sun.position.copy(centre).addScaledVector(up, 1.2 * size).addScaledVector(right, 0.5 * size).addScaledVector(ahead, -0.7 * size);
   sun.target.position.copy(centre);
-  sun.castShadow = true;
+  sun.castShadow = hasShadows;
   sun.shadow.mapSize.set(2048, 2048);
   const half = 0.75 * size;
   Object.assign(sun.shadow.camera, { left: -half, right: half, top: half, bottom: -half, near: 0.01 * size, far: 4 * size });
@@ -26,7 +26,7 @@ export function addLights({ root, up, size, box }) {
 }
 
 export class Ground {
-  constructor({ run, root, up, size, box }, bodies) {
+  constructor({ run, root, up, size, box, hasShadows }, bodies) {
     const extent = box.getSize(new Vector3());
     const span = 2.2 * Math.max(extent.x, extent.y, extent.z, 1e-3);
     const step = 10 ** Math.floor(Math.log10(span / 4));
@@ -41,11 +41,13 @@ export class Ground {
     const floor = run.scene.shapes.find((shape) => shape.body < 0 && bodies.isFloor(shape));
     const level = floor ? new Vector3(...floor.pose.slice(0, 3)).dot(up) + 0.0005 * size : lowest(box, up);
     this.grid.position.set(0, 0, 0).addScaledVector(right, snap(right)).addScaledVector(ahead, snap(ahead)).addScaledVector(up, level);
+    root.add(this.grid);
+    if (!hasShadows) return;
     const shade = new Mesh(new PlaneGeometry(n * cell, n * cell), new ShadowMaterial({ opacity: 0.2 }));
     shade.quaternion.setFromUnitVectors(Z, up);
     shade.position.copy(this.grid.position).addScaledVector(up, 0.0004 * size);
     shade.receiveShadow = true;
-    root.add(this.grid, shade);
+    root.add(shade);
   }
 
   restyle(css) {

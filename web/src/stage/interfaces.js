@@ -1,19 +1,18 @@
 // Frames of interfaces, and how heavy the mechanism is there along each direction.
 //
-// Along a unit vector u the effective mass is 1 / (u' W u); drawn as a radius over all directions it is the belted ellipsoid.
-// Where the mechanism cannot move, the radius would be infinite: it is cut off and the cut has another colour. At a line
-// actuator there is one direction and one number: a spindle along the line.
+// Along a unit vector u the effective mass is 1 / (u' W u); drawn as a radius over all directions it is the belted ellipsoid
+// [flexible-rim, section IV]. From a point x of the ellipsoid x' W x = 1 along u = x / |x| it is |x|^2: the surface is |x| x, and
+// with n on the unit sphere x = sum n_i / sqrt(value_i) along the principal axes.
+// Where the mechanism cannot move, the radius would be infinite: it is cut off and the cut has another colour. Along a single
+// direction, as at a line actuator, there is one number: a spindle.
 // SPDX-License-Identifier: Apache-2.0
 import { BufferAttribute, BufferGeometry, Color, CylinderGeometry, DoubleSide, DynamicDrawUsage, Group, Mesh, MeshLambertMaterial, OctahedronGeometry, SphereGeometry, Vector3 } from "three";
 import { solveSymmetric } from "./eigen.js";
 import { X, Y, Z, alongZ } from "./shapes.js";
 
-const TYPICAL = 0.07, MOST = 0.2; // radii as shares of the scene
+const TYPICAL = 0.055, MOST = 0.15; // radii as shares of the scene
 const IMMOBILE = 1e-7;           // of the largest mobility: the data are floats
 const AXES = [["tx", 0xd63a3a, X], ["ty", 0x2f9e44, Y], ["tz", 0x2b6fe3, Z]];
-
-/** Indices of the three translations in [xx, yy, zz, xy, xz, yz]. */
-const entry = (i, j) => (i === j ? i : i + j + 2);
 
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -23,7 +22,7 @@ function median(values) {
 class Interface {
   constructor(info, index, space, { bodies, lines, flexible }) {
     Object.assign(this, { info, index, space, bodies, flexible });
-    this.axes = [0, 1, 2].filter((k) => info.kind === "line" || info.directions.includes(AXES[k][0])); // translations it has
+    this.count = info.kind === "line" ? 1 : AXES.filter(([name]) => info.directions.includes(name)).length; // translations it has
     this.line = info.kind === "line" ? lines.list.find((line) => line.name === info.name) : null;
     this.attachment = this.line ? null : flexible.attach(info.body, info.point);
     this.at = new Vector3();
@@ -31,7 +30,7 @@ class Interface {
     this.group = new Group(); // of the surface
     if (!this.line) this.addFrame();
     this.findScale();
-    if (this.reference > 0) this.line ? this.addSpindle() : this.addSurface();
+    if (this.reference > 0) this.count === 1 ? this.addSpindle() : this.addSurface();
     space.root.add(this.group);
   }
 
@@ -57,9 +56,15 @@ class Interface {
 
   /** Principal effective masses, lightest first: [{mass, vector}]; mass Infinity where it cannot move. */
   principal(W) {
-    if (this.line) return [{ mass: W[0] > 0 ? 1 / W[0] : Infinity, vector: [0, 0, 1] }];
-    const list = solveSymmetric(W).slice(0, this.axes.length), most = Math.max(0, list[0]?.value ?? 0);
-    return list.map(({ value, vector }) => ({ mass: value > IMMOBILE * most ? 1 / value : Infinity, vector }));
+    if (this.line) return [{ mass: W[0] > 0 ? 1 / W[0] : Infinity, vector: this.line.axis.toArray() }];
+    const list = solveSymmetric(W), most = Math.max(0, list[0].value);
+    const own = this.count === 3 ? list : list.filter(({ vector }) => this.has(vector)).slice(0, this.count);
+    return own.map(({ value, vector }) => ({ mass: value > IMMOBILE * most ? 1 / value : Infinity, vector }));
+  }
+
+  /** Whether a principal axis lies along translations that the interface has. */
+  has(vector) {
+    return AXES.every(([name], k) => this.info.directions.includes(name) || Math.abs(vector[k]) < 0.5);
   }
 
   /** A mass that is typical of the run: it gets the typical radius. 0: it never moves. */
@@ -79,12 +84,11 @@ class Interface {
   }
 
   addSurface() {
-    // directions over the sphere; of a plane or a line the surface degenerates by itself, as the others cannot move
-    const sphere = new SphereGeometry(1, 56, 40);
-    this.directions = sphere.getAttribute("position").array;
+    const sphere = new SphereGeometry(1, 48, 40); // its poles along y
+    this.normals = sphere.getAttribute("position").array;
     this.geometry = new BufferGeometry();
-    this.positions = new BufferAttribute(new Float32Array(this.directions.length), 3).setUsage(DynamicDrawUsage);
-    this.colors = new BufferAttribute(new Float32Array(this.directions.length), 3).setUsage(DynamicDrawUsage);
+    this.positions = new BufferAttribute(new Float32Array(this.normals.length), 3).setUsage(DynamicDrawUsage);
+    this.colors = new BufferAttribute(new Float32Array(this.normals.length), 3).setUsage(DynamicDrawUsage);
     this.geometry.setAttribute("position", this.positions);
     this.geometry.setAttribute("color", this.colors);
     this.geometry.setIndex(sphere.index);
@@ -102,41 +106,33 @@ class Interface {
     this.group.position.copy(this.at);
     const a = this.read(f, new Float64Array(6)), b = this.read(g, this.W);
     for (let k = 0; k < 6; k++) this.W[k] = a[k] + s * (b[k] - a[k]);
-    this.masses = this.principal(this.W).map((p) => p.mass);
-    if (this.spindle) this.stretch();
-    else if (this.surface) this.inflate();
+    const axes = this.principal(this.W);
+    this.masses = axes.map((axis) => axis.mass);
+    if (this.spindle) this.stretch(axes[0]);
+    else if (this.surface) this.inflate(axes);
   }
 
-  radius(mass) {
-    const { size } = this.space;
-    return Math.min(MOST * size, (TYPICAL * size * mass) / this.reference);
+  stretch({ mass, vector }) {
+    const { size } = this.space, isCut = TYPICAL * mass > MOST * this.reference;
+    this.spindle.scale.set(0.018 * size, 0.018 * size, isCut ? MOST * size : (TYPICAL * size * mass) / this.reference);
+    this.spindle.quaternion.setFromUnitVectors(Z, new Vector3(...vector));
+    this.spindle.material.color.copy(isCut ? this.cut : this.color);
   }
 
-  stretch() {
-    const r = this.radius(this.masses[0]);
-    this.spindle.scale.set(0.018 * this.space.size, 0.018 * this.space.size, r);
-    this.spindle.quaternion.setFromUnitVectors(Z, this.line.axis);
-    this.spindle.material.color.copy(this.isCut(this.masses[0]) ? this.cut : this.color);
-  }
-
-  isCut(mass) {
-    return TYPICAL * mass > MOST * this.reference;
-  }
-
-  inflate() {
-    const d = this.directions, out = this.positions.array, colors = this.colors.array, W = this.W;
-    for (let i = 0; i < d.length; i += 3) {
-      const x = [d[i], d[i + 1], d[i + 2]];
-      let mobility = 0, reach = 0;
-      for (const p of this.axes) {
-        reach += x[p] * x[p];
-        for (const q of this.axes) mobility += x[p] * x[q] * W[entry(Math.min(p, q), Math.max(p, q))];
-      }
-      // directions out of the interface's plane are left out, not immobile
-      const mass = mobility > 0 ? 1 / mobility : Infinity, isInside = this.axes.length === 3 || reach > 0.98;
-      const r = isInside ? this.radius(mass) : 0, color = this.isCut(mass) ? this.cut : this.color;
-      for (let k = 0; k < 3; k++) out[i + k] = r * x[k];
-      color.toArray(colors, i);
+  inflate(axes) {
+    const { size } = this.space, n = this.normals, out = this.positions.array, colors = this.colors.array;
+    // radii of the ellipsoid; what cannot move is far beyond the cut
+    const scale = Math.sqrt((TYPICAL * size) / this.reference), most = MOST * size;
+    const radii = axes.map(({ mass }) => Math.min(scale * Math.sqrt(mass), 50 * Math.sqrt(most)));
+    // the heaviest axis through the poles, where the points are dense
+    const order = [0, 2, 1];
+    const x = new Vector3(), axis = axes.map(({ vector }) => new Vector3(...vector));
+    for (let i = 0; i < n.length; i += 3) {
+      x.set(0, 0, 0);
+      axes.forEach((_, k) => x.addScaledVector(axis[k], radii[k] * n[i + order[k]]));
+      const square = x.lengthSq(), isCut = square > most;
+      x.multiplyScalar(isCut ? most / Math.sqrt(square) : Math.sqrt(square)).toArray(out, i);
+      (isCut ? this.cut : this.color).toArray(colors, i);
     }
     this.positions.needsUpdate = this.colors.needsUpdate = true;
     this.geometry.computeVertexNormals();

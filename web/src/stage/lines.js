@@ -18,7 +18,7 @@ export class Joints {
     this.nodes = [];
     this.bending = []; // those on flexible bodies
     const material = new MeshLambertMaterial({ color: 0x39424e });
-    const sides = isLarge ? 10 : 20;
+    const sides = isLarge ? 6 : 20;
     const unit = {
       revolute: alongZ(new CylinderGeometry(1, 1, 3.4, sides)),
       cylindrical: alongZ(new CylinderGeometry(1, 1, 5, sides)),
@@ -26,7 +26,7 @@ export class Joints {
       prismatic: new BoxGeometry(1.8, 1.8, 4),
       planar: new BoxGeometry(4, 4, 0.6),
       fixed: new BoxGeometry(1.8, 1.8, 1.8),
-      other: new SphereGeometry(1.25, sides, 14),
+      other: new SphereGeometry(1.25, sides, isLarge ? 5 : 14),
     };
     for (const joint of run.scene.joints) {
       if (joint.type === "distance") continue;

@@ -26,8 +26,8 @@ export class Units {
   constructor(isLarge) {
     this.isLarge = isLarge;
     this.box = new BoxGeometry(1, 1, 1);
-    this.sphere = new SphereGeometry(1, isLarge ? 16 : 32, isLarge ? 10 : 20);
-    this.cylinder = alongZ(new CylinderGeometry(1, 1, 1, isLarge ? 14 : 32));
+    this.sphere = new SphereGeometry(1, isLarge ? 12 : 32, isLarge ? 8 : 20);
+    this.cylinder = alongZ(new CylinderGeometry(1, 1, 1, isLarge ? 10 : 32));
   }
 
   /** {geometry, scale} of a shape of the scene, or null. */

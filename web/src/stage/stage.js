@@ -14,6 +14,8 @@ import { Z } from "./shapes.js";
 import { Trail } from "./trail.js";
 
 const MANY_BODIES = 100;
+const HURRIED = 0.6;   // pixels to a pixel while the time moves, where the processor draws
+const REST_AFTER = 700; // ms without a change: all pixels again
 
 /** Whether the browser draws 3-D with the processor; throws where it does not at all. */
 function hasSoftwareWebGL() {
@@ -39,13 +41,16 @@ export class Stage {
     this.show = { shapes: true, joints: true, forces: true, trail: true, masses: false };
     this.selected = -1;
     this.onSelect = () => {};
-    this.onUpdate = () => {};
+    this.onShown = () => {};
     this.scene = new Scene();
     this.makeRenderer(holder);
     this.makeSpace();
     this.makeParts();
     this.pick();
-    clock.on("time", () => this.update());
+    clock.on("time", () => {
+      this.hurry();
+      this.update();
+    });
     new ResizeObserver(() => this.resize()).observe(holder);
     this.applyShown();
     this.restyle();
@@ -54,12 +59,15 @@ export class Stage {
 
   makeRenderer(holder) {
     // without a graphics card every pixel counts: no smoothing of edges, and no shadows in large scenes
-    const isSlow = hasSoftwareWebGL(), isLarge = this.run.motion.bodies > MANY_BODIES;
-    this.renderer = new WebGLRenderer({ antialias: !(isSlow && isLarge) });
-    this.renderer.setPixelRatio(isSlow ? 1 : Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.shadowMap.enabled = !isLarge || !isSlow;
+    this.isSlow = hasSoftwareWebGL();
+    const isLarge = this.run.motion.bodies > MANY_BODIES;
+    const canvas = document.createElement("canvas");
+    // opaque: the browser need not blend it with the page
+    const context = canvas.getContext("webgl2", { alpha: false, depth: true, stencil: false, antialias: !(this.isSlow && isLarge), powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ canvas, context });
+    this.renderer.setPixelRatio(this.isSlow ? 1 : Math.min(2, window.devicePixelRatio || 1));
+    this.renderer.shadowMap.enabled = !isLarge || !this.isSlow;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
-    const canvas = this.renderer.domElement;
     canvas.tabIndex = 0;
     canvas.setAttribute("aria-label", "the machine in 3-D");
     holder.append(canvas);
@@ -70,7 +78,7 @@ export class Stage {
     const { motion, scene } = this.run;
     const g = new Vector3(...(scene.gravity ?? [0, 0, -1]));
     const up = g.lengthSq() > 0 ? g.normalize().negate() : Z.clone();
-    this.space = { run: this.run, root: this.scene, up, isLarge: motion.bodies > MANY_BODIES };
+    this.space = { run: this.run, root: this.scene, up, isLarge: motion.bodies > MANY_BODIES, hasShadows: this.renderer.shadowMap.enabled };
     this.limit = 1000 * farthestStart(motion);
     const box = new Box3();
     for (let body = 0; body < motion.bodies; body++) {
@@ -121,8 +129,18 @@ export class Stage {
     this.interfaces.update(f, g, s);
     this.contacts.update(s < 0.5 ? f : g);
     this.camera.update();
-    this.onUpdate();
     this.invalidate();
+  }
+
+  /** Fewer pixels for as long as the time moves, where the processor draws them. */
+  hurry() {
+    if (!this.isSlow) return;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.renderer.setPixelRatio(1);
+      this.draw();
+    }, REST_AFTER);
+    if (this.renderer.getPixelRatio() !== HURRIED) this.renderer.setPixelRatio(HURRIED);
   }
 
   // -------------------------------------------------------------------------- looking
@@ -131,6 +149,7 @@ export class Stage {
     this.show[what] = isShown;
     this.applyShown();
     this.update();
+    this.onShown();
   }
 
   applyShown() {

@@ -76,7 +76,7 @@ function massLegend(stage) {
     el("p", {}, "Effective mass, kg: along a direction the distance to the surface (belted ellipsoid); contacts left out. ",
       el("i.blob.cut"), "cut off: heavier than drawn, or cannot move."),
     ...rows.map((row) => row.node));
-  stage.onUpdate = () => {
+  const show = () => {
     node.hidden = !stage.show.masses;
     if (node.hidden) return;
     stage.interfaces.describe().forEach(({ masses, isLine }, i) => {
@@ -84,6 +84,8 @@ function massLegend(stage) {
       rows[i].value.textContent = isLine ? `${text} along the line` : text;
     });
   };
+  stage.onShown = show;
+  stage.clock.on("numbers", show);
   return node;
 }
 
