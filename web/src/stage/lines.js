@@ -18,9 +18,9 @@ export class Joints {
     this.nodes = [];
     this.bending = []; // those on flexible bodies
     const material = new MeshLambertMaterial({ color: 0x39424e });
-    const sides = isLarge ? 6 : 20;
+    const sides = isLarge ? 5 : 20;
     const unit = {
-      revolute: alongZ(new CylinderGeometry(1, 1, 3.4, sides)),
+      revolute: alongZ(new CylinderGeometry(1, 1, 3.4, sides, 1, isLarge)),
       cylindrical: alongZ(new CylinderGeometry(1, 1, 5, sides)),
       screw: alongZ(new CylinderGeometry(1, 1, 5, 8)),
       prismatic: new BoxGeometry(1.8, 1.8, 4),
