@@ -176,7 +176,7 @@ function listen(page) {
     "?": () => help.showModal(),
   };
   document.addEventListener("keydown", (event) => {
-    const inField = event.target.matches?.("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey;
+    const inField = event.target.matches?.("input[type=search], select, dialog[open] *") || event.ctrlKey || event.metaKey || event.altKey;
     const onButton = event.key === " " && event.target.matches?.("button, summary");
     if (inField || onButton || !keys[event.key]) return;
     event.preventDefault();
@@ -229,7 +229,7 @@ async function main() {
     clock.tell("range");
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", page.restyle);
-  app.replaceChildren(layout, page.transport.node);
+  app.replaceChildren(page.transport.node, layout); // first for those who come by Tab, though it stands at the bottom
   page.help = listen(page);
   page.isReady = true;
   window.interim = page; // for those who want to script the page, and for its tests

@@ -46,10 +46,6 @@ export class Batches {
     for (const { all } of this.list) all.material.wireframe = !isSolid;
   }
 
-  setShown(isShown) {
-    for (const { all } of this.list) all.visible = isShown;
-  }
-
   pick(ray) {
     for (const { all } of this.list) all.computeBoundingSphere();
     const hit = ray.intersectObjects(this.list.map(({ all }) => all), false)[0];

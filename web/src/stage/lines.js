@@ -1,8 +1,12 @@
 // What holds bodies together: joints, cylinders that extend, springs, ropes.
 // SPDX-License-Identifier: Apache-2.0
-import { BoxGeometry, Curve, CylinderGeometry, Group, Mesh, MeshLambertMaterial, SphereGeometry, TorusGeometry, TubeGeometry, Vector3 } from "three";
-import { Batches } from "./batches.js";
-import { Z, alongZ, place } from "./shapes.js";
+import {
+  BoxGeometry, BufferAttribute, BufferGeometry, Curve, CylinderGeometry, DynamicDrawUsage, Group, Mesh, MeshLambertMaterial, Points, PointsMaterial,
+  Quaternion, SphereGeometry, TorusGeometry, TubeGeometry, Vector3,
+} from "three";
+import { Z, alongZ } from "./shapes.js";
+
+const COLOR = 0x39424e; // of joints
 
 class Helix extends Curve {
   getPoint(t, target = new Vector3()) {
@@ -11,46 +15,66 @@ class Helix extends Curve {
   }
 }
 
-/** Marks of joints, at their place on the first body. */
+/** Marks of joints, at their place on the first body; dots where there are very many. */
 export class Joints {
   constructor({ run, root, size, isLarge }, bodies, flexible) {
     this.flexible = flexible;
-    this.nodes = [];
-    this.bending = []; // those on flexible bodies
-    const material = new MeshLambertMaterial({ color: 0x39424e });
-    const sides = isLarge ? 5 : 20;
+    this.list = run.scene.joints.filter((joint) => joint.type !== "distance").map((joint) => {
+      const [body] = joint.bodies;
+      return { joint, body, point: joint.frame_a, attachment: flexible.attach(body, joint.frame_a) };
+    });
+    this.marks = new Group();
+    root.add(this.marks);
+    if (isLarge) this.addDots(size);
+    else this.addMeshes(bodies, size);
+  }
+
+  addDots(size) {
+    this.positions = new BufferAttribute(new Float32Array(3 * this.list.length), 3).setUsage(DynamicDrawUsage);
+    const dots = new Points(new BufferGeometry().setAttribute("position", this.positions), new PointsMaterial({ color: COLOR, size: 0.008 * size }));
+    dots.frustumCulled = false;
+    this.marks.add(dots);
+  }
+
+  addMeshes(bodies, size) {
+    const material = new MeshLambertMaterial({ color: COLOR });
     const unit = {
-      revolute: alongZ(new CylinderGeometry(1, 1, 3.4, sides, 1, isLarge)),
-      cylindrical: alongZ(new CylinderGeometry(1, 1, 5, sides)),
+      revolute: alongZ(new CylinderGeometry(1, 1, 3.4, 20)),
+      cylindrical: alongZ(new CylinderGeometry(1, 1, 5, 20)),
       screw: alongZ(new CylinderGeometry(1, 1, 5, 8)),
       prismatic: new BoxGeometry(1.8, 1.8, 4),
       planar: new BoxGeometry(4, 4, 0.6),
       fixed: new BoxGeometry(1.8, 1.8, 1.8),
-      other: new SphereGeometry(1.25, sides, isLarge ? 5 : 14),
+      other: new SphereGeometry(1.25, 20, 14),
     };
-    for (const joint of run.scene.joints) {
-      if (joint.type === "distance") continue;
-      const mesh = new Mesh(unit[joint.type] ?? unit.other, material);
+    for (const item of this.list) {
+      const { joint, body } = item;
+      item.mesh = new Mesh(unit[joint.type] ?? unit.other, material);
       // no larger than what it joins
-      const r = Math.min(0.011 * size, ...joint.bodies.filter((body) => body >= 0).map((body) => 0.05 * reachOf(bodies.list[body], size)));
-      mesh.scale.setScalar(r);
-      const [a] = joint.bodies, attachment = flexible.attach(a, joint.frame_a);
-      place(mesh, joint.frame_a);
-      (a >= 0 ? bodies.list[a].group : bodies.world).add(mesh);
-      if (attachment) this.bending.push({ mesh, point: joint.frame_a, attachment });
-      else this.nodes.push(mesh);
+      item.mesh.scale.setScalar(Math.min(0.011 * size, ...joint.bodies.filter((b) => b >= 0).map((b) => 0.05 * reachOf(bodies.list[b], size))));
+      item.turn = new Quaternion(joint.frame_a[4], joint.frame_a[5], joint.frame_a[6], joint.frame_a[3]);
+      item.carrier = body >= 0 ? bodies.list[body].group.quaternion : new Quaternion();
+      this.marks.add(item.mesh);
     }
-    this.batches = isLarge ? new Batches(root, this.nodes.map((mesh) => ({ mesh, group: mesh.parent, body: -1 }))) : null;
   }
 
   update() {
-    for (const { mesh, point, attachment } of this.bending) this.flexible.toWorld(-1, point, attachment, mesh.position);
-    this.batches?.update();
+    if (!this.marks.visible) return;
+    const at = new Vector3();
+    this.list.forEach(({ body, point, attachment, mesh, carrier, turn }, i) => {
+      this.flexible.toWorld(body, point, attachment, at);
+      if (mesh) {
+        mesh.position.copy(at);
+        mesh.quaternion.multiplyQuaternions(carrier, turn);
+      } else {
+        at.toArray(this.positions.array, 3 * i);
+      }
+    });
+    if (this.positions) this.positions.needsUpdate = true;
   }
 
   setShown(isShown) {
-    for (const node of [...this.nodes, ...this.bending.map(({ mesh }) => mesh)]) node.visible = isShown;
-    this.batches?.setShown(isShown);
+    this.marks.visible = isShown;
   }
 }
 
