@@ -84,9 +84,14 @@ export function groupSignals(runs) {
     plots.get(key).series.push({ name, label: plot.label, signals });
   }
   return sections
-    .map((section) => ({ ...section, groups: [...section.groups.values()].sort((a, b) => (b.element === "energy") - (a.element === "energy")).map((group) => ({ ...group, plots: finishPlots(section, [...group.plots.values()]) })) }))
+    .map((section) => ({ ...section, groups: [...section.groups.values()].sort((a, b) => isFirst(section, b) - isFirst(section, a)).map((group) => ({ ...group, plots: finishPlots(section, [...group.plots.values()]) })) }))
     .filter((section) => section.groups.length > 0 || section.zero.length > 0)
     .sort((a, b) => ORDER.indexOf(a.id) - ORDER.indexOf(b.id));
+}
+
+/** The whole before its parts, all elements beside each other before single ones. */
+function isFirst(section, { element }) {
+  return element === (section.byQuantity ? "" : "energy");
 }
 
 function finishPlots(section, plots) {

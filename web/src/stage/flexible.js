@@ -32,12 +32,12 @@ class Bent {
     for (let i = 0; i + 1 < this.count; i++) {
       for (let k = 0; k < n; k++) {
         const p = i * n + k, q = i * n + ((k + 1) % n);
-        index.push(p, q + n, q, p, p + n, q + n);
+        index.push(p, q, q + n, p, q + n, p + n);
       }
     }
     for (let k = 1; k + 1 < n; k++) {
       const end = (this.count - 1) * n;
-      index.push(0, k, k + 1, end, end + k + 1, end + k);
+      index.push(0, k + 1, k, end, end + k, end + k + 1);
     }
     this.positions = new BufferAttribute(new Float32Array(3 * n * this.count), 3);
     this.geometry.setAttribute("position", this.positions);
@@ -147,7 +147,7 @@ export class Flexible {
     this.factor = 1;
     this.byBody = new Map();
     this.riders = []; // shapes on flexible bodies
-    for (const info of run.scene.flexible ?? []) {
+    for (const info of run.scene.flexible) {
       const bent = new Bent(info, run.motion, bodies.list[info.body], size);
       this.byBody.set(info.body, bent);
       for (const mesh of bodies.list[info.body].meshes) {
@@ -156,7 +156,7 @@ export class Flexible {
       bodies.add(bent.node, info.body);
       bodies.bound(bodies.list[info.body]);
     }
-    this.chain = this.byBody.size ? this.findChain(run.scene.joints) : [];
+    this.chain = this.byBody.size ? this.findChain(run.scene) : [];
     this.shifts = bodies.list.map(() => new Vector3());
   }
 
@@ -173,9 +173,14 @@ export class Flexible {
   }
 
   /** Bodies in the order in which they hang on each other, with the two ends of the joint. */
-  findChain(joints) {
+  findChain({ joints, interfaces }) {
     const chain = [], seen = new Set([-1]);
     const links = joints.filter((joint) => joint.type !== "distance");
+    // mechanisms that are joined at frames hang on each other, too
+    for (const a of interfaces) {
+      const b = interfaces.find((it) => it !== a && a.kind === "frame" && a.bond && it.bond === a.bond);
+      if (b) links.push({ bodies: [a.body, b.body], frame_a: a.point, frame_b: b.point });
+    }
     for (let isGrowing = true; isGrowing; ) {
       isGrowing = false;
       for (const { bodies: [a, b], frame_a: pa, frame_b: pb } of links) {

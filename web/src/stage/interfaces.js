@@ -142,7 +142,7 @@ class Interface {
 export class Interfaces {
   /** parts: {bodies, lines, flexible} */
   constructor(space, parts) {
-    this.list = (space.run.scene.interfaces ?? []).map((info, i) => new Interface(info, i, space, parts));
+    this.list = space.run.scene.interfaces.map((info, i) => new Interface(info, i, space, parts));
     this.hasMasses = this.list.some((it) => it.reference > 0);
   }
 

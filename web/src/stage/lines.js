@@ -91,7 +91,7 @@ export class Lines {
       .map(([name, color]) => [name, new MeshLambertMaterial({ color })]));
     this.list = [];
     // where another subsystem acts on the line: the interface
-    const bonded = new Set((run.scene.interfaces ?? []).filter((it) => it.kind === "line").map((it) => it.name));
+    const bonded = new Set(run.scene.interfaces.filter((it) => it.kind === "line").map((it) => it.name));
     const tube = (thick, length, material) => new Mesh(alongZ(new CylinderGeometry(thick, thick, length, 20)).translate(0, 0, length / 2), material);
     for (const line of run.scene.lines) {
       const item = this.add(line.name, line.bodies, line.point_a, line.point_b);

@@ -100,7 +100,7 @@ export class Stage {
 
   makeParts() {
     const { run, space } = this;
-    this.bodies = new Bodies(space, new Set((run.scene.flexible ?? []).map((info) => info.body)));
+    this.bodies = new Bodies(space, new Set(run.scene.flexible.map((info) => info.body)));
     this.flexible = new Flexible(run, this.bodies, space.size);
     const drawn = this.bodies.boundMotion(this.limit);
     if (!drawn.isEmpty()) this.setBox(drawn);

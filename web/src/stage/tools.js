@@ -44,7 +44,7 @@ function shownTools(run, stage) {
     return node;
   };
   return el("div.tools.shown", { role: "toolbar", "aria-label": "what is shown" },
-    run.scene.flexible?.length ? bendingTool(stage) : null,
+    run.scene.flexible.length ? bendingTool(stage) : null,
     toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints and the frames of interfaces"),
     run.motion.contacts.length ? toggle("forces", "forces", "contact points and forces; the length of an arrow goes with the square root of the force") : null,
     stage.interfaces.hasMasses ? toggle("effective mass", "masses", "how heavy the machine is at its interfaces along each direction") : null,
