@@ -76,6 +76,9 @@ static ItmStatus open_results(Run* r, const char* path)
         status = itm_results_watch(r->results, itm_cosim_get_model(r->cosim, i), itm_cosim_get_data(r->cosim, i),
                                    name_mechanism(r, i), &r->error);
     }
+    if (status == ITM_OK && r->results != NULL && itm_cosim_get_interface_count(r->cosim) > 0) {
+        status = itm_results_watch_interfaces(r->results, r->cosim, &r->error);
+    }
     free(columns);
     return status;
 }

@@ -129,8 +129,19 @@ static void add_numbers(ItmResults* results, const Number* numbers, size_t count
 
 static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
 {
+    // of all mechanisms together, but for the steps, which they take side by side
     ItmStepInfo info = itm_data_get_step_info(itm_cosim_get_data(cosim, 0));
     ItmModelInfo model = itm_model_get_info(file->model);
+    for (int i = 1; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        ItmStepInfo more = itm_data_get_step_info(itm_cosim_get_data(cosim, i));
+        ItmModelInfo other = itm_model_get_info(itm_cosim_get_model(cosim, i));
+        info.total_iterations += more.total_iterations;
+        info.fallbacks += more.fallbacks;
+        info.unsolved += more.unsolved;
+        info.unfinished += more.unfinished;
+        model.nbody += other.nbody;
+        model.freedom += other.freedom;
+    }
     const Number numbers[] = {
         {"step", "s", "step", file->run.step.step, true},
         {"steps", "1", "steps", (double)info.steps, true},
@@ -161,7 +172,7 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     const Number numbers[] = {
         {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
         {"wall_time", "s", "wall time", s->wall_time, true},
-        {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond > 0},
+        {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
         {"spurious_energy", "J", "energy made by a coupling", spurious, nbond > 0},
         {"energy_error", "J", "energy balanced to", s->energy_error, s->has_energy},
     };

@@ -54,11 +54,13 @@ typedef struct ItmBeamDef {
     int modes_axial, modes_torsion; // no modes at all: the beam is rigid
     const double* stations;     // beside these modes, shapes that carry static loads at these places, in the directions
     int nstation;               // that have modes: at an end exactly, between to some 1e-3                    m
+    double width_y, width_z;    // outline of the section in pictures; 0: the rectangle with this area and these moments  m
+    bool is_round;              // an ellipse with these diameters; otherwise a rectangle
 } ItmBeamDef;
 
 // Steel, clamped-free, Euler-Bernoulli, two bending modes a plane; length and section are not set.
 ITM_API ItmBeamDef itm_default_beam_def(void);
-// Area, moments, torsion constant and shear factors (Cowper, for this shear modulus) of a section. size: see ItmBeamSection.
+// Area, moments, torsion constant, shear factors (Cowper, for this shear modulus) and outline of a section. size: see ItmBeamSection.
 ITM_API ItmStatus itm_beam_set_section(ItmBeamDef* beam, ItmBeamSection section, const double size[2], ItmError* error);
 
 // ---------------------------------------------------------------------------- finite element models

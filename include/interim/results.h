@@ -4,7 +4,7 @@
 #ifndef INTERIM_RESULTS_H
 #define INTERIM_RESULTS_H
 
-#include "interim/data.h"
+#include "interim/cosim.h"
 
 ITM_EXTERN_C_BEGIN
 
@@ -42,13 +42,15 @@ ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, con
 // ---------------------------------------------------------------------------- pictures
 
 // What `interim report` draws the machine from is kept beside the table, in every format: the scene (bodies, shapes,
-// joints, actuators, springs) and the motion (poses, contact points and forces at frames, intervals of contact, worst
-// values of the solver). At most a few thousand frames are kept, however long the run.
+// joints, actuators, springs, flexible bodies, interfaces) and the motion (poses, modes, mobilities, contact points and forces
+// at frames, intervals of contact, worst values of the solver). At most a few thousand frames are kept, however long the run.
 
 // A mechanism to watch, before its first step; prefix as for itm_results_create. Model and data must live until the
 // results are closed. ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_watch(ItmResults* results, const ItmModel* m, const ItmData* d, const char* prefix,
                                     ItmError* error);
+// The interfaces of a system whose mechanisms are watched: where they are, and the mobility there. As above. ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_watch_interfaces(ItmResults* results, ItmCosim* cosim, ItmError* error);
 // The state of everything watched: call it at the start and after every step (results may be NULL). ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_note_step(ItmResults* results, double time, ItmError* error);
 // A number for the top of the report ("wall_time", 1.2, "s", "wall time"). ITM_ERR_MEMORY.

@@ -10,6 +10,8 @@
 
 #include <libfyaml.h>
 
+#define NOISE 1e-6  // of the largest range of a unit
+
 // ---------------------------------------------------------------------------- contacts
 
 // The list of pairs of a scene, as a document; NULL where there is none.
@@ -114,8 +116,26 @@ double itm_signal_error_get_share(const ItmSignalError* error)
 
 static int compare_share(const void* a, const void* b)
 {
+    const ItmSignalError *e = a, *f = b;
+    if (e->is_noise != f->is_noise) {
+        return e->is_noise ? 1 : -1;
+    }
     double x = itm_signal_error_get_share(a), y = itm_signal_error_get_share(b);
     return (x < y) - (x > y);
+}
+
+// A signal that should be zero and is rounding would come first by its share, however small it is.
+static void mark_noise(ItmRunComparison* c)
+{
+    for (int i = 0; i < c->nerror; i++) {
+        double largest = 0.0;
+        for (int k = 0; k < c->nerror; k++) {
+            if (strcmp(c->errors[k].unit, c->errors[i].unit) == 0) {
+                largest = fmax(largest, c->errors[k].comparison.reference_range);
+            }
+        }
+        c->errors[i].is_noise = c->errors[i].comparison.maximum < NOISE * largest;
+    }
 }
 
 static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const ItmTable* reference, ItmError* error)
@@ -133,6 +153,7 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
         c->nerror += e->comparison.ncompared > 0;
     }
     c->nonly = run->ncolumn - (reference->ncolumn - c->nonly_reference);
+    mark_noise(c);
     qsort(c->errors, (size_t)c->nerror, sizeof *c->errors, compare_share);
     return status;
 }

@@ -8,6 +8,7 @@ typedef struct ItmSignalError {
     const char* name;         // belongs to the reference, as does unit
     const char* unit;
     ItmComparison comparison;
+    bool is_noise;            // off by less than a millionth of what signals of its unit go through: rounding, mostly
 } ItmSignalError;
 
 // Begins of contact of a pair of shapes that both records have.
@@ -19,7 +20,7 @@ typedef struct ItmContactShift {
 
 typedef struct ItmRunComparison {
     double from, until;       // time that both have, s; from > until: none
-    ItmSignalError* errors;   // (nerror) those that are off most first, by their share of the reference's range
+    ItmSignalError* errors;   // (nerror) those that are off most first, by their share of the reference's range; noise last
     int nerror;
     ItmContactShift* shifts;  // (nshift)
     int nshift;

@@ -371,13 +371,17 @@ static void add_series(Sheet* sheet, const ItmTable* table, int column, const ch
         (ItmPlotSeries){label, x, y, plan.npoint, color % ITM_INK_SERIES_COUNT, is_dashed, false};
 }
 
-// A column of the first run, and of the others those that have it.
-static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int column, const char* name, int color, int width)
+// Column `index` of the `count` of a panel: of the first run, and of the others those that have it. Every line has its own colour
+// as long as there are enough, so that a dashed one is seen on the solid one below it; then runs differ by dashes only.
+static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int column, const char* name, int index, int count,
+                       int width)
 {
+    bool has_enough = count * nrun <= ITM_INK_SERIES_COUNT;
     for (int i = 0; i < nrun; i++) {
         int at = i == 0 ? column : itm_table_find(runs[i].table, runs[0].table->names[column]);
         if (at != ITM_NONE) {
-            add_series(sheet, runs[i].table, at, name, nrun > 1 ? runs[i].label : "", color + i, i > 0, width);
+            int color = has_enough ? index * nrun + i : index;
+            add_series(sheet, runs[i].table, at, name, nrun > 1 ? runs[i].label : "", color, i > 0, width);
         }
     }
 }
@@ -404,7 +408,7 @@ void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int
     for (int i = 0; i < count; i++) {
         const char* whole = table->names[first + i];
         const char* part = count > 1 && dot != NULL ? strrchr(whole, '.') + 1 : whole;
-        add_column(&sheet, runs, nrun, first + i, part, nrun > 1 ? i * nrun : i, options.width);
+        add_column(&sheet, runs, nrun, first + i, part, i, count, options.width);
     }
     ItmPlotPanel panel = {.title = title, .unit = table->units[first], .series = sheet.series, .nseries = sheet.nseries};
     if (sheet.has_failed) {
@@ -436,10 +440,13 @@ static int fill_panels(ItmPlotPanel* panels, Sheet* sheet, const ItmReportRun* r
         if (is_unit_known(table, columns, i)) {
             continue;
         }
-        int first = sheet->nseries;
+        int first = sheet->nseries, count = 0, index = 0;
+        for (int k = i; k < ncolumn; k++) {
+            count += strcmp(table->units[columns[k]], table->units[columns[i]]) == 0;
+        }
         for (int k = i; k < ncolumn; k++) {
             if (strcmp(table->units[columns[k]], table->units[columns[i]]) == 0) {
-                add_column(sheet, runs, nrun, columns[k], table->names[columns[k]], sheet->nseries - first, width);
+                add_column(sheet, runs, nrun, columns[k], table->names[columns[k]], index++, count, width);
             }
         }
         const char* title = npanel == 0 ? (table->title[0] != '\0' ? table->title : runs[0].label) : "";

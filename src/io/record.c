@@ -15,6 +15,8 @@ static const struct {
 } ARRAYS[ITM_MOTION_COUNT] = {
     [ITM_MOTION_TIME]          = {"time",          ITM_ARRAY_FLOAT64, 1},
     [ITM_MOTION_POSE]          = {"pose",          ITM_ARRAY_FLOAT32, 3},
+    [ITM_MOTION_MODE]          = {"mode",          ITM_ARRAY_FLOAT32, 2},
+    [ITM_MOTION_MOBILITY]      = {"mobility",      ITM_ARRAY_FLOAT32, 3},
     [ITM_MOTION_CHANNEL]       = {"channel",       ITM_ARRAY_FLOAT32, 2},
     [ITM_MOTION_CONTACT_START] = {"contact_start", ITM_ARRAY_INT32,   1},
     [ITM_MOTION_CONTACT]       = {"contact",       ITM_ARRAY_FLOAT32, 2},
@@ -119,11 +121,13 @@ bool itm_record_is_valid(const ItmRecord* r)
     const ItmArray* a = r->arrays;
     long nframe = a[ITM_MOTION_TIME].size[0];
     return r->scene != NULL && a[ITM_MOTION_POSE].size[0] == nframe && a[ITM_MOTION_POSE].size[2] == 7 &&
-           a[ITM_MOTION_CHANNEL].size[0] == nframe && a[ITM_MOTION_CONTACT_START].size[0] == nframe + 1 &&
+           a[ITM_MOTION_MODE].size[0] == nframe && a[ITM_MOTION_MOBILITY].size[0] == nframe &&
+           a[ITM_MOTION_MOBILITY].size[2] == 6 && a[ITM_MOTION_CHANNEL].size[0] == nframe && a[ITM_MOTION_CONTACT_START].size[0] == nframe + 1 &&
            a[ITM_MOTION_CONTACT].size[1] == 6 && a[ITM_MOTION_CONTACT_PAIR].size[1] == 2 &&
            a[ITM_MOTION_CONTACT_PAIR].size[0] == a[ITM_MOTION_CONTACT].size[0] &&
            a[ITM_MOTION_INTERVAL].size[1] == 2 && a[ITM_MOTION_INTERVAL_PAIR].size[1] == 2 &&
            a[ITM_MOTION_INTERVAL_PAIR].size[0] == a[ITM_MOTION_INTERVAL].size[0] && are_starts_valid(r) &&
            is_finite_array(r, ITM_MOTION_TIME) && is_finite_array(r, ITM_MOTION_POSE) &&
+           is_finite_array(r, ITM_MOTION_MODE) && is_finite_array(r, ITM_MOTION_MOBILITY) &&
            is_finite_array(r, ITM_MOTION_CONTACT) && is_finite_array(r, ITM_MOTION_INTERVAL);
 }

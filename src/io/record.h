@@ -20,6 +20,8 @@ typedef enum ItmArrayType {
 typedef enum ItmMotionArray {
     ITM_MOTION_TIME,          // of the frames                                      (nframe)              float64  s
     ITM_MOTION_POSE,          // body frames: position, quaternion scalar first     (nframe, nbody, 7)    float32  m, 1
+    ITM_MOTION_MODE,          // coordinates of the modes of flexible bodies        (nframe, nmode)       float32
+    ITM_MOTION_MOBILITY,      // at interfaces: xx, yy, zz, xy, xz, yz              (nframe, ninterface, 6) float32 1/kg
     ITM_MOTION_CHANNEL,       // worst value since the frame before                 (nframe, nchannel)    float32
     ITM_MOTION_CONTACT_START, // contacts of frame f: from start[f] to start[f + 1] (nframe + 1)          int32
     ITM_MOTION_CONTACT,       // point, force on the second shape                   (ncontact, 6)         float32  m, N

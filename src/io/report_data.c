@@ -88,11 +88,19 @@ typedef struct Frames {
     long stride, count, last;
 } Frames;
 
+// Columns of an array over frames.
+static long count_columns(const ItmArray* array)
+{
+    return array->size[1] * (array->ndim > 2 ? array->size[2] : 1);
+}
+
 static Frames choose_frames(const ItmRecord* record, size_t budget)
 {
-    const ItmArray* pose = &record->arrays[ITM_MOTION_POSE];
-    long nframe = pose->size[0], width = 7 * (pose->size[1] > 0 ? pose->size[1] : 1);
-    long most = (long)(budget / sizeof(uint16_t)) / width;
+    const ItmArray* a = record->arrays;
+    long nframe = a[ITM_MOTION_TIME].size[0];
+    size_t width = sizeof(uint16_t) * (size_t)(count_columns(&a[ITM_MOTION_POSE]) + count_columns(&a[ITM_MOTION_MODE])) +
+                   sizeof(float) * (size_t)count_columns(&a[ITM_MOTION_MOBILITY]);
+    long most = (long)(budget / (width > 0 ? width : 1));
     most = most < 2 ? 2 : most;
     Frames f = {.stride = 1 + (nframe - 1) / most, .last = nframe - 1};
     f.count = nframe > 0 ? (f.last + f.stride - 1) / f.stride + 1 : 0;
@@ -105,82 +113,104 @@ static long frame_at(const Frames* f, long i)
     return frame < f->last ? frame : f->last;
 }
 
-// Range of a coordinate of a body over the frames.
-static void find_range(const ItmRecord* record, const Frames* f, long body, int axis, float range[2])
+// An array at the chosen frames, column by column (ncolumn x count); NULL without memory.
+static float* gather_columns(const ItmRecord* record, ItmMotionArray which, const Frames* f)
 {
-    const ItmArray* pose = &record->arrays[ITM_MOTION_POSE];
-    const float* values = (const float*)pose->values + 7 * body + axis;
-    range[0] = INFINITY;
-    range[1] = -INFINITY;
-    for (long i = 0; i < f->count; i++) {
-        float x = values[frame_at(f, i) * pose->size[1] * 7];
-        range[0] = fminf(range[0], x);
-        range[1] = fmaxf(range[1], x);
+    const ItmArray* array = &record->arrays[which];
+    long ncolumn = count_columns(array);
+    float* columns = malloc((size_t)(ncolumn * f->count) * sizeof *columns + 1);
+    for (long i = 0; i < f->count && columns != NULL; i++) {
+        const float* row = (const float*)array->values + frame_at(f, i) * ncolumn;
+        for (long k = 0; k < ncolumn; k++) {
+            columns[k * f->count + i] = row[k];
+        }
+    }
+    return columns;
+}
+
+// q and -q are the same rotation; take those that do not jump. q: four columns of n
+static void choose_signs(float* q, long n)
+{
+    for (long i = 1; i < n; i++) {
+        float dot = 0.0f;
+        for (int k = 0; k < 4; k++) {
+            dot += q[k * n + i] * q[k * n + i - 1];
+        }
+        for (int k = 0; k < 4 && dot < 0.0f; k++) {
+            q[k * n + i] = -q[k * n + i];
+        }
     }
 }
 
-static uint16_t in_range(float x, const float range[2])
+// A column as differences of 16-bit numbers within its range. codes (n)
+static void encode(uint16_t* codes, float range[2], const float* x, long n)
 {
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (long i = 0; i < n; i++) {
+        range[0] = fminf(range[0], x[i]);
+        range[1] = fmaxf(range[1], x[i]);
+    }
     double width = (double)range[1] - (double)range[0];
-    return width > 0.0 ? (uint16_t)lround(65535.0 * ((double)x - (double)range[0]) / width) : 0;
-}
-
-// One coordinate of one body over the frames as differences of 16-bit numbers. codes (count)
-static void encode(uint16_t* codes, const ItmRecord* record, const Frames* f, long body, int axis, const float range[2],
-                   const signed char* sign)
-{
-    const ItmArray* pose = &record->arrays[ITM_MOTION_POSE];
     uint16_t before = 0;
-    for (long i = 0; i < f->count; i++) {
-        float x = ((const float*)pose->values)[(frame_at(f, i) * pose->size[1] + body) * 7 + axis];
-        uint16_t code = axis < 3 ? in_range(x, range) : in_range((float)sign[i] * x, (const float[2]){-1.0f, 1.0f});
+    for (long i = 0; i < n; i++) {
+        uint16_t code = width > 0.0 ? (uint16_t)lround(65535.0 * ((double)x[i] - (double)range[0]) / width) : 0;
         codes[i] = (uint16_t)(code - before);
         before = code;
     }
 }
 
-// q and -q are the same rotation; take those that do not jump. sign (count)
-static void choose_signs(signed char* sign, const ItmRecord* record, const Frames* f, long body)
+// Columns (ncolumn x n) as {"ranges", "codes"}.
+static void add_coded(ItmText* text, const char* key, const float* columns, long ncolumn, long n)
 {
-    const ItmArray* pose = &record->arrays[ITM_MOTION_POSE];
-    const float* before = NULL;
-    for (long i = 0; i < f->count; i++) {
-        const float* q = (const float*)pose->values + (frame_at(f, i) * pose->size[1] + body) * 7 + 3;
-        float dot = before != NULL ? q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3] : 1.0f;
-        signed char last = i > 0 ? sign[i - 1] : 1;
-        sign[i] = (signed char)(dot < 0.0f ? -last : last);
-        before = q;
+    uint16_t* codes = malloc((size_t)(ncolumn * n) * sizeof *codes + 1);
+    float* ranges = malloc((size_t)(2 * ncolumn) * sizeof *ranges + 1);
+    if (codes == NULL || ranges == NULL || columns == NULL) {
+        text->has_failed = true;
+    } else {
+        for (long k = 0; k < ncolumn; k++) {
+            encode(codes + k * n, ranges + 2 * k, columns + k * n, n);
+        }
+        add_key(text, key);
+        itm_text_add(text, "{\"ranges\":");
+        add_packed(text, ranges, (size_t)(2 * ncolumn), sizeof *ranges);
+        add_key(text, "codes");
+        add_packed(text, codes, (size_t)(ncolumn * n), sizeof *codes);
+        itm_text_add(text, "}");
     }
+    free(codes);
+    free(ranges);
 }
 
 static void add_poses(ItmText* text, const ItmRecord* record, const Frames* f)
 {
     long nbody = record->arrays[ITM_MOTION_POSE].size[1];
-    size_t n = (size_t)f->count;
-    uint16_t* codes = malloc(n * (size_t)nbody * 7 * sizeof *codes + 1);
-    float* ranges = malloc((size_t)nbody * 6 * sizeof *ranges + 1);
-    signed char* sign = malloc(n + 1);
-    if (codes == NULL || ranges == NULL || sign == NULL) {
-        text->has_failed = true;
-    } else {
-        for (long body = 0; body < nbody; body++) {
-            choose_signs(sign, record, f, body);
-            for (int axis = 0; axis < 7; axis++) {
-                float* range = ranges + 6 * body + 2 * (axis < 3 ? axis : 0);
-                if (axis < 3) {
-                    find_range(record, f, body, axis, range);
-                }
-                encode(codes + (size_t)(7 * body + axis) * n, record, f, body, axis, range, sign);
-            }
-        }
-        add_key(text, "ranges");
-        add_packed(text, ranges, (size_t)nbody * 6, sizeof *ranges);
-        add_key(text, "poses");
-        add_packed(text, codes, n * (size_t)nbody * 7, sizeof *codes);
+    float* columns = gather_columns(record, ITM_MOTION_POSE, f);
+    for (long body = 0; body < nbody && columns != NULL; body++) {
+        choose_signs(columns + (7 * body + 3) * f->count, f->count);
     }
-    free(codes);
-    free(ranges);
-    free(sign);
+    add_coded(text, "poses", columns, 7 * nbody, f->count);
+    free(columns);
+}
+
+static void add_modes(ItmText* text, const ItmRecord* record, const Frames* f)
+{
+    float* columns = gather_columns(record, ITM_MOTION_MODE, f);
+    add_coded(text, "modes", columns, count_columns(&record->arrays[ITM_MOTION_MODE]), f->count);
+    free(columns);
+}
+
+// Mobilities are divided by: they keep all their digits.
+static void add_mobilities(ItmText* text, const ItmRecord* record, const Frames* f)
+{
+    float* columns = gather_columns(record, ITM_MOTION_MOBILITY, f);
+    if (columns == NULL) {
+        text->has_failed = true;
+        return;
+    }
+    add_key(text, "mobility");
+    add_packed(text, columns, (size_t)(count_columns(&record->arrays[ITM_MOTION_MOBILITY]) * f->count), sizeof *columns);
+    free(columns);
 }
 
 // ---------------------------------------------------------------------------- contacts
@@ -278,9 +308,12 @@ static void add_motion(ItmText* text, const ItmRecord* record, const ItmReportBu
     add_key(text, "scene");
     itm_text_add_json(text, record->scene);
     add_key(text, "motion");
-    itm_text_format(text, "{\"frames\":%ld,\"bodies\":%ld", frames.count, record->arrays[ITM_MOTION_POSE].size[1]);
+    itm_text_format(text, "{\"frames\":%ld,\"bodies\":%ld", frames.count,
+                    record->arrays[ITM_MOTION_POSE].size[1]);
     add_frame_times(text, record, &frames);
     add_poses(text, record, &frames);
+    add_modes(text, record, &frames);
+    add_mobilities(text, record, &frames);
     add_contacts(text, record, &frames, budget->contacts);
     add_whole(text, "channelTime", record, ITM_MOTION_TIME);
     add_whole(text, "channels", record, ITM_MOTION_CHANNEL);

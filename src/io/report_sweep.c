@@ -240,7 +240,11 @@ static void add_map_cell(Page* p, long row, int column, double lo, double hi, bo
         itm_text_add(text, "<td class=\"lost\" title=\"");
         itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, p->verdict));
         itm_text_add(text, "\">");
-        itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, p->verdict));
+        if (column == p->end_time) {
+            itm_text_add_number(text, value, 3);
+        } else {
+            itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, p->verdict));
+        }
         itm_text_add(text, "</td>");
         return;
     }
@@ -263,6 +267,17 @@ static long find_row(const Page* p, const char* first, const char* second, long 
     return -1;
 }
 
+// The last word of a key, for the narrow corner of a map; the whole key shows up under the mouse.
+static void add_short_name(ItmText* text, const char* name)
+{
+    const char* dot = strrchr(name, '.');
+    itm_text_add(text, "<span title=\"");
+    itm_text_add_html(text, name);
+    itm_text_add(text, "\">");
+    itm_text_add_html(text, dot != NULL ? dot + 1 : name);
+    itm_text_add(text, "</span>");
+}
+
 static void add_map(Page* p, int column, long like, double lo, double hi)
 {
     const Axis *across = &p->axes[p->order[0]], *down = &p->axes[p->order[1]];
@@ -274,9 +289,9 @@ static void add_map(Page* p, int column, long like, double lo, double hi)
     itm_text_add(text, "</b> ");
     itm_text_add_html(text, rest);
     itm_text_add(text, "</figcaption><table><thead><tr><th>");
-    itm_text_add_html(text, p->grid->names[down->column]);
+    add_short_name(text, p->grid->names[down->column]);
     itm_text_add(text, " \\ ");
-    itm_text_add_html(text, p->grid->names[across->column]);
+    add_short_name(text, p->grid->names[across->column]);
     itm_text_add(text, "</th>");
     for (int i = 0; i < across->count; i++) {
         itm_text_add(text, "<th>");
@@ -406,8 +421,10 @@ static void add_content(Page* p)
     }
     if (has_map) {
         add_section(p, "Maps of errors", true, add_maps);
+        itm_text_add(p->text, "<p class=\"note\">Dark is small and yellow large, by decades where values span many; "
+                              "hatched red runs did not finish.</p>\n");
         if (p->end_time != ITM_NONE) {
-            itm_text_add(p->text, "<section><h2>Stability</h2><p class=\"note\">How far each run came, in seconds.</p>\n"
+            itm_text_add(p->text, "<section><h2>Stability</h2><p class=\"note\">How far each run came, in seconds; hatched red: and no farther.</p>\n"
                                   "<div class=\"figures\">\n");
             add_maps(p, p->end_time);
             itm_text_add(p->text, "</div></section>\n");

@@ -325,6 +325,15 @@ ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, const ItmData* d, 
     return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(error);
 }
 
+ItmStatus itm_results_watch_interfaces(ItmResults* r, ItmCosim* cosim, ItmError* error)
+{
+    if (!has_recorder(r)) {
+        return fail_record(error);
+    }
+    itm_recorder_add_interfaces(r->recorder, cosim);
+    return ITM_OK;
+}
+
 ItmStatus itm_results_note_step(ItmResults* r, double time, ItmError* error)
 {
     bool is_watching = r != NULL && r->recorder != NULL;

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #define SCENE_DIGITS 7          // of coordinates in pictures
+#define SHAPE_DIGITS 5          // of shapes of modes
 #define MOST_VERTICES 20000     // of a hull, mesh or height field; a larger one is shown as the box around it
 
 // ---------------------------------------------------------------------------- pieces
 
-// Opens a member with its name.
-static void open_member(ItmText* text, const char* prefix, const char* name)
+void itm_scene_open_member(ItmText* text, const char* prefix, const char* name)
 {
     char whole[256];
     snprintf(whole, sizeof whole, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", name);
@@ -21,7 +21,7 @@ static void open_member(ItmText* text, const char* prefix, const char* name)
     itm_text_add_json(text, whole);
 }
 
-static void close_member(ItmText* text)
+void itm_scene_close_member(ItmText* text)
 {
     itm_text_add(text, "},\n");
 }
@@ -36,7 +36,7 @@ static void add_numbers(ItmText* text, const char* key, const double* x, int n)
     itm_text_add(text, "]");
 }
 
-static void add_vec(ItmText* text, const char* key, ItmVec3 v)
+void itm_scene_add_vec(ItmText* text, const char* key, ItmVec3 v)
 {
     add_numbers(text, key, (double[]){v.x, v.y, v.z}, 3);
 }
@@ -47,8 +47,7 @@ static void add_pose(ItmText* text, const char* key, ItmVec3 p, const ItmMat3* R
     add_numbers(text, key, (double[]){p.x, p.y, p.z, q.w, q.x, q.y, q.z}, 7);
 }
 
-// A point given from the centre of mass, or from a node of a flexible body, in the user's body frame.
-static ItmVec3 user_point(const ItmModel* m, int body, ItmVec3 point)
+ItmVec3 itm_scene_find_point(const ItmModel* m, int body, ItmVec3 point)
 {
     if (body == ITM_NONE) {
         return point;
@@ -57,8 +56,7 @@ static ItmVec3 user_point(const ItmModel* m, int body, ItmVec3 point)
     return itm_vec_add(point, is_node ? m->nodes[m->bodies[body].part].origin : m->bodies[body].com);
 }
 
-// Number in the scene of a body of the model.
-static int scene_id(const ItmModel* m, int body, int first)
+int itm_scene_find_body(const ItmModel* m, int body, int first)
 {
     for (int id = 0; body != ITM_NONE && id < m->nuser; id++) {
         if (m->body_index[id] == m->bodies[body].owner) {
@@ -70,14 +68,14 @@ static int scene_id(const ItmModel* m, int body, int first)
 
 static void add_ends(ItmText* text, const ItmModel* m, int first, int body_a, int body_b)
 {
-    itm_text_format(text, ", \"bodies\": [%d, %d]", scene_id(m, body_a, first), scene_id(m, body_b, first));
+    itm_text_format(text, ", \"bodies\": [%d, %d]", itm_scene_find_body(m, body_a, first), itm_scene_find_body(m, body_b, first));
 }
 
 // ---------------------------------------------------------------------------- shapes
 
-static void add_vertices(ItmText* text, const ItmVec3* vertices, int n)
+static void add_vertices(ItmText* text, const char* key, const ItmVec3* vertices, int n)
 {
-    itm_text_add(text, ", \"vertices\": [");
+    itm_text_format(text, ", \"%s\": [", key);
     for (int i = 0; i < 3 * n; i++) {
         itm_text_add(text, i > 0 ? "," : "");
         itm_text_add_number(text, itm_vec_get(vertices[i / 3], i % 3), SCENE_DIGITS);
@@ -88,7 +86,7 @@ static void add_vertices(ItmText* text, const ItmVec3* vertices, int n)
 // Fans of the faces of a hull.
 static void add_hull(ItmText* text, const ItmHull* hull)
 {
-    add_vertices(text, hull->vertices, hull->nvertex);
+    add_vertices(text, "vertices", hull->vertices, hull->nvertex);
     itm_text_add(text, ", \"triangles\": [");
     const char* comma = "";
     for (int f = 0; f < hull->nface; f++) {
@@ -104,7 +102,7 @@ static void add_hull(ItmText* text, const ItmHull* hull)
 
 static void add_mesh(ItmText* text, const ItmMeshGeom* mesh)
 {
-    add_vertices(text, mesh->vertices, mesh->nvertex);
+    add_vertices(text, "vertices", mesh->vertices, mesh->nvertex);
     itm_text_add(text, ", \"triangles\": [");
     for (int i = 0; i < 3 * mesh->ntriangle; i++) {
         itm_text_format(text, "%s%d", i > 0 ? "," : "", mesh->triangles[i]);
@@ -132,8 +130,8 @@ static void add_geom(ItmText* text, const ItmGeom* g)
 {
     if (count_vertices(g) > MOST_VERTICES) {
         itm_text_add(text, ", \"kind\": \"bounds\"");
-        add_vec(text, "lower", g->bounds.lo);
-        add_vec(text, "upper", g->bounds.hi);
+        itm_scene_add_vec(text, "lower", g->bounds.lo);
+        itm_scene_add_vec(text, "upper", g->bounds.hi);
         return;
     }
     itm_text_format(text, ", \"kind\": \"%s\"", itm_geom_kind_name(g->kind));
@@ -146,7 +144,7 @@ static void add_geom(ItmText* text, const ItmGeom* g)
         add_numbers(text, "size", (double[]){g->radius, 2.0 * g->half_length}, 2);
         break;
     case ITM_GEOM_BOX:
-        add_vec(text, "size", itm_vec_scale(2.0, g->half));
+        itm_scene_add_vec(text, "size", itm_vec_scale(2.0, g->half));
         break;
     case ITM_GEOM_HULL:
         add_hull(text, &g->hull);
@@ -167,12 +165,12 @@ static void add_shapes(ItmText* text, const ItmModel* m, const char* prefix, int
 {
     for (int i = 0; i < n; i++) {
         const ItmCollider* c = &shapes[i];
-        open_member(text, prefix, c->name);
-        itm_text_format(text, ", \"body\": %d, \"collides\": %s", scene_id(m, c->body, first),
+        itm_scene_open_member(text, prefix, c->name);
+        itm_text_format(text, ", \"body\": %d, \"collides\": %s", itm_scene_find_body(m, c->body, first),
                         collides ? "true" : "false");
-        add_pose(text, "pose", user_point(m, c->body, c->frame.p), &c->frame.R);
+        add_pose(text, "pose", itm_scene_find_point(m, c->body, c->frame.p), &c->frame.R);
         add_geom(text, c->geom);
-        close_member(text);
+        itm_scene_close_member(text);
     }
 }
 
@@ -182,11 +180,11 @@ static void add_bodies(ItmText* text, const ItmModel* m, const char* prefix)
 {
     for (int id = 0; id < m->nuser; id++) {
         const ItmBody* body = &m->bodies[m->body_index[id]];
-        open_member(text, prefix, body->name);
+        itm_scene_open_member(text, prefix, body->name);
         itm_text_add(text, ", \"mass\": ");
         itm_text_add_number(text, body->mass, SCENE_DIGITS);
-        add_vec(text, "com", body->com);
-        close_member(text);
+        itm_scene_add_vec(text, "com", body->com);
+        itm_scene_close_member(text);
     }
 }
 
@@ -194,24 +192,24 @@ static void add_joints(ItmText* text, const ItmModel* m, const char* prefix, int
 {
     for (int i = 0; i < m->njoint; i++) {
         const ItmJoint* joint = &m->joints[i];
-        open_member(text, prefix, joint->name);
+        itm_scene_open_member(text, prefix, joint->name);
         itm_text_format(text, ", \"type\": \"%s\"", itm_joint_type_name(joint->type));
         add_ends(text, m, first, joint->body_a, joint->body_b);
-        add_pose(text, "frame_a", user_point(m, joint->body_a, joint->a.p), &joint->a.R);
-        add_pose(text, "frame_b", user_point(m, joint->body_b, joint->b.p), &joint->b.R);
-        close_member(text);
+        add_pose(text, "frame_a", itm_scene_find_point(m, joint->body_a, joint->a.p), &joint->a.R);
+        add_pose(text, "frame_b", itm_scene_find_point(m, joint->body_b, joint->b.p), &joint->b.R);
+        itm_scene_close_member(text);
     }
 }
 
 static void add_line(ItmText* text, const ItmModel* m, const char* prefix, int first, const char* name,
                      const char* kind, const ItmMeasure* line)
 {
-    open_member(text, prefix, name);
+    itm_scene_open_member(text, prefix, name);
     itm_text_format(text, ", \"kind\": \"%s\"", kind);
     add_ends(text, m, first, line->body_a, line->body_b);
-    add_vec(text, "point_a", user_point(m, line->body_a, line->point_a));
-    add_vec(text, "point_b", user_point(m, line->body_b, line->point_b));
-    close_member(text);
+    itm_scene_add_vec(text, "point_a", itm_scene_find_point(m, line->body_a, line->point_a));
+    itm_scene_add_vec(text, "point_b", itm_scene_find_point(m, line->body_b, line->point_b));
+    itm_scene_close_member(text);
 }
 
 // Springs and actuators between two points.
@@ -226,7 +224,49 @@ static void add_lines(ItmText* text, const ItmModel* m, const char* prefix, int 
     }
 }
 
-void itm_scene_add_model(ItmSceneText* scene, const ItmModel* m, const char* prefix, int first_body)
+// ---------------------------------------------------------------------------- flexible bodies
+
+// Shapes of mode k over the points: displacements, and for beams rotations.
+static void add_mode(ItmText* text, const ItmElasticPicture* picture, int k, int n)
+{
+    const char* comma = "";
+    itm_text_add(text, k > 0 ? ",[" : "[");
+    for (int i = 0; i < picture->npoint; i++) {
+        const ItmSpatial* shape = &picture->shapes[i * n + k];
+        for (int axis = 0; axis < (picture->is_beam ? 6 : 3); axis++, comma = ",") {
+            itm_text_add(text, comma);
+            itm_text_add_number(text, itm_vec_get(axis < 3 ? shape->lin : shape->ang, axis % 3), SHAPE_DIGITS);
+        }
+    }
+    itm_text_add(text, "]");
+}
+
+static void add_flexible(ItmText* text, const ItmModel* m, const char* prefix, const ItmFlexible* f, int first_body,
+                         int first_mode)
+{
+    const ItmElasticPicture* picture = &f->picture;
+    itm_scene_open_member(text, prefix, m->bodies[f->frame].name);
+    itm_text_format(text, ", \"body\": %d, \"kind\": \"%s\", \"first\": %d, \"stiffening\": %s",
+                    itm_scene_find_body(m, f->frame, first_body), picture->is_beam ? "beam" : "nodes", first_mode + f->mode_adr,
+                    f->is_stiffening ? "true" : "false");
+    if (picture->is_beam) {
+        add_numbers(text, "section", (double[]){picture->width_y, picture->width_z}, 2);
+        itm_text_format(text, ", \"round\": %s", picture->is_round ? "true" : "false");
+    }
+    add_vertices(text, "points", picture->points, picture->npoint);
+    itm_text_add(text, ", \"edges\": [");
+    for (int i = 0; i < 2 * picture->nedge; i++) {
+        itm_text_format(text, "%s%d", i > 0 ? "," : "", picture->edges[i]);
+    }
+    itm_text_add(text, "], \"modes\": [");
+    for (int k = 0; k < f->n; k++) {
+        add_mode(text, picture, k, f->n);
+    }
+    itm_text_add(text, "]");
+    itm_scene_close_member(text);
+}
+
+void itm_scene_add_model(ItmSceneText* scene, const ItmModel* m, const char* prefix, int first_body, int first_mode)
 {
     add_bodies(&scene->bodies, m, prefix);
     if (m->contact != NULL) {
@@ -235,4 +275,7 @@ void itm_scene_add_model(ItmSceneText* scene, const ItmModel* m, const char* pre
     add_shapes(&scene->shapes, m, prefix, first_body, m->visuals, m->nvisual, false);
     add_joints(&scene->joints, m, prefix, first_body);
     add_lines(&scene->lines, m, prefix, first_body);
+    for (int i = 0; i < m->nflexible; i++) {
+        add_flexible(&scene->flexible, m, prefix, &m->flexibles[i], first_body, first_mode);
+    }
 }

@@ -17,6 +17,11 @@ static int count_asked(const ItmBeamDef* def)
     return def->modes_y + def->modes_z + def->modes_axial + def->modes_torsion;
 }
 
+const ItmBeamDef* itm_beam_get_def(const ItmBeam* beam)
+{
+    return &beam->def;
+}
+
 int itm_beam_count_modes(const ItmBeam* beam)
 {
     return beam->n;

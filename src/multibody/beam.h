@@ -20,4 +20,6 @@ bool itm_beam_is_fixed_at(const ItmBeam* beam, double x);
 void itm_beam_compute_shape(const ItmBeam* beam, ItmSpatial* shape, double x);
 ItmStatus itm_beam_compute_shortening(const ItmBeam* beam, double* gamma, double x);
 
+const ItmBeamDef* itm_beam_get_def(const ItmBeam* beam);
+
 #endif

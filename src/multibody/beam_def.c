@@ -71,6 +71,9 @@ ItmStatus itm_beam_set_section(ItmBeamDef* beam, ItmBeamSection section, const d
         beam->moment_z = t * w * w * w / 12.0;
         beam->torsion = torsion_of_rectangle(fmax(w, t), fmin(w, t));
         beam->shear_y = beam->shear_z = 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu);
+        beam->width_y = w;
+        beam->width_z = t;
+        beam->is_round = false;
         return ITM_OK;
     }
     double outer = 0.5 * size[0], inner = section == ITM_SECTION_TUBE ? outer - size[1] : 0.0;
@@ -79,6 +82,8 @@ ItmStatus itm_beam_set_section(ItmBeamDef* beam, ItmBeamSection section, const d
     beam->moment_y = beam->moment_z = 0.25 * ITM_PI * (pow(outer, 4) - pow(inner, 4));
     beam->torsion = 2.0 * beam->moment_y;
     beam->shear_y = beam->shear_z = 6.0 * (1.0 + nu) * m / ((7.0 + 6.0 * nu) * m + (20.0 + 12.0 * nu) * k * k);
+    beam->width_y = beam->width_z = size[0];
+    beam->is_round = true;
     return ITM_OK;
 }
 

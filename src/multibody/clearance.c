@@ -710,3 +710,24 @@ double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, 
     *state = ITM_CONTACT_OPEN;
     return 0.0;
 }
+
+ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int loose, int point)
+{
+    const ItmLoosePoint* at = &d->loose_points[m->loose[loose].first_point + point];
+    const ItmBounded* b = d->bounded;
+    ItmContactInfo info = {
+        .body_a = ITM_GROUND,
+        .body_b = ITM_GROUND,
+        .name_a = m->joints[m->loose[loose].joint].name,
+        .point = {.gap = at->gap, .normal = at->normal, .point_a = at->contact, .point_b = at->contact},
+    };
+    info.normal_impulse = itm_clearance_get_normal_impulse(d, loose, point, &info.state);
+    info.impulse = itm_vec_scale(info.normal_impulse, at->normal);
+    for (int i = 0; i < b->nrow; i++) {
+        const ItmBoundRow* row = &b->rows[i];
+        if (row->kind == ITM_BOUND_CLEARANCE_TANGENT && row->owner == loose && point_of(row) == point) {
+            info.impulse = itm_vec_axpy(b->x[i], at->tangent[(row->key & 3) - 1], info.impulse);
+        }
+    }
+    return info;
+}

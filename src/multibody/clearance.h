@@ -51,6 +51,8 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h);
 ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int loose);
 // Impulse of the last step on body b of a loose joint, moment about the origin of its frame b.
 ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int loose);
+// A gap in the last step as a contact of the hub: name_a is the joint, name_b NULL.
+ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int loose, int point);
 // Normal impulse of a gap in the last step, and its state as in ItmContactState.
 double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, ItmContactState* state);
 

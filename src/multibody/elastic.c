@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "multibody/beam.h"
 #include "multibody/modal.h"
+#include "multibody/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ void itm_elastic_destroy(ItmElastic* e)
         free(e->block);
         free(e->start);
         free(e->points);
+        itm_picture_free(&e->picture);
         free(e);
     }
 }
@@ -148,7 +150,8 @@ static ItmStatus create_beam(ItmElastic* e, const char* name, const ItmFlexibleD
     int n = itm_beam_count_modes(e->beam);
     e->is_stiffening = def->use_stiffening && n > 0;
     status = allocate(e, n, def);
-    return status == ITM_OK ? itm_beam_fill(e->beam, e) : status;
+    status = status == ITM_OK ? itm_beam_fill(e->beam, e) : status;
+    return status == ITM_OK ? itm_picture_make_beam(&e->picture, e->beam) : status;
 }
 
 static ItmStatus create_modal(ItmElastic* e, const char* name, const ItmFlexibleDef* def, ItmError* error)
@@ -158,6 +161,7 @@ static ItmStatus create_modal(ItmElastic* e, const char* name, const ItmFlexible
     status = status == ITM_OK ? allocate(e, n, def) : status;
     if (status == ITM_OK) {
         itm_modal_fill(e->shapes, e);
+        e->picture = itm_modal_take_picture(e->shapes);
     }
     return status;
 }

@@ -32,6 +32,16 @@ typedef struct ItmElasticPoint {
     ItmVec3 at;         // body frame                                            m
 } ItmElasticPoint;
 
+// What a flexible body looks like: places that the modes move. A beam is a line of them.
+typedef struct ItmElasticPicture {
+    bool     is_beam, is_round;  // section of a beam: ellipse or rectangle
+    double   width_y, width_z;   // of the section                                        m
+    int      npoint, nedge;
+    ItmVec3* points;    // undeformed, body frame                                (npoint) m
+    ItmSpatial* shapes; // of the modes (ang: psi, lin: phi)                     (npoint x n)
+    int*     edges;     // points that are joined, but for beams                 (2 nedge)
+} ItmElasticPicture;
+
 typedef struct ItmElastic {
     int      body;      // user's id
     int      n;         // modes
@@ -47,6 +57,7 @@ typedef struct ItmElastic {
     int      npoint;
     ItmBeam* beam;      // shapes: one of the two
     ItmModalShapes* shapes;
+    ItmElasticPicture picture;
 } ItmElastic;
 // clang-format on
 

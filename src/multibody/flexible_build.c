@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "multibody/moments.h"
+#include "multibody/picture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static ItmStatus take_tables(ItmModel* m, ItmFlexible* f, const ItmElastic* e)
         spin[k] = itm_moment_axial(&f->tables.E[k]);
     }
     m->nmode += e->n;
-    return ITM_OK;
+    return itm_picture_copy(&f->picture, &e->picture, m, e->n);
 }
 
 ItmStatus itm_flexible_build(ItmModel* m, const ItmBuilder* b, ItmError* error)

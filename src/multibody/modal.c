@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "math/eigen.h"
 #include "multibody/moments.h"
+#include "multibody/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct ItmModalShapes {
     ItmSpatial* shapes; // (ninterface x n)
     double* block;      // tables
     ItmElasticTables tables;
+    ItmElasticPicture picture;
 };
 
 void itm_modal_destroy(ItmModalShapes* s)
@@ -39,8 +41,16 @@ void itm_modal_destroy(ItmModalShapes* s)
         free(s->names);
         free(s->shapes);
         free(s->block);
+        itm_picture_free(&s->picture);
         free(s);
     }
+}
+
+ItmElasticPicture itm_modal_take_picture(ItmModalShapes* s)
+{
+    ItmElasticPicture picture = s->picture;
+    s->picture = (ItmElasticPicture){0};
+    return picture;
 }
 
 // ---------------------------------------------------------------------------- modes of what is left
@@ -276,6 +286,8 @@ static ItmStatus finish(ItmReduction* r, ItmModalShapes* s, const double* R, dou
         }
         make_modes(r, s, U, Z, mu);
         fill_tables(r, s, U, MR);
+        ItmPictureFaces faces = {s->ninterface, s->origins, s->shapes};
+        status = itm_picture_make_nodes(&s->picture, r->def, U, n, &faces);
     }
     free(Z);
     free(U);

@@ -13,6 +13,8 @@ void itm_modal_destroy(ItmModalShapes* shapes);
 void itm_modal_fill(const ItmModalShapes* shapes, ItmElastic* e);
 // The interface at a point, or ITM_ERR_INPUT.
 ItmStatus itm_modal_find_site(ItmElasticSite* site, const ItmModalShapes* shapes, ItmVec3 point, ItmError* error);
+// Its nodes to look at; they move over to the caller.
+ItmElasticPicture itm_modal_take_picture(ItmModalShapes* shapes);
 // Shapes at the interface with this origin.
 void itm_modal_compute_shape(const ItmModalShapes* shapes, ItmSpatial* shape, ItmVec3 origin);
 

@@ -70,6 +70,7 @@ typedef struct ItmFlexible {
     double inv_axis_mass, inv_axis_moment; // where it is stiffening                          1/kg, 1/(kg m^2)
     const ItmVec3* spin;           // sum m phi_k x phi_l in element k n + l                  (n x n) kg
     ItmElasticTables tables;
+    ItmElasticPicture picture;
 } ItmFlexible;
 
 typedef struct ItmFlexNode {

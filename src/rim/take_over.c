@@ -145,6 +145,7 @@ static void book_interfaces(ItmData* d, const ItmRim* rim)
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
+    d->info.iterations = 0;
     memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
     memcpy(rim->v_start, v, sizeof(double) * (size_t)m->nv);
     itm_rim_respond(m, d, rim, v_mean, rim->theta * H, rim->P1);
@@ -175,6 +176,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     }
     *d->steps += 1.0;
     d->info.steps++;
+    d->info.total_iterations += d->info.iterations;
     itm_latch_apply_events(m, d);
     return ITM_OK;
 }

@@ -140,4 +140,4 @@ class Page {
   }
 }
 
-const KEY_CODES = { " ": 32, ArrowLeft: 37, ArrowRight: 39, Home: 36, End: 35 };
+const KEY_CODES = { " ": 32, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, Home: 36, End: 35, Tab: 9, Escape: 27 };

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";
@@ -11,8 +11,33 @@ import { Browser } from "./browser.mjs";
 const [source, interim, chromium] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), "interim-web-"));
 const browser = await Browser.start(chromium);
-// times are those of a machine that does nothing else; on a busy one they count by what it is loaded with
-const SLOW = Math.max(1, loadavg()[0] / availableParallelism());
+
+// ---------------------------------------------------------------------------- times
+
+/** Whether the machine does other things beside: then a stopwatch says little. */
+const isBusy = () => loadavg()[0] > availableParallelism();
+
+/** Processor time of the browser with all its processes so far, ms: what a page costs, however busy the machine is. */
+function processorTime() {
+  const parents = new Map(), times = new Map();
+  for (const name of readdirSync("/proc").filter((x) => /^\d+$/.test(x))) {
+    try {
+      const fields = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      parents.set(Number(name), Number(fields[1]));
+      times.set(Number(name), 10 * (Number(fields[11]) + Number(fields[12]))); // ticks of 10 ms
+    } catch {
+      // it ended meanwhile
+    }
+  }
+  const isOurs = (pid) => pid === browser.process.pid || (parents.has(pid) && isOurs(parents.get(pid)));
+  return [...times].reduce((sum, [pid, time]) => sum + (isOurs(pid) ? time : 0), 0);
+}
+
+/** A measured time must stay below a limit; on a busy machine the processor time that it took counts instead. */
+function assertFast(what, elapsed, spent, limit) {
+  const time = isBusy() ? Math.min(elapsed, spent) : elapsed;
+  assert.ok(time < limit, `${what}: ${elapsed.toFixed(0)} ms, ${spent.toFixed(0)} ms of processor time; the limit is ${limit} ms`);
+}
 
 // ---------------------------------------------------------------------------- making reports
 
@@ -33,9 +58,11 @@ function write(name, text) {
 }
 
 async function open(path, options) {
+  const before = processorTime();
   const page = await browser.open(`file://${path}`, options);
   await page.until("window.interim?.isReady || document.querySelector('main.static, .note.error')", 30);
   page.opened = performance.now() - page.started;
+  page.spent = processorTime() - before;
   await page.until("!window.interim || !document.querySelector('.plot') || document.querySelector('.plot .now')");
   return page;
 }
@@ -91,7 +118,7 @@ const cases = {
     const page = await open(run(example("four-bar"), "four-bar").out);
     const pixels = async (t) => {
       await page.evaluate(`(() => { const s = document.querySelector('.transport input'); s.value = ${t} / 5 * 10000; s.dispatchEvent(new Event('input')); })()`);
-      await page.evaluate("new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))");
+      await page.until(`document.querySelector('.transport output').textContent.startsWith('${t.toFixed(3)}')`);
       const text = await page.evaluate("document.querySelector('.plot .chip .value').textContent");
       return { image: await page.evaluate("(() => { interim.stage.draw(); return interim.stage.renderer.domElement.toDataURL(); })()"), text, at: await page.evaluate(markerAt) };
     };
@@ -100,7 +127,7 @@ const cases = {
     assert.notEqual(a.text, b.text, "the values at the cursor change");
     assert.ok(b.at > a.at, "the cursor moves");
     // the crank's frame in the scene is where the results have it
-    const pose = await page.evaluate("interim.stage.bodies[0].group.position.toArray()");
+    const pose = await page.evaluate("interim.stage.bodies.list[0].group.position.toArray()");
     const table = await page.evaluate("['x','y','z'].map((c) => { const s = interim.runs[0].signals.find((s) => s.name === interim.runs[0].scene.bodies[0].name + '.position.' + c); const i = Math.round(1.4 / 5 * (s.time.length - 1)); return s.values[i]; })");
     // 16 bits over the range of the motion, and results every 10 ms: 0.01 m is two pixels
     pose.forEach((x, i) => assert.ok(Math.abs(x - table[i]) < 0.01, `axis ${i}: ${x} is not ${table[i]}`));
@@ -131,7 +158,89 @@ const cases = {
     assert.ok(await page.evaluate(`document.querySelector('details.group[data-element="${name}"]').open`), "its group is open");
     assert.ok((await page.evaluate("document.querySelectorAll('.timeline .names div').length")) === 10, "a line a pair of boxes");
     await page.evaluate("interim.clock.setTime(1)");
-    assert.equal(await page.evaluate("interim.stage.dots.count"), 40, "contact points are drawn");
+    assert.equal(await page.evaluate("interim.stage.contacts.dots.count"), 40, "contact points are drawn");
+    await page.close();
+  },
+
+  async flexible_bodies_bend_as_the_results_say() {
+    const page = await open(run(example("flexible-beam"), "beam").out);
+    await page.evaluate("interim.clock.setTime(0.9)");
+    // the last section of the swept beam, and the tip's deflection in the results
+    const tip = "(() => { const b = [...interim.stage.flexible.byBody.values()][0]; return b.u[6 * (b.count - 1) + 2]; })()";
+    const wanted = await page.evaluate("(() => { const s = interim.runs[0].signals.find((s) => s.name === 'blade.tip.deflection.z'); return s.values[Math.round(0.9 / 4 * (s.values.length - 1))]; })()");
+    assert.ok(wanted < -1e-3, `the blade hangs by ${wanted} m`);
+    assert.ok(Math.abs((await page.evaluate(tip)) / wanted - 1) < 0.02, `${await page.evaluate(tip)} is not ${wanted}`);
+    // ten times as much by the slider, with the keyboard
+    await page.evaluate("document.querySelector('.bending input').focus()");
+    for (let i = 0; i < 3; i++) await page.key("ArrowUp", "ArrowUp");
+    assert.match(await page.evaluate("document.querySelector('.bending').textContent"), /10×/);
+    assert.ok(Math.abs((await page.evaluate(tip)) / wanted - 10) < 0.2, "ten times");
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async effective_mass_is_that_of_inspect() {
+    const page = await open(run(example("arm-capture"), "capture", "--until", "2s").out);
+    assert.ok(await page.evaluate("document.querySelector('.masses').hidden"), "not in the way at first");
+    await page.evaluate("[...document.querySelectorAll('.tools.shown button')].find((b) => b.textContent === 'effective mass').click()");
+    await page.evaluate("interim.clock.setTime(1)");
+    await page.until("!document.querySelector('.masses').hidden");
+    const drawn = await page.evaluate("interim.stage.interfaces.describe().find((it) => it.name === 'arm.flange').masses");
+    const text = execFileSync(interim, ["inspect", example("arm-capture"), "--at", "1s"], { encoding: "utf8" });
+    const printed = [.../^arm\.flange[\s\S]*?translations: effective masses\n((?:.*kg.*\n){3})/m.exec(text)[1].matchAll(/([\d.e+]+) kg/g)].map((m) => Number(m[1])).sort((a, b) => a - b);
+    // frames and communication points are 1/60 s apart, data are floats, inspect prints five digits
+    drawn.forEach((mass, i) => assert.ok(Math.abs(mass / printed[i] - 1) < 0.01, `${drawn} is not ${printed}`));
+    assert.match(await page.evaluate("document.querySelector('.masses').innerText"), /belted ellipsoid[\s\S]*arm\.flange/);
+    // along the lightest axis the surface is as far away as its mass says
+    const shape = await page.evaluate(`(() => { const it = interim.stage.interfaces.list[0], p = it.positions.array; let least = Infinity;
+      for (let i = 0; i < p.length; i += 3) least = Math.min(least, Math.hypot(p[i], p[i + 1], p[i + 2]));
+      return least / (0.055 * it.space.size) * it.reference; })()`);
+    assert.ok(Math.abs(shape / printed[0] - 1) < 0.02, `the waist is at ${shape} kg, not at ${printed[0]}`);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async a_joined_mechanism_shows_its_coupling() {
+    const page = await open(run(example("arm-capture"), "capture", "--until", "5s").out);
+    const titles = await page.evaluate("[...document.querySelectorAll('#section-coupling figcaption b')].map((n) => n.textContent)");
+    for (const title of ["condition of the interface mobility", "rank of the interface mobility", "drift", "slip"]) assert.ok(titles.includes(title), `${title} is not in ${titles}`);
+    assert.ok((await page.evaluate("[...document.querySelectorAll('#section-solver figcaption b')].map((n) => n.textContent)")).includes("step size"));
+    assert.deepEqual(await page.evaluate("interim.stage.interfaces.list.map((it) => it.info.name)"), ["arm.flange", "tool.mount"]);
+    await page.close();
+    const bonded = await open(run(example("crane-double"), "double").out);
+    const ledger = await bonded.evaluate("document.querySelector('table.ledger').innerText");
+    for (const row of [/spurious, cyl1/, /spurious, cyl2/, /supply/, /valve/, /balance/]) assert.match(ledger, row);
+    for (const title of ["residual power", "spurious energy"]) {
+      const labels = await bonded.evaluate(`[...document.querySelectorAll('#section-coupling .plot')].find((n) => n.querySelector('b').textContent === '${title}').querySelector('.legend').innerText`);
+      assert.match(labels, /cyl1[\s\S]*cyl2/, `both cylinders in the plot of ${title}`);
+    }
+    // cylinders extend: the rod is as long as the results say
+    await bonded.evaluate("interim.clock.setTime(6)");
+    const [rod, wanted] = await bonded.evaluate("[interim.stage.lines.list[0].stretched.scale.z, interim.runs[0].signals.find((s) => s.name === interim.stage.lines.list[0].name + '.length').values[600]]");
+    assert.ok(Math.abs(rod - wanted) < 1e-3, `${rod} m is not ${wanted} m`);
+    assertQuiet(bonded);
+    await bonded.close();
+  },
+
+  async everything_can_be_reached_by_the_keyboard() {
+    const page = await open(run(example("arm-capture"), "capture", "--until", "2s").out);
+    const names = [];
+    for (let i = 0; i < 60 && !names.includes("find signals"); i++) {
+      await page.key("Tab", "Tab");
+      names.push(await page.evaluate("(() => { const n = document.activeElement; return n.getAttribute('aria-label') || n.textContent || n.tagName; })()"));
+    }
+    for (const name of ["the machine in 3-D", "follow", "solid", "effective mass", "find signals", "play", "time", "speed"]) {
+      assert.ok(names.some((n) => n.includes(name)), `Tab comes to ${name}: ${names}`);
+    }
+    const outline = "(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1; })()";
+    assert.ok(await page.evaluate(outline), "one sees where one is");
+    await page.evaluate("document.activeElement.blur()");
+    await page.key("?", "Slash", "?");
+    assert.ok(await page.evaluate("document.querySelector('dialog.help').open"), "? lists the keys");
+    await page.key("Escape", "Escape");
+    assert.ok(!(await page.evaluate("document.querySelector('dialog.help').open")));
+    await page.key("/", "Slash", "/");
+    assert.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "find signals");
     await page.close();
   },
 
@@ -214,25 +323,41 @@ run: {duration: 0.1 s, step: 10 ms}
     const page = await open(out);
     const count = await page.evaluate("[interim.runs[0].scene.bodies.length, interim.runs[0].signals.length, interim.clock.end]");
     // from the event to the pixels: what the browser draws is read back
-    const times = await page.evaluate(`(async () => {
+    const scrub = `(async () => {
       const scrub = document.querySelector('.transport input'), gl = interim.stage.renderer.getContext(), times = [];
-      for (let i = 0; i < 40; i++) {
+      for (let i = 0; i < 10; i++) {
         await new Promise((r) => requestAnimationFrame(r));
         const start = performance.now();
-        scrub.value = (i * 2617) % 10000;
+        scrub.value = (Number(scrub.value) + 2617) % 10000;
         scrub.dispatchEvent(new Event('input'));
         await new Promise((r) => requestAnimationFrame(() => { gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); r(); }));
         times.push(performance.now() - start);
       }
-      return times.sort((a, b) => a - b);
-    })()`);
-    console.log(`    ${count[0]} bodies, ${count[1]} signals, ${count[2]} s: ${(bytes / 1e6).toFixed(2)} MB, opens in ${page.opened.toFixed(0)} ms, ` +
-      `scrub ${times[20].toFixed(0)} ms (slowest of 40: ${times[39].toFixed(0)} ms)`);
+      return times;
+    })()`;
+    const times = [];
+    let spent = Infinity; // of the round that was least disturbed
+    for (let round = 0; round < 6; round++) {
+      const before = processorTime();
+      times.push(...(await page.evaluate(scrub)));
+      spent = Math.min(spent, (processorTime() - before) / 10);
+    }
+    times.sort((a, b) => a - b);
+    const median = times[30], slow = times[56];
+    console.log(`    ${count[0]} bodies, ${count[1]} signals, ${count[2]} s: ${(bytes / 1e6).toFixed(2)} MB, opens in ${page.opened.toFixed(0)} ms ` +
+      `(${page.spent} ms of processor time), scrub: median ${median.toFixed(0)} ms, 95 % below ${slow.toFixed(0)} ms, ${spent.toFixed(0)} ms of processor time` +
+      `${isBusy() ? "; the machine is busy" : ""}`);
     assert.ok(count[0] >= 200 && count[1] >= 1000 && count[2] === 60);
-    if (SLOW > 1) console.log(`    the machine is busy: times may be ${SLOW.toFixed(1)} times as long`);
     assert.ok(bytes < 10e6, `${bytes} bytes`);
-    assert.ok(page.opened < 3000 * SLOW, `${page.opened} ms to open`);
-    assert.ok(times[20] < 100 * SLOW, `${times[20]} ms to scrub`);
+    assertFast("to open", page.opened, page.spent, 3000);
+    assertFast("to scrub", median, spent, 100);
+    assert.ok(await page.evaluate("interim.stage.renderer.info.render.calls < 30"), "bodies are drawn together");
+    // all the same a body can be picked, and shows up
+    await page.evaluate("interim.clock.setTime(0)");
+    const box = await centreOf(page, ".stage canvas");
+    const at = await page.evaluate("(() => { const p = interim.stage.bodies.list[195].group.position.clone().project(interim.stage.camera.eye); return [p.x, p.y]; })()");
+    await page.click(box.x + (at[0] * box.width) / 2, box.y - (at[1] * box.height) / 2);
+    assert.equal(await page.evaluate("document.querySelector('.picked b')?.textContent"), "ball5");
     assertQuiet(page);
     await page.close();
   },

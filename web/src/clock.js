@@ -1,6 +1,8 @@
 // The one time that the 3-D view, the plots and the scrubber share, and the range of it that is looked at.
 // SPDX-License-Identifier: Apache-2.0
 
+const NUMBERS_EVERY = 120; // ms
+
 export class Clock {
   constructor(start, end) {
     this.start = start;
@@ -9,7 +11,8 @@ export class Clock {
     this.range = [this.start, this.end]; // what plots show
     this.isPlaying = false;
     this.speed = 1;
-    this.listeners = { time: [], range: [], play: [] };
+    this.listeners = { time: [], numbers: [], range: [], play: [] };
+    this.told = -Infinity;
   }
 
   on(what, listener) {
@@ -25,6 +28,19 @@ export class Clock {
     if (time !== this.time) {
       this.time = time;
       this.tell("time");
+      this.tellNumbers();
+    }
+  }
+
+  /** Nobody reads numbers that change sixty times a second: those who show them hear of it less often, and at last. */
+  tellNumbers() {
+    clearTimeout(this.later);
+    const now = performance.now(), wait = this.told + NUMBERS_EVERY - now;
+    if (wait > 0) {
+      this.later = setTimeout(() => this.tellNumbers(), wait);
+    } else {
+      this.told = now;
+      this.tell("numbers");
     }
   }
 

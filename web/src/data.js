@@ -25,30 +25,29 @@ async function unpack(Type, base64) {
   return new Type(bytes.buffer);
 }
 
-/** Poses of all bodies at all frames: Float32Array, frame by frame, body by body, x y z qw qx qy qz. */
-function decodePoses(codes, ranges, frames, bodies) {
-  const poses = new Float32Array(frames * bodies * 7);
-  for (let body = 0; body < bodies; body++) {
-    for (let axis = 0; axis < 7; axis++) {
-      const lo = axis < 3 ? ranges[6 * body + 2 * axis] : -1;
-      const hi = axis < 3 ? ranges[6 * body + 2 * axis + 1] : 1;
-      const from = (7 * body + axis) * frames;
-      let code = 0;
-      for (let i = 0; i < frames; i++) {
-        code = (code + codes[from + i]) & 0xffff;
-        poses[(i * bodies + body) * 7 + axis] = lo + ((hi - lo) * code) / 65535;
-      }
+/** Undo add_coded: {ranges, values}, values frame by frame (Float32Array). */
+async function decode({ ranges: r, codes: c }, frames) {
+  const [ranges, codes] = await Promise.all([unpack(Float32Array, r), unpack(Uint16Array, c)]);
+  const columns = ranges.length / 2, values = new Float32Array(frames * columns);
+  for (let k = 0; k < columns; k++) {
+    const lo = ranges[2 * k], scale = (ranges[2 * k + 1] - lo) / 65535;
+    let code = 0;
+    for (let i = 0, from = k * frames; i < frames; i++) {
+      code = (code + codes[from + i]) & 0xffff;
+      values[i * columns + k] = lo + scale * code;
     }
   }
-  return poses;
+  return { ranges, values };
 }
 
+/** Poses and modes frame by frame; poses body by body, x y z qw qx qy qz. Mobilities interface by interface, entry by entry. */
 async function readMotion(m) {
-  const [time, ranges, codes, contactStart, contacts, contactPairs, channelTime, channels, intervals, intervalPairs] =
+  const [time, { ranges, values: poses }, { values: modes }, mobility, contactStart, contacts, contactPairs, channelTime, channels, intervals, intervalPairs] =
     await Promise.all([
       unpack(Float64Array, m.time),
-      unpack(Float32Array, m.ranges),
-      unpack(Uint16Array, m.poses),
+      decode(m.poses, m.frames),
+      decode(m.modes, m.frames),
+      unpack(Float32Array, m.mobility),
       unpack(Int32Array, m.contactStart),
       unpack(Float32Array, m.contacts),
       unpack(Int32Array, m.contactPairs),
@@ -57,9 +56,8 @@ async function readMotion(m) {
       unpack(Float64Array, m.intervals),
       unpack(Int32Array, m.intervalPairs),
     ]);
-  const poses = decodePoses(codes, ranges, m.frames, m.bodies);
   return {
-    frames: m.frames, bodies: m.bodies, time, ranges, poses, contactStart, contacts, contactPairs, channelTime, channels,
+    frames: m.frames, bodies: m.bodies, nmode: modes.length / Math.max(1, m.frames), time, ranges, poses, modes, mobility, contactStart, contacts, contactPairs, channelTime, channels,
     intervals, intervalPairs,
   };
 }

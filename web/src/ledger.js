@@ -1,59 +1,77 @@
-// The energy ledger as a table: every store, every loss, what couplings made up, at the cursor and over the run.
+// The energy ledger as a table: what came in, what couplings made up, every store, every loss, at the cursor and over the run.
 // SPDX-License-Identifier: Apache-2.0
 import { el } from "./dom.js";
 import { formatNumber, valueAt } from "./data.js";
+import { sizeOf } from "./signals.js";
 
-/** Accounts of the whole system first, then those of its parts. */
-function rank(signal) {
-  return signal.name.startsWith("energy.") ? 0 : 1;
+const KINDS = [
+  { title: "came in", test: /^(supply|load_work|motion_work|constraint_work)$/ },
+  { title: "couplings", test: /spurious/ },
+  { title: "stored", test: /^(kinetic|potential|elastic|compression|mechanical)$/ },
+  { title: "unaccounted", test: /^balance$/ },
+  { title: "lost", test: /./ },
+];
+const ORDER = ["came in", "couplings", "stored", "lost", "unaccounted"];
+const NOISE = 1e-12; // of the largest account of a part: rounding
+
+/** Signals of a ledger, and which part of the system and which account they are; null for others. */
+function accountOf(signal) {
+  const bond = /^bond\.(.+)\.spurious_energy$/.exec(signal.name);
+  if (bond) return { part: "", account: `spurious, ${bond[1]}` };
+  const parts = /^(?:(.*)\.)?energy\.([^.]+)$/.exec(signal.name);
+  return parts && signal.unit === "J" ? { part: parts[1] ?? "", account: parts[2] } : null;
 }
 
 export class Ledger {
+  /** signals: of a run; null node where it has no accounts */
   constructor(signals, clock) {
     this.clock = clock;
-    const moved = signals.filter((signal) => signal.values.some((x) => x !== 0)).sort((a, b) => rank(a) - rank(b));
-    const still = signals.length - moved.length;
-    this.rows = moved.map((signal) => {
-      let lo = Infinity, hi = -Infinity;
-      for (const x of signal.values) {
-        if (x < lo) lo = x;
-        if (x > hi) hi = x;
-      }
-      const cell = el("td.num");
-      const bar = el("i");
-      const row = el(
-        "tr",
-        { title: signal.description },
-        el("th", { scope: "row" }, signal.name),
-        cell,
-        el("td.num", {}, formatNumber(lo)),
-        el("td.num", {}, formatNumber(hi)),
-        el("td.num", {}, formatNumber(signal.values.at(-1))),
-        el("td.bar", {}, bar),
-      );
-      return { signal, cell, bar, row, part: signal.name.replace(/energy\..*/, ""), size: Math.max(Math.abs(lo), Math.abs(hi)) };
-    });
-    // bars compare the accounts of one part
-    this.sizes = new Map();
-    for (const { part, size } of this.rows) this.sizes.set(part, Math.max(size, this.sizes.get(part) ?? 1e-300));
-    const table = el(
-      "table.ledger",
-      {},
-      el("thead", {}, el("tr", {}, ...["account", "now, J", "least, J", "largest, J", "at the end, J", ""].map((x) => el("th", { scope: "col" }, x)))),
-      el("tbody", {}, ...this.rows.map((row) => row.row)),
-    );
-    this.node = el("div.wide", {}, table, still > 0 ? el("p.note", {}, `${still} more accounts stayed zero.`) : null);
-    clock.on("time", () => this.show());
-    this.show();
+    const accounts = signals.map((signal) => ({ signal, ...accountOf(signal) })).filter((it) => it.account && sizeOf(it.signal) > 0);
+    const names = [...new Set(accounts.map((it) => it.part))].sort((a, b) => (a !== "") - (b !== ""));
+    this.rows = [];
+    const bodies = names.map((part) => this.makePart(part, accounts.filter((it) => it.part === part), names.length));
+    const head = ["", "account", "now, J", "least, J", "largest, J", "end, J", ""];
+    this.node = accounts.length === 0 ? null : el("div.wide", {},
+      el("table.ledger", {}, el("thead", {}, el("tr", {}, ...head.map((x) => el("th", { scope: "col" }, x)))), ...bodies));
+    if (!this.node) return;
+    new IntersectionObserver(([entry]) => {
+      this.isSeen = entry.isIntersecting;
+      this.show();
+    }).observe(this.node);
+    clock.on("numbers", () => this.show());
+  }
+
+  makePart(part, accounts, nparts) {
+    const size = Math.max(...accounts.map((it) => sizeOf(it.signal))); // bars compare the accounts of one part
+    const body = el("tbody");
+    if (nparts > 1) body.append(el("tr.part", {}, el("th", { scope: "rowgroup", colspan: 7 }, part || "whole system")));
+    for (const kind of ORDER) {
+      const list = accounts.filter((it) => KINDS.find((k) => k.test.test(it.account)).title === kind);
+      list.forEach((it, i) => body.append(this.makeRow(it, i === 0 ? kind : "", size)));
+    }
+    return body;
+  }
+
+  makeRow({ signal, account }, kind, size) {
+    let lo = Infinity, hi = -Infinity;
+    for (const x of signal.values) {
+      if (x < lo) lo = x;
+      if (x > hi) hi = x;
+    }
+    const text = (x) => formatNumber(Math.abs(x) < NOISE * size ? 0 : x);
+    const cell = el("td.num.now-value"), bar = el("i");
+    this.rows.push({ signal, cell, bar, size, text });
+    return el("tr", { title: `${signal.name}: ${signal.description}` },
+      el("td.kind", {}, kind), el("th", { scope: "row" }, account.replaceAll("_", " ")), cell,
+      ...[lo, hi, signal.values.at(-1)].map((x) => el("td.num", {}, text(x))), el("td.bar", {}, bar));
   }
 
   show() {
-    for (const { signal, cell, bar, part } of this.rows) {
-      const x = valueAt(signal, this.clock.time);
-      cell.textContent = formatNumber(x);
-      const share = Math.min(1, Math.abs(x) / this.sizes.get(part));
-      bar.style.width = `${50 * share}%`;
-      bar.style.marginLeft = x < 0 ? `${50 - 50 * share}%` : "50%";
+    if (!this.isSeen) return;
+    for (const { signal, cell, bar, size, text } of this.rows) {
+      const x = valueAt(signal, this.clock.time), share = Math.min(1, Math.abs(x) / size);
+      cell.textContent = text(x);
+      bar.style.transform = `translateX(${x < 0 ? -100 * share : 0}%) scaleX(${share})`;
       bar.className = x < 0 ? "minus" : "plus";
     }
   }

@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { Ledger } from "./ledger.js";
 import { PlotBoard } from "./plots.js";
 import { groupSignals } from "./signals.js";
-import { Stage } from "./stage.js";
+import { makeStage } from "./stage/tools.js";
 import { Timeline } from "./timeline.js";
 
 const SPEEDS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -37,8 +37,10 @@ function makeTransport(clock, frameTimes) {
   });
   const decimals = Math.max(0, Math.min(6, 4 - Math.ceil(Math.log10(clock.end - clock.start))));
   const show = () => {
-    now.textContent = `${clock.time.toFixed(decimals)} / ${clock.end.toFixed(decimals)} s`;
     scrub.value = Math.round(((clock.time - clock.start) / (clock.end - clock.start)) * 10000);
+  };
+  const showNumbers = () => {
+    now.textContent = `${clock.time.toFixed(decimals)} / ${clock.end.toFixed(decimals)} s`;
     scrub.setAttribute("aria-valuetext", `${clock.time.toFixed(decimals)} seconds`);
   };
   const showPlay = () => {
@@ -47,8 +49,10 @@ function makeTransport(clock, frameTimes) {
     speed.value = String(clock.speed);
   };
   clock.on("time", show);
+  clock.on("numbers", showNumbers);
   clock.on("play", showPlay);
   show();
+  showNumbers();
   showPlay();
   const step = (n) => {
     clock.pause();
@@ -62,61 +66,6 @@ function makeTransport(clock, frameTimes) {
     clock.setSpeed(SPEEDS[i]);
   };
   return { node: el("div.transport", { role: "toolbar", "aria-label": "playback" }, play, scrub, now, speed), step, faster };
-}
-
-// ---------------------------------------------------------------------------- stage
-
-function makeStage(run, clock) {
-  const holder = el("div.view");
-  const label = el("div.picked");
-  const node = el("section.stage", { "aria-label": "the machine" }, holder, label);
-  let stage = null;
-  try {
-    stage = new Stage(holder, run, clock);
-  } catch (error) {
-    holder.append(el("p.note", {}, `The 3-D view needs WebGL, which this browser does not give: ${error.message}`));
-    return { node, stage: null };
-  }
-  fillWindow(node);
-  const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
-  const toggle = (text, what, title) => {
-    const b = button(text, title, () => {
-      stage.setShown(what, !stage.show[what]);
-      b.setAttribute("aria-pressed", String(stage.show[what]));
-    });
-    b.setAttribute("aria-pressed", String(stage.show[what]));
-    return b;
-  };
-  const follow = el("select", { title: "the camera goes with this body", "aria-label": "follow", onchange: () => stage.setFollow(Number(follow.value)) },
-    el("option", { value: -1 }, "follow nothing"), ...run.scene.bodies.map((body, i) => el("option", { value: i }, body.name)));
-  node.append(
-    el("div.tools", { role: "toolbar", "aria-label": "camera" },
-      button("fit", "fit everything (F)", () => stage.fit()), button("iso", "isometric view (1)", () => stage.fit("iso")),
-      button("front", "front view (2)", () => stage.fit("front")), button("side", "side view (3)", () => stage.fit("side")),
-      button("top", "top view (4)", () => stage.fit("top")), follow),
-    el("div.tools.shown", { role: "toolbar", "aria-label": "what is shown" },
-      toggle("solid", "shapes", "shapes solid or as wires"), toggle("joints", "joints", "joints and the frames of interfaces"),
-      run.motion.contacts.length ? toggle("forces", "forces", "contact points and forces; the length of an arrow goes with the square root of the force") : null,
-      toggle("path", "trail", "path of the selected body")),
-  );
-  return { node, stage, label };
-}
-
-/** The view fills what the window leaves between the head of the page and the scrubber. */
-function fillWindow(node) {
-  let isDue = false;
-  const fill = () => {
-    isDue = false;
-    if (matchMedia("(max-width: 1000px)").matches) node.style.height = "";
-    else node.style.height = `${Math.max(320, window.innerHeight - Math.max(12, node.getBoundingClientRect().top) - 66)}px`;
-  };
-  const ask = () => {
-    if (!isDue) requestAnimationFrame(fill);
-    isDue = true;
-  };
-  window.addEventListener("scroll", ask, { passive: true });
-  window.addEventListener("resize", ask);
-  ask();
 }
 
 // ---------------------------------------------------------------------------- sections of plots
@@ -143,26 +92,32 @@ function quantitiesOf(group) {
 function makeSection(section, runs, board, clock) {
   const node = el("section.signals", { id: `section-${section.id}` }, el("h2", {}, section.title));
   if (section.id === "energy") {
-    const signals = runs[0].signals.filter((s) => /(^|\.)energy\./.test(s.name) && s.unit === "J");
-    if (signals.length) node.append(new Ledger(signals, clock).node);
+    const ledger = new Ledger(runs[0].signals, clock);
+    if (ledger.node) node.append(ledger.node);
   }
   if (section.id === "contact" && runs[0].motion?.intervals.length) node.append(new Timeline(runs[0], clock).node);
   if (section.id === "signals") {
     node.append(makeSearch(node));
-    const groups = sortGroups(section.groups, runs[0].scene);
+    const groups = sortGroups(section.groups, runs[0]);
     node.append(...groups.map((group, i) => makeGroup(group, board, i === 0 || groups.length <= 2)));
   } else {
     node.append(el("div.plots", {}, ...section.groups.flatMap((group) => group.plots).map((plot) => board.add(plot))));
   }
+  if (section.zero.length) {
+    node.append(el("details.note", {}, el("summary", {}, `${section.zero.length} more stayed zero`), section.zero.join(", ")));
+  }
   return node;
 }
 
-/** What moves the machine first, then its bodies, then the rest as it comes. */
-function sortGroups(groups, scene) {
-  const names = (list) => new Set((list ?? []).map((item) => item.name));
-  const ranks = [names(scene?.lines), names(scene?.bodies)];
-  const rank = (group) => (ranks[0].has(group.element) ? 0 : ranks[1].has(group.element) ? 1 : 2);
-  return [...groups].sort((a, b) => rank(a) - rank(b)); // stable
+/** What moves the machine first, then its bodies, the one that goes farthest first, then the rest as it comes. */
+function sortGroups(groups, { scene, motion }) {
+  const lines = new Set((scene?.lines ?? []).map((line) => line.name));
+  const ways = new Map((scene?.bodies ?? []).map((body, i) => {
+    const r = motion.ranges.subarray(14 * i, 14 * i + 6);
+    return [body.name, Math.hypot(r[1] - r[0], r[3] - r[2], r[5] - r[4])];
+  }));
+  const rank = ({ element }) => (lines.has(element) ? -Infinity : ways.has(element) ? -ways.get(element) : 1);
+  return [...groups].sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))); // stable
 }
 
 function makeSearch(section) {
@@ -211,17 +166,17 @@ function listen(page) {
     0: () => clock.setRange(clock.start, clock.end),
     "[": () => clock.pan(-0.25),
     "]": () => clock.pan(0.25),
-    f: () => stage?.fit(),
-    1: () => stage?.fit("iso"),
-    2: () => stage?.fit("front"),
-    3: () => stage?.fit("side"),
-    4: () => stage?.fit("top"),
+    f: () => stage?.camera.fit(),
+    1: () => stage?.camera.fit("iso"),
+    2: () => stage?.camera.fit("front"),
+    3: () => stage?.camera.fit("side"),
+    4: () => stage?.camera.fit("top"),
     "/": () => document.querySelector("input.search")?.focus(),
     t: () => page.toggleTheme(),
     "?": () => help.showModal(),
   };
   document.addEventListener("keydown", (event) => {
-    const inField = event.target.matches?.("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey;
+    const inField = event.target.matches?.("input[type=search], select, dialog[open] *") || event.ctrlKey || event.metaKey || event.altKey;
     const onButton = event.key === " " && event.target.matches?.("button, summary");
     if (inField || onButton || !keys[event.key]) return;
     event.preventDefault();
@@ -252,10 +207,8 @@ async function main() {
   const panel = el("div.panel");
   const sections = groupSignals(runs);
   if (first.motion?.intervals.length && !sections.some((s) => s.id === "contact")) {
-    sections.splice(-1, 0, { id: "contact", title: "Contact", groups: [] });
+    sections.splice(1, 0, { id: "contact", title: "Contact", groups: [], zero: [] });
   }
-  const order = ["signals", "contact", "energy", "coupling", "solver"];
-  sections.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
   panel.append(
     el("nav", { "aria-label": "sections" }, ...sections.map((s) => el("a", { href: `#section-${s.id}` }, s.title)),
       el("span.space"),
@@ -276,7 +229,7 @@ async function main() {
     clock.tell("range");
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", page.restyle);
-  app.replaceChildren(layout, page.transport.node);
+  app.replaceChildren(page.transport.node, layout); // first for those who come by Tab, though it stands at the bottom
   page.help = listen(page);
   page.isReady = true;
   window.interim = page; // for those who want to script the page, and for its tests

@@ -27,6 +27,7 @@ export class Plot {
   constructor(plot, runs, clock, hiddenRuns) {
     this.clock = clock;
     this.hiddenRuns = hiddenRuns;
+    this.isLog = plot.isLog;
     this.lines = [];
     plot.series.forEach((series, i) => {
       series.signals.forEach((signal, run) => {
@@ -105,10 +106,13 @@ export class Plot {
       height: HEIGHT,
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 }, sync: { key: "interim" }, y: false },
-      scales: { x: { time: false, range: () => this.clock.range }, y: { range: (u, lo, hi) => rangeOf(lo, hi) } },
+      scales: {
+        x: { time: false, range: () => this.clock.range },
+        y: this.isLog ? { distr: 3, range: (u, lo, hi) => decadesOf(lo, hi) } : { range: (u, lo, hi) => rangeOf(lo, hi) },
+      },
       axes: [
         { ...axis, size: 28, splits: (u, i, lo, hi) => ticks(lo, hi, width / 80), values: (u, at) => at.map(formatNumber) },
-        { ...axis, size: 62, splits: (u, i, lo, hi) => ticks(lo, hi, 4), values: (u, at) => at.map(formatNumber) },
+        { ...axis, size: 62, splits: (u, i, lo, hi) => (this.isLog ? decades(lo, hi) : ticks(lo, hi, 4)), values: (u, at) => at.map(formatNumber) },
       ],
       series: [
         {},
@@ -120,7 +124,7 @@ export class Plot {
           spanGaps: true,
         })),
       ],
-      hooks: { setSelect: [(u) => this.takeSelection(u)], draw: [() => this.showTime()] },
+      hooks: { setSelect: [(u) => this.takeSelection(u)], draw: [() => this.showTime(), () => this.showNumbers()] },
     };
   }
 
@@ -166,12 +170,16 @@ export class Plot {
 
   showTime() {
     if (!this.uplot) return;
-    const x = this.uplot.valToPos(this.clock.time, "x");
+    // nothing here asks the browser for sizes: that would make it lay out the page anew for every plot
+    const x = this.uplot.valToPos(this.clock.time, "x"), width = this.uplot.bbox.width / uPlot.pxRatio;
     this.marker.style.transform = `translateX(${x}px)`;
-    this.marker.hidden = x < 0 || x > this.uplot.over.clientWidth;
+    this.marker.style.opacity = x < 0 || x > width ? 0 : 1;
+  }
+
+  showNumbers() {
     for (const line of this.lines) {
-      const x = valueAt(line.signal, this.clock.time);
-      line.value.textContent = formatNumber(Math.abs(x) < this.noise ? 0 : x);
+      const x = valueAt(line.signal, this.clock.time), text = formatNumber(Math.abs(x) < this.noise ? 0 : x);
+      if (text !== line.shown) line.value.textContent = line.shown = text;
     }
   }
 
@@ -207,6 +215,19 @@ function ticks(lo, hi, count) {
   return Array.from({ length: Math.floor(hi / step) - first + 1 }, (_, i) => (first + i) * step);
 }
 
+/** Powers of ten in a range, at most six. */
+function decades(lo, hi) {
+  const first = Math.ceil(Math.log10(lo) - 1e-9), count = Math.floor(Math.log10(hi) + 1e-9) - first + 1, step = Math.ceil(count / 6);
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => 10 ** (first + i * step));
+}
+
+/** Whole decades around a range. */
+function decadesOf(lo, hi) {
+  if (!(hi > 0)) return [1, 10];
+  const from = Math.floor(Math.log10(Math.max(lo, 1e-30)) + 1e-9), to = Math.ceil(Math.log10(hi) - 1e-9);
+  return [10 ** from, 10 ** Math.max(to, from + 1)];
+}
+
 /** A little room above and below; a constant gets some, too. */
 function rangeOf(lo, hi) {
   if (lo == null || hi == null) return [0, 1];
@@ -238,6 +259,7 @@ export class PlotBoard {
     }, { rootMargin: "120px" });
     new ResizeObserver(() => this.plots.forEach((plot) => plot.resize())).observe(document.body);
     clock.on("time", () => this.seen.forEach((plot) => plot.showTime()));
+    clock.on("numbers", () => this.seen.forEach((plot) => plot.showNumbers()));
     clock.on("range", () => this.seen.forEach((plot) => plot.showRange()));
   }
 

@@ -50,17 +50,18 @@ export class Timeline {
 
   place(t) {
     const [a, b] = this.clock.range;
-    return ((t - a) / (b - a)) * this.canvas.clientWidth;
+    return ((t - a) / (b - a)) * this.width;
   }
 
   showTime() {
     const x = this.place(this.clock.time);
     this.marker.style.transform = `translateX(${x}px)`;
-    this.marker.hidden = x < 0 || x > this.canvas.clientWidth;
+    this.marker.style.opacity = x < 0 || x > this.width ? 0 : 1;
   }
 
   draw() {
     const width = this.holder.clientWidth, height = this.rows.length * ROW;
+    this.width = width;
     if (width === 0) return;
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = width * ratio;
