@@ -46,6 +46,12 @@ export function firstTime(name, ...runs) {
   return Math.min(...runs.map((rows) => rows.find((r) => r[name] > 0)?.time ?? Infinity));
 }
 
+/** Of what `interim check` prints on a coupling, "zoh 1.0473 unstable 16.2 ms": growth of a disturbance over one macro step, the largest stable one in words. */
+export function readAdvice(text, coupling) {
+  const [, radius, limit] = new RegExp(`^\\s*${coupling}\\s+([\\d.]+)\\s+\\w+\\s+(.*)$`, "m").exec(text);
+  return { radius: Number(radius), limit };
+}
+
 export const vector = (name) => ["x", "y", "z"].map((c) => `${name}.${c}`);
 export const mm = (metres) => `${(metres * 1e3).toPrecision(2)} mm`;
 export const set = (...pairs) => pairs.flatMap((pair) => ["--set", pair]);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { chart } from "../scripts/chart.mjs";
-import { curve, set } from "./common.js";
+import { curve, readAdvice, set } from "./common.js";
 
 const MODEL = "examples/manipulator.yaml";
 const STEPS = [2, 4, 8, 10, 16, 20];
 const PAPERS = set("cosim.exchange=hold", "subsystems.hydraulics.integrator=euler"); // the papers' exchange: Euler at 0.2 ms in the circuit, the last force held
 const NAMES = { rim: "interface model", linear: "linear", zoh: "held" };
-
-/** "zoh 1.0473 unstable 16.2 ms" of `interim check`: growth of a disturbance over one macro step, and the largest stable one in words. */
-function readAdvice(text, coupling) {
-  const [, radius, limit] = new RegExp(`^\\s*${coupling}\\s+([\\d.]+)\\s+\\w+\\s+(.*)$`, "m").exec(text);
-  return { radius: Number(radius), limit };
-}
 
 export default {
   paper: "contact-rim",
