@@ -30,6 +30,17 @@ long itm_cosim_count_whole(double whole, double part)
     return count >= 1.0 && count <= MOST_STEPS && fabs(ratio - count) <= STEP_TOLERANCE * count ? (long)count : 0;
 }
 
+long itm_cosim_count_common(long a, long b)
+{
+    long p = a, q = b;
+    while (q != 0) {
+        long rest = p % q;
+        p = q;
+        q = rest;
+    }
+    return a / p * b;
+}
+
 double itm_cosim_find_common_multiple(double a, double b)
 {
     if (a == 0.0 || b == 0.0) {
@@ -189,11 +200,12 @@ static ItmStatus join_exchange(ItmCosim* x, ItmMechanism* part, const ItmBond* f
     return ITM_OK;
 }
 
-// All its bonds at the interface model exchange alike and take the same micro steps.
+// All its bonds at the interface model exchange alike; the model takes the steps of their common measure.
 static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* error)
 {
     const ItmBond* first = NULL;
     part->use_heun = true;
+    long K = 1;
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
         const ItmMember* member = &x->members[bond->member];
@@ -205,15 +217,18 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
             return REFUSE("exchange", "bonds '%s' and '%s' share an interface model and must exchange alike", first->name,
                           bond->name);
         }
-        if (member->period != x->members[first->member].period) {
-            return REFUSE("step", "'%s' and '%s' share an interface model and must take the same micro steps: %g and %g s",
-                          x->members[first->member].name, member->name, x->members[first->member].step, member->step);
+        K = itm_cosim_count_common(K, member->period);
+        if (K > ITM_MOST_TICKS) {
+            return REFUSE("step", "'%s' and '%s' share an interface model, but their steps %g and %g s have no common measure above "
+                                  "%g s: choose steps that divide each other",
+                          x->members[first->member].name, member->name, x->members[first->member].step, member->step,
+                          x->step / (double)ITM_MOST_TICKS);
         }
         part->use_heun = part->use_heun && member->table.is_second_order;
     }
     part->has_rim = first != NULL;
     part->uses_impulse = first != NULL && first->options.exchange == ITM_EXCHANGE_IMPULSE;
-    part->K = first != NULL ? (int)x->members[first->member].period : 1;
+    part->K = (int)K;
     return part->cluster != ITM_NONE ? join_exchange(x, part, first, error) : ITM_OK;
 }
 
@@ -246,7 +261,7 @@ static void lay_out_mechanism(ItmMechanism* part)
     itm_rim_lay_out(&part->rim, arena, part->model, n);
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
-    part->W = ITM_TAKE(arena, double, part->nframe * (2 * part->nframe + 1));
+    part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
     part->coupler = (ItmCoupler){.name = part->name, .rim = &part->rim, .cluster = ITM_NONE, .n = part->nbond, .bonds = part->bonds,
                              .lambda = part->lambda, .w_end = part->w_end, .use_heun = part->use_heun, .K = part->K};
     part->y = ITM_TAKE(arena, double, itm_output_get_count(part->model));

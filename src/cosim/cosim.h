@@ -132,7 +132,7 @@ typedef struct ItmMechanism {
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
-    double*  W;              // mobility of the frames, and scratch                 (nframe (2 nframe + 1))
+    double*  W;              // mobility of the frames, and scratch   (nframe^2 + ITM_SPECTRUM_SCRATCH(nframe))
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank
@@ -257,6 +257,9 @@ void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
 ItmStatus itm_frames_create(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 // How often a step goes into H, 0: it is not a whole number of times.
 long itm_cosim_count_whole(double H, double step);
+// Least common multiple of two counts.
+long itm_cosim_count_common(long a, long b);
+#define ITM_MOST_TICKS 10000000L  // of a macro step
 // The least time that is a whole number of both, 0 being a whole number of everything; INFINITY: there is none up to a thousand.
 double itm_cosim_find_common_multiple(double a, double b);
 // The rows of a mechanism's interfaces, once its interface model has its memory.
@@ -279,6 +282,19 @@ ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler);
 void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
 // A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
 void itm_cluster_run(ItmCosim* x, ItmCluster* cluster);
+
+// ---------------------------------------------------------------------------- labels.c
+
+// What the table of one of our own subsystems points to.
+typedef struct ItmLabels {
+    const char** names;      // of ports and inputs
+    ItmOutputInfo* outputs;
+    double* reals;           // inputs, or sizes of states
+    ItmArena arena;          // of all three
+} ItmLabels;
+// False without memory.
+bool itm_labels_create(ItmLabels* l, int nname, int noutput, int nreal);
+void itm_labels_destroy(ItmLabels* l);
 
 // ---------------------------------------------------------------------------- group.c
 
