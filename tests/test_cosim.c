@@ -284,6 +284,29 @@ static void all_couplings_converge(void** state)
     }
 }
 
+// Velocity-pressure: the mechanism has the damper at the rate of the end of its step, v+ = (v - H k/m y) / (1 + H c/m), so that no damper is
+// too strong for a step; the spring, told the rates of the start, has y+ = y + H v. With H c/m = 5 a damper at the rate of the start, or
+// held, would throw the mass out at once.
+static void a_strong_damper_is_no_limit_with_held_pressures(void** state)
+{
+    (void)state;
+    double k = 4.0, c = 100.0, H = 0.1, v = 0.0, y = 0.1, length = 1.0;
+    ItmBondOptions bond = {ITM_COUPLING_ZOH, ITM_EXCHANGE_HOLD, ITM_VARIABLES_VELOCITY_PRESSURE};
+    Oscillator o;
+    begin(&o, k, c, H, H, &bond, NULL);
+    for (int i = 0; i < 100; i++) {
+        double v_next = (v - H * k / MASS * y) / (1.0 + H * c / MASS);
+        CHECK_OK(itm_cosim_step(o.x), itm_cosim_get_error(o.x));
+        y += H * v;
+        v = v_next;
+        length += H * v;
+        // Newton's method stops at 1e-9 of the force
+        CHECK_NEAR(itm_cosim_get_bond(o.x, 0).rate, v, 1e-9);
+        CHECK_NEAR(itm_cosim_get_bond(o.x, 0).length, length, 1e-8);
+    }
+    end(&o);
+}
+
 static void the_monolithic_twin_meets_every_micro_step(void** state)
 {
     (void)state;
@@ -568,6 +591,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impulses_carry_an_oscillator_where_held_forces_feed_it),
         cmocka_unit_test(all_couplings_converge),
+        cmocka_unit_test(a_strong_damper_is_no_limit_with_held_pressures),
         cmocka_unit_test(the_monolithic_twin_meets_every_micro_step),
         cmocka_unit_test(subsystems_of_different_steps_share_an_interface_model),
         cmocka_unit_test(steps_of_any_whole_ratio_meet_exactly),

@@ -42,6 +42,8 @@ typedef struct ItmBond {
     double lambda_start;     // and at the start of its micro step                  N
     double told;             // force that the mechanism is told for this step      N
     double held;             // force that it has: with its own friction where that is not told
+    double w_own;            // rate that it comes to with it                       m/s
+    double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
     double work_model;       // of its force on the interface model                 J
     ItmBondMemory* memory;

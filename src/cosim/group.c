@@ -124,12 +124,12 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* m
     }
 }
 
-// Forces on an interface model: of the ports that share it as they are now, of others as they are held.
+// Forces on an interface model: of the ports that share it as they are now, of others as the model was shown them.
 static void collect_forces(const ItmCosim* x, ItmCoupler* coupler)
 {
     for (int i = 0; i < coupler->n; i++) {
         const ItmBond* bond = &x->bonds[coupler->bonds[i]];
-        coupler->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->held;
+        coupler->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->shown;
     }
 }
 
