@@ -22,17 +22,17 @@ typedef struct Choice {
     ItmBondOptions line, frame;
 } Choice;
 
-#define RIM(coupling, exchange) {ITM_COUPLING_##coupling, ITM_EXCHANGE_##exchange, ITM_VARIABLES_VELOCITY_FORCE}
+#define BOND(coupling, exchange) {ITM_COUPLING_##coupling, ITM_EXCHANGE_##exchange, ITM_VARIABLES_VELOCITY_FORCE}
 
 static const Choice CHOICES[] = {
-    {"zoh", RIM(ZOH, HOLD), RIM(RIM, IMPULSE)},
-    {"linear", RIM(LINEAR, HOLD), RIM(RIM, IMPULSE)},
-    {"quadratic", RIM(QUADRATIC, HOLD), RIM(RIM, IMPULSE)},
-    {"rim, hold", RIM(RIM, HOLD), RIM(RIM, HOLD)},
-    {"rim, impulse", RIM(RIM, IMPULSE), RIM(RIM, IMPULSE)},
-    {"rim-nonsmooth", RIM(RIM_NONSMOOTH, IMPULSE), RIM(RIM_NONSMOOTH, IMPULSE)},
+    {"zoh", BOND(ZOH, HOLD), BOND(RIM, IMPULSE)},
+    {"linear", BOND(LINEAR, HOLD), BOND(RIM, IMPULSE)},
+    {"quadratic", BOND(QUADRATIC, HOLD), BOND(RIM, IMPULSE)},
+    {"rim, hold", BOND(RIM, HOLD), BOND(RIM, HOLD)},
+    {"rim, impulse", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)},
+    {"rim-nonsmooth", BOND(RIM_NONSMOOTH, IMPULSE), BOND(RIM_NONSMOOTH, IMPULSE)},
 };
-static const Choice BEST = {"wires", RIM(RIM, IMPULSE), RIM(RIM, IMPULSE)};  // without bonds only wires join the parts
+static const Choice BEST = {"wires", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)};  // without bonds only wires join the parts
 
 // Whether a bond joins two mechanisms.
 static bool is_frame(const ItmModelFile* file, const ItmFileBond* bond)
@@ -68,6 +68,7 @@ static bool is_worth(const Choice* choice, int nline, int nframe)
 // The search for safe steps of a file, whose options it changes.
 typedef struct Advice {
     ItmModelFile* file;
+    ItmBondVariables variables;          // of the file, for forces that are held
     double H;                            // of the file, s
     double base;                         // every step that is tried is a multiple of this, s
     double most;                         // none above is tried, s
@@ -75,14 +76,16 @@ typedef struct Advice {
     int nknown;
 } Advice;
 
-static void choose(ItmModelFile* file, const Choice* choice, double H)
+static void choose(const Advice* a, const Choice* choice, double H)
 {
+    ItmModelFile* file = a->file;
     file->cosim.options.is_monolithic = false;
     file->cosim.options.macro_step = H;
     file->run.step.step = H;
     for (int i = 0; i < file->cosim.nbond; i++) {
         ItmFileBond* bond = &file->cosim.bonds[i];
         bond->options = is_frame(file, bond) ? choice->frame : choice->line;
+        bond->options.variables = bond->options.exchange == ITM_EXCHANGE_HOLD ? a->variables : ITM_VARIABLES_VELOCITY_FORCE;
     }
 }
 
@@ -93,12 +96,12 @@ typedef struct Answer {
 } Answer;
 
 // Radius of a coupling at H.
-static Answer compute_radius(ItmModelFile* file, const Choice* choice, double H)
+static Answer compute_radius(const Advice* a, const Choice* choice, double H)
 {
     ItmCosim* cosim = NULL;
     Answer answer = {.radius = INFINITY};
-    choose(file, choice, H);
-    answer.status = itm_file_create_cosim(&cosim, file, NULL, &answer.error);
+    choose(a, choice, H);
+    answer.status = itm_file_create_cosim(&cosim, a->file, NULL, &answer.error);
     if (answer.status == ITM_OK) {
         answer.status = itm_cosim_compute_radius(cosim, 1, &answer.radius);
         answer.error = *itm_cosim_get_error(cosim);
@@ -109,13 +112,13 @@ static Answer compute_radius(ItmModelFile* file, const Choice* choice, double H)
 
 // Growth 1/s of the machine itself two steps H from the start: that of the monolithic twin, which meets every smallest step.
 // 0: H is that step already, or it cannot be told.
-static double compute_growth(ItmModelFile* file, double H)
+static double compute_growth(const Advice* a, double H)
 {
     ItmCosim* twin = NULL;
     double radius = 1.0, h = H;
-    choose(file, &BEST, H);
-    file->cosim.options.is_monolithic = true;
-    ItmStatus status = itm_file_create_cosim(&twin, file, NULL, NULL);
+    choose(a, &BEST, H);
+    a->file->cosim.options.is_monolithic = true;
+    ItmStatus status = itm_file_create_cosim(&twin, a->file, NULL, NULL);
     if (status == ITM_OK) {
         h = itm_cosim_get_step(twin);
     }
@@ -139,7 +142,7 @@ static double get_own_growth(Advice* a, double H)
             return a->known[i][1];
         }
     }
-    double growth = compute_growth(a->file, H);
+    double growth = compute_growth(a, H);
     if (a->nknown < MOST_KNOWN) {
         a->known[a->nknown][0] = H;
         a->known[a->nknown++][1] = growth;
@@ -179,7 +182,7 @@ typedef enum Verdict { STABLE, UNSTABLE, NOT_BUILT } Verdict;
 // A multiple of that step need not fit to all samples: then there is no such system.
 static Verdict judge(Advice* a, const Choice* choice, double H)
 {
-    Answer answer = compute_radius(a->file, choice, H);
+    Answer answer = compute_radius(a, choice, H);
     if (answer.status == ITM_ERR_INPUT) {
         return NOT_BUILT;
     }
@@ -275,7 +278,7 @@ static void print_opaque(const ItmModelFile* file)
 // A row for a choice; the number of warnings.
 static int print_row(Advice* a, const Choice* choice, bool is_chosen)
 {
-    Answer answer = compute_radius(a->file, choice, a->H);
+    Answer answer = compute_radius(a, choice, a->H);
     printf("  %-13s ", choice->name);
     if (answer.status == ITM_ERR_UNSUPPORTED || answer.status == ITM_ERR_INPUT) {
         printf("no advice: %s\n", answer.error.message);
@@ -301,7 +304,10 @@ static int print_row(Advice* a, const Choice* choice, bool is_chosen)
 static int print_advice(ItmModelFile* file, const ItmBondOptions* chosen)
 {
     int nwarning = 0, nframe = count_frames(file), nline = file->cosim.nbond - nframe;
-    Advice a = {.file = file, .H = file->cosim.options.macro_step, .base = find_base_step(file)};
+    Advice a = {.file = file,
+                .variables = chosen != NULL ? chosen->variables : ITM_VARIABLES_VELOCITY_FORCE,
+                .H = file->cosim.options.macro_step,
+                .base = find_base_step(file)};
     a.most = fmax(LARGEST, a.H);
     printf("  %-13s %9s  %-8s  largest stable H\n", "", "radius at", "");
     printf("  %-13s %6.4g ms\n", "", 1e3 * a.H);

@@ -15,7 +15,8 @@ run_case() {
     echo "[ RUN      ] $1"
     mkdir -p "$work/$1"
     # not inside an `if`: that would switch set -e off
-    (cd "$work/$1" || exit; set -e; "$1")
+    # a process that a case has in the background ($pid) ends with it, also where the case fails
+    (cd "$work/$1" || exit; pid=''; trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true' EXIT; set -e; "$1")
     status=$?
     if [ $status -eq 0 ]; then
         echo "[       OK ] $1"

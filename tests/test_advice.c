@@ -276,6 +276,39 @@ static void check_limit(const char* text, const char* exchange, const char* outp
     assert_true(above > 1e4 * start);
 }
 
+// An arm with servos at its two joints, in joint coordinates, and a tool at its hand, in absolute ones.
+static const char ARM[] =
+    "parameters: {H: 10 ms}\n"
+    "multibody:\n"
+    "  name: arm\n"
+    "  gravity: [0, 0, 0]\n"
+    "  bodies:\n"
+    "    upper: {mass: 8 kg, com: [0.3 m, 0, 0], inertia: [0.02, 0.3, 0.3], position: [0, 0, 0]}\n"
+    "    fore: {mass: 4 kg, com: [0.25 m, 0, 0], inertia: [0.01, 0.1, 0.1], position: [0.6 m, 0, 0]}\n"
+    "  joints:\n"
+    "    shoulder: {type: revolute, bodies: [ground, upper], at: [0, 0, 0], axis: [0, 0, 1], start: 0}\n"
+    "    elbow: {type: revolute, bodies: [upper, fore], at: [0.6 m, 0, 0], axis: [0, 1, 0], start: 0}\n"
+    "  forces:\n"
+    "    s1: {type: servo, joint: shoulder, stiffness: 3000, damping: 20}\n"
+    "    s2: {type: servo, joint: elbow, position: 1e-3, stiffness: 1000, damping: 4}\n"
+    "  interfaces: {flange: {body: fore, point: [0.5 m, 0, 0]}}\n"
+    "subsystems:\n"
+    "  tool:\n"
+    "    type: multibody\n"
+    "    gravity: [0, 0, 0]\n"
+    "    coordinates: absolute\n"
+    "    bodies: {tool: {mass: 5 kg, com: [0.1 m, 0.05 m, 0], inertia: [0.03, 0.04, 0.05], position: [1.1 m, 0, 0]}}\n"
+    "    interfaces: {mount: {body: tool}}\n"
+    "cosim: {macro_step: H, coupling: rim, bonds: {arm.flange: tool.mount}}\n"
+    "run: {duration: 1 s}\n";
+
+static void arm_with_a_tool_is_stable_as_far_as_advised(void** state)
+{
+    (void)state;
+    check_limit(ARM, "cosim.exchange=impulse", "arm.elbow.angle", 1e-3, 0.5);
+    check_limit(ARM, "cosim.exchange=hold", "arm.elbow.angle", 1e-3, 0.5);
+}
+
 static void chain_of_three_is_stable_as_far_as_advised(void** state)
 {
     (void)state;
@@ -423,6 +456,7 @@ int main(void)
         cmocka_unit_test(cut_oscillator_is_stable_up_to_the_closed_form),
         cmocka_unit_test(held_models_let_the_cut_grow_at_the_advised_rate),
         cmocka_unit_test(chain_of_three_is_stable_as_far_as_advised),
+        cmocka_unit_test(arm_with_a_tool_is_stable_as_far_as_advised),
         cmocka_unit_test(cut_crane_is_as_stable_as_the_whole_one),
         cmocka_unit_test(state_of_a_foreign_subsystem_counts_where_it_tells),
         cmocka_unit_test(subsystem_without_a_state_to_save_is_refused_by_name),

@@ -698,6 +698,45 @@ static void bad_steps_are_refused(void** state)
     done(&read);
 }
 
+// A ball in a loose socket that carries another mechanism: what its impacts and its friction take is booked for the joint, inside macro
+// steps too, and is all that the mechanism loses.
+static void losses_of_a_joint_are_booked_in_the_interface_model(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "multibody:\n"
+        "  name: a\n"
+        "  bodies: {ball: {mass: 1 kg, inertia: [0.01, 0.01, 0.01], position: [0, 0, 0]}}\n"
+        "  joints: {socket: {type: spherical, bodies: [ground, ball], at: [0, 0, 0],\n"
+        "                    clearance: {radial: 5 mm, radius: 50 mm, friction: 0.2, restitution: 0.4}}}\n"
+        "  interfaces: {end: {body: ball}}\n"
+        "subsystems:\n"
+        "  b:\n"
+        "    type: multibody\n"
+        "    bodies: {arm: {mass: 2 kg, com: [0.2 m, 0, 0], inertia: [0.05, 0.05, 0.05], position: [0, 0, 0]}}\n"
+        "    interfaces: {start: {body: arm}}\n"
+        "cosim: {macro_step: 2 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, subsystems: {a: {step: 0.2 ms}}}\n"
+        "run: {duration: 0.4 s}\n";
+    ItmModelFile* file = NULL;
+    ItmCosim* x = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_file_parse(&file, TEXT, strlen(TEXT), "text", NULL, 0, &error), &error);
+    CHECK_OK(itm_file_create_cosim(&x, file, NULL, &error), &error);
+    while (itm_cosim_get_time(x) < 0.4 - 1e-9) {
+        CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
+    }
+    double* y = calloc((size_t)itm_cosim_get_output_count(x), sizeof *y);
+    CHECK_OK(itm_cosim_compute_outputs(x, y), itm_cosim_get_error(x));
+    double impact = y[itm_cosim_find_output(x, "a.socket.impact_loss")], friction = y[itm_cosim_find_output(x, "a.socket.friction_loss")];
+    assert_true(impact > 1e-3 && friction > 1e-4);
+    // the same numbers summed in the same order
+    CHECK_NEAR(impact, y[itm_cosim_find_output(x, "a.energy.impact")], 1e-14);
+    CHECK_NEAR(friction, y[itm_cosim_find_output(x, "a.energy.friction")], 1e-14);
+    free(y);
+    itm_cosim_destroy(x);
+    itm_file_destroy(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -724,6 +763,7 @@ int main(void)
         cmocka_unit_test(bad_clearances_are_refused_with_their_numbers),
         cmocka_unit_test(hub_outside_its_bearing_is_refused_by_name),
         cmocka_unit_test(bad_steps_are_refused),
+        cmocka_unit_test(losses_of_a_joint_are_booked_in_the_interface_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
 
 #define MASS 2.0
 
-// A mass on a slide along x, with a line actuator from (-1, 0, 0) to it: length 1 at the start. nslide side by side.
+// A mass on a slide along x, with a line actuator from (-1, 0, 0) to it: length 1 at the start. Two side by side, or one with a second
+// actuator from (1, 0, 0).
 static ItmModel* build_slides(int nslide)
 {
     static const char *const BODIES[] = {"a", "b"}, *const JOINTS[] = {"slide_a", "slide_b"},
@@ -41,6 +42,11 @@ static ItmModel* build_slides(int nslide)
         push.point_a = (ItmVec3){-1, i, 0};
         push.body_b = id;
         CHECK_OK(itm_builder_add_actuator(b, &push, NULL, &error), &error);
+        if (nslide == 1) {
+            push.name = ACTUATORS[1];
+            push.point_a.x = 1;
+            CHECK_OK(itm_builder_add_actuator(b, &push, NULL, &error), &error);
+        }
     }
     CHECK_OK(itm_model_build(&m, b, &error), &error);
     itm_builder_destroy(b);
@@ -278,6 +284,29 @@ static void all_couplings_converge(void** state)
     }
 }
 
+// Velocity-pressure: the mechanism has the damper at the rate of the end of its step, v+ = (v - H k/m y) / (1 + H c/m), so that no damper is
+// too strong for a step; the spring, told the rates of the start, has y+ = y + H v. With H c/m = 5 a damper at the rate of the start, or
+// held, would throw the mass out at once.
+static void a_strong_damper_is_no_limit_with_held_pressures(void** state)
+{
+    (void)state;
+    double k = 4.0, c = 100.0, H = 0.1, v = 0.0, y = 0.1, length = 1.0;
+    ItmBondOptions bond = {ITM_COUPLING_ZOH, ITM_EXCHANGE_HOLD, ITM_VARIABLES_VELOCITY_PRESSURE};
+    Oscillator o;
+    begin(&o, k, c, H, H, &bond, NULL);
+    for (int i = 0; i < 100; i++) {
+        double v_next = (v - H * k / MASS * y) / (1.0 + H * c / MASS);
+        CHECK_OK(itm_cosim_step(o.x), itm_cosim_get_error(o.x));
+        y += H * v;
+        v = v_next;
+        length += H * v;
+        // Newton's method stops at 1e-9 of the force
+        CHECK_NEAR(itm_cosim_get_bond(o.x, 0).rate, v, 1e-9);
+        CHECK_NEAR(itm_cosim_get_bond(o.x, 0).length, length, 1e-8);
+    }
+    end(&o);
+}
+
 static void the_monolithic_twin_meets_every_micro_step(void** state)
 {
     (void)state;
@@ -317,6 +346,47 @@ static void end_system(System* s)
     itm_cosim_destroy(s->x);
     itm_cosim_builder_destroy(s->b);
     itm_model_destroy(s->m);
+}
+
+// One mass between two springs that take steps of 2 to 3: m x'' = -k_a (x + 0.1) - k_b x. The error where it is at T.
+static double run_between_springs(double h, bool is_second_order)
+{
+    ItmError error;
+    System s = {.m = build_slides(1)};
+    ItmCosimOptions options = itm_default_cosim_options();
+    options.macro_step = 60.0 * h;
+    s.parts[0] = (Spring){.k = 500, .rest = 0.9};
+    s.parts[1] = (Spring){.k = 300, .rest = 1};
+    ItmSubsystem first = spring_table(&s.parts[0]), second = spring_table(&s.parts[1]);
+    first.is_second_order = second.is_second_order = is_second_order;
+    CHECK_OK(itm_cosim_builder_create(&s.b, &error), &error);
+    CHECK_OK(itm_cosim_add_mechanism(s.b, "cart", s.m, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_add_subsystem(s.b, "first", &first, 2.0 * h, NULL, &error), &error);
+    CHECK_OK(itm_cosim_add_subsystem(s.b, "second", &second, 3.0 * h, NULL, &error), &error);
+    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_a", 0, "port", NULL, &error), &error);
+    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_b", 1, "port", NULL, &error), &error);
+    CHECK_OK(itm_cosim_build(&s.x, s.b, &options, &error), &error);
+    double T = 1.2, omega = sqrt(800.0 / MASS), middle = -0.1 * 500.0 / 800.0;
+    for (long k = 0; k < lround(T / options.macro_step); k++) {
+        CHECK_OK(itm_cosim_step(s.x), itm_cosim_get_error(s.x));
+    }
+    assert_int_equal((long)s.parts[0].steps, lround(T / (2.0 * h)));
+    assert_int_equal((long)s.parts[1].steps, lround(T / (3.0 * h)));
+    double x = itm_cosim_get_bond(s.x, 0).length - 1.0;
+    CHECK_NEAR(itm_cosim_get_bond(s.x, 1).length, 1.0 - x, 1e-14);
+    end_system(&s);
+    return x - middle * (1.0 - cos(omega * T));
+}
+
+static void subsystems_of_different_steps_share_an_interface_model(void** state)
+{
+    (void)state;
+    for (int order = 1; order <= 2; order++) {
+        double coarse = run_between_springs(2e-4, order == 2), fine = run_between_springs(1e-4, order == 2);
+        print_message("steps of 2 to 3 at one interface model, order %d: errors %.3g and %.3g m\n", order, coarse, fine);
+        CHECK_NEAR(log2(coarse / fine), order, 0.15);
+        assert_true(fabs(fine) < (order == 2 ? 1e-5 : 3e-3));
+    }
 }
 
 // 1/60 with 1/600 and 1/120, and a controller slower than H: everything meets, exactly.
@@ -521,7 +591,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impulses_carry_an_oscillator_where_held_forces_feed_it),
         cmocka_unit_test(all_couplings_converge),
+        cmocka_unit_test(a_strong_damper_is_no_limit_with_held_pressures),
         cmocka_unit_test(the_monolithic_twin_meets_every_micro_step),
+        cmocka_unit_test(subsystems_of_different_steps_share_an_interface_model),
         cmocka_unit_test(steps_of_any_whole_ratio_meet_exactly),
         cmocka_unit_test(wires_reach_controllers_and_actuators),
         cmocka_unit_test(bad_wires_are_refused),

@@ -145,6 +145,39 @@ static void control_drives_a_motor_with_a_limit(void** state)
     finish(&s);
 }
 
+// The same motor where it rides in the interface model of two carts, 1 kg and 0.5 kg, that move together: 3 N give 2 m/s^2. The first sample
+// is 0, so it begins at the second meeting.
+static void control_drives_a_motor_inside_an_interface_model(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "multibody:\n"
+        "  name: a\n"
+        "  gravity: [0, 0, 0]\n"
+        "  bodies: {cart: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+        "  joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}\n"
+        "  motions: {drive: {joint: rail, velocity: control.out, max_force: 3 N}}\n"
+        "  interfaces: {end: {body: cart, directions: [tx]}}\n"
+        "subsystems:\n"
+        "  b:\n"
+        "    type: multibody\n"
+        "    gravity: [0, 0, 0]\n"
+        "    bodies: {cart: {mass: 0.5 kg, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+        "    joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}\n"
+        "    interfaces: {start: {body: cart, directions: [tx]}}\n"
+        "  control: {type: control, step: 10 ms, blocks: {out: \"4*min(time, 0.1)\"}}\n"
+        "cosim: {macro_step: 10 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, subsystems: {a: {step: 1 ms}}}\n"
+        "run: {duration: 1 s}\n";
+    System s;
+    start(&s, TEXT, NULL, 0);
+    for (int k = 1; k <= 40; k++) {
+        step(&s);
+        // rounding
+        CHECK_NEAR(get(&s, "b.rail.displacement_rate"), fmin(0.02 * (k - 1), 0.4), 1e-12);
+    }
+    finish(&s);
+}
+
 static void what_is_told_is_part_of_the_state(void** state)
 {
     (void)state;
@@ -241,6 +274,7 @@ int main(void)
         cmocka_unit_test(control_drives_a_torque),
         cmocka_unit_test(control_drives_servo_and_load),
         cmocka_unit_test(control_drives_a_motor_with_a_limit),
+        cmocka_unit_test(control_drives_a_motor_inside_an_interface_model),
         cmocka_unit_test(what_is_told_is_part_of_the_state),
         cmocka_unit_test(bad_drives_are_refused_where_they_stand),
         cmocka_unit_test(signals_are_told_through_the_api),

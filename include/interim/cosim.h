@@ -214,7 +214,7 @@ ITM_API ItmStatus itm_cosim_add_alias(ItmCosimBuilder* b, const char* alias, con
 
 // Make the running system, at its start; subsystems given by a table move from the builder into it. ITM_ERR_INPUT: error->field names the part, bond, wire or option at fault: H no
 // multiple of h, unknown names, two bonds for one port, two wires for one input, an algebraic loop of wires, a length outside a
-// stroke, circuits of different steps at one interface model. ITM_ERR_UNSUPPORTED: what a coupling cannot do.
+// stroke, steps at one interface model without a common measure. ITM_ERR_UNSUPPORTED: what a coupling cannot do.
 ITM_API ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOptions* options,
                                   ItmError* error);
 ITM_API void itm_cosim_destroy(ItmCosim* cosim);

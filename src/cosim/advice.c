@@ -249,7 +249,7 @@ ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
     int nsteps = nstep > period && period > 0 ? (nstep + period - 1) / period * period : period;
     if (n == 0 || n > MOST_STATES) {
         return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, NULL,
-                             "the linearised step has %d states, and %d at most are worth an answer", n, MOST_STATES);
+                             "the linearised step has %d states; 1 to %d are worth an answer", n, MOST_STATES);
     }
     if (nsteps == 0) {
         return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, NULL,

@@ -30,6 +30,17 @@ long itm_cosim_count_whole(double whole, double part)
     return count >= 1.0 && count <= MOST_STEPS && fabs(ratio - count) <= STEP_TOLERANCE * count ? (long)count : 0;
 }
 
+long itm_cosim_count_common(long a, long b)
+{
+    long p = a, q = b;
+    while (q != 0) {
+        long rest = p % q;
+        p = q;
+        q = rest;
+    }
+    return a / p * b;
+}
+
 double itm_cosim_find_common_multiple(double a, double b)
 {
     if (a == 0.0 || b == 0.0) {
@@ -192,11 +203,12 @@ static ItmStatus join_exchange(ItmCosim* x, ItmMechanism* part, const ItmBond* f
     return ITM_OK;
 }
 
-// All its bonds at the interface model exchange alike and take the same micro steps.
+// All its bonds at the interface model exchange alike; the model takes the steps of their common measure.
 static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* error)
 {
     const ItmBond* first = NULL;
     part->use_heun = true;
+    long K = 1;
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
         const ItmMember* member = &x->members[bond->member];
@@ -208,15 +220,18 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
             return REFUSE("exchange", "bonds '%s' and '%s' share an interface model and must exchange alike", first->name,
                           bond->name);
         }
-        if (member->period != x->members[first->member].period) {
-            return REFUSE("step", "'%s' and '%s' share an interface model and must take the same micro steps: %g and %g s",
-                          x->members[first->member].name, member->name, x->members[first->member].step, member->step);
+        K = itm_cosim_count_common(K, member->period);
+        if (K > ITM_MOST_TICKS) {
+            return REFUSE("step", "'%s' and '%s' share an interface model, but their steps %g and %g s have no common measure above "
+                                  "%g s: choose steps that divide each other",
+                          x->members[first->member].name, member->name, x->members[first->member].step, member->step,
+                          x->step / (double)ITM_MOST_TICKS);
         }
         part->use_heun = part->use_heun && member->table.is_second_order;
     }
     part->has_rim = first != NULL;
     part->uses_impulse = first != NULL && first->options.exchange == ITM_EXCHANGE_IMPULSE;
-    part->K = first != NULL ? (int)x->members[first->member].period : 1;
+    part->K = (int)K;
     return part->cluster != ITM_NONE ? join_exchange(x, part, first, error) : ITM_OK;
 }
 

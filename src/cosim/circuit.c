@@ -13,10 +13,7 @@
 typedef struct Self {
     const ItmCircuit* circuit;
     ItmHydraulics* running;
-    const char** names;      // cylinders, then inputs
-    ItmOutputInfo* outputs;
-    double* nominal;         // of the states
-    ItmArena arena;          // of the three
+    ItmLabels labels;        // names of cylinders, then inputs; sizes of the states
 } Self;
 
 static void set_motion(void* self, const double* s, const double* w, const double* w_end)
@@ -93,44 +90,39 @@ static void set_states(void* self, const double* x)
 static void destroy(void* self)
 {
     Self* x = self;
-    itm_hydraulics_destroy(x->running);
-    itm_arena_free(&x->arena);
-    free(x);
-}
-
-static void lay_out(Self* x)
-{
-    ItmCircuitInfo info = itm_circuit_get_info(x->circuit);
-    x->names = ITM_TAKE(&x->arena, const char*, info.ncylinder + info.ninput);
-    x->outputs = ITM_TAKE(&x->arena, ItmOutputInfo, itm_circuit_get_output_count(x->circuit));
-    x->nominal = ITM_TAKE(&x->arena, double, x->circuit->nx);
+    if (x != NULL) {
+        itm_hydraulics_destroy(x->running);
+        itm_labels_destroy(&x->labels);
+        free(x);
+    }
 }
 
 static void describe(ItmSubsystem* table, Self* x)
 {
     const ItmCircuit* c = x->circuit;
+    ItmLabels* labels = &x->labels;
     ItmCircuitInfo info = itm_circuit_get_info(c);
     int noutput = itm_circuit_get_output_count(c);
     for (int i = 0; i < info.ncylinder; i++) {
-        x->names[i] = itm_circuit_get_cylinder_name(c, i);
+        labels->names[i] = itm_circuit_get_cylinder_name(c, i);
     }
     for (int i = 0; i < info.ninput; i++) {
-        x->names[info.ncylinder + i] = itm_circuit_get_input_name(c, i);
+        labels->names[info.ncylinder + i] = itm_circuit_get_input_name(c, i);
     }
     for (int i = 0; i < noutput; i++) {
-        x->outputs[i] = itm_circuit_get_output_info(c, i);
+        labels->outputs[i] = itm_circuit_get_output_info(c, i);
     }
     for (int i = 0; i < c->nx; i++) {
-        x->nominal[i] = i < c->nvol ? USUAL_PRESSURE : USUAL_SPOOL;
+        labels->reals[i] = i < c->nvol ? USUAL_PRESSURE : USUAL_SPOOL;
     }
     *table = (ItmSubsystem){
         .self = x,
         .nport = info.ncylinder,
-        .port_names = x->names,
+        .port_names = labels->names,
         .ninput = info.ninput,
-        .input_names = x->names + info.ncylinder,
+        .input_names = labels->names + info.ncylinder,
         .noutput = noutput,
-        .outputs = x->outputs,
+        .outputs = labels->outputs,
         .is_second_order = x->running->options.integrator != ITM_HYDRAULIC_EULER,
         .set_motion = set_motion,
         .get_forces = get_forces,
@@ -143,7 +135,7 @@ static void describe(ItmSubsystem* table, Self* x)
         .memory = x->running->state,
         .memory_size = itm_hydraulics_get_state_size(x->running),
         .nstate = c->nx,
-        .nominal = x->nominal,
+        .nominal = labels->reals,
         .get_states = get_states,
         .set_states = set_states,
         .destroy = destroy,
@@ -153,21 +145,17 @@ static void describe(ItmSubsystem* table, Self* x)
 ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** running, const ItmCircuit* c,
                                      const ItmHydraulicOptions* options, ItmError* error)
 {
-    Self x = {.circuit = c};
-    ItmStatus status = itm_hydraulics_create(&x.running, c, options, error);
+    ItmCircuitInfo info = itm_circuit_get_info(c);
+    Self* x = calloc(1, sizeof *x);
+    bool is_there = x != NULL && itm_labels_create(&x->labels, info.ncylinder + info.ninput, itm_circuit_get_output_count(c), c->nx);
+    ItmStatus status = is_there ? itm_hydraulics_create(&x->running, c, options, error)
+                                : itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit");
     if (status != ITM_OK) {
+        destroy(x);
         return status;
     }
-    lay_out(&x);
-    Self* kept = malloc(sizeof *kept);
-    if (kept == NULL || itm_arena_allocate(&x.arena) != 0) {
-        free(kept);
-        itm_hydraulics_destroy(x.running);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit");
-    }
-    lay_out(&x);
-    *kept = x;
-    *running = x.running;
-    describe(subsystem, kept);
+    x->circuit = c;
+    *running = x->running;
+    describe(subsystem, x);
     return ITM_OK;
 }

@@ -80,11 +80,6 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmCluster* cluster, ItmError* err
     return ITM_OK;
 }
 
-static long greatest_common_divisor(long a, long b)
-{
-    return b == 0 ? a : greatest_common_divisor(b, a % b);
-}
-
 // Micro steps from the mechanisms' own steps: all of them meet.
 static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCluster* cluster, ItmError* error)
 {
@@ -97,7 +92,7 @@ static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCl
             return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
                           def->step.step, def->name);
         }
-        K = K / greatest_common_divisor(K, n) * n;
+        K = itm_cosim_count_common(K, n);
         if (K > MOST_MICRO_STEPS) {
             return REFUSE("step", "the steps of the mechanisms that frame bonds join have no common measure above %g s",
                           x->step / (double)MOST_MICRO_STEPS);
@@ -235,16 +230,17 @@ static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims,
     coupler->name = x->mechanisms[cluster->mechanisms[0]].name;
     coupler->rim = &cluster->join.rim;
     coupler->cluster = (int)(cluster - x->clusters);
-    coupler->K = cluster->K;
+    coupler->K = 0;
     coupler->use_heun = true;
     for (int j = 0; j < coupler->n; j++) {
         const ItmBond* bond = &x->bonds[coupler->bonds[j]];
         if (itm_coupling_is_rim(bond->options.coupling)) {
             const ItmMechanism* part = &x->mechanisms[bond->mechanism];
             coupler->use_heun = coupler->use_heun && part->use_heun;
-            coupler->K = part->K;
+            coupler->K = coupler->K == 0 ? part->K : (int)itm_cosim_count_common(coupler->K, part->K);
         }
     }
+    coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
     ItmStatus status = itm_rim_join_create_workspace(&cluster->join, error);
     return status == ITM_OK && cluster->is_held ? create_views(cluster, rims, error) : status;
 }

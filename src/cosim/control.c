@@ -10,16 +10,13 @@
 typedef struct Self {
     const ItmControl* control;
     ItmController* running;
-    const char** names;      // of the inputs
-    ItmOutputInfo* outputs;
-    double* inputs;
-    ItmArena arena;          // of the three
+    ItmLabels labels;        // names and values of the inputs
 } Self;
 
 static void set_inputs(void* self, const double* u)
 {
     const Self* x = self;
-    memcpy(x->inputs, u, sizeof(double) * (size_t)itm_control_get_input_count(x->control));
+    memcpy(x->labels.reals, u, sizeof(double) * (size_t)itm_control_get_input_count(x->control));
 }
 
 static void get_outputs(void* self, double* y)
@@ -31,8 +28,8 @@ static void get_outputs(void* self, double* y)
 static ItmStatus do_step(void* self, double t, double h, ItmError* error)
 {
     const Self* x = self;
-    ItmStatus status = h > 0.0 ? itm_controller_step(x->control, x->running, t, h, x->inputs)
-                               : itm_controller_evaluate(x->control, x->running, t, x->inputs);
+    ItmStatus status = h > 0.0 ? itm_controller_step(x->control, x->running, t, h, x->labels.reals)
+                               : itm_controller_evaluate(x->control, x->running, t, x->labels.reals);
     if (status != ITM_OK) {
         *error = *itm_controller_get_error(x->running);
     }
@@ -58,17 +55,11 @@ static void set_states(void* self, const double* x)
 static void destroy(void* self)
 {
     Self* x = self;
-    itm_controller_destroy(x->running);
-    itm_arena_free(&x->arena);
-    free(x);
-}
-
-static void lay_out(Self* x)
-{
-    int ninput = itm_control_get_input_count(x->control);
-    x->names = ITM_TAKE(&x->arena, const char*, ninput);
-    x->inputs = ITM_TAKE(&x->arena, double, ninput);
-    x->outputs = ITM_TAKE(&x->arena, ItmOutputInfo, itm_control_get_output_count(x->control));
+    if (x != NULL) {
+        itm_controller_destroy(x->running);
+        itm_labels_destroy(&x->labels);
+        free(x);
+    }
 }
 
 static void describe(ItmSubsystem* table, Self* x)
@@ -77,18 +68,18 @@ static void describe(ItmSubsystem* table, Self* x)
     int ninput = itm_control_get_input_count(c), noutput = itm_control_get_output_count(c);
     double repeat = 0.0;
     for (int i = 0; i < ninput; i++) {
-        x->names[i] = itm_control_get_input_name(c, i);
+        x->labels.names[i] = itm_control_get_input_name(c, i);
     }
     for (int i = 0; i < noutput; i++) {
-        x->outputs[i] = itm_control_get_output_info(c, i);
+        x->labels.outputs[i] = itm_control_get_output_info(c, i);
         repeat = itm_cosim_find_common_multiple(repeat, itm_control_get_sample(c, i));
     }
     *table = (ItmSubsystem){
         .self = x,
         .ninput = ninput,
-        .input_names = x->names,
+        .input_names = x->labels.names,
         .noutput = noutput,
-        .outputs = x->outputs,
+        .outputs = x->labels.outputs,
         .is_sampled = true,
         .set_inputs = set_inputs,
         .get_outputs = get_outputs,
@@ -104,33 +95,25 @@ static void describe(ItmSubsystem* table, Self* x)
     };
 }
 
-static ItmStatus make_subsystem(ItmSubsystem* subsystem, const ItmControl* c, ItmError* error)
-{
-    Self x = {.control = c};
-    ItmStatus status = itm_controller_create(&x.running, c, error);
-    if (status != ITM_OK) {
-        return status;
-    }
-    lay_out(&x);
-    Self* kept = malloc(sizeof *kept);
-    if (kept == NULL || itm_arena_allocate(&x.arena) != 0) {
-        free(kept);
-        itm_controller_destroy(x.running);
-        return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_add_control", NULL, "out of memory for a control");
-    }
-    lay_out(&x);
-    *kept = x;
-    describe(subsystem, kept);
-    return ITM_OK;
-}
-
 ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
                                 ItmError* error)
 {
     if (b == NULL || c == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or control is missing");
     }
+    int ninput = itm_control_get_input_count(c);
     ItmSubsystem subsystem;
-    ItmStatus status = make_subsystem(&subsystem, c, error);
-    return status == ITM_OK ? itm_cosim_add_subsystem(b, name, &subsystem, step, id, error) : status;
+    Self* x = calloc(1, sizeof *x);
+    if (x == NULL || !itm_labels_create(&x->labels, ninput, itm_control_get_output_count(c), ninput)) {
+        free(x);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a control");
+    }
+    x->control = c;
+    ItmStatus status = itm_controller_create(&x->running, c, error);
+    if (status != ITM_OK) {
+        destroy(x);
+        return status;
+    }
+    describe(&subsystem, x);
+    return itm_cosim_add_subsystem(b, name, &subsystem, step, id, error);
 }

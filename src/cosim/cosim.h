@@ -43,6 +43,8 @@ typedef struct ItmBond {
     double lambda_start;     // and at the start of its micro step                  N
     double told;             // force that the mechanism is told for this step      N
     double held;             // force that it has: with its own friction where that is not told
+    double w_own;            // rate that it comes to with it                       m/s
+    double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
     double work_model;       // of its force on the interface model                 J
     ItmBondMemory* memory;
@@ -271,6 +273,9 @@ void itm_mechanism_expect_forces(const ItmCosim* x, ItmMechanism* part);
 ItmStatus itm_frames_create(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 // How often a step goes into H, 0: it is not a whole number of times.
 long itm_cosim_count_whole(double H, double step);
+// Least common multiple of two counts.
+long itm_cosim_count_common(long a, long b);
+#define ITM_MOST_TICKS 10000000L  // of a macro step
 // The least time that is a whole number of both, 0 being a whole number of everything; INFINITY: there is none up to a thousand.
 double itm_cosim_find_common_multiple(double a, double b);
 // The rows of a mechanism's interfaces, once its interface model has its memory.
@@ -293,6 +298,19 @@ ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler);
 void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
 // A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
 void itm_cluster_run(ItmCosim* x, ItmCluster* cluster);
+
+// ---------------------------------------------------------------------------- labels.c
+
+// What the table of one of our own subsystems points to.
+typedef struct ItmLabels {
+    const char** names;      // of ports and inputs
+    ItmOutputInfo* outputs;
+    double* reals;           // inputs, or sizes of states
+    ItmArena arena;          // of all three
+} ItmLabels;
+// False without memory.
+bool itm_labels_create(ItmLabels* l, int nname, int noutput, int nreal);
+void itm_labels_destroy(ItmLabels* l);
 
 // ---------------------------------------------------------------------------- group.c
 

@@ -4,6 +4,8 @@
 // ports and take a step. Ports at an interface model:
 //   w+ = w + h (a0 + W lambda), s+ = s + h w+, contacts in between (src/rim), with the force of the step's end; by Heun's rule
 //   with the mean of the forces at both ends, the rates told to the members being predicted by the first.
+// Members at one model may take different steps: the model takes those of their common measure, and a longer step of a member
+// pushes with its one force (or mean) over all of them.
 // Ports with predicted rates follow their polynomial.
 #include "cosim/cosim.h"
 
@@ -123,12 +125,12 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* m
     }
 }
 
-// Forces on an interface model: of the ports that share it as they are now, of others as they are held.
+// Forces on an interface model: of the ports that share it as they are now, of others as the model was shown them.
 static void collect_forces(const ItmCosim* x, ItmCoupler* coupler)
 {
     for (int i = 0; i < coupler->n; i++) {
         const ItmBond* bond = &x->bonds[coupler->bonds[i]];
-        coupler->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->held;
+        coupler->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->shown;
     }
 }
 
@@ -139,40 +141,50 @@ static ItmStatus refuse_model(ItmGroup* group, const ItmCoupler* coupler, ItmSta
                          cause->message);
 }
 
-// Rates at the end of a micro step for ports at interface models: as they are, or predicted with the present forces.
-static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, double h)
+// Rates at the end of the steps of members that are due, for their ports at interface models: as they are, or predicted with the
+// present forces.
+static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->ncoupler; k++) {
         ItmCoupler* coupler = group->couplers[k];
         const double* w_end = coupler->rim->w;
-        collect_forces(x, coupler);
-        if (coupler->use_heun) {
-            ItmStatus status = itm_rim_predict(coupler->rim, h, coupler->lambda, coupler->w_end);
-            if (status != ITM_OK) {
-                return refuse_model(group, coupler, status);
-            }
-            w_end = coupler->w_end;
-        }
+        double h = 0.0;
         for (int i = 0; i < coupler->n; i++) {
             ItmBond* bond = &x->bonds[coupler->bonds[i]];
+            const ItmMember* member = &x->members[bond->member];
+            if (!itm_coupling_is_rim(bond->options.coupling) || !itm_member_is_due(x, member, tick)) {
+                continue;
+            }
             bond->lambda_start = bond->lambda;
-            bond->w_end = itm_coupling_is_rim(bond->options.coupling) ? w_end[i] : bond->w_end;
+            if (coupler->use_heun && member->step != h) {
+                h = member->step;
+                collect_forces(x, coupler);
+                ItmStatus status = itm_rim_predict(coupler->rim, h, coupler->lambda, coupler->w_end);
+                if (status != ITM_OK) {
+                    return refuse_model(group, coupler, status);
+                }
+                w_end = coupler->w_end;
+            }
+            bond->w_end = w_end[i];
         }
     }
     return ITM_OK;
 }
 
-static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, double h)
+static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->ncoupler; k++) {
         ItmCoupler* coupler = group->couplers[k];
+        if (tick % (group->nticks / coupler->K) != 0) {
+            continue;
+        }
         collect_forces(x, coupler);
         for (int i = 0; i < coupler->n && coupler->use_heun; i++) {
             const ItmBond* bond = &x->bonds[coupler->bonds[i]];
             bool is_shared = itm_coupling_is_rim(bond->options.coupling);
             coupler->lambda[i] = is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : coupler->lambda[i];
         }
-        ItmStatus status = itm_rim_advance(coupler->rim, h, coupler->lambda);
+        ItmStatus status = itm_rim_advance(coupler->rim, x->step / coupler->K, coupler->lambda);
         if (status != ITM_OK) {
             return refuse_model(group, coupler, status);
         }
@@ -243,11 +255,9 @@ static bool shares_model(const ItmCosim* x, const ItmMember* member)
     return false;
 }
 
-// Inputs by wires, samples of controls (those of tick 0 have been taken by itm_cosim_step), predictions. h: step of the members
-// at interface models, which all have the same; 0 where none is due.
-static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick, double* h)
+// Inputs by wires, samples of controls (those of tick 0 have been taken by itm_cosim_step), predictions.
+static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick)
 {
-    *h = 0.0;
     for (int k = 0; k < group->nmember; k++) {
         ItmMember* member = &x->members[group->members[k]];
         bool is_sampled = member->table.is_sampled;
@@ -259,13 +269,11 @@ static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick, double*
         if (status != ITM_OK) {
             return status;
         }
-        bool is_shared = shares_model(x, member);
-        if (is_shared && member->table.is_second_order) {
+        if (member->table.is_second_order && shares_model(x, member)) {
             tell_motion(x, member, false);
             ask_forces(x, member);
         }
         predict_ports(x, group, member, tick);
-        *h = is_shared ? member->step : *h;
     }
     return ITM_OK;
 }
@@ -293,16 +301,15 @@ static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
 
 static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
 {
-    double h;
-    ItmStatus status = prepare_members(x, group, tick, &h);
-    if (status == ITM_OK && h > 0.0) {
-        status = predict_models(x, group, h);
+    ItmStatus status = prepare_members(x, group, tick);
+    if (status == ITM_OK) {
+        status = predict_models(x, group, tick);
     }
     if (status == ITM_OK) {
         status = step_members(x, group, tick);
     }
-    if (status == ITM_OK && h > 0.0) {
-        status = advance_models(x, group, h);
+    if (status == ITM_OK) {
+        status = advance_models(x, group, tick);
     }
     return status;
 }

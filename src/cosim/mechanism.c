@@ -45,15 +45,17 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
     }
 }
 
+// The part of the force of a port that the mechanism has itself.
+static double get_passive(const ItmCosim* x, const ItmBond* bond, double s, double w)
+{
+    const ItmSubsystem* table = &x->members[bond->member].table;
+    return bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE ? table->get_passive_force(table->self, bond->port, s, w) : 0.0;
+}
+
 // Force that the mechanism has at s, w: what it is told, and with velocity-pressure its own friction.
 static double held_force(const ItmCosim* x, const ItmBond* bond, double s, double w)
 {
-    const ItmSubsystem* table = &x->members[bond->member].table;
-    double force = bond->told;
-    if (bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE) {
-        force += table->get_passive_force(table->self, bond->port, s, w);
-    }
-    return force;
+    return bond->told + get_passive(x, bond, s, w);
 }
 
 // The actuators' inputs at lengths s and rates w (nbond) of the mechanism.
@@ -64,6 +66,60 @@ static void set_inputs(ItmCosim* x, ItmMechanism* part, const double* s, const d
         bond->held = held_force(x, bond, s != NULL ? s[i] : bond->s, w != NULL ? w[i] : bond->w);
         part->data->input[part->rim.actuator[i]] = bond->held;
     }
+}
+
+// ---------------------------------------------------------------------------- friction at its own rate
+
+static bool has_own_friction(const ItmCosim* x, const ItmMechanism* part)
+{
+    bool has_any = false;
+    for (int i = 0; i < part->nbond; i++) {
+        has_any = has_any || x->bonds[part->bonds[i]].options.variables == ITM_VARIABLES_VELOCITY_PRESSURE;
+    }
+    return has_any && part->step.stepper == ITM_STEPPER_EULER;
+}
+
+#define MOST_SWEEPS 50
+#define SWEEP_TOLERANCE 1e-9
+
+// Velocity-pressure: friction and dampers at the rate of the end of the step h, as a mechanism would have its own:
+//   lambda_i = told_i + f_i(s_i, w_i+),   w+ = w + h (a0 + W lambda)
+// by Newton's method on one bond after the other; f falls with the rate, so each has one solution. s, w (nbond): at the start of the
+// step. `held` has the forces at that rate before, and these afterwards. A model that subsystems share is theirs by now, possibly in
+// another thread: only what they do not change is read, and it is that of this step.
+static ItmStatus settle_friction(ItmCosim* x, ItmMechanism* part, double h, const double* s, const double* w)
+{
+    ItmRim* rim = &part->rim;
+    ItmStatus status = part->has_rim ? ITM_OK
+                                     : itm_rim_extract(part->model, part->data, rim, itm_data_get_time(part->data), h, 0.0,
+                                                       ITM_RIM_ELIMINATE);
+    for (int i = 0; i < part->nbond; i++) {
+        ItmBond* bond = &x->bonds[part->bonds[i]];
+        bond->w_own = (w != NULL ? w[i] : bond->w) + h * rim->a0[i];
+        for (int j = 0; j < part->nbond; j++) {
+            bond->w_own += h * rim->W[i * rim->n + j] * x->bonds[part->bonds[j]].held;
+        }
+    }
+    double change = 1.0;
+    for (int sweep = 0; sweep < MOST_SWEEPS && change > SWEEP_TOLERANCE; sweep++) {
+        change = 0.0;
+        for (int i = 0; i < part->nbond; i++) {
+            ItmBond* bond = &x->bonds[part->bonds[i]];
+            double at = s != NULL ? s[i] : bond->s, dw = 1e-6 * (1e-3 + fabs(bond->w_own));
+            double passive = get_passive(x, bond, at, bond->w_own);
+            double slope = fmin((get_passive(x, bond, at, bond->w_own + dw) - passive) / dw, 0.0);
+            double delta = (bond->told + passive - bond->held) / (1.0 - slope * h * rim->W[i * rim->n + i]);
+            bond->held += delta;
+            for (int j = 0; j < part->nbond; j++) {
+                x->bonds[part->bonds[j]].w_own += h * rim->W[j * rim->n + i] * delta;
+            }
+            change = fmax(change, fabs(delta) / (1.0 + fabs(bond->held)));
+        }
+    }
+    for (int i = 0; i < part->nbond; i++) {
+        part->data->input[rim->actuator[i]] = x->bonds[part->bonds[i]].held;
+    }
+    return status;
 }
 
 // ---------------------------------------------------------------------------- interface model
@@ -80,6 +136,9 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     double start = itm_clock(), before = part->rim.cost;
     bool keeps_contacts = part->uses_impulse || part->cluster != ITM_NONE;
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
+    for (int i = 0; i < part->nbond; i++) {
+        x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
+    }
     ItmRimContact contact = keeps_contacts && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
     ItmStatus status =
@@ -142,8 +201,10 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
             itm_data_refresh(part->model, part->data);
             itm_rim_measure(part->model, part->data, &part->rim);
         }
-        set_inputs(x, part, k > 0 ? part->rim.s : NULL, k > 0 ? part->rim.w : NULL);
-        ItmStatus status = make_step(part);
+        const double *s = k > 0 ? part->rim.s : NULL, *w = k > 0 ? part->rim.w : NULL;
+        set_inputs(x, part, s, w);
+        ItmStatus status = has_own_friction(x, part) ? settle_friction(x, part, part->step.step, s, w) : ITM_OK;
+        status = status == ITM_OK ? make_step(part) : status;
         if (status != ITM_OK) {
             itm_mechanism_note_failure(part, status);
         }

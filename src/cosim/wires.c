@@ -332,18 +332,6 @@ static void join_sets(const ItmCosim* x, int* root)
     }
 }
 
-static long greatest_common_divisor(long a, long b)
-{
-    while (b != 0) {
-        long rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-#define MOST_TICKS 10000000L
-
 // Ticks of a group from the members' micro steps; periods are micro steps a macro step (> 0) or macro steps a step (< 0) so
 // far.
 static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
@@ -351,12 +339,12 @@ static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
     long nticks = 1;
     for (int k = 0; k < group->nmember; k++) {
         long K = x->members[group->members[k]].period;
-        nticks = K > 0 ? nticks / greatest_common_divisor(nticks, K) * K : nticks;
-        if (nticks > MOST_TICKS) {
+        nticks = K > 0 ? itm_cosim_count_common(nticks, K) : nticks;
+        if (nticks > ITM_MOST_TICKS) {
             return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", x->members[group->members[k]].name,
                                  "the steps of the subsystems have no common measure above %g s: choose steps that divide "
                                  "each other",
-                                 x->step / (double)MOST_TICKS);
+                                 x->step / (double)ITM_MOST_TICKS);
         }
     }
     group->nticks = (int)nticks;

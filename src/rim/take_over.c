@@ -43,11 +43,7 @@ static void report(const ItmRim* rim, ItmData* d)
     for (int i = 0; i < r->nc; i++) {
         b->v_after[r->table[i]] = r->wc[i];
         b->state[r->table[i]] = r->state[i];
-        if (r->rows[i].is_motor) {
-            d->ledger[ITM_LEDGER_MOTION] += r->work[i];
-        } else {
-            d->ledger[r->rows[i].is_unilateral ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= r->work[i];
-        }
+        itm_bounded_book_work(d, &b->rows[r->table[i]], r->work[i]);
     }
 }
 
