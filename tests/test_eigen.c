@@ -45,6 +45,13 @@ static void eigenvectors_satisfy_their_definition(void** state)
         assert_int_equal(itm_eigen_symmetric(Z, mu, n), ITM_OK);
         // rounding: some n eps
         CHECK_NEAR(compute_residual(A, NULL, Z, mu, n), 0.0, 1e-13);
+        double *again = make_random(n, (unsigned)n), *work = calloc((size_t)n, sizeof(double));
+        assert_int_equal(itm_eigen_symmetric_in(again, mu, n, work), ITM_OK);
+        assert_memory_equal(again, Z, sizeof(double) * (size_t)(n * n));
+        again[n * n - 1] = NAN;
+        assert_int_equal(itm_eigen_symmetric_in(again, mu, n, work), ITM_ERR_NOT_FINITE);
+        free(again);
+        free(work);
         free(A);
         free(Z);
         free(mu);

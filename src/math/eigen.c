@@ -179,21 +179,34 @@ static void transpose(double* A, int n)
     }
 }
 
+// n > 0
+static ItmStatus diagonalize(double* A, double* mu, int n, double* work)
+{
+    reduce(A, mu, work, n);
+    accumulate(A, mu, n);
+    transpose(A, n);
+    ItmStatus status = iterate(A, mu, work, n);
+    sort(A, mu, n);
+    return status;
+}
+
+ItmStatus itm_eigen_symmetric_in(double* A, double* mu, int n, double* work)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n * n; i++) {
+        sum += fabs(A[i]);
+    }
+    if (!isfinite(sum)) {
+        return ITM_ERR_NOT_FINITE;
+    }
+    return n > 0 ? diagonalize(A, mu, n, work) : ITM_OK;
+}
+
 ItmStatus itm_eigen_symmetric(double* A, double* mu, int n)
 {
-    double* e = malloc(sizeof(double) * ((size_t)n + 1));
-    if (e == NULL) {
-        return ITM_ERR_MEMORY;
-    }
-    ItmStatus status = ITM_OK;
-    if (n > 0) {
-        reduce(A, mu, e, n);
-        accumulate(A, mu, n);
-        transpose(A, n);
-        status = iterate(A, mu, e, n);
-        sort(A, mu, n);
-    }
-    free(e);
+    double* work = malloc(sizeof(double) * ((size_t)n + 1));
+    ItmStatus status = work == NULL ? ITM_ERR_MEMORY : n > 0 ? diagonalize(A, mu, n, work) : ITM_OK;
+    free(work);
     return status;
 }
 

@@ -26,7 +26,7 @@ typedef struct ItmRimEffective {
     double* f;         // forces of the communication point, M_eff a0                    (n)         N
     double* d;         // displacement since then                                        (n)         m, rad
     double* w_0;       // velocity then                                                  (n)         m/s
-    double* scratch;   //                                                                (n (2 n + 5))
+    double* scratch;   //                                                                (n (2 n + 3))
 } ItmRimEffective;
 // clang-format on
 

@@ -50,7 +50,7 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     join->G_inv = ITM_TAKE(arena, double, nlink * nlink);
     join->F = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
     join->B = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
-    join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 5));
+    join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 3));
     double** reals[] = {&join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nlink);

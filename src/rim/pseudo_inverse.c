@@ -1,6 +1,7 @@
 #include "rim/pseudo_inverse.h"
 
-#include <lapacke.h>
+#include "math/eigen.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,7 @@ int itm_pseudo_invert(double* out, const double* A, int n, double* scratch)
     for (int i = 0; i < n * n; i++) {
         V[i] = A[i] * scale[i / n] * scale[i % n];
     }
-    // symmetric: by columns is by rows, and eigenvector k comes in row k
-    if (n > 0 && LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', n, V, n, e, work, 3 * n) != 0) {
+    if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
         return -1;
     }
     memset(out, 0, sizeof(double) * (size_t)(n * n));

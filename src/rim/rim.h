@@ -221,7 +221,7 @@ typedef struct ItmRimSpectrum {
 } ItmRimSpectrum;
 
 // Of a mobility W (n x n). value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
-// scratch (n (n + 1)). False: LAPACK found no eigenvalues (W is not finite).
+// scratch (n (n + 2)). False: W is not finite.
 bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
                                    double* M_eff, double* scratch);
 
