@@ -17,7 +17,6 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
         return true;
     }
     memcpy(V, W, sizeof(double) * (size_t)(n * n));
-    // eigenvectors by rows
     if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
         return false;
     }
