@@ -258,7 +258,6 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
                                          "of its own");
     }
     if (o->is_monolithic) {
-        o->elastic_model = ITM_ELASTIC_MODEL_IMPLICIT;
         common = itm_default_bond_options();
     }
     read_all_settings(r, v[SUBSYSTEMS]);

@@ -35,7 +35,7 @@ void itm_effective_lay_out(ItmRim* rim, ItmArena* arena, int nv);
 
 // The matrices of a RIM that has just been extracted with frozen elastic forces. ITM_ERR_NOT_FINITE: W has no eigenvalues.
 ItmStatus itm_effective_extract(const ItmModel* m, ItmData* d, ItmRim* rim);
-// A copy of the RIM (itm_rim_copy) gets them, and is at the communication point.
+// The copy of a RIM gets them, and is at the communication point; part of itm_rim_copy.
 void itm_effective_copy(ItmRim* to, const ItmRim* from);
 
 // Before a step h of a copy: W and a0 become those of the implicit step with stiffness and damping,

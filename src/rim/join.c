@@ -1,6 +1,7 @@
 #include "rim/join.h"
 
 #include "base/error.h"
+#include "rim/effective.h"
 #include "rim/pseudo_inverse.h"
 #include "rim/ride.h"
 
@@ -71,10 +72,13 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     }
 }
 
-void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n)
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of)
 {
-    rim->actuator = ITM_TAKE(arena, int, n);
-    lay_out_rim(rim, arena, n, 0, 0);
+    rim->actuator = ITM_TAKE(arena, int, of->n);
+    lay_out_rim(rim, arena, of->n, 0, 0);
+    if (of->effective != NULL) {
+        itm_effective_lay_out(rim, arena, 0);
+    }
 }
 
 void itm_rim_copy(ItmRim* to, const ItmRim* from)
@@ -89,6 +93,9 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     memcpy(to->a0, from->a0, sizeof(double) * n);
     memcpy(to->w, from->w, sizeof(double) * n);
     memcpy(to->s, from->s, sizeof(double) * n);
+    if (to->effective != NULL) {
+        itm_effective_copy(to, from);
+    }
 }
 
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error)

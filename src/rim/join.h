@@ -54,9 +54,9 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error);
 void itm_rim_join_destroy_workspace(ItmRimJoin* join);
 
-// A RIM of n frame rows that is only numbers (W, a0, w), to stand for a mechanism that is stepped elsewhere; and what it is at
-// present, from a RIM with the same rows, bounded rows left out.
-void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, int n);
+// A RIM that is only numbers (W, a0, w, and effective stiffness and damping where `of` has them), to stand for a mechanism that is
+// stepped elsewhere; and what it is at present, bounded rows left out.
+void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of);
 void itm_rim_copy(ItmRim* to, const ItmRim* from);
 
 // Join the RIMs as they were extracted, all for the same step, with join->gap; then begin K micro steps of join->rim.
