@@ -81,9 +81,12 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
         return;
     }
     const ItmBondOptions* bond = &c->bonds[0].options;
-    printf("  coupling     %s, %s, a meeting every %.9g s\n",
+    bool is_elastic = c->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT && !c->options.is_monolithic;
+    printf("  coupling     %s, %s, %s%sa meeting every %.9g s\n",
            c->options.is_monolithic ? "monolithic" : itm_coupling_name(bond->coupling),
-           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_exchange_name(bond->exchange) : "hold", itm_cosim_get_step(cosim));
+           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_exchange_name(bond->exchange) : "hold",
+           is_elastic ? itm_elastic_model_name(c->options.elastic_model) : "", is_elastic ? " elastic forces, " : "",
+           itm_cosim_get_step(cosim));
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;
     if (sum > 0.0) {

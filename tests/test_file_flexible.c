@@ -89,6 +89,7 @@ static void bad_beams_are_refused_where_they_stand(void** state)
     refuse(FLEXIBLE BEAM "      mass: 2 kg\n", 6, 13, "does not go with 'flexible'");
     refuse(FLEXIBLE "        beam: {length: 2 m}\n", 5, 15, "needs 'section'");
     refuse(FLEXIBLE "        beam: {length: -2 m, section: {circle: 1 cm}}\n", 5, 24, "length must be finite and positive");
+    refuse(FLEXIBLE "        beam: {length: 1e200 m, section: {circle: 1 cm}}\n", 5, 15, "out of the range of numbers");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: 1 kg}}\n", 5, 47, "");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: -1 cm}}\n", 5, 47, "positive");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {tube: [1 cm, 6 mm]}}\n", 5, 45, "thinner than half");

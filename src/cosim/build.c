@@ -476,6 +476,9 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     x->inspected = ITM_NONE;
     x->options = options != NULL ? *options : itm_default_cosim_options();
     ItmStatus status = check_options(&x->options, error);
+    if (x->options.is_monolithic) {
+        x->options.elastic_model = ITM_ELASTIC_MODEL_IMPLICIT;  // the twin exchanges impulses
+    }
     if (status == ITM_OK) {
         status = check_names(b, error);
     }

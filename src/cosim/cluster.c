@@ -180,11 +180,7 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
     view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
     ItmRim measuring = {0};
     for (int i = 0; i < cluster->nmechanism; i++) {
-        ItmRim* copy = view->others != NULL ? &view->others[i] : &measuring;
-        itm_rim_lay_out_copy(copy, &view->arena, rims[i]);
-        if (rims[i]->effective != NULL) {
-            itm_effective_lay_out(copy, &view->arena, 0);
-        }
+        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]);
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
             // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
@@ -535,9 +531,6 @@ static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
         for (int k = 0; k < cluster->nmechanism; k++) {
             if (k != i) {
                 itm_rim_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
-                if (cluster->views[i].others[k].effective != NULL) {
-                    itm_effective_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
-                }
             }
         }
     }

@@ -6,7 +6,6 @@ static const char* const COUPLING_NAMES[ITM_COUPLING_COUNT] = {"zoh", "linear", 
 static const char* const EXCHANGE_NAMES[ITM_EXCHANGE_COUNT] = {"impulse", "hold"};
 static const char* const VARIABLES_NAMES[ITM_VARIABLES_COUNT] = {"velocity-force", "velocity-pressure"};
 static const char* const SCHEME_NAMES[ITM_SCHEME_COUNT] = {"jacobi", "gauss-seidel"};
-
 static const char* const ELASTIC_MODEL_NAMES[ITM_ELASTIC_MODEL_COUNT] = {"implicit", "frozen", "effective"};
 
 static const char* get_name(const char* const* names, int count, int i)

@@ -263,7 +263,6 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
                                          "of its own");
     }
     if (o->is_monolithic) {
-        o->elastic_model = ITM_ELASTIC_MODEL_IMPLICIT;
         common = itm_default_bond_options();
     }
     itm_read_potential(r, v[POTENTIAL], NULL);

@@ -167,6 +167,12 @@ static ItmStatus create_modal(ItmElastic* e, const char* name, const ItmFlexible
 }
 
 // Sizes far from anything that exists overflow on the way.
+static ItmStatus refuse_numbers(const char* name, ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_INPUT, "itm_builder_add_flexible", "flexible",
+                         "flexible body '%s': its mass and modes are out of the range of numbers; check units", name);
+}
+
 static ItmStatus check_numbers(const ItmElastic* e, const char* name, ItmError* error)
 {
     size_t count = itm_elastic_count_reals(e->n);
@@ -177,9 +183,7 @@ static ItmStatus check_numbers(const ItmElastic* e, const char* name, ItmError* 
     for (int k = 0; k < e->n; k++) {
         is_good = is_good && e->tables.mass[k] > 0.0 && e->tables.stiffness[k] > 0.0;
     }
-    return is_good ? ITM_OK
-                   : itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible",
-                                   "flexible body '%s': its mass and modes are out of the range of numbers; check units", name);
+    return is_good ? ITM_OK : refuse_numbers(name, error);
 }
 
 // Every point with a name must be somewhere.
@@ -215,6 +219,9 @@ ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, c
         take_start(e, def);
         status = check_numbers(e, name, error);
         status = status == ITM_OK ? check_sites(e, error) : status;
+    }
+    if (status == ITM_ERR_NOT_FINITE) {
+        status = refuse_numbers(name, error);
     }
     if (status == ITM_ERR_MEMORY || status == ITM_ERR_DIVERGED) {
         itm_error_set(error, status, __func__, NULL, "flexible body '%s': %s while its modes were computed", name,

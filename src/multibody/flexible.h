@@ -12,8 +12,21 @@
 void itm_flexible_place(const ItmModel* m, ItmData* d, int i, const double* q);
 // Velocity stage. v: all velocities
 void itm_flexible_move(const ItmModel* m, ItmData* d, int i, const double* v);
+// The same stages of a node alone (flexible_node.c).
+void itm_flexible_place_node(const ItmModel* m, ItmData* d, int i);
+void itm_flexible_move_node(const ItmModel* m, ItmData* d, int i, const double* v);
 // Place and orientation of a node in the frame of the centre of mass, for modes eta (n).
 ItmFrame itm_flexible_node_frame(const ItmFlexNode* node, const double* eta, int n);
+
+// sum_l G_kl x_l
+static inline double itm_flexible_row_product(const double* G, const double* x, int k, int n)
+{
+    double sum = 0.0;
+    for (int l = 0; l < n; l++) {
+        sum += G[k * n + l] * x[l];
+    }
+    return sum;
+}
 
 // Motion `t` of the body at the place of node i, and what the rates v of the modes (in all velocities) add to it.
 static inline ItmSpatial itm_flexible_add_motion(const ItmModel* m, const ItmData* d, int i, ItmSpatial t, const double* v)

@@ -21,7 +21,7 @@ void itm_effective_lay_out(ItmRim* rim, ItmArena* arena, int nv)
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         *vectors[i] = ITM_TAKE(arena, double, n);
     }
-    e->scratch = ITM_TAKE(arena, double, n * (2 * n + 5));
+    e->scratch = ITM_TAKE(arena, double, n * (2 * n + 3));
     rim->effective = e != &measuring ? e : NULL;
 }
 

@@ -26,7 +26,7 @@ typedef struct ItmRimEffective {
     double* f;         // forces of the communication point, M_eff a0                    (n)         N
     double* d;         // displacement since then                                        (n)         m, rad
     double* w_0;       // velocity then                                                  (n)         m/s
-    double* scratch;   //                                                                (n (2 n + 5))
+    double* scratch;   //                                                                (n (2 n + 3))
 } ItmRimEffective;
 // clang-format on
 
@@ -35,7 +35,7 @@ void itm_effective_lay_out(ItmRim* rim, ItmArena* arena, int nv);
 
 // The matrices of a RIM that has just been extracted with frozen elastic forces. ITM_ERR_NOT_FINITE: W has no eigenvalues.
 ItmStatus itm_effective_extract(const ItmModel* m, ItmData* d, ItmRim* rim);
-// A copy of the RIM (itm_rim_copy) gets them, and is at the communication point.
+// The copy of a RIM gets them, and is at the communication point; part of itm_rim_copy.
 void itm_effective_copy(ItmRim* to, const ItmRim* from);
 
 // Before a step h of a copy: W and a0 become those of the implicit step with stiffness and damping,

@@ -1,6 +1,7 @@
 #include "rim/join.h"
 
 #include "base/error.h"
+#include "rim/effective.h"
 #include "rim/pseudo_inverse.h"
 #include "rim/ride.h"
 
@@ -81,6 +82,9 @@ void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of)
 {
     rim->actuator = ITM_TAKE(arena, int, of->n);
     lay_out_rim(rim, arena, of->n, of->ride.capacity, of->ride.coupling_capacity);
+    if (of->effective != NULL) {
+        itm_effective_lay_out(rim, arena, 0);
+    }
 }
 
 static void copy_ride(ItmRide* to, const ItmRide* from, int n)
@@ -121,6 +125,9 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     memcpy(to->w, from->w, sizeof(double) * n);
     memcpy(to->s, from->s, sizeof(double) * n);
     copy_ride(&to->ride, &from->ride, from->n);
+    if (to->effective != NULL) {
+        itm_effective_copy(to, from);
+    }
 }
 
 ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error)
