@@ -280,6 +280,7 @@ ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bo
 typedef struct ItmRimNotes {
     long switches;     // bounded rows that changed inside macro steps
     long surprises;    // those of them that the choice of potential rows had taken to stay (see ItmPotential)
+    const char* surprise;  // the first of these since the start or reset, "contact of 'box' and 'floor': normal, before 4.05 s"
     long rank_losses;  // macro steps in which joined frames could not move along a direction on either side
 } ItmRimNotes;
 ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);
@@ -313,7 +314,7 @@ ITM_API const char* itm_cosim_get_warning(ItmCosim* cosim);
 // Where the time went, s of processor time since the start or reset.
 typedef struct ItmCosimCost {
     double mechanism;   // evaluation, contacts, step
-    double rim;         // making interface models
+    double rim;         // making interface models, joining those of mechanisms
     double subsystems;  // micro steps with interface models or predicted rates
 } ItmCosimCost;
 ITM_API ItmCosimCost itm_cosim_get_cost(const ItmCosim* cosim);

@@ -135,12 +135,13 @@ typedef struct ItmMechanism {
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
-    double*  W;              // mobility of the frames, and scratch                 (nframe (2 nframe + 1))
+    double*  W;              // mobility of the frames, and scratch   (nframe^2 + ITM_SPECTRUM_SCRATCH(nframe))
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank
     double*  nsurprise;      // bounded rows so far that changed though they were taken to stay
     double*  npotential;     // bounded rows that could have changed in the last macro step
+    char     surprise[240];  // the first row that did so and when, empty: none
     bool     is_watched;     // a wire wants its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;

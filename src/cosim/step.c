@@ -162,6 +162,7 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].cost = x->mechanisms[i].cost_rim = 0.0;
+        x->mechanisms[i].surprise[0] = '\0';
     }
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].cost = 0.0;
@@ -410,7 +411,8 @@ ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
         cost.subsystems += x->groups[i].cost;
     }
     for (int i = 0; i < x->ncluster; i++) {
-        cost.subsystems += x->clusters[i].cost;
+        // without line actuators there are no subsystems at joined mechanisms: their interface models are all there is
+        *(x->clusters[i].join.nline > 0 ? &cost.subsystems : &cost.rim) += x->clusters[i].cost;
     }
     return cost;
 }

@@ -192,7 +192,9 @@ static void set_first_groups(ItmRide* r)
 {
     for (int i = 0; i < r->nc; i++) {
         ItmRideGroup as_it_is = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_RIDE_GROUP_ACTIVE : ITM_RIDE_GROUP_TIGHT;
-        r->group[i] = (signed char)(must_ride(&r->rows[i]) || itm_ride_is_rubbing(r, i) ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
+        // touching, and in its first step: nobody knows what it does
+        bool is_new = r->state[i] == ITM_ROW_UNKNOWN && r->gap[i] <= ITM_BOUNDED_SLOP;
+        r->group[i] = (signed char)(must_ride(&r->rows[i]) || itm_ride_is_rubbing(r, i) || is_new ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
     }
 }
 
