@@ -71,7 +71,6 @@ static void lay_out_split(ItmRideSplit* s, ItmArena* arena, int n, int capacity)
     s->is_prone = ITM_TAKE(arena, bool, capacity);
     s->nu = ITM_TAKE(arena, double, nc * (size_t)n);
     s->C = ITM_TAKE(arena, double, nc * (size_t)n);
-    // at most half of the rows are potential where others are taken out (ride_group.c)
     s->D = ITM_TAKE(arena, double, nc * nc / 2);
     s->E = ITM_TAKE(arena, double, nc * nc / 2);
     s->W = ITM_TAKE(arena, double, n * n);
@@ -91,7 +90,8 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
     lay_out_ride(&rim->ride, arena, rim->n, capacity, coupling_capacity);
     rim->eliminated = ITM_TAKE(arena, int, capacity);
     if (rim->rules.choice != ITM_RIDE_ALWAYS || rim->rules.nrule > 0) {
-        lay_out_ride(&rim->potential, arena, rim->n, capacity, coupling_capacity);
+        // at most half of the rows are potential where others are taken out (ride_group.c)
+        lay_out_ride(&rim->potential, arena, rim->n, capacity / 2, coupling_capacity);
         lay_out_split(&rim->split, arena, rim->n, capacity);
     }
 }
