@@ -665,15 +665,19 @@ static void macro_steps_allocate_nothing(void** state)
     (void)state;
     const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 0.5, .t_back = INFINITY};
     const Case c = {"box on a curve", build_sweeper, 2, sweep, 0.5, 0, {0, 0}};
-    Sim x;
-    begin(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3);
-    long before = allocations;
-    for (int k = 0; k < 50; k++) {
-        macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
+    const ItmRideRules rules[] = {ALL_RIDE, {.choice = ITM_RIDE_BY_MARGIN}};
+    for (int i = 0; i < 2; i++) {
+        Sim x;
+        begin_with(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3, rules[i]);
+        long before = allocations;
+        for (int k = 0; k < 50; k++) {
+            macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
+        }
+        assert_int_equal(allocations, before);
+        assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
+        assert_true((x.nparted > 0) == (i == 1));
+        end(&x);
     }
-    assert_int_equal(allocations, before);
-    assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
-    end(&x);
 }
 
 // ---------------------------------------------------------------------------- laws
