@@ -50,8 +50,8 @@ static void print_frame_bonds(ItmCosim* cosim)
                    itm_cosim_get_mechanism_name(cosim, i));
         }
         if (notes.surprises > 0) {
-            printf("  contacts     %ld of them were taken to stay, and put right in the step: see 'potential' of cosim\n",
-                   notes.surprises);
+            printf("  contacts     %ld of them were taken to stay and put right in the step, first %s\n", notes.surprises,
+                   notes.surprise);
         }
         if (notes.rank_losses > 0) {
             printf("warning: in %ld steps neither side could move along some direction at the frames of '%s': forces there are the "

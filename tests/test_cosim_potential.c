@@ -152,6 +152,8 @@ static void rows_that_must_not_change_but_do_are_counted(void** state)
         assert_true(get(&other, "rim.b.surprises") == 0.0);
         ItmRimNotes notes = itm_cosim_get_rim_notes(s.x, 1);
         assert_int_equal(notes.surprises, (int)get(&s, "rim.b.surprises"));
+        assert_non_null(strstr(notes.surprise, "contact of 'q-shape' and 'floor': "));
+        assert_true(strtod(strstr(notes.surprise, "before ") + 7, NULL) < 0.52);
         finish(&s);
         finish(&other);
     }

@@ -665,15 +665,19 @@ static void macro_steps_allocate_nothing(void** state)
     (void)state;
     const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 0.5, .t_back = INFINITY};
     const Case c = {"box on a curve", build_sweeper, 2, sweep, 0.5, 0, {0, 0}};
-    Sim x;
-    begin(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3);
-    long before = allocations;
-    for (int k = 0; k < 50; k++) {
-        macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
+    const ItmRideRules rules[] = {ALL_RIDE, {.choice = ITM_RIDE_BY_MARGIN}};
+    for (int i = 0; i < 2; i++) {
+        Sim x;
+        begin_with(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3, rules[i]);
+        long before = allocations;
+        for (int k = 0; k < 50; k++) {
+            macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
+        }
+        assert_int_equal(allocations, before);
+        assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
+        assert_true((x.nparted > 0) == (i == 1));
+        end(&x);
     }
-    assert_int_equal(allocations, before);
-    assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
-    end(&x);
 }
 
 // ---------------------------------------------------------------------------- laws
@@ -840,7 +844,7 @@ static void spectrum_finds_the_rank(void** state)
     CHECK_OK(itm_rim_extract(m, d, &rim, 0.0, 1e-3, 0.0, ITM_RIM_RIDE), &d->error);
     ItmRimSpectrum spectrum;
     double value[2], vector[4], M_eff[4], scratch[ITM_SPECTRUM_SCRATCH(2)];
-    assert_true(itm_mobility_compute_spectrum(rim.W, rim.mobility_free, rim.n, &spectrum, value, vector, M_eff, scratch));
+    assert_true(itm_mobility_compute_spectrum(rim.W, NULL, rim.n, &spectrum, value, vector, M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     assert_true(isinf(spectrum.condition));
     assert_true(value[0] > -1e-15 * value[1] && value[1] > 0.0);

@@ -92,7 +92,7 @@ typedef struct ItmCosimOptions {
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
 // rim, impulse, velocity-force
 ITM_API ItmBondOptions itm_default_bond_options(void);
-// all, margin 2
+// auto, margin 2
 ITM_API ItmPotentialOptions itm_default_potential_options(void);
 // "all", "auto", "none"; NULL for a number that is none
 ITM_API const char* itm_potential_name(ItmPotential potential);
@@ -296,6 +296,7 @@ ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bo
 typedef struct ItmRimNotes {
     long switches;     // bounded rows that changed inside macro steps
     long surprises;    // those of them that the choice of potential rows had taken to stay (see ItmPotential)
+    const char* surprise;  // the first of these since the start or reset, "contact of 'box' and 'floor': normal, before 4.05 s"
     long rank_losses;  // macro steps in which joined frames could not move along a direction on either side
 } ItmRimNotes;
 ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);

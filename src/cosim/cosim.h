@@ -144,6 +144,7 @@ typedef struct ItmMechanism {
     double*  nlost;          // macro steps so far in which joined frames had lost rank
     double*  nsurprise;      // bounded rows so far that changed though they were taken to stay
     double*  npotential;     // bounded rows that could have changed in the last macro step
+    char     surprise[240];  // the first row that did so and when, empty: none
     bool     is_watched;     // a wire wants its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;

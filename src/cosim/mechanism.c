@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "base/clock.h"
+#include "contact/contact.h"
 
 #include <math.h>
+#include <stdio.h>
 
 // ---------------------------------------------------------------------------- communication point
 
@@ -156,8 +158,24 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 
 // ---------------------------------------------------------------------------- steps
 
+// The first row of this step that was taken to stay and did not, if none has been noted yet.
+static void note_surprise(ItmMechanism* part)
+{
+    const ItmRide* r = &part->rim.ride;
+    char name[200];
+    for (int i = 0; i < r->nc && part->surprise[0] == '\0'; i++) {
+        if (r->is_surprise[i]) {
+            itm_bounded_name_row(part->model, part->data, r->table[i], true, name, sizeof name);
+            snprintf(part->surprise, sizeof part->surprise, "%s, before %.9g s", name, itm_data_get_time(part->data));
+        }
+    }
+}
+
 void itm_mechanism_count(ItmMechanism* part)
 {
+    if (part->rim.nsurprise > 0) {
+        note_surprise(part);
+    }
     *part->nswitch += part->rim.nswitch;
     *part->nsurprise += part->rim.nsurprise;
     *part->npotential = 0.0;

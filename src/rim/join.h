@@ -56,8 +56,8 @@ ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error);
 void itm_rim_join_destroy_workspace(ItmRimJoin* join);
 
 // A RIM that is only numbers, to stand for a mechanism that is stepped elsewhere: room for a copy of another, and what that is at
-// present, with effective stiffness and damping and bounded rows where it has them; what their solver has to say goes to the data object of the original. After a joined step it is at
-// its end, ready for the next.
+// present, with effective stiffness and damping and bounded rows where it has them; what their solver has to say goes to the data
+// object of the original. After a joined step it is at its end, ready for the next.
 void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of);
 void itm_rim_copy(ItmRim* to, const ItmRim* from);
 

@@ -5,7 +5,6 @@
 #include "rim/ride.h"
 
 #include "base/error.h"
-#include "contact/contact.h"
 #include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 
@@ -71,7 +70,6 @@ static void lay_out_split(ItmRideSplit* s, ItmArena* arena, int n, int capacity)
     s->is_prone = ITM_TAKE(arena, bool, capacity);
     s->nu = ITM_TAKE(arena, double, nc * (size_t)n);
     s->C = ITM_TAKE(arena, double, nc * (size_t)n);
-    // at most half of the rows are potential where others are taken out (ride_group.c)
     s->D = ITM_TAKE(arena, double, nc * nc / 2);
     s->E = ITM_TAKE(arena, double, nc * nc / 2);
     s->W = ITM_TAKE(arena, double, n * n);
@@ -91,7 +89,8 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
     lay_out_ride(&rim->ride, arena, rim->n, capacity, coupling_capacity);
     rim->eliminated = ITM_TAKE(arena, int, capacity);
     if (rim->rules.choice != ITM_RIDE_ALWAYS || rim->rules.nrule > 0) {
-        lay_out_ride(&rim->potential, arena, rim->n, capacity, coupling_capacity);
+        // at most half of the rows are potential where others are taken out (ride_group.c)
+        lay_out_ride(&rim->potential, arena, rim->n, capacity / 2, coupling_capacity);
         lay_out_split(&rim->split, arena, rim->n, capacity);
     }
 }
@@ -262,62 +261,6 @@ static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
     return !(H > ITM_RIDE_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
 }
 
-// ---------------------------------------------------------------------------- what the user chose
-
-static int owner_of(const ItmModel* m, int body)
-{
-    return body == ITM_NONE ? ITM_GROUND : m->bodies[body].owner;
-}
-
-static bool is_body(int wanted, int owner)
-{
-    return wanted == ITM_NOBODY || wanted == owner;
-}
-
-// Joint that a row belongs to, ITM_NONE: it is a contact's.
-static int joint_of(const ItmModel* m, const ItmBoundRow* row)
-{
-    switch (row->kind) {
-    case ITM_BOUND_LIMIT:
-        return m->measures[m->limits[row->owner].measure].joint;
-    case ITM_BOUND_FRICTION:
-        return m->measures[m->joint_frictions[row->owner].measure].joint;
-    case ITM_BOUND_MOTOR:
-        return m->measures[m->motions[row->owner].measure].joint;
-    case ITM_BOUND_CLEARANCE:
-    case ITM_BOUND_CLEARANCE_TANGENT:
-    case ITM_BOUND_CLEARANCE_TORSION:
-        return m->loose[row->owner].joint;
-    default:
-        return ITM_NONE;
-    }
-}
-
-static bool is_contact(const ItmBoundRow* row)
-{
-    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_TANGENT || row->kind == ITM_BOUND_TORSION ||
-           row->kind == ITM_BOUND_ROLLING;
-}
-
-static bool is_meant(const ItmModel* m, const ItmData* d, const ItmRideRule* rule, const ItmBoundRow* row)
-{
-    if (rule->joint != ITM_NONE || !is_contact(row)) {
-        return rule->joint != ITM_NONE && !is_contact(row) && joint_of(m, row) == rule->joint;
-    }
-    const ItmContact* c = &d->contact->contacts[row->owner];
-    int a = owner_of(m, c->body_a), b = owner_of(m, c->body_b);
-    return (is_body(rule->body_a, a) && is_body(rule->body_b, b)) || (is_body(rule->body_a, b) && is_body(rule->body_b, a));
-}
-
-static ItmRideChoice choose(const ItmModel* m, const ItmData* d, const ItmRideRules* rules, const ItmBoundRow* row)
-{
-    ItmRideChoice choice = rules->choice;
-    for (int i = 0; i < rules->nrule; i++) {
-        choice = is_meant(m, d, &rules->rules[i], row) ? rules->rules[i].choice : choice;
-    }
-    return choice;
-}
-
 // ---------------------------------------------------------------------------- riding
 
 static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const ItmBounded* b, int i)
@@ -327,7 +270,7 @@ static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const Itm
     const ItmBoundRow* row = &b->rows[index];
     r->table[i] = index;
     r->rows[i] = (ItmRideRow){
-        .choice = choose(m, d, &rim->rules, row),
+        .choice = itm_ride_choose(m, d, &rim->rules, row),
         .margin = rim->rules.margin,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,

@@ -1,5 +1,6 @@
-// Bounded rows in a RIM: gathered and reduced (ride.c), sorted into active, tight and potential ones (ride_group.c), the first two
-// taken out (ride_split.c), solved with a guessed active set (ride_set.c), carried through micro steps (ride_step.c).
+// Bounded rows in a RIM: gathered and reduced (ride.c), sorted into active, tight and potential ones (ride_choice.c, ride_group.c), the
+// first two taken out (ride_split.c), the others solved with a guessed active set (ride_set.c) and carried through micro steps
+// (ride_step.c).
 #ifndef ITM_RIM_RIDE_H
 #define ITM_RIM_RIDE_H
 
@@ -73,6 +74,8 @@ void itm_ride_prepare(ItmRide* r);
 
 // ---------------------------------------------------------------------------- groups
 
+// What the rules say for a row of the table.
+ItmRideChoice itm_ride_choose(const ItmModel* m, const ItmData* d, const ItmRideRules* rules, const ItmBoundRow* row);
 // Sort the rows for a macro step of micro steps h; modes are set. The number of potential ones is returned.
 int itm_ride_group(ItmRim* rim, double h);
 // Take active and tight rows out of the micro steps.

@@ -192,7 +192,10 @@ static void set_first_groups(ItmRide* r)
 {
     for (int i = 0; i < r->nc; i++) {
         ItmRideGroup as_it_is = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_RIDE_GROUP_ACTIVE : ITM_RIDE_GROUP_TIGHT;
-        r->group[i] = (signed char)(must_ride(&r->rows[i]) || itm_ride_is_rubbing(r, i) ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
+        // touching, and in its first step: nobody knows what it does
+        bool is_new = r->state[i] == ITM_ROW_UNKNOWN && r->gap[i] <= ITM_BOUNDED_SLOP;
+        bool rides = must_ride(&r->rows[i]) || itm_ride_is_rubbing(r, i) || is_new;
+        r->group[i] = (signed char)(rides ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
     }
 }
 
@@ -243,8 +246,8 @@ static bool look_round(ItmRim* rim, double h)
     bool has_more = false;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
-        bool is_open = row->normal != ITM_NONE || row->choice == ITM_RIDE_NEVER || row->is_fixed || rim->split.is_prone[i];
-        if (!is_open && may_change(rim, i, h)) {
+        bool is_settled = row->normal != ITM_NONE || row->choice == ITM_RIDE_NEVER || row->is_fixed || rim->split.is_prone[i];
+        if (!is_settled && may_change(rim, i, h)) {
             let_change(rim, i);
             has_more = true;
         }
@@ -279,10 +282,12 @@ int itm_ride_group(ItmRim* rim, double h)
     memset(rim->split.is_prone, 0, sizeof(bool) * (size_t)r->nc);
     set_first_groups(r);
     unite_contacts(r);
-    expect(rim, h);
-    add_interfaces(rim);
     // where most rows may change, taking the others out costs more than it saves
-    while (2 * count_potential(r) <= r->nc && look_round(rim, h)) {
+    if (2 * count_potential(r) <= r->nc) {
+        expect(rim, h);
+        add_interfaces(rim);
+        while (2 * count_potential(r) <= r->nc && look_round(rim, h)) {
+        }
     }
     int n = count_potential(r);
     if (2 * n > r->nc) {

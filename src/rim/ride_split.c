@@ -43,15 +43,6 @@ static double multiply_column(const ItmRim* rim, int i, const double* X, int wid
     return sum;
 }
 
-static double dot(const double* x, const double* y, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += x[i] * y[i];
-    }
-    return sum;
-}
-
 // ---------------------------------------------------------------------------- active rows
 
 static void list_rows(ItmRim* rim)
@@ -310,7 +301,7 @@ static double compute_forces(ItmRim* rim, double h, const double* lambda, const 
     int n = rim->n, np = rim->potential.nc;
     double most = 0.0;
     for (int k = 0; k < s->nz; k++) {
-        double f = s->f0[k] + dot(s->nu + k * n, lambda, n) + scale * dot(s->D + k * np, x, np);
+        double f = s->f0[k] + r->dense->dot(s->nu + k * n, lambda, n) + scale * r->dense->dot(s->D + k * np, x, np);
         f += rim->tau == 0.0 ? s->x0[k] / h : 0.0;
         r->x_try[s->active[k]] = f;
         most = fmax(most, fabs(f));
@@ -353,7 +344,7 @@ static bool tight_rows_hold(ItmRim* rim, double h, const double* lambda, const d
     bool hold = true;
     for (int k = 0; k < s->nt; k++) {
         int i = s->tight[k];
-        r->w[i] = r->wc[i] + h * (s->a[k] + dot(s->C + k * n, lambda, n) + scale * dot(s->E + k * np, x, np));
+        r->w[i] = r->wc[i] + h * (s->a[k] + r->dense->dot(s->C + k * n, lambda, n) + scale * r->dense->dot(s->E + k * np, x, np));
         double w = r->w[i] + itm_ride_compute_offset(r, i, h);
         bool is_wrong = r->rows[i].normal == ITM_NONE && (r->side[i] < 0 ? w < -tolerance : w > tolerance);
         r->is_surprise[i] = r->is_surprise[i] || is_wrong;
@@ -381,8 +372,8 @@ double itm_ride_compute_rest(const ItmRim* rim, const double* lambda)
     int n = rim->n;
     double sum = 0.0;
     for (int k = 0; k < s->nz && s->is_on; k++) {
-        double a = accelerate(rim, s->active[k]) + dot(r->Hci + s->active[k] * n, lambda, n);
-        sum -= 0.5 * a * (s->f0[k] + dot(s->nu + k * n, lambda, n));
+        double a = accelerate(rim, s->active[k]) + r->dense->dot(r->Hci + s->active[k] * n, lambda, n);
+        sum -= 0.5 * a * (s->f0[k] + r->dense->dot(s->nu + k * n, lambda, n));
     }
     return sum;
 }
@@ -416,8 +407,8 @@ static void merge_active(ItmRim* rim)
         int i = s->active[k];
         double start = r->wc[i];
         bool is_open = r->rows[i].is_unilateral && r->gap[i] > ITM_BOUNDED_SLOP;
-        r->Q0[i] = s->x0[k] + rim->tau * s->f0[k] + dot(s->nu + k * n, rim->P0, n) + dot(s->D + k * np, p->Q0, np);
-        r->Q1[i] = s->x0[k] + rim->theta * rim->H * s->f0[k] + dot(s->nu + k * n, rim->P1, n) + dot(s->D + k * np, p->Q1, np) +
+        r->Q0[i] = s->x0[k] + rim->tau * s->f0[k] + r->dense->dot(s->nu + k * n, rim->P0, n) + r->dense->dot(s->D + k * np, p->Q0, np);
+        r->Q1[i] = s->x0[k] + rim->theta * rim->H * s->f0[k] + r->dense->dot(s->nu + k * n, rim->P1, n) + r->dense->dot(s->D + k * np, p->Q1, np) +
                    rim->tau / rim->H * s->y0[k];
         r->wc[i] = r->rows[i].reference;
         r->gap[i] += rim->tau * (r->gap_drift[i] - (is_open ? r->gap[i] / rim->H : 0.0));

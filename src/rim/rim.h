@@ -294,9 +294,8 @@ typedef struct ItmRimSpectrum {
 
 #define ITM_SPECTRUM_SCRATCH(n) ((n) * ((n) + 2))
 
-// Of a mobility W (n x n); mobility_free (n, NULL: not known): its diagonal without rows. value (n) ascending, vector (n x n)
-// columns, M_eff (n x n) pseudo-inverse; each may be NULL. scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is
-// not finite).
+// Of a mobility W (n x n); mobility_free: its diagonal without rows (n, NULL: not known). value (n) ascending, vector (n x n) columns,
+// M_eff (n x n) pseudo-inverse; each may be NULL. scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is not finite).
 bool itm_mobility_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
                                    double* value, double* vector, double* M_eff, double* scratch);
 
