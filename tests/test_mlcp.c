@@ -88,6 +88,27 @@ static void a_chain_and_its_shuffled_rows_have_the_same_solution(void** state)
     }
 }
 
+// A number that is not finite is found where a band would not look for it, above zeros.
+static void a_bad_number_beside_the_band_is_refused(void** state)
+{
+    Fixture* f = *state;
+    enum { n = 40 };
+    static double H[n * n], b[n], lo[n], up[n];
+    for (int i = 0; i < n; i++) {
+        H[i * n + i] = 2.0;
+        b[i] = -1.0;
+        up[i] = INF;
+    }
+    ItmMlcpProblem p = {.n = n, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true};
+    CHECK_OK(solve(f, &p), &f->error);
+    CHECK_NEAR(f->x[n - 1], 0.5, 1e-9);
+    H[3 * n + 30] = (double)NAN;
+    assert_int_equal(solve(f, &p), ITM_ERR_NOT_FINITE);
+    H[3 * n + 30] = 0.0;
+    H[30 * n + 3] = INF;
+    assert_int_equal(solve(f, &p), ITM_ERR_NOT_FINITE);
+}
+
 // H = diag(2), b = -4: unbounded x = 2; bounds cut it
 static void bounds_cut_the_free_solution(void** state)
 {
@@ -559,6 +580,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_cut_the_free_solution),
         cmocka_unit_test(a_chain_and_its_shuffled_rows_have_the_same_solution),
+        cmocka_unit_test(a_bad_number_beside_the_band_is_refused),
         cmocka_unit_test(four_legged_table_shares_its_weight),
         cmocka_unit_test(contradicting_rows_have_no_solution_and_a_proof),
         cmocka_unit_test(contradicting_joints_do_not_spoil_friction),

@@ -40,8 +40,7 @@ typedef struct ItmDense {
     int (*factor_cholesky)(double* A, int lda, int n, double floor);
 
     // The same where row i of A, and then of U, ends before column end_i; end must not fall. Four columns at a time: up to three
-    // numbers left of the diagonal and behind the end are read, so they must be finite there and zero here
-    // inv_u receives 1 / U_ii.
+    // numbers left of the diagonal are read, which must be finite, and behind the end, which must be zero. inv_u receives 1 / U_ii.
     int (*factor_band)(double* A, int lda, const int* end, double* inv_u, int n, double floor);
 
     // U'U x = x, in place
