@@ -60,7 +60,8 @@ typedef struct ItmBeamDef {
 
 // Steel, clamped-free, Euler-Bernoulli, two bending modes a plane; length and section are not set.
 ITM_API ItmBeamDef itm_default_beam_def(void);
-// Area, moments, torsion constant, shear factors (Cowper, for this shear modulus) and outline of a section. size: see ItmBeamSection.
+// Area, moments, torsion constant, shear factors (Cowper, for this shear modulus) and outline of a section. size: see
+// ItmBeamSection.
 ITM_API ItmStatus itm_beam_set_section(ItmBeamDef* beam, ItmBeamSection section, const double size[2], ItmError* error);
 
 // ---------------------------------------------------------------------------- finite element models

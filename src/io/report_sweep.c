@@ -424,8 +424,8 @@ static void add_content(Page* p)
         itm_text_add(p->text, "<p class=\"note\">Dark is small and yellow large, by decades where values span many; "
                               "hatched red runs did not finish.</p>\n");
         if (p->end_time != ITM_NONE) {
-            itm_text_add(p->text, "<section><h2>Stability</h2><p class=\"note\">How far each run came, in seconds; hatched red: and no farther.</p>\n"
-                                  "<div class=\"figures\">\n");
+            itm_text_add(p->text, "<section><h2>Stability</h2><p class=\"note\">How far each run came, in seconds; "
+                                  "hatched red: and no farther.</p>\n<div class=\"figures\">\n");
             add_maps(p, p->end_time);
             itm_text_add(p->text, "</div></section>\n");
         }

@@ -1,6 +1,8 @@
 // The data that src/io/report_data.c put into the page, unpacked.
 // SPDX-License-Identifier: Apache-2.0
 
+import { countTranslations, principalMasses, readMobility } from "./mass.js";
+
 function bytesOf(base64) {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
@@ -74,6 +76,7 @@ async function readRun(raw) {
     run.scene = JSON.parse(raw.scene);
     run.motion = await readMotion(raw.motion);
     addChannels(run);
+    addMasses(run);
   }
   return run;
 }
@@ -91,6 +94,24 @@ function addChannels(run) {
       says ||= values[i] !== 0;
     }
     if (says && !known.has(info.name)) run.signals.push({ ...info, time: channelTime, values, isChannel: true });
+  });
+}
+
+/** Effective masses at interfaces as signals; they have gaps where the mechanism cannot move. */
+function addMasses(run) {
+  const { motion, scene } = run;
+  scene.interfaces.forEach((info, index) => {
+    const n = countTranslations(info), W = new Float64Array(6);
+    const columns = Array.from({ length: n }, () => new Float32Array(motion.frames));
+    for (let f = 0; f < motion.frames; f++) {
+      const list = principalMasses(info, readMobility(motion, index, f, W));
+      for (let k = 0; k < n; k++) columns[k][f] = Number.isFinite(list[k]?.mass) ? list[k].mass : NaN;
+    }
+    const where = info.kind === "line" ? "along the line" : "along a principal axis";
+    columns.forEach((values, k) => run.signals.push({
+      name: `rim.${info.name}.effective_mass${info.kind === "line" ? "" : `.${k + 1}`}`, unit: "kg", description: `effective mass ${where}, contacts left out`,
+      time: motion.time, values, hasGaps: true,
+    }));
   });
 }
 

@@ -17,9 +17,9 @@ function unitText(unit) {
 /** Columns of a plot on one time axis. */
 function alignData(lines) {
   const times = lines.map((line) => line.signal.time);
-  if (times.every((t) => t === times[0])) return [times[0], ...lines.map((line) => line.signal.values)];
-  const tables = lines.map((line) => [Array.from(line.signal.time), Array.from(line.signal.values)]);
-  return uPlot.join(tables);
+  const values = lines.map(({ signal }) => (signal.hasGaps ? Array.from(signal.values, (x) => (Number.isNaN(x) ? null : x)) : signal.values));
+  if (times.every((t) => t === times[0])) return [times[0], ...values];
+  return uPlot.join(lines.map((line, i) => [Array.from(line.signal.time), Array.from(values[i])]));
 }
 
 export class Plot {
@@ -119,9 +119,10 @@ export class Plot {
         ...this.lines.map((line) => ({
           stroke: css(`--s${line.color}`),
           width: 1.6,
+          pxAlign: 0, // slopes without steps
           dash: line.dash,
           points: { show: line.signal.time.length < 2 },
-          spanGaps: true,
+          spanGaps: !line.signal.hasGaps,
         })),
       ],
       hooks: { setSelect: [(u) => this.takeSelection(u)], draw: [() => this.showTime(), () => this.showNumbers()] },

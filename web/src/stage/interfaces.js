@@ -7,11 +7,10 @@
 // direction, as at a line actuator, there is one number: a spindle.
 // SPDX-License-Identifier: Apache-2.0
 import { BufferAttribute, BufferGeometry, Color, CylinderGeometry, DoubleSide, DynamicDrawUsage, Group, Mesh, MeshLambertMaterial, OctahedronGeometry, SphereGeometry, Vector3 } from "three";
-import { solveSymmetric } from "./eigen.js";
+import { countTranslations, principalMasses, readMobility } from "../mass.js";
 import { X, Y, Z, alongZ } from "./shapes.js";
 
 const TYPICAL = 0.055, MOST = 0.15; // radii as shares of the scene
-const IMMOBILE = 1e-7;           // of the largest mobility: the data are floats
 const AXES = [["tx", 0xd63a3a, X], ["ty", 0x2f9e44, Y], ["tz", 0x2b6fe3, Z]];
 
 function median(values) {
@@ -22,7 +21,7 @@ function median(values) {
 class Interface {
   constructor(info, index, space, { bodies, lines, flexible }) {
     Object.assign(this, { info, index, space, bodies, flexible });
-    this.count = info.kind === "line" ? 1 : AXES.filter(([name]) => info.directions.includes(name)).length; // translations it has
+    this.count = countTranslations(info);
     this.line = info.kind === "line" ? lines.list.find((line) => line.name === info.name) : null;
     this.attachment = this.line ? null : flexible.attach(info.body, info.point);
     this.at = new Vector3();
@@ -48,30 +47,16 @@ class Interface {
     root.add(this.frame);
   }
 
-  read(frame, target) {
-    const { mobility, frames } = this.space.run.motion;
-    for (let k = 0; k < 6; k++) target[k] = mobility[(6 * this.index + k) * frames + frame];
-    return target;
-  }
-
-  /** Principal effective masses, lightest first: [{mass, vector}]; mass Infinity where it cannot move. */
+  /** Principal effective masses; the axis of a line is where it is drawn. */
   principal(W) {
-    if (this.line) return [{ mass: W[0] > 0 ? 1 / W[0] : Infinity, vector: this.line.axis.toArray() }];
-    const list = solveSymmetric(W), most = Math.max(0, list[0].value);
-    const own = this.count === 3 ? list : list.filter(({ vector }) => this.has(vector)).slice(0, this.count);
-    return own.map(({ value, vector }) => ({ mass: value > IMMOBILE * most ? 1 / value : Infinity, vector }));
-  }
-
-  /** Whether a principal axis lies along translations that the interface has. */
-  has(vector) {
-    return AXES.every(([name], k) => this.info.directions.includes(name) || Math.abs(vector[k]) < 0.5);
+    return principalMasses(this.info, W).map(({ mass, vector }) => ({ mass, vector: vector ?? this.line.axis.toArray() }));
   }
 
   /** A mass that is typical of the run: it gets the typical radius. 0: it never moves. */
   findScale() {
     const { frames } = this.space.run.motion, step = Math.max(1, Math.floor(frames / 50)), masses = [];
     for (let f = 0; f < frames; f += step) {
-      const finite = this.principal(this.read(f, this.W)).map((p) => p.mass).filter(Number.isFinite);
+      const finite = this.principal(readMobility(this.space.run.motion, this.index, f, this.W)).map((p) => p.mass).filter(Number.isFinite);
       if (finite.length) masses.push(Math.exp(finite.reduce((sum, m) => sum + Math.log(m), 0) / finite.length));
     }
     this.reference = masses.length ? median(masses) : 0;
@@ -104,7 +89,7 @@ class Interface {
     this.frame?.position.copy(this.at);
     if (!this.group.visible) return;
     this.group.position.copy(this.at);
-    const a = this.read(f, new Float64Array(6)), b = this.read(g, this.W);
+    const { motion } = this.space.run, a = readMobility(motion, this.index, f), b = readMobility(motion, this.index, g, this.W);
     for (let k = 0; k < 6; k++) this.W[k] = a[k] + s * (b[k] - a[k]);
     const axes = this.principal(this.W);
     this.masses = axes.map((axis) => axis.mass);
@@ -142,7 +127,9 @@ class Interface {
 export class Interfaces {
   /** parts: {bodies, lines, flexible} */
   constructor(space, parts) {
-    this.list = space.run.scene.interfaces.map((info, i) => new Interface(info, i, space, parts));
+    // an actuator along a joint has no line to be drawn at
+    const isDrawn = ({ kind, name }) => kind === "frame" || parts.lines.list.some((line) => line.name === name);
+    this.list = space.run.scene.interfaces.flatMap((info, i) => (isDrawn(info) ? [new Interface(info, i, space, parts)] : []));
     this.hasMasses = this.list.some((it) => it.reference > 0);
   }
 
