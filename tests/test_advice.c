@@ -1,30 +1,10 @@
 // Advice on the macro step: the spectral radius against closed forms of sampled-data loops, of an oscillator cut in two and of a
 // foreign subsystem; and against runs on both sides of the step that it calls the largest.
-#include "check.h"
-
-#include "interim/interim.h"
+#include "system.h"
 
 #define MARGIN 1e-4  // of radii at 1, which differences know to a few 1e-5 where eigenvalues coincide
 
 // ---------------------------------------------------------------------------- systems from text
-
-typedef struct System {
-    ItmModelFile* file;
-    ItmCosim* x;
-} System;
-
-static void start(System* s, const char* text, const char* const* overrides, int n)
-{
-    ItmError error = {0};
-    CHECK_OK(itm_file_parse(&s->file, text, strlen(text), "text", overrides, n, &error), &error);
-    CHECK_OK(itm_file_create_cosim(&s->x, s->file, NULL, &error), &error);
-}
-
-static void finish(System* s)
-{
-    itm_cosim_destroy(s->x);
-    itm_file_destroy(s->file);
-}
 
 // With parameters.H at a value and one more override, or NULL.
 static void start_at(System* s, const char* text, double H, const char* override)
@@ -32,7 +12,7 @@ static void start_at(System* s, const char* text, double H, const char* override
     char step[64];
     snprintf(step, sizeof step, "parameters.H=%.17g s", H);
     const char* overrides[] = {step, override};
-    start(s, text, overrides, override != NULL ? 2 : 1);
+    *s = system_parse(text, overrides, override != NULL ? 2 : 1);
 }
 
 static double compute_radius(const char* text, double H, const char* override)
@@ -41,7 +21,7 @@ static double compute_radius(const char* text, double H, const char* override)
     double radius = NAN;
     start_at(&s, text, H, override);
     CHECK_OK(itm_cosim_compute_radius(s.x, 1, &radius), itm_cosim_get_error(s.x));
-    finish(&s);
+    system_finish(&s);
     return radius;
 }
 
@@ -50,17 +30,13 @@ static double run(const char* text, double H, const char* override, const char* 
 {
     System s;
     start_at(&s, text, H, override);
-    int i = itm_cosim_find_output(s.x, output);
-    assert_int_not_equal(i, ITM_NONE);
-    double* y = calloc((size_t)itm_cosim_get_output_count(s.x), sizeof *y);
     double most = 0.0;
     for (int k = 0; k < nstep && isfinite(most); k++) {
         ItmStatus status = itm_cosim_step(s.x);
-        itm_cosim_compute_outputs(s.x, y);
-        most = status == ITM_OK ? fmax(most, fabs(y[i])) : INFINITY;
+        itm_cosim_compute_outputs(s.x, s.y);
+        most = status == ITM_OK ? fmax(most, fabs(system_get(&s, output))) : INFINITY;
     }
-    free(y);
-    finish(&s);
+    system_finish(&s);
     return most;
 }
 
@@ -198,16 +174,12 @@ static void held_models_let_the_cut_grow_at_the_advised_rate(void** state)
     double radius = compute_radius(CARTS, 0.1, "parameters.n=4"), y[4] = {0.0};
     System s;
     start_at(&s, CARTS, 0.1, "parameters.n=4");
-    double* values = calloc((size_t)itm_cosim_get_output_count(s.x), sizeof *values);
-    int output = itm_cosim_find_output(s.x, "a.rail.displacement");
     for (int k = 0; k < 160; k++) {
-        CHECK_OK(itm_cosim_step(s.x), itm_cosim_get_error(s.x));
-        CHECK_OK(itm_cosim_compute_outputs(s.x, values), itm_cosim_get_error(s.x));
+        system_step(&s);
         memmove(y, y + 1, 3 * sizeof *y);
-        y[3] = values[output];
+        y[3] = system_get(&s, "a.rail.displacement");
     }
-    free(values);
-    finish(&s);
+    system_finish(&s);
     // by then only a pair of modes is left, y_k = c r^k cos(k phi + psi): r^2 = (y1 y3 - y2^2) / (y0 y2 - y1^2)
     double growth = sqrt((y[1] * y[3] - y[2] * y[2]) / (y[0] * y[2] - y[1] * y[1]));
     printf("radius %.9f, growth a step in a run %.9f\n", radius, growth);
@@ -324,13 +296,13 @@ static void cut_crane_is_as_stable_as_the_whole_one(void** state)
     for (ItmCoupling coupling = ITM_COUPLING_ZOH; coupling <= ITM_COUPLING_RIM; coupling++) {
         double radius[2];
         for (int k = 0; k < 2; k++) {
-            System s;
+            System s = {0};
             ItmError error = {0};
             CHECK_OK(itm_file_load(&s.file, files[k], NULL, 0, &error), &error);
             s.file->cosim.bonds[0].options.coupling = coupling;  // the cylinder
             CHECK_OK(itm_file_create_cosim(&s.x, s.file, NULL, &error), &error);
             CHECK_OK(itm_cosim_compute_radius(s.x, 1, &radius[k]), itm_cosim_get_error(s.x));
-            finish(&s);
+            system_finish(&s);
         }
         printf("%-10s whole %.7f, cut %.7f\n", itm_coupling_name(coupling), radius[0], radius[1]);
         CHECK_NEAR(radius[1], radius[0], coupling == ITM_COUPLING_RIM ? MARGIN : 1e-6);

@@ -1,5 +1,6 @@
 // Joints with clearance: the numbers of the paper's examples, closed forms, energies, thresholds of friction, refusals.
 #include "read_text.h"
+#include "system.h"
 
 #include "interim/interim.h"
 
@@ -717,24 +718,17 @@ static void losses_of_a_joint_are_booked_in_the_interface_model(void** state)
         "    interfaces: {start: {body: arm}}\n"
         "cosim: {macro_step: 2 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, subsystems: {a: {step: 0.2 ms}}}\n"
         "run: {duration: 0.4 s}\n";
-    ItmModelFile* file = NULL;
-    ItmCosim* x = NULL;
-    ItmError error = {0};
-    CHECK_OK(itm_file_parse(&file, TEXT, strlen(TEXT), "text", NULL, 0, &error), &error);
-    CHECK_OK(itm_file_create_cosim(&x, file, NULL, &error), &error);
-    while (itm_cosim_get_time(x) < 0.4 - 1e-9) {
-        CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
+    System s;
+    s = system_parse(TEXT, NULL, 0);
+    while (itm_cosim_get_time(s.x) < 0.4 - 1e-9) {
+        system_step(&s);
     }
-    double* y = calloc((size_t)itm_cosim_get_output_count(x), sizeof *y);
-    CHECK_OK(itm_cosim_compute_outputs(x, y), itm_cosim_get_error(x));
-    double impact = y[itm_cosim_find_output(x, "a.socket.impact_loss")], friction = y[itm_cosim_find_output(x, "a.socket.friction_loss")];
+    double impact = system_get(&s, "a.socket.impact_loss"), friction = system_get(&s, "a.socket.friction_loss");
     assert_true(impact > 1e-3 && friction > 1e-4);
     // the same numbers summed in the same order
-    CHECK_NEAR(impact, y[itm_cosim_find_output(x, "a.energy.impact")], 1e-14);
-    CHECK_NEAR(friction, y[itm_cosim_find_output(x, "a.energy.friction")], 1e-14);
-    free(y);
-    itm_cosim_destroy(x);
-    itm_file_destroy(file);
+    CHECK_NEAR(impact, system_get(&s, "a.energy.impact"), 1e-14);
+    CHECK_NEAR(friction, system_get(&s, "a.energy.friction"), 1e-14);
+    system_finish(&s);
 }
 
 int main(void)

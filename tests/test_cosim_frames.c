@@ -1,5 +1,6 @@
 // Mechanisms joined at frames: effective masses of a paper, runs against the same machine in one piece, what is conserved, what is
 // refused.
+#include "bounce.h"
 #include "system.h"
 
 // ---------------------------------------------------------------------------- effective mass
@@ -28,8 +29,8 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool is_singular = cases[i].condition == 0.0;
         const char* overrides[] = {cases[i].configuration, cases[i].flexible, cases[i].locked};
-        System s = start_file(ITM_SOURCE_DIR "/examples/arm-effective-mass.yaml", overrides, 3);
-        double rank = get(&s, "rim.arm.rank"), condition = get(&s, "rim.arm.condition");
+        System s = system_load(ITM_SOURCE_DIR "/examples/arm-effective-mass.yaml", overrides, 3);
+        double rank = system_get(&s, "rim.arm.rank"), condition = system_get(&s, "rim.arm.condition");
         ItmInterfaceView view;
         assert_int_equal(itm_cosim_get_interface_count(s.x), 1);
         CHECK_OK(itm_cosim_inspect(s.x, 0, &view), itm_cosim_get_error(s.x));
@@ -54,7 +55,7 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
                 CHECK_NEAR(sum, k / 6 == k % 6 ? 1.0 : 0.0, 1e-14 * view.condition);
             }
         }
-        finish(&s);
+        system_finish(&s);
     }
 }
 
@@ -97,17 +98,17 @@ static const char CHAIN_TWIN[] = "multibody:\n"
 // How far the last body of the chain gets from where it is in the same machine in one piece, solved to 1e-11, within 1 s.
 static double chain_error(const char* const* overrides, int n, double* drift)
 {
-    System s = start_text(CHAIN, overrides, n), twin = start_text(CHAIN_TWIN, NULL, 0);
+    System s = system_parse(CHAIN, overrides, n), twin = system_parse(CHAIN_TWIN, NULL, 0);
     double error = 0.0;
     *drift = 0.0;
     for (int i = 1; i <= 10; i++) {
-        step_to(&s, 0.1 * i);
-        step_to(&twin, 0.1 * i);
-        error = fmax(error, measure(&s, "c.c1.position", &twin, "a.c1.position"));
-        *drift = fmax(*drift, fmax(get(&s, "bond.a-end.drift"), get(&s, "bond.b-end.drift")));
+        system_step_to(&s, 0.1 * i);
+        system_step_to(&twin, 0.1 * i);
+        error = fmax(error, system_measure(&s, "c.c1.position", &twin, "a.c1.position"));
+        *drift = fmax(*drift, fmax(system_get(&s, "bond.a-end.drift"), system_get(&s, "bond.b-end.drift")));
     }
-    finish(&s);
-    finish(&twin);
+    system_finish(&s);
+    system_finish(&twin);
     return error;
 }
 
@@ -165,9 +166,9 @@ static Momenta get_momenta(System* s)
     for (int b = 0; b < 2; b++) {
         double x[3], v[3], w[3];
         for (int k = 0; k < 3; k++) {
-            x[k] = get_component(s, bodies[b].position, (char)('x' + k));
-            v[k] = get_component(s, bodies[b].velocity, (char)('x' + k));
-            w[k] = get_component(s, bodies[b].spin, (char)('x' + k));
+            x[k] = system_get_component(s, bodies[b].position, (char)('x' + k));
+            v[k] = system_get_component(s, bodies[b].velocity, (char)('x' + k));
+            w[k] = system_get_component(s, bodies[b].spin, (char)('x' + k));
         }
         for (int k = 0; k < 3; k++) {
             int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -181,7 +182,7 @@ static Momenta get_momenta(System* s)
 static void momentum_goes_through_a_frame_undiminished(void** state)
 {
     (void)state;
-    System s = start_text(FREE, NULL, 0);
+    System s = system_parse(FREE, NULL, 0);
     Momenta before = get_momenta(&s);
     double worst = 0.0;
     for (int n = 0; n < 300; n++) {
@@ -196,7 +197,7 @@ static void momentum_goes_through_a_frame_undiminished(void** state)
     }
     printf("largest change of angular momentum in a macro step: %.1e kg m^2/s\n", worst);
     assert_true(worst < 1e-9);
-    finish(&s);
+    system_finish(&s);
 }
 
 // ---------------------------------------------------------------------------- energy
@@ -220,13 +221,13 @@ static void work_of_forces_is_what_the_mechanisms_gain(void** state)
 {
     (void)state;
     const char* push = "multibody.forces.pull.vector=[6 N, 0, 0]";
-    System s = start_text(RAILS, &push, 1);
-    step_to(&s, 1.0);
+    System s = system_parse(RAILS, &push, 1);
+    system_step_to(&s, 1.0);
     // v = F t / (m1 + m2) = 2 m/s: half of F s = 6 N 1 m each way, to rounding
-    CHECK_NEAR(get(&s, "energy.load_work"), 6.0, 1e-12);
-    CHECK_NEAR(get(&s, "energy.balance"), 0.0, 1e-12);
-    CHECK_NEAR(get(&s, "a.energy.balance"), 0.0, 1e-12);
-    finish(&s);
+    CHECK_NEAR(system_get(&s, "energy.load_work"), 6.0, 1e-12);
+    CHECK_NEAR(system_get(&s, "energy.balance"), 0.0, 1e-12);
+    CHECK_NEAR(system_get(&s, "a.energy.balance"), 0.0, 1e-12);
+    system_finish(&s);
 }
 
 // Torques of the arm do work on mechanisms whose inertia changes: what is left over is of order H, a thousandth of what goes through.
@@ -239,13 +240,13 @@ static void energy_of_the_arm_is_balanced_to_the_order_of_the_step(void** state)
         for (int i = 0; i < 3; i++) {
             const char* overrides[] = {steps[i], flexible ? "parameters.flexible=1" : "parameters.flexible=0",
                                        "cosim.subsystems.arm.step=(1/240) s", "cosim.subsystems.tool.step=(1/240) s"};
-            System s = start_file(ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml", overrides, 4);
+            System s = system_load(ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml", overrides, 4);
             for (int n = 1; n <= 60; n++) {
-                step_to(&s, 0.1 * n);
-                worst[i] = fmax(worst[i], fabs(get(&s, "energy.balance")));
-                most = fmax(most, get(&s, "energy.mechanical"));
+                system_step_to(&s, 0.1 * n);
+                worst[i] = fmax(worst[i], fabs(system_get(&s, "energy.balance")));
+                most = fmax(most, system_get(&s, "energy.mechanical"));
             }
-            finish(&s);
+            system_finish(&s);
         }
         printf("energy of the %s arm: up to %.0f J, balanced to %.2f, %.2f, %.2f J at H = 1/60, 1/120, 1/240 s\n",
                flexible ? "flexible" : "rigid", most, worst[0], worst[1], worst[2]);
@@ -263,16 +264,16 @@ static void frames_that_both_sides_hold_move_as_they_can(void** state)
     (void)state;
     const char* exchanges[] = {"cosim.exchange=impulse", "cosim.exchange=hold"};
     for (int k = 0; k < 2; k++) {
-        System s = start_text(RAILS, &exchanges[k], 1);
-        step_to(&s, 1.0);
+        System s = system_parse(RAILS, &exchanges[k], 1);
+        system_step_to(&s, 1.0);
         // v = F t / (m1 + m2), to the last digits: nothing in it depends on the position
-        CHECK_NEAR(get(&s, "a.p.velocity.x"), 2.0, 1e-12);
-        CHECK_NEAR(get(&s, "b.q.velocity.x"), 2.0, 1e-12);
-        CHECK_NEAR(get(&s, "rim.a.rank"), 1.0, 0.0);
-        CHECK_NEAR(get(&s, "rim.a.rank_losses"), 100.0, 0.0);
+        CHECK_NEAR(system_get(&s, "a.p.velocity.x"), 2.0, 1e-12);
+        CHECK_NEAR(system_get(&s, "b.q.velocity.x"), 2.0, 1e-12);
+        CHECK_NEAR(system_get(&s, "rim.a.rank"), 1.0, 0.0);
+        CHECK_NEAR(system_get(&s, "rim.a.rank_losses"), 100.0, 0.0);
         // the pull across the rail stays on its side
-        CHECK_NEAR(get(&s, "bond.a-end.impulse.y"), 0.0, 1e-12);
-        finish(&s);
+        CHECK_NEAR(system_get(&s, "bond.a-end.impulse.y"), 0.0, 1e-12);
+        system_finish(&s);
     }
 }
 
@@ -288,16 +289,16 @@ static void arm_stays_with_the_monolithic_run(void** state)
         const char* locked = is_flexible ? "parameters.locked1=0" : "parameters.locked1=1";
         const char* coupled[] = {flexible, locked, couplings[i % 2]};
         const char* whole[] = {flexible, locked, "cosim.coupling=monolithic"};
-        System s = start_file(files[i / 2 % 2], coupled, 3), twin = start_file(files[i / 2 % 2], whole, 3);
+        System s = system_load(files[i / 2 % 2], coupled, 3), twin = system_load(files[i / 2 % 2], whole, 3);
         double before = 0.0, after = 0.0, least_rank = 6.0;
         bool has_touched = false;
         for (int n = 1; n <= 360; n++) {
-            step_to(&s, n / 60.0);
-            step_to(&twin, n / 60.0);
-            double error = measure(&s, "tool.P.position", &twin, "tool.P.position");
-            has_touched = has_touched || get(&s, "rim.tool.switches") > 0.0 || get(&twin, "rim.tool.switches") > 0.0;
+            system_step_to(&s, n / 60.0);
+            system_step_to(&twin, n / 60.0);
+            double error = system_measure(&s, "tool.P.position", &twin, "tool.P.position");
+            has_touched = has_touched || system_get(&s, "rim.tool.switches") > 0.0 || system_get(&twin, "rim.tool.switches") > 0.0;
             *(has_touched ? &after : &before) = fmax(has_touched ? after : before, error);
-            least_rank = fmin(least_rank, get(&s, "rim.arm.rank"));
+            least_rank = fmin(least_rank, system_get(&s, "rim.arm.rank"));
         }
         printf("manoeuvre %d, %s, %s: P within %.2f mm of the monolithic run before contact, %.2f mm after\n", i / 2 % 2 + 1,
                flexible, couplings[i % 2], 1e3 * before, 1e3 * after);
@@ -305,9 +306,9 @@ static void arm_stays_with_the_monolithic_run(void** state)
         assert_true(before < 15e-3);
         assert_true(after < (is_flexible ? 60e-3 : 15e-3));
         assert_true(is_flexible ? least_rank == 6.0 : least_rank < 6.0);
-        assert_true(get(&s, "tool.P.position.x") < 12.0445 + 1e-3);
-        finish(&s);
-        finish(&twin);
+        assert_true(system_get(&s, "tool.P.position.x") < 12.0445 + 1e-3);
+        system_finish(&s);
+        system_finish(&twin);
     }
 }
 
@@ -318,23 +319,23 @@ static void captured_box_stays_with_the_monolithic_run(void** state)
     const char* file = ITM_SOURCE_DIR "/examples/arm-capture.yaml";
     const char *couplings[] = {"cosim.coupling=rim-nonsmooth", "cosim.coupling=rim"}, *whole = "cosim.coupling=monolithic";
     for (int i = 0; i < 2; i++) {
-        System s = start_file(file, &couplings[i], 1), twin = start_file(file, &whole, 1);
+        System s = system_load(file, &couplings[i], 1), twin = system_load(file, &whole, 1);
         double position = 0.0, velocity = 0.0;
         for (int n = 1; n <= 720; n++) {
-            step_to(&s, n / 60.0);
-            step_to(&twin, n / 60.0);
-            position = fmax(position, measure(&s, "tool.U.position", &twin, "tool.U.position"));
-            velocity = fmax(velocity, measure(&s, "tool.U.velocity", &twin, "tool.U.velocity"));
+            system_step_to(&s, n / 60.0);
+            system_step_to(&twin, n / 60.0);
+            position = fmax(position, system_measure(&s, "tool.U.position", &twin, "tool.U.position"));
+            velocity = fmax(velocity, system_measure(&s, "tool.U.velocity", &twin, "tool.U.velocity"));
         }
         printf("capture, %s: U within %.2f mm and %.2f mm/s of the monolithic run\n", couplings[i], 1e3 * position, 1e3 * velocity);
         // the smooth model keeps contacts as they were at a meeting, but does not throw the box
         assert_true(position < (i == 0 ? 10e-3 : 50e-3));
         assert_true(velocity < (i == 0 ? 20e-3 : 100e-3));
         // tilted by 45 degrees and dragged by 2 m, the near edge on the ground
-        CHECK_NEAR(get(&s, "tool.U.position.x"), 5.5 + sqrt(0.5), 0.05);
-        CHECK_NEAR(get(&s, "tool.U.position.z"), -1.5 + 3.0 * sqrt(0.5), 0.05);
-        finish(&s);
-        finish(&twin);
+        CHECK_NEAR(system_get(&s, "tool.U.position.x"), 5.5 + sqrt(0.5), 0.05);
+        CHECK_NEAR(system_get(&s, "tool.U.position.z"), -1.5 + 3.0 * sqrt(0.5), 0.05);
+        system_finish(&s);
+        system_finish(&twin);
     }
 }
 
@@ -342,22 +343,22 @@ static double chatter_error(const char* coupling, double* lifts)
 {
     const char* file = ITM_SOURCE_DIR "/examples/arm-capture.yaml";
     const char *sets[] = {"parameters.chatter=1", coupling}, *whole[] = {"parameters.chatter=1", "cosim.coupling=monolithic"};
-    System s = start_file(file, sets, 2), twin = start_file(file, whole, 2);
+    System s = system_load(file, sets, 2), twin = system_load(file, whole, 2);
     double sum = 0.0, count = 0.0;
     *lifts = 0.0;
     for (int n = 1; n <= 720; n++) {
-        step_to(&s, n / 60.0);
-        step_to(&twin, n / 60.0);
+        system_step_to(&s, n / 60.0);
+        system_step_to(&twin, n / 60.0);
         if (n > 240) {
-            double d = measure(&s, "tool.U.position", &twin, "tool.U.position");
-            double now = get(&twin, "tool.box.contact_count");
+            double d = system_measure(&s, "tool.U.position", &twin, "tool.U.position");
+            double now = system_get(&twin, "tool.box.contact_count");
             sum += d * d;
             *lifts += count > 0.0 && now == 0.0;
             count = now;
         }
     }
-    finish(&s);
-    finish(&twin);
+    system_finish(&s);
+    system_finish(&twin);
     return sqrt(sum / 480.0);
 }
 
@@ -390,18 +391,18 @@ static void monolithic_run_is_the_machine_in_one_piece(void** state)
 static double bounce_error(const char* coupling, double* switches)
 {
     const char* whole = "cosim.coupling=monolithic";
-    System s = start_text(BOUNCE, &coupling, 1), twin = start_text(BOUNCE, &whole, 1);
+    System s = system_parse(BOUNCE, &coupling, 1), twin = system_parse(BOUNCE, &whole, 1);
     double sum = 0.0;
     int n;
     for (n = 1; n <= 100; n++) {
-        step_to(&s, 0.02 * n);
-        step_to(&twin, 0.02 * n);
-        double d = get(&s, "b.ball.position.z") - get(&twin, "b.ball.position.z");
+        system_step_to(&s, 0.02 * n);
+        system_step_to(&twin, 0.02 * n);
+        double d = system_get(&s, "b.ball.position.z") - system_get(&twin, "b.ball.position.z");
         sum += d * d;
     }
-    *switches = get(&s, "rim.b.switches");
-    finish(&s);
-    finish(&twin);
+    *switches = system_get(&s, "rim.b.switches");
+    system_finish(&s);
+    system_finish(&twin);
     return sqrt(sum / n);
 }
 
@@ -422,21 +423,21 @@ static void contact_that_switches_needs_the_nonsmooth_model(void** state)
 static void crane_cut_at_its_hook_moves_as_in_one_piece(void** state)
 {
     (void)state;
-    System cut = start_file(ITM_SOURCE_DIR "/examples/crane-cut.yaml", NULL, 0);
-    System whole = start_file(ITM_SOURCE_DIR "/examples/crane-single.yaml", NULL, 0);
+    System cut = system_load(ITM_SOURCE_DIR "/examples/crane-cut.yaml", NULL, 0);
+    System whole = system_load(ITM_SOURCE_DIR "/examples/crane-single.yaml", NULL, 0);
     double length = 0.0, hook = 0.0;
     for (int n = 1; n <= 60; n++) {
-        step_to(&cut, 0.1 * n);
-        step_to(&whole, 0.1 * n);
-        length = fmax(length, fabs(get(&cut, "crane.cyl1.length") - get(&whole, "crane.cyl1.length")));
-        hook = fmax(hook, measure(&cut, "load.hook.position", &whole, "crane.hook.position"));
+        system_step_to(&cut, 0.1 * n);
+        system_step_to(&whole, 0.1 * n);
+        length = fmax(length, fabs(system_get(&cut, "crane.cyl1.length") - system_get(&whole, "crane.cyl1.length")));
+        hook = fmax(hook, system_measure(&cut, "load.hook.position", &whole, "crane.hook.position"));
     }
     printf("crane cut at its hook: cylinder within %.1e m, hook within %.1e m of the crane in one piece\n", length, hook);
     // a swing of 0.1 m: both are of order H^2, here 1e-4 of it and less
     assert_true(length < 1e-6);
     assert_true(hook < 1e-5);
-    finish(&cut);
-    finish(&whole);
+    system_finish(&cut);
+    system_finish(&whole);
 }
 
 // ---------------------------------------------------------------------------- the rest of the contract
@@ -446,24 +447,24 @@ static void threads_and_checkpoints_change_no_bit(void** state)
     (void)state;
     const char* one[] = {"cosim.coupling=rim-nonsmooth", "cosim.threads=1"};
     const char* two[] = {"cosim.coupling=rim-nonsmooth", "cosim.threads=2"};
-    System a = start_text(BOUNCE, one, 2), b = start_text(BOUNCE, two, 2);
-    step_to(&a, 0.5);
-    step_to(&b, 0.5);
+    System a = system_parse(BOUNCE, one, 2), b = system_parse(BOUNCE, two, 2);
+    system_step_to(&a, 0.5);
+    system_step_to(&b, 0.5);
     size_t size = itm_cosim_get_state_size(a.x);
     assert_int_equal(size, itm_cosim_get_state_size(b.x));
     char *first = malloc(size), *second = malloc(size);
     CHECK_OK(itm_cosim_save(a.x, first, size), itm_cosim_get_error(a.x));
     CHECK_OK(itm_cosim_save(b.x, second, size), itm_cosim_get_error(b.x));
     assert_memory_equal(first, second, size);
-    step_to(&a, 1.0);
-    double z = get(&a, "b.ball.position.z");
+    system_step_to(&a, 1.0);
+    double z = system_get(&a, "b.ball.position.z");
     CHECK_OK(itm_cosim_restore(b.x, first, size), itm_cosim_get_error(b.x));
-    step_to(&b, 1.0);
-    assert_true(get(&b, "b.ball.position.z") == z);
+    system_step_to(&b, 1.0);
+    assert_true(system_get(&b, "b.ball.position.z") == z);
     free(first);
     free(second);
-    finish(&a);
-    finish(&b);
+    system_finish(&a);
+    system_finish(&b);
 }
 
 static void bad_bonds_are_refused_with_their_place(void** state)
@@ -483,7 +484,7 @@ static void bad_bonds_are_refused_with_their_place(void** state)
         {"cosim.subsystems={z: {step: 3 ms}}", "multibody subsystem"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        refuse(BOUNCE, &cases[i].override, 1, cases[i].part);
+        system_refuse(BOUNCE, &cases[i].override, 1, cases[i].part);
     }
 }
 

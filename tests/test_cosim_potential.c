@@ -1,5 +1,6 @@
 // Contacts in joined interface models: active, tight and potential; what the choice costs and does not change, compliance, exchange
 // hold, contacts that come into reach inside a step, and what is noticed.
+#include "bounce.h"
 #include "system.h"
 
 #define NONSMOOTH "cosim.coupling=rim-nonsmooth"
@@ -18,9 +19,9 @@ static Difference compare(System* a, System* b, const char* signal, double H, do
     Difference d = {0.0, 0.0};
     int n = (int)lround(duration / H);
     for (int k = 1; k <= n; k++) {
-        step_to(a, k * H);
-        step_to(b, k * H);
-        double off = fabs(get(a, signal) - get(b, signal));
+        system_step_to(a, k * H);
+        system_step_to(b, k * H);
+        double off = fabs(system_get(a, signal) - system_get(b, signal));
         d.rms += off * off / n;
         d.largest = fmax(d.largest, off);
     }
@@ -44,20 +45,20 @@ static void result_does_not_depend_on_the_choice(void** state)
         for (int k = 0; k < 3; k++) {
             const char *chosen[] = {NONSMOOTH, choices[k]}, *plain[] = {NONSMOOTH, choices[0]}, *whole[] = {WHOLE};
             char name[64];
-            System s = start_file(cases[i].file, chosen, 2), twin = start_file(cases[i].file, whole, 1);
-            System other = start_file(cases[i].file, plain, 2);
+            System s = system_load(cases[i].file, chosen, 2), twin = system_load(cases[i].file, whole, 1);
+            System other = system_load(cases[i].file, plain, 2);
             Difference off = compare(&s, &other, cases[i].signal, cases[i].spacing, cases[i].duration);
             snprintf(name, sizeof name, "rim.%s.surprises", cases[i].mechanism);
-            double surprises = get(&s, name);
+            double surprises = system_get(&s, name);
             itm_cosim_reset(s.x);
             Difference error = compare(&s, &twin, cases[i].signal, cases[i].spacing, cases[i].duration);
             printf("  %-24s %-22s %.1e   %.2e   %g surprises\n", cases[i].signal, choices[k], off.largest, error.rms, surprises);
             // observed 1e-11 and 4e-11
             assert_true(off.largest < 1e-8 * check_scale());
             assert_true(error.rms < 2e-3);
-            finish(&s);
-            finish(&twin);
-            finish(&other);
+            system_finish(&s);
+            system_finish(&twin);
+            system_finish(&other);
         }
     }
 }
@@ -66,18 +67,18 @@ static void result_does_not_depend_on_the_choice(void** state)
 static void rows_that_may_change_are_few(void** state)
 {
     (void)state;
-    System s = start_file(TABLE_HAMMER, NULL, 0);
+    System s = system_load(TABLE_HAMMER, NULL, 0);
     double changes = 0.0;
-    step_to(&s, 0.01);  // at the start nobody knows which contacts are closed
+    system_step_to(&s, 0.01);  // at the start nobody knows which contacts are closed
     for (int k = 2; k <= 50; k++) {
-        step_to(&s, 0.01 * k);
-        double n = get(&s, "rim.bench.potential");
+        system_step_to(&s, 0.01 * k);
+        double n = system_get(&s, "rim.bench.potential");
         changes += n > 0.0;
         assert_true(n == 0.0 || n == 3.0);
     }
     assert_true(changes > 5.0);
-    assert_true(get(&s, "rim.bench.surprises") == 0.0);
-    finish(&s);
+    assert_true(system_get(&s, "rim.bench.surprises") == 0.0);
+    system_finish(&s);
 }
 
 // ---------------------------------------------------------------------------- margins
@@ -101,21 +102,21 @@ static void slip_is_seen_coming(void** state)
 {
     (void)state;
     static const char PULL[] = BLOCK("[40 N, 0, 0]");
-    System s = start_text(PULL, NULL, 0);
+    System s = system_parse(PULL, NULL, 0);
     bool was_sure = false;
     for (int k = 1; k <= 24; k++) {
-        step_to(&s, 0.02 * k);
-        was_sure = was_sure || get(&s, "rim.b.potential") == 0.0;
-        CHECK_NEAR(get(&s, "b.q.velocity.x"), 0.0, 1e-9);
+        system_step_to(&s, 0.02 * k);
+        was_sure = was_sure || system_get(&s, "rim.b.potential") == 0.0;
+        CHECK_NEAR(system_get(&s, "b.q.velocity.x"), 0.0, 1e-9);
     }
     assert_true(was_sure);
-    step_to(&s, 1.0);
+    system_step_to(&s, 1.0);
     // forces are those of the middle of a macro step: a pull that is linear in time is exact, but where it sets in within a step
     double t = 19.62 / 40.0, v = (20.0 * (1.0 - t * t) - 19.62 * (1.0 - t)) / 4.0;
-    CHECK_NEAR(get(&s, "b.q.velocity.x"), v, 40.0 / 4.0 * 0.02 * 0.02);
-    assert_true(get(&s, "rim.b.surprises") == 0.0);
-    assert_true(get(&s, "rim.b.switches") >= 1.0);
-    finish(&s);
+    CHECK_NEAR(system_get(&s, "b.q.velocity.x"), v, 40.0 / 4.0 * 0.02 * 0.02);
+    assert_true(system_get(&s, "rim.b.surprises") == 0.0);
+    assert_true(system_get(&s, "rim.b.switches") >= 1.0);
+    system_finish(&s);
 }
 
 // Stays until the lift of 100 t N reaches m g = 39.24 N at 0.3924 s.
@@ -123,15 +124,15 @@ static void lift_is_seen_coming(void** state)
 {
     (void)state;
     static const char LIFT[] = BLOCK("[0, 0, 100 N]");
-    System s = start_text(LIFT, NULL, 0);
-    step_to(&s, 0.38);
-    CHECK_NEAR(get(&s, "b.q.position.z"), 0.1, 1e-9);
-    step_to(&s, 1.0);
+    System s = system_parse(LIFT, NULL, 0);
+    system_step_to(&s, 0.38);
+    CHECK_NEAR(system_get(&s, "b.q.position.z"), 0.1, 1e-9);
+    system_step_to(&s, 1.0);
     double t = 1.0 - 0.3924;
-    CHECK_NEAR(get(&s, "b.q.velocity.z"), 100.0 / 8.0 * t * t, 100.0 / 4.0 * 0.02 * 0.02);
-    assert_true(get(&s, "rim.b.surprises") == 0.0);
-    assert_true(get(&s, "rim.b.switches") >= 4.0);
-    finish(&s);
+    CHECK_NEAR(system_get(&s, "b.q.velocity.z"), 100.0 / 8.0 * t * t, 100.0 / 4.0 * 0.02 * 0.02);
+    assert_true(system_get(&s, "rim.b.surprises") == 0.0);
+    assert_true(system_get(&s, "rim.b.switches") >= 4.0);
+    system_finish(&s);
 }
 
 // Taken to stay as they are by the user, rows that have to change are put right in the step, and counted.
@@ -145,17 +146,17 @@ static void rows_that_must_not_change_but_do_are_counted(void** state)
                            "cosim.subsystems.b.potential={never: [q]}"};
     for (int i = 0; i < 6; i++) {
         const char* all = "cosim.potential=all";
-        System s = start_text(texts[i % 2], &never[i / 2], 1), other = start_text(texts[i % 2], &all, 1);
+        System s = system_parse(texts[i % 2], &never[i / 2], 1), other = system_parse(texts[i % 2], &all, 1);
         Difference d = compare(&s, &other, signals[i % 2], 0.02, 1.0);
         assert_true(d.largest < 1e-8 * check_scale());
-        assert_true(get(&s, "rim.b.surprises") >= 1.0);
-        assert_true(get(&other, "rim.b.surprises") == 0.0);
+        assert_true(system_get(&s, "rim.b.surprises") >= 1.0);
+        assert_true(system_get(&other, "rim.b.surprises") == 0.0);
         ItmRimNotes notes = itm_cosim_get_rim_notes(s.x, 1);
-        assert_int_equal(notes.surprises, (int)get(&s, "rim.b.surprises"));
+        assert_int_equal(notes.surprises, (int)system_get(&s, "rim.b.surprises"));
         assert_non_null(strstr(notes.surprise, "contact of 'q-shape' and 'floor': "));
         assert_true(strtod(strstr(notes.surprise, "before ") + 7, NULL) < 0.52);
-        finish(&s);
-        finish(&other);
+        system_finish(&s);
+        system_finish(&other);
     }
 }
 
@@ -163,11 +164,11 @@ static void what_is_named_is_always_potential(void** state)
 {
     (void)state;
     const char* always[] = {"cosim.potential=none", "cosim.subsystems.bench.potential={always: [[crate1, table]]}"};
-    System s = start_file(TABLE_HAMMER, always, 2);
-    step_to(&s, 0.09);
+    System s = system_load(TABLE_HAMMER, always, 2);
+    system_step_to(&s, 0.09);
     // four corners with two tangents each; the hammer is in the air
-    CHECK_NEAR(get(&s, "rim.bench.potential"), 12.0, 0.0);
-    finish(&s);
+    CHECK_NEAR(system_get(&s, "rim.bench.potential"), 12.0, 0.0);
+    system_finish(&s);
 }
 
 // A cylinder pushes a sled against a stop of its rail with a force that swings: how far it may swing until the next meeting is
@@ -176,14 +177,14 @@ static void forces_of_cylinders_have_margins_too(void** state)
 {
     (void)state;
     const char *chosen[] = {NONSMOOTH, "cosim.potential=auto"}, *all[] = {NONSMOOTH, "cosim.potential=all"};
-    System s = start_file(ITM_SOURCE_DIR "/examples/manipulator.yaml", chosen, 2);
-    System other = start_file(ITM_SOURCE_DIR "/examples/manipulator.yaml", all, 2);
+    System s = system_load(ITM_SOURCE_DIR "/examples/manipulator.yaml", chosen, 2);
+    System other = system_load(ITM_SOURCE_DIR "/examples/manipulator.yaml", all, 2);
     Difference d = compare(&s, &other, "arm.cyl2.length", 20e-3, 2.0);
     assert_true(d.largest < 1e-8 * check_scale());
     assert_int_equal(itm_cosim_get_rim_notes(s.x, 0).surprises, 0);
     assert_true(itm_cosim_get_rim_notes(s.x, 0).switches > 0);
-    finish(&s);
-    finish(&other);
+    system_finish(&s);
+    system_finish(&other);
 }
 
 // ---------------------------------------------------------------------------- inside the step
@@ -206,19 +207,19 @@ static void contact_that_comes_into_reach_inside_a_step_counts(void** state)
     (void)state;
     const char* choices[] = {"cosim.potential=all", "cosim.potential=auto", "cosim.potential=none", "cosim.exchange=hold"};
     for (int i = 0; i < 4; i++) {
-        System s = start_text(FAST, &choices[i], 1);
-        step_to(&s, 0.02);
-        CHECK_NEAR(get(&s, "b.q.position.x"), 0.24, 1e-12);
-        step_to(&s, 0.1);
+        System s = system_parse(FAST, &choices[i], 1);
+        system_step_to(&s, 0.02);
+        CHECK_NEAR(system_get(&s, "b.q.position.x"), 0.24, 1e-12);
+        system_step_to(&s, 0.1);
         // touches at x = 0.445 m, goes back at half the speed; the micro step of the impact is 1.2 mm of way at most
         double t = 0.445 / 12.0;
-        CHECK_NEAR(get(&s, "b.q.velocity.x"), -6.0, 1e-9);
-        CHECK_NEAR(get(&s, "a.p.velocity.x"), -6.0, 1e-9);
-        CHECK_NEAR(get(&s, "b.q.position.x"), 0.445 - 6.0 * (0.1 - t), 1.8e-3);
+        CHECK_NEAR(system_get(&s, "b.q.velocity.x"), -6.0, 1e-9);
+        CHECK_NEAR(system_get(&s, "a.p.velocity.x"), -6.0, 1e-9);
+        CHECK_NEAR(system_get(&s, "b.q.position.x"), 0.445 - 6.0 * (0.1 - t), 1.8e-3);
         // closed and open again between two meetings: noticed all the same; taken to stay only where the user says so
-        assert_true(get(&s, "rim.b.switches") >= 1.0);
-        assert_true((get(&s, "rim.b.surprises") > 0.0) == (i == 2));
-        finish(&s);
+        assert_true(system_get(&s, "rim.b.switches") >= 1.0);
+        assert_true((system_get(&s, "rim.b.surprises") > 0.0) == (i == 2));
+        system_finish(&s);
     }
 }
 
@@ -246,8 +247,8 @@ static const char SPRUNG[] =
 static void record(System* s, double* z)
 {
     for (int k = 0; k < SAMPLES; k++) {
-        step_to(s, 0.02 * (k + 1));
-        z[k] = get(s, "b.ball.position.z");
+        system_step_to(s, 0.02 * (k + 1));
+        z[k] = system_get(s, "b.ball.position.z");
     }
 }
 
@@ -278,21 +279,21 @@ static void compliant_models_follow_the_whole(void** state)
         double rms[3];
         if (i % 4 == 0) {
             const char* whole[] = {"cosim={macro_step: 0.02 ms, bonds: {a.end: b.start}}", WHOLE, floor};
-            System twin = start_text(SPRUNG, whole, 3);
+            System twin = system_parse(SPRUNG, whole, 3);
             record(&twin, fine);
-            finish(&twin);
+            system_finish(&twin);
         }
         for (int k = 0; k < 3; k++) {
             const char* coupled[] = {steps[k], coupling, exchange, floor};
-            System s = start_text(SPRUNG, coupled, 4);
+            System s = system_parse(SPRUNG, coupled, 4);
             record(&s, z);
             rms[k] = compute_rms(z, fine);
             // at rest it sinks by the weight that the rod leaves to it, 1.5 m g / K; two such surfaces in series have half the stiffness
             if (k == 0) {
-                step_to(&s, 4.0);
-                CHECK_NEAR(get(&s, "b.ball.position.z"), level[i / 4] - 1.5 * 9.81 / 20000.0, 2e-5);
+                system_step_to(&s, 4.0);
+                CHECK_NEAR(system_get(&s, "b.ball.position.z"), level[i / 4] - 1.5 * 9.81 / 20000.0, 2e-5);
             }
-            finish(&s);
+            system_finish(&s);
         }
         printf("  %-22s %-30s %-22s %.2e  %.2e  %.2e\n", floor, coupling, exchange, rms[0], rms[1], rms[2]);
         // contacts that open and close once a macro step are late by up to that, which the smooth model gets rid of last
@@ -312,10 +313,10 @@ static void held_exchange_sees_the_others_contacts(void** state)
     double rms[2];
     for (int i = 0; i < 2; i++) {
         const char *coupled[] = {couplings[i], "cosim.exchange=hold"}, *whole[] = {WHOLE};
-        System s = start_text(BOUNCE, coupled, 2), twin = start_text(BOUNCE, whole, 1);
+        System s = system_parse(BOUNCE, coupled, 2), twin = system_parse(BOUNCE, whole, 1);
         rms[i] = compare(&s, &twin, "b.ball.position.z", 0.02, 2.0).rms;
-        finish(&s);
-        finish(&twin);
+        system_finish(&s);
+        system_finish(&twin);
     }
     printf("chattering ball, exchange hold: rim-nonsmooth %.3g mm, rim %.3g mm\n", 1e3 * rms[0], 1e3 * rms[1]);
     assert_true(5.0 * rms[0] < rms[1]);
@@ -348,17 +349,17 @@ static void frames_that_joints_and_contacts_hold_move_as_they_can(void** state)
     const char* choices[] = {"cosim.potential=all", "cosim.potential=auto"};
     for (int i = 0; i < 8; i++) {
         const char* overrides[] = {couplings[i % 2], exchanges[i / 2 % 2], choices[i / 4]};
-        System s = start_text(RAILS_AND_FLOOR, overrides, 3);
-        step_to(&s, 1.0);
+        System s = system_parse(RAILS_AND_FLOOR, overrides, 3);
+        system_step_to(&s, 1.0);
         // v = F t / (m1 + m2), to rounding
-        CHECK_NEAR(get(&s, "a.p.velocity.x"), 2.0, 1e-10);
-        CHECK_NEAR(get(&s, "b.q.velocity.x"), 2.0, 1e-10);
-        CHECK_NEAR(get(&s, "b.q.position.z"), 0.1, 1e-9);
-        CHECK_NEAR(get(&s, "rim.a.rank"), 1.0, 0.0);
+        CHECK_NEAR(system_get(&s, "a.p.velocity.x"), 2.0, 1e-10);
+        CHECK_NEAR(system_get(&s, "b.q.velocity.x"), 2.0, 1e-10);
+        CHECK_NEAR(system_get(&s, "b.q.position.z"), 0.1, 1e-9);
+        CHECK_NEAR(system_get(&s, "rim.a.rank"), 1.0, 0.0);
         // least impulses, not rounding's: at most the weight
-        assert_true(fabs(get(&s, "bond.a-end.impulse.z")) < 1.01 * 9.81 * 0.01);
-        assert_true(i % 2 == 1 || get(&s, "rim.a.rank_losses") >= 1.0);
-        finish(&s);
+        assert_true(fabs(system_get(&s, "bond.a-end.impulse.z")) < 1.01 * 9.81 * 0.01);
+        assert_true(i % 2 == 1 || system_get(&s, "rim.a.rank_losses") >= 1.0);
+        system_finish(&s);
     }
 }
 
@@ -373,20 +374,20 @@ static void arm_locked_at_the_wall_stays_where_it_is(void** state)
     const char* couplings[] = {"cosim.coupling=rim", NONSMOOTH};
     for (int i = 0; i < 2; i++) {
         const char *coupled[] = {locks, "parameters.flexible=0", couplings[i]}, *whole[] = {locks, "parameters.flexible=0", WHOLE};
-        System s = start_file(file, coupled, 3), twin = start_file(file, whole, 3);
+        System s = system_load(file, coupled, 3), twin = system_load(file, whole, 3);
         double worst = 0.0;
         for (int n = 1; n <= 360; n++) {
-            step_to(&s, n / 60.0);
-            step_to(&twin, n / 60.0);
-            worst = fmax(worst, measure(&s, "tool.P.position", &twin, "tool.P.position"));
+            system_step_to(&s, n / 60.0);
+            system_step_to(&twin, n / 60.0);
+            worst = fmax(worst, system_measure(&s, "tool.P.position", &twin, "tool.P.position"));
         }
         printf("arm locked at the wall, %s: P within %.2f mm of the monolithic run, rank %g, %g steps without\n", couplings[i],
-               1e3 * worst, get(&s, "rim.arm.rank"), get(&s, "rim.arm.rank_losses"));
+               1e3 * worst, system_get(&s, "rim.arm.rank"), system_get(&s, "rim.arm.rank_losses"));
         assert_true(worst < 15e-3);
-        CHECK_NEAR(get(&s, "rim.arm.rank"), 0.0, 0.0);
-        CHECK_NEAR(get(&s, "tool.P.velocity.x"), 0.0, 1e-9);
-        finish(&s);
-        finish(&twin);
+        CHECK_NEAR(system_get(&s, "rim.arm.rank"), 0.0, 0.0);
+        CHECK_NEAR(system_get(&s, "tool.P.velocity.x"), 0.0, 1e-9);
+        system_finish(&s);
+        system_finish(&twin);
     }
 }
 
@@ -410,7 +411,7 @@ static void bad_choices_are_refused_with_their_place(void** state)
         {"cosim.subsystems.a.potential={never: [[j, rod]]}", "no body 'j'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        refuse(BOUNCE, &cases[i].override, 1, cases[i].part);
+        system_refuse(BOUNCE, &cases[i].override, 1, cases[i].part);
     }
     ItmCosimBuilder* b = NULL;
     ItmError error = {0};
@@ -427,19 +428,19 @@ static void checkpoints_change_no_bit(void** state)
 {
     (void)state;
     const char* two = "cosim.threads=2";
-    System a = start_file(TABLE_HAMMER, NULL, 0), b = start_file(TABLE_HAMMER, &two, 1);
-    step_to(&a, 0.2);
+    System a = system_load(TABLE_HAMMER, NULL, 0), b = system_load(TABLE_HAMMER, &two, 1);
+    system_step_to(&a, 0.2);
     size_t size = itm_cosim_get_state_size(a.x);
     char* bytes = malloc(size);
     CHECK_OK(itm_cosim_save(a.x, bytes, size), itm_cosim_get_error(a.x));
     CHECK_OK(itm_cosim_restore(b.x, bytes, size), itm_cosim_get_error(b.x));
-    step_to(&a, 0.4);
-    step_to(&b, 0.4);
-    assert_true(get(&a, "bench.hammer.position.z") == get(&b, "bench.hammer.position.z"));
-    assert_true(get(&a, "swing.pendulum.position.y") == get(&b, "swing.pendulum.position.y"));
+    system_step_to(&a, 0.4);
+    system_step_to(&b, 0.4);
+    assert_true(system_get(&a, "bench.hammer.position.z") == system_get(&b, "bench.hammer.position.z"));
+    assert_true(system_get(&a, "swing.pendulum.position.y") == system_get(&b, "swing.pendulum.position.y"));
     free(bytes);
-    finish(&a);
-    finish(&b);
+    system_finish(&a);
+    system_finish(&b);
 }
 
 int main(void)

@@ -33,13 +33,13 @@ static double cantilever_error(const char* const* overrides, int n, double H)
     const double area = PI * 0.02 * 0.02, moment = 0.25 * PI * pow(0.02, 4), length = 2.0, density = 2700.0, young = 69e9;
     const double mass = 0.25 * density * area * length, stiffness = 0.25 * young * moment * pow(1.8751040687119612, 4) / pow(length, 3);
     const double omega = sqrt(stiffness / (mass + 5.0)), rest = 10.0 / stiffness;
-    System s = start_text(CANTILEVER, overrides, n);
+    System s = system_parse(CANTILEVER, overrides, n);
     double worst = 0.0;
     for (int i = 1; i <= (int)(2.0 / H + 0.5); i++) {
-        step_to(&s, i * H);
-        worst = fmax(worst, fabs(get(&s, "load.mass.position.z") - rest * (1.0 - cos(omega * i * H))));
+        system_step_to(&s, i * H);
+        worst = fmax(worst, fabs(system_get(&s, "load.mass.position.z") - rest * (1.0 - cos(omega * i * H))));
     }
-    finish(&s);
+    system_finish(&s);
     return worst / (2.0 * rest);
 }
 
@@ -80,10 +80,10 @@ static void follow(System* s, System* twin, double* before, double* after)
 {
     *before = *after = 0.0;
     for (int n = 1; n <= 360; n++) {
-        step_to(s, n / 60.0);
-        step_to(twin, n / 60.0);
+        system_step_to(s, n / 60.0);
+        system_step_to(twin, n / 60.0);
         double* error = n <= 264 ? before : after;
-        *error = fmax(*error, measure(s, "tool.P.position", twin, "tool.P.position"));
+        *error = fmax(*error, system_measure(s, "tool.P.position", twin, "tool.P.position"));
     }
 }
 
@@ -103,10 +103,10 @@ static void implicit_model_is_the_best_of_the_arm(void** state)
             const char* coupled[] = {"parameters.flexible=1", exchange, models[k]};
             const char* often[] = {"parameters.flexible=1", exchange, "cosim.macro_step=(1/600) s",
                                    "cosim.subsystems.tool.step=(1/600) s"};
-            System s = start_file(files[i], coupled, 3), twin = start_file(files[i], often, 4);
+            System s = system_load(files[i], coupled, 3), twin = system_load(files[i], often, 4);
             follow(&s, &twin, &before[k][i], &after[k][i]);
-            finish(&s);
-            finish(&twin);
+            system_finish(&s);
+            system_finish(&twin);
         }
         printf("  %-8s  %-13s  %8.1f  %8.1f   %8.1f  %8.1f\n", strchr(exchange, '=') + 1, strchr(models[k], '=') + 1,
                1e3 * before[k][0], 1e3 * after[k][0], 1e3 * before[k][1], 1e3 * after[k][1]);
@@ -126,14 +126,14 @@ static void other_models_need_exchange_hold(void** state)
 {
     (void)state;
     const char* impulse[] = {"cosim.exchange=impulse", "cosim.elastic_model=frozen"};
-    refuse(CANTILEVER, impulse, 2, "exchange hold");
+    system_refuse(CANTILEVER, impulse, 2, "exchange hold");
     const char* word[] = {"cosim.elastic_model=efective"};
-    refuse(CANTILEVER, word, 1, "nearest: 'effective'");
+    system_refuse(CANTILEVER, word, 1, "nearest: 'effective'");
     // the twin has no use for it
     const char* monolithic[] = {"cosim.coupling=monolithic", "cosim.elastic_model=frozen"};
-    System s = start_text(CANTILEVER, monolithic, 2);
-    step_to(&s, 0.02);
-    finish(&s);
+    System s = system_parse(CANTILEVER, monolithic, 2);
+    system_step_to(&s, 0.02);
+    system_finish(&s);
 
     ItmCosimOptions options = itm_default_cosim_options();
     ItmCosimBuilder* b = NULL;

@@ -1,41 +1,5 @@
 // Outputs of controls that drive motions, joint torques, servos and loads of a mechanism.
-#include "check.h"
-
-#include "interim/interim.h"
-
-typedef struct System {
-    ItmModelFile* file;
-    ItmCosim* x;
-    double* y;
-} System;
-
-static void start(System* s, const char* text, const char* const* overrides, int n)
-{
-    ItmError error = {0};
-    CHECK_OK(itm_file_parse(&s->file, text, strlen(text), "text", overrides, n, &error), &error);
-    CHECK_OK(itm_file_create_cosim(&s->x, s->file, NULL, &error), &error);
-    s->y = calloc((size_t)itm_cosim_get_output_count(s->x), sizeof *s->y);
-}
-
-static void finish(System* s)
-{
-    itm_cosim_destroy(s->x);
-    itm_file_destroy(s->file);
-    free(s->y);
-}
-
-static void step(System* s)
-{
-    CHECK_OK(itm_cosim_step(s->x), itm_cosim_get_error(s->x));
-    CHECK_OK(itm_cosim_compute_outputs(s->x, s->y), itm_cosim_get_error(s->x));
-}
-
-static double get(const System* s, const char* name)
-{
-    int i = itm_cosim_find_output(s->x, name);
-    assert_int_not_equal(i, ITM_NONE);
-    return s->y[i];
-}
+#include "system.h"
 
 // A rod of 2 kg and 1 kg m^2 at its hinge's end of 0.5 m: 1.5 kg m^2 about the hinge; and a control with block `out`.
 #define ROD(driven, out)                                                                                              \
@@ -58,18 +22,18 @@ static void control_drives_a_position(void** state)
     static const char TEXT[] = ROD("motions: {drive: {joint: hinge, position: control.out}}", "0.3 + 0.2*sin(5*time)");
     for (int i = 0; i < 2; i++) {
         System s;
-        start(&s, TEXT, &COORDINATES[i], 1);
+        s = system_parse(TEXT, &COORDINATES[i], 1);
         for (int k = 1; k <= 400; k++) {
-            step(&s);
+            system_step(&s);
             double t = 2e-3 * (k - 1), last = k > 1 ? 0.3 + 0.2 * sin(5.0 * (t - 2e-3)) : 0.3;
             // joint coordinates: rounding; absolute: gaps of rows are closed to 1e-12
-            CHECK_NEAR(get(&s, "rig.hinge.angle"), 0.3 + 0.2 * sin(5.0 * t), 1e-11);
-            CHECK_NEAR(get(&s, "rig.hinge.angle_rate"), (0.3 + 0.2 * sin(5.0 * t) - last) / 2e-3, 1e-8);
+            CHECK_NEAR(system_get(&s, "rig.hinge.angle"), 0.3 + 0.2 * sin(5.0 * t), 1e-11);
+            CHECK_NEAR(system_get(&s, "rig.hinge.angle_rate"), (0.3 + 0.2 * sin(5.0 * t) - last) / 2e-3, 1e-8);
         }
         // the torque is that of the mean acceleration over the last two steps: 1.5 kg m^2 times the second difference
         double a = (sin(5.0 * 0.798) - 2.0 * sin(5.0 * 0.796) + sin(5.0 * 0.794)) * 0.2 / 4e-6;
-        CHECK_NEAR(get(&s, "rig.drive.torque"), 1.5 * a, 1e-5);
-        finish(&s);
+        CHECK_NEAR(system_get(&s, "rig.drive.torque"), 1.5 * a, 1e-5);
+        system_finish(&s);
     }
 }
 
@@ -79,12 +43,12 @@ static void control_drives_a_velocity(void** state)
     static const char TEXT[] = ROD("motions: {drive: {joint: hinge, velocity: control.out}}", "3*time");
     for (int i = 0; i < 2; i++) {
         System s;
-        start(&s, TEXT, &COORDINATES[i], 1);
+        s = system_parse(TEXT, &COORDINATES[i], 1);
         for (int k = 1; k <= 100; k++) {
-            step(&s);
-            CHECK_NEAR(get(&s, "rig.hinge.angle_rate"), 3.0 * 2e-3 * (k - 1), 1e-11);
+            system_step(&s);
+            CHECK_NEAR(system_get(&s, "rig.hinge.angle_rate"), 3.0 * 2e-3 * (k - 1), 1e-11);
         }
-        finish(&s);
+        system_finish(&s);
     }
 }
 
@@ -95,14 +59,14 @@ static void control_drives_a_torque(void** state)
     static const char TEXT[] = ROD("motions: {drive: {joint: hinge, force: control.out}}", "6 - 12*time");
     for (int i = 0; i < 2; i++) {
         System s;
-        start(&s, TEXT, &COORDINATES[i], 1);
+        s = system_parse(TEXT, &COORDINATES[i], 1);
         double rate = 0.0;
         for (int k = 0; k < 200; k++) {
-            step(&s);
+            system_step(&s);
             rate += 2e-3 * (6.0 - 12.0 * 2e-3 * k) / 1.5;
-            CHECK_NEAR(get(&s, "rig.hinge.angle_rate"), rate, 1e-12);
+            CHECK_NEAR(system_get(&s, "rig.hinge.angle_rate"), rate, 1e-12);
         }
-        finish(&s);
+        system_finish(&s);
     }
 }
 
@@ -117,16 +81,16 @@ static void control_drives_servo_and_load(void** state)
     static const char DRIVEN[] = ROD(FORCES("control.out", "control.two", "control.three"), "0, two: 1.5, three: 0.7");
     static const char PLAIN[] = ROD(FORCES("0", "1.5", "0.7"), "0");
     System a, b;
-    start(&a, DRIVEN, NULL, 0);
-    start(&b, PLAIN, NULL, 0);
+    a = system_parse(DRIVEN, NULL, 0);
+    b = system_parse(PLAIN, NULL, 0);
     for (int k = 0; k < 300; k++) {
-        step(&a);
-        step(&b);
-        CHECK_NEAR(get(&a, "rig.hinge.angle"), get(&b, "rig.hinge.angle"), 1e-13);
+        system_step(&a);
+        system_step(&b);
+        CHECK_NEAR(system_get(&a, "rig.hinge.angle"), system_get(&b, "rig.hinge.angle"), 1e-13);
     }
-    assert_true(fabs(get(&a, "rig.hinge.angle") - 0.3) > 0.1);
-    finish(&a);
-    finish(&b);
+    assert_true(fabs(system_get(&a, "rig.hinge.angle") - 0.3) > 0.1);
+    system_finish(&a);
+    system_finish(&b);
 }
 
 // A motor with a force limit follows as far as it can: 3 N m move 1.5 kg m^2 with 2 rad/s^2, not with 4.
@@ -135,14 +99,14 @@ static void control_drives_a_motor_with_a_limit(void** state)
     (void)state;
     static const char TEXT[] = ROD("motions: {drive: {joint: hinge, velocity: control.out, max_force: 3 N m}}", "\"4*min(time, 0.1)\"");
     System s;
-    start(&s, TEXT, NULL, 0);
+    s = system_parse(TEXT, NULL, 0);
     for (int k = 1; k <= 200; k++) {
-        step(&s);
+        system_step(&s);
         double t = 2e-3 * k;
         // it has caught up with 0.4 rad/s after 0.2 s
-        CHECK_NEAR(get(&s, "rig.hinge.angle_rate"), fmin(2.0 * t, 0.4), 4.0 * 2e-3 + 1e-9);
+        CHECK_NEAR(system_get(&s, "rig.hinge.angle_rate"), fmin(2.0 * t, 0.4), 4.0 * 2e-3 + 1e-9);
     }
-    finish(&s);
+    system_finish(&s);
 }
 
 // The same motor where it rides in the interface model of two carts, 1 kg and 0.5 kg, that move together: 3 N give 2 m/s^2. The first sample
@@ -169,13 +133,13 @@ static void control_drives_a_motor_inside_an_interface_model(void** state)
         "cosim: {macro_step: 10 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, subsystems: {a: {step: 1 ms}}}\n"
         "run: {duration: 1 s}\n";
     System s;
-    start(&s, TEXT, NULL, 0);
+    s = system_parse(TEXT, NULL, 0);
     for (int k = 1; k <= 40; k++) {
-        step(&s);
+        system_step(&s);
         // rounding
-        CHECK_NEAR(get(&s, "b.rail.displacement_rate"), fmin(0.02 * (k - 1), 0.4), 1e-12);
+        CHECK_NEAR(system_get(&s, "b.rail.displacement_rate"), fmin(0.02 * (k - 1), 0.4), 1e-12);
     }
-    finish(&s);
+    system_finish(&s);
 }
 
 static void what_is_told_is_part_of_the_state(void** state)
@@ -183,10 +147,10 @@ static void what_is_told_is_part_of_the_state(void** state)
     (void)state;
     static const char TEXT[] = ROD("motions: {drive: {joint: hinge, position: control.out}}", "0.3 + 0.2*sin(5*time)");
     System a, b;
-    start(&a, TEXT, NULL, 0);
-    start(&b, TEXT, NULL, 0);
+    a = system_parse(TEXT, NULL, 0);
+    b = system_parse(TEXT, NULL, 0);
     for (int k = 0; k < 20; k++) {
-        step(&a);
+        system_step(&a);
     }
     size_t size = itm_cosim_get_state_size(a.x);
     void* bytes = malloc(size);
@@ -194,12 +158,12 @@ static void what_is_told_is_part_of_the_state(void** state)
     CHECK_OK(itm_cosim_restore(b.x, bytes, size), itm_cosim_get_error(b.x));
     free(bytes);
     for (int k = 0; k < 20; k++) {
-        step(&a);
-        step(&b);
+        system_step(&a);
+        system_step(&b);
         assert_memory_equal(a.y, b.y, sizeof(double) * (size_t)itm_cosim_get_output_count(a.x));
     }
-    finish(&a);
-    finish(&b);
+    system_finish(&a);
+    system_finish(&b);
 }
 
 static void refuse(const char* text, int line, const char* words)
@@ -253,7 +217,7 @@ static void signals_are_told_through_the_api(void** state)
 {
     (void)state;
     System s;
-    start(&s, ROD("motions: {drive: {joint: hinge, velocity: control.out}}", "1"), NULL, 0);
+    s = system_parse(ROD("motions: {drive: {joint: hinge, velocity: control.out}}", "1"), NULL, 0);
     const ItmModel* m = itm_cosim_get_model(s.x, 0);
     ItmData* d = itm_cosim_get_data(s.x, 0);
     int signal = itm_model_find_signal(m, "drive:signal");
@@ -263,7 +227,7 @@ static void signals_are_told_through_the_api(void** state)
     assert_int_equal(itm_data_set_signal(m, d, signal, INFINITY, 0.1), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_data_set_signal(m, d, signal, 1.0, 0.0), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_data_set_signal(m, d, 99, 1.0, 0.1), ITM_ERR_ARGUMENT);
-    finish(&s);
+    system_finish(&s);
 }
 
 int main(void)
