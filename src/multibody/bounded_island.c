@@ -1,6 +1,5 @@
 #include "multibody/bounded_island.h"
 
-#include "math/lanes.h"
 #include "mlcp/dense.h"
 
 #include <string.h>
@@ -28,7 +27,11 @@ static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, 
         double* H = b->H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
         for (int j = 0; j < s->nrow; j++) {
             const double* y_s = b->Y + s->path.y_adr + j * s->path.ny + y_other;
-            H[j] += itm_pair_dot(y_f, y_s, nv);
+            double sum = 0.0;
+            for (int l = 0; l < nv; l++) {
+                sum += y_f[l] * y_s[l];
+            }
+            H[j] += sum;
         }
     }
 }
