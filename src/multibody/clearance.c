@@ -326,25 +326,28 @@ static const ItmSpatial* compute_free_twists(const ItmModel* m, ItmData* d, doub
 // inside, and keeps the energy of a sliding hub (velocities turn about the middle of the step, as in Verlet's method).
 static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_literal, double* bias)
 {
+    double length = itm_vec_norm(rho);
     ItmVec3 end = itm_vec_axpy(h, u, rho);
-    double length2 = itm_vec_dot(rho, rho), far2 = itm_vec_dot(end, end), least2 = (CENTRED * c) * (CENTRED * c);
+    double far = itm_vec_norm(end);
     *bias = 0.0;
-    if (is_literal && length2 > least2) {
-        return itm_vec_scale(1.0 / sqrt(length2), rho);
+    if (is_literal && length > CENTRED * c) {
+        return itm_vec_scale(1.0 / length, rho);
     }
-    if (far2 <= c * c || is_literal) {
-        return far2 > least2 ? itm_vec_scale(1.0 / sqrt(far2), end) : itm_vec(0, 0, 0);
+    if (far <= c || is_literal) {
+        return far > CENTRED * c ? itm_vec_scale(1.0 / far, end) : itm_vec(0, 0, 0);
     }
     double s = 0.0;
-    end = rho;
-    if (length2 < c * c) {
+    if (length < c) {
         // |rho + s h u| = c
-        double a2 = h * h * itm_vec_dot(u, u), a1 = h * itm_vec_dot(rho, u), a0 = length2 - c * c;
+        double a2 = h * h * itm_vec_dot(u, u), a1 = h * itm_vec_dot(rho, u), a0 = length * length - c * c;
         double root = sqrt(a1 * a1 - a2 * a0);
         s = a1 > 0.0 ? -a0 / (a1 + root) : (root - a1) / a2;
         end = itm_vec_axpy(s * h, u, rho);
+        length = itm_vec_norm(end);
+    } else {
+        end = rho;
     }
-    ItmVec3 n = itm_vec_scale(1.0 / itm_vec_norm(end), end);
+    ItmVec3 n = itm_vec_scale(1.0 / length, end);
     double u2 = fmax(0.0, itm_vec_dot(u, u) - itm_vec_dot(u, n) * itm_vec_dot(u, n));
     // (way left / c)^2: a step that goes round the circle has no curvature to speak of
     double turn2 = (1.0 - s) * (1.0 - s) * h * h * u2 / (c * c);
@@ -361,13 +364,13 @@ static void measure_radial(const ItmModel* m, ItmData* d, const View* view, cons
     ItmVec3 rho = itm_vec_axpy(-itm_vec_dot(axis, delta), axis, delta);
     ItmVec3 w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
     ItmVec3 n = find_outward(rho, w, loose->radial, h, is_literal, &out->bias);
-    if (h > 0.0 && itm_vec_dot(n, n) == 0.0) {
+    if (h > 0.0 && itm_vec_norm(n) == 0.0) {
         // in the centre and at rest there: along the free motion of the step
         u = relative_velocity(d, view, compute_free_twists(m, d, h), out->point);
         w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
         n = find_outward(rho, w, loose->radial, h, is_literal, &out->bias);
     }
-    if (itm_vec_dot(n, n) == 0.0) {
+    if (itm_vec_norm(n) == 0.0) {
         n = view->R_a.x;
     }
     out->normal = itm_vec_neg(n);
