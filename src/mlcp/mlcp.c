@@ -340,6 +340,18 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
     resort_to_sweeps(ws, options, info);
 }
 
+// Solved, but contacts begin to slip: there may be a solution in which they do not.
+static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    double residual;
+    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED && itm_rest_is_in_doubt(ws, options) &&
+        itm_rest_find(ws, options, info, &residual)) {
+        classify_rows(ws);
+        keep_best(ws, info, info->solver, residual);
+        info->is_rest_found = true;
+    }
+}
+
 // x that no solver improved on is still an answer: clamp zero into the bounds
 static void measure_nothing(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
 {
@@ -409,6 +421,7 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
     double size = problem->n > SMALL ? problem->n : SMALL;
     limited.effort = options->effort * size * size * size;
     climb(workspace, &limited, &info);
+    prefer_rest(workspace, &limited, &info);
     if (!isfinite(info.residual)) {
         measure_nothing(workspace, &info);
     }

@@ -24,12 +24,15 @@ typedef enum ItmBoundKind {
 // is counted.
 #define ITM_REFINE_MOST 300
 
+#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps of this size are rounding
+
 // clang-format off
 typedef struct ItmBoundRow {
     ItmBoundKind kind;
     int    owner;
     int    block;          // its block
     double gap;            // Phi; 0 where only the rate counts                     m, rad
+    double closed;         // rigid: a gap or penetration below this counts as none m, rad
     double rate;           // A v before the step                                   m/s
     double bias;           // A' v                                                  m/s^2
     double reference;      // signal' at the end of the step                        m/s
@@ -103,7 +106,7 @@ typedef struct ItmBounded {
     int*            entry_block, *entry_at, *entry_y, *entry_next;  //  (path_capacity)
     double*         H;         //                                       (island_capacity^2)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
-    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
+    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v, *island_before; // (island_capacity)
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
     double*         refine_N;    // null space of an island, itm_bounded_refine (min(island_capacity, ITM_REFINE_MOST)^2)
@@ -149,6 +152,14 @@ ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial
 // Friction of rows of the block that was added last, bounded by the normal impulse of this step or (contact option) by that
 // of the last one.
 void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling);
+
+// What a step may use up of a rigid row's gap. Closed ones are left as they are: returned as velocities of gap / h, differences of
+// less than a micrometre, which every turn of a body leaves behind, would load some of many redundant contacts and not the others,
+// and keep a resting stack trembling.
+static inline double itm_bounded_get_open(double gap, double closed)
+{
+    return gap > closed ? gap : 0.0;
+}
 
 // Whether the row can only push: 0 <= impulse.
 static inline bool itm_bound_row_is_unilateral(const ItmBoundRow* row)

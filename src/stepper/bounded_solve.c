@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOP ITM_BOUNDED_SLOP
 #define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
@@ -43,8 +42,7 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
     }
     double K = row->stiffness, D = row->damping;
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
-    // a gap of rounding size would come back as a velocity of gap / h and keep a resting stack trembling
-    double gap = is_rigid(row) && row->gap > 0.0 ? fmax(0.0, row->gap - SLOP) : row->gap;
+    double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->closed) : row->gap;
     double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
     bool is_closing = row->gap + h * w_free <= 0.0;
     row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
@@ -172,7 +170,11 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .is_symmetric = true,
         .ncontact = itm_bounded_number_couplings(b, head),
         .contacts = b->island_couplings,
+        .w_before = b->island_before,
     };
+    for (int i = 0; i < n; i++) {
+        b->island_before[i] = b->rows[b->global[i]].rate;
+    }
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_bounded_solve_mlcp(m, d, b->workspace, &result, &problem, b->global);
     if (status != ITM_OK) {
@@ -294,21 +296,32 @@ ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, 
     return status;
 }
 
+static bool is_pushed(const ItmBoundRow* row)
+{
+    return itm_bound_row_is_unilateral(row) && is_rigid(row);
+}
+
+// How far a row must not go in when penetrations are undone; those of closed ones stay.
+static double get_room(const ItmBoundRow* row)
+{
+    return row->gap < -row->closed ? fmax(row->gap, -MAX_PUSH) : fmax(row->gap, 0.0);
+}
+
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
 //   0 <= Phi + H' x  _|_  x >= 0 over the normal rows. H is overwritten by its normal part.
 ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
-    double deepest = 0.0;
+    bool is_deep = false;
     int count = 0;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (itm_bound_row_is_unilateral(row) && is_rigid(row)) {
-            deepest = fmin(deepest, row->gap);
+        if (is_pushed(row)) {
+            is_deep = is_deep || get_room(row) < 0.0;
             b->global[count++] = b->global[i];
         }
     }
-    if (deepest >= -SLOP || b->feeds_gaps_back) {
+    if (!is_deep || b->feeds_gaps_back) {
         return ITM_OK;
     }
     for (int i = 0; i < count; i++) {
@@ -316,7 +329,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
         for (int j = 0; j < count; j++) {
             b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
         }
-        b->island_b[i] = fmax(b->rows[b->global[i]].gap, -MAX_PUSH);
+        b->island_b[i] = get_room(&b->rows[b->global[i]]);
         b->island_lo[i] = 0.0;
         b->island_up[i] = INFINITY;
     }
@@ -361,13 +374,11 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
         return false;
     }
-    double deepest = 0.0;
+    bool is_deep = false;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            if (itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
-                deepest = fmin(deepest, b->rows[i].gap);
-            }
+            is_deep = is_deep || (is_pushed(&b->rows[i]) && get_room(&b->rows[i]) < 0.0);
         }
     }
     double tolerance = m->contact_options.tolerance;
@@ -387,12 +398,11 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            bool is_pushed = itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
-            b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
+            b->sweep_target[i] = is_pushed(&b->rows[i]) ? get_room(&b->rows[i]) : 0.0;
         }
     }
-    if (deepest < -SLOP && !b->feeds_gaps_back) {
-        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, SLOP, MAX_PUSH_SWEEPS, true);
+    if (is_deep && !b->feeds_gaps_back) {
+        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, ITM_BOUNDED_SLOP, MAX_PUSH_SWEEPS, true);
     }
     return true;
 }
