@@ -35,6 +35,7 @@ typedef struct ItmBoundRow {
     double closed;         // rigid: a gap or penetration below this counts as none m, rad
     double rate;           // A v before the step                                   m/s
     double bias;           // A' v                                                  m/s^2
+    double bias_share;     // h A' v this often in the offset: 1, and the rate at the end of the step counts; 1/2, and its mean does
     double reference;      // signal' at the end of the step                        m/s
     double lo, up;         // bounds of the impulse; ignored for coupled friction   N s
     double restitution;    // 0: none
@@ -64,6 +65,7 @@ typedef struct ItmBounded {
     int island_capacity;   // rows of the largest island that can be solved densely
     bool is_overfull;      // something did not fit: the step must fail
     bool books_answer;     // book what bilateral rows answer, with their velocities d->row_before before the step
+    double ahead;          // the rows were evaluated so much ahead of the step, which A v has in it          s
     bool has_Y;            // Y belongs to the rows
     bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
                            // penetration is undone by displacements

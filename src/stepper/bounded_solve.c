@@ -36,7 +36,7 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
 {
     row->is_bouncing = false;
     row->omega = 0.0;
-    row->offset = h * row->bias - row->reference;
+    row->offset = (h * row->bias_share - b->ahead) * row->bias - row->reference;
     if (!itm_bound_row_is_unilateral(row)) {
         return;
     }
