@@ -32,7 +32,8 @@ typedef struct ItmBoundRow {
     int    owner;
     int    block;          // its block
     double gap;            // Phi; 0 where only the rate counts                     m, rad
-    double closed;         // rigid: a gap or penetration below this counts as none m, rad
+    double closed;         // rigid: a penetration below this is left alone,        m, rad
+    double open;           //   and so is a gap                                     m, rad
     double rate;           // A v before the step                                   m/s
     double bias;           // A' v                                                  m/s^2
     double bias_share;     // h A' v this often in the offset: 1, and the rate at the end of the step counts; 1/2, and its mean does
@@ -44,6 +45,7 @@ typedef struct ItmBoundRow {
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double omega;          // compliance on the diagonal                            1/kg
     bool   is_bouncing;    // restitution acts in this step
+    bool   is_held;        // rigid contact that carried load in the last step: its gap is the drift of the bodies, undone by displacement
     bool   is_coupled;     // friction bounded by the normal impulse of the same step
 } ItmBoundRow;
 
@@ -158,9 +160,9 @@ void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact c
 // What a step may use up of a rigid row's gap. Closed ones are left as they are: returned as velocities of gap / h, differences of
 // less than a micrometre, which every turn of a body leaves behind, would load some of many redundant contacts and not the others,
 // and keep a resting stack trembling.
-static inline double itm_bounded_get_open(double gap, double closed)
+static inline double itm_bounded_get_open(double gap, double open)
 {
-    return gap > closed ? gap : 0.0;
+    return gap > open ? gap : 0.0;
 }
 
 // Whether the row can only push: 0 <= impulse.

@@ -243,7 +243,7 @@ static void copy_row(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int i)
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
         .is_fixed = is_fixed(m, b, i, r->nc),
-        .closed = row->closed,
+        .open = row->open,
         .lo = row->lo / rim->H,
         .up = row->up / rim->H,
         .restitution = row->restitution,

@@ -29,7 +29,7 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
     if (row->has_target) {
         offset += gap / h;
     } else if (row->is_unilateral) {
-        gap = row->is_rigid && gap > 0.0 ? itm_bounded_get_open(gap, row->closed) : gap;
+        gap = row->is_rigid && gap > 0.0 ? itm_bounded_get_open(gap, row->open) : gap;
         offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
     }
     return offset;
@@ -466,6 +466,7 @@ void itm_ride_end(ItmRim* rim)
     end_steady(rim, rim->h);
     for (int i = 0; i < r->nc; i++) {
         bool is_up = r->mode[i] == ITM_RIDE_TIGHT ? r->side[i] > 0 : r->ratio[i] > 0.0;
-        r->state[i] = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_ROW_ACTIVE : is_up ? ITM_ROW_UP : ITM_ROW_LO;
+        bool is_active = r->mode[i] == ITM_RIDE_ACTIVE && !r->is_bouncing[i];
+        r->state[i] = is_active ? ITM_ROW_ACTIVE : is_up ? ITM_ROW_UP : ITM_ROW_LO;
     }
 }

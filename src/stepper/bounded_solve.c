@@ -19,6 +19,8 @@
 #define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
+#define MOST_DRIFT 100.0   // times `closed`: a larger gap is one
+#define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
 
@@ -42,7 +44,7 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
     }
     double K = row->stiffness, D = row->damping;
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
-    double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->closed) : row->gap;
+    double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->open) : row->gap;
     double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
     bool is_closing = row->gap + h * w_free <= 0.0;
     row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
@@ -58,18 +60,34 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
 
 // ---------------------------------------------------------------------------- warm start
 
+// A rigid contact under load does not open by itself: what its gap has become is the drift of two bodies that moved on by steps.
+// Were it used up as a velocity, the contacts of a grip would let go one after the other.
+static void hold(ItmBoundRow* row, double x, signed char state)
+{
+    row->is_held = row->kind == ITM_BOUND_NORMAL && is_rigid(row) && x > 0.0 && state == ITM_ROW_ACTIVE &&
+                   row->gap <= MOST_DRIFT * row->closed;
+    if (row->is_held) {
+        row->open = row->closed + fmax(0.0, row->gap);
+    }
+}
+
 static void recall(ItmBounded* b)
 {
     for (int i = 0; i < b->nrow; i++) {
         int known = itm_bounded_find(b, b->rows[i].key);
         b->x[i] = known != ITM_NONE ? b->memory[b->current].x[known] : 0.0;
         b->state[i] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
+        hold(&b->rows[i], b->x[i], b->state[i]);
     }
 }
 
-// Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways.
+// Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways. What
+// bounced is on its way.
 static signed char remembered_state(const ItmBounded* b, int i)
 {
+    if (b->rows[i].is_bouncing) {
+        return ITM_ROW_LO;
+    }
     bool is_coupled = isinf(b->rows[i].lo) && isinf(b->rows[i].up);
     return is_coupled && b->x[i] != 0.0 && fabs(b->v_after[i]) <= RESTING_RATE ? ITM_ROW_ACTIVE : b->state[i];
 }
@@ -301,27 +319,33 @@ static bool is_pushed(const ItmBoundRow* row)
     return itm_bound_row_is_unilateral(row) && is_rigid(row);
 }
 
-// How far a row must not go in when penetrations are undone; those of closed ones stay.
+// Phi of a row when penetrations and drifts are undone; penetrations of closed rows stay.
 static double get_room(const ItmBoundRow* row)
 {
-    return row->gap < -row->closed ? fmax(row->gap, -MAX_PUSH) : fmax(row->gap, 0.0);
+    double gap = fmax(row->gap, -MAX_PUSH);
+    return row->is_held || row->gap < -row->closed ? gap : fmax(gap, 0.0);
+}
+
+static bool is_off(const ItmBoundRow* row)
+{
+    return is_pushed(row) && (row->gap < -row->closed || (row->is_held && row->gap > row->closed));
 }
 
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
-//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows. H is overwritten by its normal part.
+//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows, 0 = Phi + H' x over those under load. H is overwritten by its normal part.
 ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
-    bool is_deep = false;
+    bool is_any = false;
     int count = 0;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
         if (is_pushed(row)) {
-            is_deep = is_deep || get_room(row) < 0.0;
+            is_any = is_any || is_off(row);
             b->global[count++] = b->global[i];
         }
     }
-    if (!is_deep || b->feeds_gaps_back) {
+    if (!is_any || b->feeds_gaps_back) {
         return ITM_OK;
     }
     for (int i = 0; i < count; i++) {
@@ -329,8 +353,10 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
         for (int j = 0; j < count; j++) {
             b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
         }
-        b->island_b[i] = get_room(&b->rows[b->global[i]]);
-        b->island_lo[i] = 0.0;
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        b->island_b[i] = get_room(row);
+        b->island_lo[i] = row->is_held ? -INFINITY : 0.0;
+        b->H[(size_t)i * (size_t)(count + 1)] *= row->is_held ? 1.0 + SOFT : 1.0;
         b->island_up[i] = INFINITY;
     }
     ItmMlcpProblem problem = {.n = count,
@@ -374,11 +400,11 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
         return false;
     }
-    bool is_deep = false;
+    bool is_any = false;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            is_deep = is_deep || (is_pushed(&b->rows[i]) && get_room(&b->rows[i]) < 0.0);
+            is_any = is_any || is_off(&b->rows[i]);
         }
     }
     double tolerance = m->contact_options.tolerance;
@@ -401,7 +427,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
             b->sweep_target[i] = is_pushed(&b->rows[i]) ? get_room(&b->rows[i]) : 0.0;
         }
     }
-    if (is_deep && !b->feeds_gaps_back) {
+    if (is_any && !b->feeds_gaps_back) {
         itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, ITM_BOUNDED_SLOP, MAX_PUSH_SWEEPS, true);
     }
     return true;
