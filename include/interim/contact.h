@@ -127,7 +127,6 @@ typedef struct ItmContactOptions {
     int ndirection;               // corners of the pyramid
     bool use_last_normal;         // friction bounds from the last step's normal impulse (as the papers) instead of this one's
     double margin;                // shapes nearer than this (plus their way in one step) are contacts, m
-    double closed_gap;            // rigid contacts with a smaller gap or overlap are closed, and it is left as it is, m
     double restitution_speed;     // slower approaches do not bounce, m/s
     int max_contacts;             // capacity; 0: chosen from the shapes
     ItmMlcpSolver solver;
@@ -137,7 +136,7 @@ typedef struct ItmContactOptions {
     int residual_steps;           // and how many bad steps on end stop the run; 0: never
 } ItmContactOptions;
 
-// Exact cone, margin 1 mm, closed below 1 um, bounce above 1 cm/s, automatic solver to 1e-9 at an effort of 40; 20 steps on end with a
+// Exact cone, margin 1 mm, bounce above 1 cm/s, automatic solver to 1e-9 at an effort of 40; 20 steps on end with a
 // residual above 1e-3 stop the run.
 ITM_API ItmContactOptions itm_default_contact_options(void);
 

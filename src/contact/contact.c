@@ -194,7 +194,6 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
     itm_vec_make_tangents(c->tangent, c->point.normal);
     ItmBoundRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
     normal->gap = c->point.gap;
-    normal->closed = normal->open = m->contact_options.closed_gap;
     normal->lo = 0.0;
     normal->restitution = s->restitution;
     normal->stiffness = s->stiffness;

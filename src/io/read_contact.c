@@ -178,10 +178,11 @@ static int get_solver(ItmReader* r, const ItmNode* node, ItmMlcpSolver absent)
 
 void itm_read_contact(ItmReader* r, const ItmNode* node)
 {
-    enum { LAW, DIRECTIONS, BOUNDS, MARGIN, CLOSED, SPEED, MOST, SOLVER, TOLERANCE, GROUPS, EFFORT, LIMIT, STEPS, NKEY };
-    static const char* const KEYS[NKEY] = {"friction_law",      "directions",   "bounds",         "margin",        "closed_gap",
-                                           "restitution_speed", "max_contacts", "solver",         "tolerance",     "groups",
-                                           "effort",            "residual_limit", "residual_steps"};
+    enum { LAW, DIRECTIONS, BOUNDS, MARGIN, SPEED, MOST, SOLVER, TOLERANCE, GROUPS, EFFORT, LIMIT, STEPS, NKEY };
+    static const char* const KEYS[NKEY] = {"friction_law", "directions",        "bounds",
+                                           "margin",       "restitution_speed", "max_contacts",
+                                           "solver",       "tolerance",         "groups",
+                                           "effort",       "residual_limit",    "residual_steps"};
     static const char* const LAWS[] = {"box", "pyramid", "cone"};
     static const char* const BOUNDS_WORDS[] = {"current", "last"};
     const ItmNode* v[NKEY];
@@ -193,7 +194,6 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     o.use_last_normal =
         itm_reader_get_word(r, v[BOUNDS], "a choice of bounds", BOUNDS_WORDS, 2, 0) == 1;
     o.margin = itm_reader_get_real(r, v[MARGIN], ITM_DIM_LENGTH, o.margin);
-    o.closed_gap = itm_reader_get_real(r, v[CLOSED], ITM_DIM_LENGTH, o.closed_gap);
     o.restitution_speed = itm_reader_get_real(r, v[SPEED], ITM_DIM_VELOCITY, o.restitution_speed);
     o.max_contacts = itm_reader_get_int(r, v[MOST], 0, 1000000, o.max_contacts);
     o.tolerance = itm_reader_get_real(r, v[TOLERANCE], ITM_DIM_ONE, o.tolerance);
@@ -212,9 +212,8 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
         itm_reader_fail(r, v[DIRECTIONS], "only friction_law: pyramid has directions");
     }
     const ItmBlame blames[] = {
-        {"margin", v[MARGIN]},       {"closed_gap", v[CLOSED]}, {"restitution_speed", v[SPEED]},
-        {"tolerance", v[TOLERANCE]}, {"effort", v[EFFORT]},     {"residual_limit", v[LIMIT]},
-        {"residual_steps", v[STEPS]}};
+        {"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]},
+        {"effort", v[EFFORT]}, {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]}};
     ItmStatus status = itm_builder_set_contact_options(r->builder, &o, r->error);
     itm_reader_take(r, status, node, blames, ITM_COUNT(blames));
 }

@@ -261,7 +261,7 @@ ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial
     int index = b->nrow++;
     b->x_settled[index] = 0.0;
     ItmBoundRow* row = &b->rows[index];
-    *row = (ItmBoundRow){.block = (int)(block - b->blocks), .closed = ITM_BOUNDED_SLOP, .open = ITM_BOUNDED_SLOP, .bias_share = 1.0};
+    *row = (ItmBoundRow){.block = (int)(block - b->blocks), .open = ITM_BOUNDED_SLOP, .bias_share = 1.0};
     const ItmRowBlock* path = &block->path;
     // the world comes first in none of the lists: one body is whichever moves
     if (path->nbody == 2) {

@@ -24,7 +24,7 @@ typedef enum ItmBoundKind {
 // is counted.
 #define ITM_REFINE_MOST 300
 
-#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps of this size are rounding
+#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps and penetrations below this are rounding and count as contact
 
 // clang-format off
 typedef struct ItmBoundRow {
@@ -32,8 +32,7 @@ typedef struct ItmBoundRow {
     int    owner;
     int    block;          // its block
     double gap;            // Phi; 0 where only the rate counts                     m, rad
-    double closed;         // rigid: a penetration below this is left alone,        m, rad
-    double open;           //   and so is a gap                                     m, rad
+    double open;           // rigid: smaller gaps count as none                      m, rad
     double rate;           // A v before the step                                   m/s
     double bias;           // A' v                                                  m/s^2
     double bias_share;     // h A' v this often in the offset: 1, and the rate at the end of the step counts; 1/2, and its mean does
@@ -157,12 +156,11 @@ ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial
 // of the last one.
 void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling);
 
-// What a step may use up of a rigid row's gap. Closed ones are left as they are: returned as velocities of gap / h, differences of
-// less than a micrometre, which every turn of a body leaves behind, would load some of many redundant contacts and not the others,
-// and keep a resting stack trembling.
+// What a step may use up of a rigid row's gap. A gap of rounding size would come back as a velocity of gap / h and keep a resting
+// stack trembling.
 static inline double itm_bounded_get_open(double gap, double open)
 {
-    return gap > open ? gap : 0.0;
+    return gap > open ? gap - open : 0.0;
 }
 
 // Whether the row can only push: 0 <= impulse.

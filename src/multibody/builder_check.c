@@ -517,7 +517,6 @@ ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
         itm_check_refuse(&c, "ndirection", "a pyramid has 3 to 32 corners, got %d", o->ndirection);
     }
     itm_check_not_negative(&c, "margin", o->margin);
-    itm_check_not_negative(&c, "closed_gap", o->closed_gap);
     itm_check_not_negative(&c, "restitution_speed", o->restitution_speed);
     if (o->max_contacts < 0 || o->max_contacts > 1000000) {
         itm_check_refuse(&c, "max_contacts", "max_contacts must lie between 0 and a million, got %d", o->max_contacts);

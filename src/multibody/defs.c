@@ -116,7 +116,6 @@ ItmContactOptions itm_default_contact_options(void)
     return (ItmContactOptions){.law = ITM_FRICTION_CONE,
                                .ndirection = 8,
                                .margin = 1e-3,
-                               .closed_gap = 1e-6,
                                .restitution_speed = 1e-2,
                                .solver = ITM_MLCP_AUTO,
                                .tolerance = 1e-9,

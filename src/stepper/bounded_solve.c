@@ -19,7 +19,7 @@
 #define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
-#define MOST_DRIFT 100.0   // times `closed`: a larger gap is one
+#define MOST_DRIFT 0.1  // of the contact margin: a larger gap is one
 #define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
@@ -62,22 +62,22 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
 
 // A rigid contact under load does not open by itself: what its gap has become is the drift of two bodies that moved on by steps.
 // Were it used up as a velocity, the contacts of a grip would let go one after the other.
-static void hold(ItmBoundRow* row, double x, signed char state)
+static void hold(const ItmModel* m, ItmBoundRow* row, double x, signed char state)
 {
     row->is_held = row->kind == ITM_BOUND_NORMAL && is_rigid(row) && x > 0.0 && state == ITM_ROW_ACTIVE &&
-                   row->gap <= MOST_DRIFT * row->closed;
+                   row->gap <= MOST_DRIFT * m->contact_options.margin;
     if (row->is_held) {
-        row->open = row->closed + fmax(0.0, row->gap);
+        row->open = ITM_BOUNDED_SLOP + fmax(0.0, row->gap);
     }
 }
 
-static void recall(ItmBounded* b)
+static void recall(const ItmModel* m, ItmBounded* b)
 {
     for (int i = 0; i < b->nrow; i++) {
         int known = itm_bounded_find(b, b->rows[i].key);
         b->x[i] = known != ITM_NONE ? b->memory[b->current].x[known] : 0.0;
         b->state[i] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
-        hold(&b->rows[i], b->x[i], b->state[i]);
+        hold(m, &b->rows[i], b->x[i], b->state[i]);
     }
 }
 
@@ -319,16 +319,9 @@ static bool is_pushed(const ItmBoundRow* row)
     return itm_bound_row_is_unilateral(row) && is_rigid(row);
 }
 
-// Phi of a row when penetrations and drifts are undone; penetrations of closed rows stay.
-static double get_room(const ItmBoundRow* row)
-{
-    double gap = fmax(row->gap, -MAX_PUSH);
-    return row->is_held || row->gap < -row->closed ? gap : fmax(gap, 0.0);
-}
-
 static bool is_off(const ItmBoundRow* row)
 {
-    return is_pushed(row) && (row->gap < -row->closed || (row->is_held && row->gap > row->closed));
+    return is_pushed(row) && (row->gap < -ITM_BOUNDED_SLOP || (row->is_held && row->gap > ITM_BOUNDED_SLOP));
 }
 
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
@@ -354,7 +347,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
             b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
         }
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        b->island_b[i] = get_room(row);
+        b->island_b[i] = fmax(row->gap, -MAX_PUSH);
         b->island_lo[i] = row->is_held ? -INFINITY : 0.0;
         b->H[(size_t)i * (size_t)(count + 1)] *= row->is_held ? 1.0 + SOFT : 1.0;
         b->island_up[i] = INFINITY;
@@ -424,7 +417,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            b->sweep_target[i] = is_pushed(&b->rows[i]) ? get_room(&b->rows[i]) : 0.0;
+            b->sweep_target[i] = is_pushed(&b->rows[i]) ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
     }
     if (is_any && !b->feeds_gaps_back) {
@@ -583,7 +576,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     }
     b->has_Y = true;
     memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
-    recall(b);
+    recall(m, b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
     return ITM_OK;
