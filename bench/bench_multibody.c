@@ -328,77 +328,35 @@ static void run_memory(const char* subject, void* (*create)(int n))
 
 // ---------------------------------------------------------------------------- main
 
-static void run_arm(void)
-{
-    BenchSubject subject = {.name = "interim-joint",
-                            .destroy = destroy,
-                            .step = step,
-                            .forward = forward,
-                            .inverse = inverse,
-                            .get_tip_z = get_tool_z};
-    subject.create = create_arm_floating;
-    bench_run_arm(&subject, "arm");
-    subject.create = create_arm_heavy;
-    bench_run_arm(&subject, "arm-gravity");
-}
-
-static void run_chain(const char* name, void* (*create)(int n))
-{
-    bench_run_chain(&(BenchSubject){.name = name,
-                                    .create = create,
-                                    .destroy = destroy,
-                                    .step = step,
-                                    .get_tip_z = get_chain_tip_z},
-                    1000);
-}
-
-static void run_loop(const char* name, void* (*create)(int n))
-{
-    bench_run_loop(&(BenchSubject){.name = name,
-                                   .create = create,
-                                   .destroy = destroy,
-                                   .step = step,
-                                   .get_energy = get_energy,
-                                   .get_gap = get_gap,
-                                   .get_upright = get_upright});
-}
-
-static void run_bricks(int argc, char** argv)
-{
-    BenchSubject subject = {.name = "interim-absolute",
-                            .destroy = destroy,
-                            .step = step,
-                            .get_brick = get_brick,
-                            .get_touch = get_touch};
-    if (bench_is_wanted(argc, argv, "wall")) {
-        subject.create = create_wall;
-        bench_run_wall(&subject, 200);
-    }
-    if (bench_is_wanted(argc, argv, "floor")) {
-        subject.create = create_floor;
-        bench_run_floor(&subject, 1000);
-    }
-}
+static const BenchScene SCENES[] = {
+    {.kind = BENCH_ARM, .subject = {.name = "interim-joint", .create = create_arm_floating, .destroy = destroy, .step = step,
+                                    .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_ARM_GRAVITY, .subject = {.name = "interim-joint", .create = create_arm_heavy, .destroy = destroy, .step = step,
+                                            .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_CHAIN, .subject = {.name = "interim-joint", .create = create_chain_joint, .destroy = destroy, .step = step,
+                                      .get_tip_z = get_chain_tip_z}},
+    {.kind = BENCH_CHAIN, .subject = {.name = "interim-absolute", .create = create_chain_absolute, .destroy = destroy, .step = step,
+                                      .get_tip_z = get_chain_tip_z}},
+    {.kind = BENCH_LOOP, .subject = {.name = "interim-joint", .create = create_loop_joint, .destroy = destroy, .step = step,
+                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
+    {.kind = BENCH_LOOP, .subject = {.name = "interim-absolute", .create = create_loop_absolute, .destroy = destroy, .step = step,
+                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
+    {.kind = BENCH_WALL, .subject = {.name = "interim-absolute", .create = create_wall, .destroy = destroy, .step = step,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_FLOOR, .subject = {.name = "interim-absolute", .create = create_floor, .destroy = destroy, .step = step,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+};
 
 int main(int argc, char** argv)
 {
-    if (bench_is_wanted(argc, argv, "arm")) {
-        run_arm();
-    }
+    bench_run_scenes(SCENES, BENCH_COUNT(SCENES), argc, argv);
     if (bench_is_wanted(argc, argv, "flexible")) {
         run_flexible("interim-joint", ITM_COORDINATES_JOINT);
         run_flexible("interim-absolute", ITM_COORDINATES_ABSOLUTE);
     }
     if (bench_is_wanted(argc, argv, "chain")) {
-        run_chain("interim-joint", create_chain_joint);
-        run_chain("interim-absolute", create_chain_absolute);
         run_memory("interim-joint", create_chain_joint);
         run_memory("interim-absolute", create_chain_absolute);
     }
-    if (bench_is_wanted(argc, argv, "loop")) {
-        run_loop("interim-joint", create_loop_joint);
-        run_loop("interim-absolute", create_loop_absolute);
-    }
-    run_bricks(argc, argv);
     return 0;
 }

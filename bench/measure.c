@@ -94,21 +94,13 @@ static void run_calls(const BenchSubject* subject, const char* scene_name, doubl
     subject->destroy(scene);
 }
 
-void bench_run_arm(const BenchSubject* subject, const char* scene_name)
+static void run_arm(const BenchSubject* subject, const char* scene_name)
 {
     run_calls(subject, scene_name, subject->forward, "forward_us", "acceleration");
     if (subject->inverse != NULL) {
         run_calls(subject, scene_name, subject->inverse, "inverse_us", "torque");
     }
     run_second(subject, scene_name, ITM_ARM7_JOINTS, 50);
-}
-
-void bench_run_chain(const BenchSubject* subject, int n_max)
-{
-    static const int sizes[] = {10, 30, 100, 300, 1000};
-    for (int i = 0; i < 5 && sizes[i] <= n_max; i++) {
-        run_second(subject, "chain", sizes[i], sizes[i] < 100 ? 50 : sizes[i] < 300 ? 10 : 1);
-    }
 }
 
 // Ten seconds of the four-bar with a look every few steps; the time limit may end it early.
@@ -133,14 +125,6 @@ static void run_loop(const BenchSubject* subject, int n)
     bench_report(subject->name, "loop", n, "top_error",
                  hypot(upright.x - sin(angle), upright.z - cos(angle)));
     subject->destroy(scene);
-}
-
-void bench_run_loop(const BenchSubject* subject)
-{
-    static const int sizes[] = {2, 10, 40};
-    for (int i = 0; i < 3; i++) {
-        run_loop(subject, sizes[i]);
-    }
 }
 
 // ---------------------------------------------------------------------------- bricks
@@ -185,18 +169,52 @@ static void run_bricks(const BenchSubject* subject, const char* scene_name, int 
     subject->destroy(scene);
 }
 
-void bench_run_wall(const BenchSubject* subject, int n_max)
+// ---------------------------------------------------------------------------- scenes by kind
+
+typedef struct Kind {
+    const char* group;  // as the command line has it
+    const char* name;
+    int sizes[6];  // ended by 0
+} Kind;
+
+static const Kind KINDS[] = {
+    [BENCH_ARM] = {"arm", "arm", {ITM_ARM7_JOINTS}},
+    [BENCH_ARM_GRAVITY] = {"arm", "arm-gravity", {ITM_ARM7_JOINTS}},
+    [BENCH_CHAIN] = {"chain", "chain", {10, 30, 100, 300, 1000}},
+    [BENCH_LOOP] = {"loop", "loop", {2, 10, 40}},
+    [BENCH_WALL] = {"wall", "wall", {10, 50, 200}},
+    [BENCH_FLOOR] = {"floor", "floor", {10, 30, 100, 300, 1000}},
+};
+
+static void run_size(const BenchSubject* subject, BenchKind kind, int n)
 {
-    static const int sizes[] = {10, 50, 200};
-    for (int i = 0; i < 3 && sizes[i] <= n_max; i++) {
-        run_bricks(subject, "wall", sizes[i], 2 * STEPS_PER_SECOND, STEPS_PER_SECOND);
+    switch (kind) {
+    case BENCH_ARM:
+    case BENCH_ARM_GRAVITY:
+        run_arm(subject, KINDS[kind].name);
+        break;
+    case BENCH_CHAIN:
+        run_second(subject, "chain", n, n < 100 ? 50 : n < 300 ? 10 : 1);
+        break;
+    case BENCH_LOOP:
+        run_loop(subject, n);
+        break;
+    case BENCH_WALL:
+        run_bricks(subject, "wall", n, 2 * STEPS_PER_SECOND, STEPS_PER_SECOND);
+        break;
+    case BENCH_FLOOR:
+        run_bricks(subject, "floor", n, STEPS_PER_SECOND / 3, STEPS_PER_SECOND);
+        break;
     }
 }
 
-void bench_run_floor(const BenchSubject* subject, int n_max)
+void bench_run_scenes(const BenchScene* scenes, int count, int argc, char** argv)
 {
-    static const int sizes[] = {10, 30, 100, 300, 1000};
-    for (int i = 0; i < 5 && sizes[i] <= n_max; i++) {
-        run_bricks(subject, "floor", sizes[i], STEPS_PER_SECOND / 3, STEPS_PER_SECOND);
+    for (int i = 0; i < count; i++) {
+        const Kind* kind = &KINDS[scenes[i].kind];
+        bool is_wanted = bench_is_wanted(argc, argv, kind->group);
+        for (const int* n = kind->sizes; is_wanted && *n > 0 && (scenes[i].n_max == 0 || *n <= scenes[i].n_max); n++) {
+            run_size(&scenes[i].subject, scenes[i].kind, *n);
+        }
     }
 }

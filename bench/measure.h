@@ -47,16 +47,25 @@ void bench_report(const char* subject, const char* scene, int n, const char* met
 // Whether the command line asks for this scene: no arguments ask for all.
 bool bench_is_wanted(int argc, char** argv, const char* scene);
 
-// Forward dynamics and steps of the arm.          scene "arm" or "arm-gravity"
-void bench_run_arm(const BenchSubject* subject, const char* scene);
-// One second of the chain, for n = 10 ... 1000; n_max leaves out sizes that a subject is too slow for.
-void bench_run_chain(const BenchSubject* subject, int n_max);
-// Ten seconds of the four-bar, for n = 2, 10, 40.
-void bench_run_loop(const BenchSubject* subject);
-// Wall of n = 10, 50, 200 bricks, two seconds to settle, one measured; n_max as above.
-void bench_run_wall(const BenchSubject* subject, int n_max);
-// n = 10 ... 1000 bricks each alone on the floor, settled.
-void bench_run_floor(const BenchSubject* subject, int n_max);
+typedef enum BenchKind {
+    BENCH_ARM,         // forward dynamics and steps of the arm
+    BENCH_ARM_GRAVITY, // the same under gravity
+    BENCH_CHAIN,       // one second of the chain, for n = 10 ... 1000
+    BENCH_LOOP,        // ten seconds of the four-bar, for n = 2, 10, 40
+    BENCH_WALL,        // n = 10, 50, 200 bricks, two seconds to settle, one measured
+    BENCH_FLOOR        // n = 10 ... 1000 bricks each alone on the floor, settled
+} BenchKind;
+
+typedef struct BenchScene {
+    BenchKind kind;
+    int n_max; // leaves out sizes that a subject is too slow for; 0: none
+    BenchSubject subject;
+} BenchScene;
+
+// Measure those of the scenes that the command line asks for.
+void bench_run_scenes(const BenchScene* scenes, int count, int argc, char** argv);
+
+#define BENCH_COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 #ifdef __cplusplus
 }

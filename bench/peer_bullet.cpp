@@ -293,48 +293,21 @@ static BenchTouch get_touch(void* self)
     return touch;
 }
 
-static void run_bricks(int argc, char** argv)
-{
-    BenchSubject subject = {};
-    subject.name = "bullet";
-    subject.destroy = destroy_bricks;
-    subject.step = step_bricks;
-    subject.get_brick = get_brick;
-    subject.get_touch = get_touch;
-    if (bench_is_wanted(argc, argv, "wall")) {
-        subject.create = create_wall;
-        bench_run_wall(&subject, 200);
-    }
-    if (bench_is_wanted(argc, argv, "floor")) {
-        subject.create = create_floor;
-        bench_run_floor(&subject, 1000);
-    }
-}
-
 // ---------------------------------------------------------------------------- main
+
+static const BenchScene SCENES[] = {
+    {.kind = BENCH_CHAIN, .subject = {.name = "bullet", .create = create_chain, .destroy = destroy_chain, .step = step_chain,
+                                      .get_tip_z = get_tip_z}},
+    {.kind = BENCH_LOOP, .subject = {.name = "bullet", .create = create_loop, .destroy = destroy_loop, .step = step_loop,
+                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
+    {.kind = BENCH_WALL, .subject = {.name = "bullet", .create = create_wall, .destroy = destroy_bricks, .step = step_bricks,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_FLOOR, .subject = {.name = "bullet", .create = create_floor, .destroy = destroy_bricks, .step = step_bricks,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+};
 
 int main(int argc, char** argv)
 {
-    if (bench_is_wanted(argc, argv, "chain")) {
-        BenchSubject subject = {};
-        subject.name = "bullet";
-        subject.create = create_chain;
-        subject.destroy = destroy_chain;
-        subject.step = step_chain;
-        subject.get_tip_z = get_tip_z;
-        bench_run_chain(&subject, 1000);
-    }
-    if (bench_is_wanted(argc, argv, "loop")) {
-        BenchSubject subject = {};
-        subject.name = "bullet";
-        subject.create = create_loop;
-        subject.destroy = destroy_loop;
-        subject.step = step_loop;
-        subject.get_energy = get_energy;
-        subject.get_gap = get_gap;
-        subject.get_upright = get_upright;
-        bench_run_loop(&subject);
-    }
-    run_bricks(argc, argv);
+    bench_run_scenes(SCENES, BENCH_COUNT(SCENES), argc, argv);
     return 0;
 }

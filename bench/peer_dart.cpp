@@ -123,24 +123,17 @@ static double get_tip_z(void* self)
 
 // ---------------------------------------------------------------------------- main
 
+static const BenchScene SCENES[] = {
+    {.kind = BENCH_ARM, .subject = {.name = "dart", .create = create_arm_floating, .destroy = destroy, .step = step,
+                                    .forward = forward, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_ARM_GRAVITY, .subject = {.name = "dart", .create = create_arm_heavy, .destroy = destroy, .step = step,
+                                            .forward = forward, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_CHAIN, .n_max = 300, .subject = {.name = "dart", .create = create_chain, .destroy = destroy, .step = step,
+                                      .get_tip_z = get_tip_z}},
+};
+
 int main(int argc, char** argv)
 {
-    BenchSubject subject = {};
-    subject.name = "dart";
-    subject.destroy = destroy;
-    subject.step = step;
-    if (bench_is_wanted(argc, argv, "arm")) {
-        subject.forward = forward;
-        subject.get_tip_z = get_tool_z;
-        subject.create = create_arm_floating;
-        bench_run_arm(&subject, "arm");
-        subject.create = create_arm_heavy;
-        bench_run_arm(&subject, "arm-gravity");
-    }
-    if (bench_is_wanted(argc, argv, "chain")) {
-        subject.create = create_chain;
-        subject.get_tip_z = get_tip_z;
-        bench_run_chain(&subject, 300);
-    }
+    bench_run_scenes(SCENES, BENCH_COUNT(SCENES), argc, argv);
     return 0;
 }

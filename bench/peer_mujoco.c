@@ -343,35 +343,21 @@ static BenchTouch get_touch(void* self)
 
 // ---------------------------------------------------------------------------- main
 
+static const BenchScene SCENES[] = {
+    {.kind = BENCH_ARM, .subject = {.name = "mujoco", .create = create_arm_floating, .destroy = destroy, .step = step,
+                                    .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_ARM_GRAVITY, .subject = {.name = "mujoco", .create = create_arm_heavy, .destroy = destroy, .step = step,
+                                            .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_CHAIN, .n_max = 300, .subject = {.name = "mujoco", .create = create_chain, .destroy = destroy, .step = step,
+                                      .get_tip_z = get_chain_tip_z}},
+    {.kind = BENCH_LOOP, .subject = {.name = "mujoco", .create = create_loop, .destroy = destroy, .step = step,
+                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
+    {.kind = BENCH_WALL, .n_max = 50, .subject = {.name = "mujoco", .create = create_wall, .destroy = destroy, .step = step,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+};
+
 int main(int argc, char** argv)
 {
-    BenchSubject subject = {.name = "mujoco", .destroy = destroy, .step = step};
-    if (bench_is_wanted(argc, argv, "arm")) {
-        subject.forward = forward;
-        subject.inverse = inverse;
-        subject.get_tip_z = get_tool_z;
-        subject.create = create_arm_floating;
-        bench_run_arm(&subject, "arm");
-        subject.create = create_arm_heavy;
-        bench_run_arm(&subject, "arm-gravity");
-    }
-    if (bench_is_wanted(argc, argv, "chain")) {
-        subject.create = create_chain;
-        subject.get_tip_z = get_chain_tip_z;
-        bench_run_chain(&subject, 300);
-    }
-    if (bench_is_wanted(argc, argv, "loop")) {
-        subject.create = create_loop;
-        subject.get_energy = get_energy;
-        subject.get_gap = get_gap;
-        subject.get_upright = get_upright;
-        bench_run_loop(&subject);
-    }
-    if (bench_is_wanted(argc, argv, "wall")) {
-        subject.create = create_wall;
-        subject.get_brick = get_brick;
-        subject.get_touch = get_touch;
-        bench_run_wall(&subject, 50);
-    }
+    bench_run_scenes(SCENES, BENCH_COUNT(SCENES), argc, argv);
     return 0;
 }

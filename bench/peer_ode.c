@@ -239,43 +239,24 @@ static BenchTouch get_touch(void* self)
     return ((Scene*)self)->touch;
 }
 
-static void run_bricks(int argc, char** argv)
-{
-    BenchSubject subject = {.name = "ode",
-                            .destroy = destroy_bricks,
-                            .step = step_bricks,
-                            .get_brick = get_brick,
-                            .get_touch = get_touch};
-    if (bench_is_wanted(argc, argv, "wall")) {
-        subject.create = create_wall;
-        bench_run_wall(&subject, 200);
-    }
-    if (bench_is_wanted(argc, argv, "floor")) {
-        subject.create = create_floor;
-        bench_run_floor(&subject, 1000);
-    }
-}
-
 // ---------------------------------------------------------------------------- main
+
+static const BenchScene SCENES[] = {
+    {.kind = BENCH_CHAIN, .subject = {.name = "ode", .create = create_chain, .destroy = destroy, .step = step,
+                                      .get_tip_z = get_tip_z}},
+    {.kind = BENCH_LOOP, .subject = {.name = "ode", .create = create_loop, .destroy = destroy, .step = step,
+                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
+    {.kind = BENCH_WALL, .subject = {.name = "ode", .create = create_wall, .destroy = destroy_bricks, .step = step_bricks,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_FLOOR, .subject = {.name = "ode", .create = create_floor, .destroy = destroy_bricks, .step = step_bricks,
+                                     .get_brick = get_brick, .get_touch = get_touch}},
+};
 
 int main(int argc, char** argv)
 {
     dInitODE2(0);
     dAllocateODEDataForThread(dAllocateMaskAll);
-    BenchSubject subject = {.name = "ode", .destroy = destroy, .step = step};
-    if (bench_is_wanted(argc, argv, "chain")) {
-        subject.create = create_chain;
-        subject.get_tip_z = get_tip_z;
-        bench_run_chain(&subject, 1000);
-    }
-    if (bench_is_wanted(argc, argv, "loop")) {
-        subject.create = create_loop;
-        subject.get_energy = get_energy;
-        subject.get_gap = get_gap;
-        subject.get_upright = get_upright;
-        bench_run_loop(&subject);
-    }
-    run_bricks(argc, argv);
+    bench_run_scenes(SCENES, BENCH_COUNT(SCENES), argc, argv);
     dCloseODE();
     return 0;
 }

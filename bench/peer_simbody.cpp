@@ -222,31 +222,19 @@ static BenchDirection get_upright(void* self)
 
 // ---------------------------------------------------------------------------- main
 
+static const BenchScene SCENES[] = {
+    {.kind = BENCH_ARM, .subject = {.name = "simbody", .create = create_arm_floating, .destroy = destroy, .step = step,
+                                    .forward = forward, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_ARM_GRAVITY, .subject = {.name = "simbody", .create = create_arm_heavy, .destroy = destroy, .step = step,
+                                            .forward = forward, .get_tip_z = get_tool_z}},
+    {.kind = BENCH_CHAIN, .subject = {.name = "simbody", .create = create_chain, .destroy = destroy, .step = step,
+                                      .get_tip_z = get_tip_z}},
+    {.kind = BENCH_LOOP, .subject = {.name = "simbody", .create = create_loop, .destroy = destroy, .step = step,
+                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
+};
+
 int main(int argc, char** argv)
 {
-    BenchSubject subject = {};
-    subject.name = "simbody";
-    subject.destroy = destroy;
-    subject.step = step;
-    if (bench_is_wanted(argc, argv, "arm")) {
-        subject.forward = forward;
-        subject.get_tip_z = get_tool_z;
-        subject.create = create_arm_floating;
-        bench_run_arm(&subject, "arm");
-        subject.create = create_arm_heavy;
-        bench_run_arm(&subject, "arm-gravity");
-    }
-    if (bench_is_wanted(argc, argv, "chain")) {
-        subject.create = create_chain;
-        subject.get_tip_z = get_tip_z;
-        bench_run_chain(&subject, 1000);
-    }
-    if (bench_is_wanted(argc, argv, "loop")) {
-        subject.create = create_loop;
-        subject.get_energy = get_energy;
-        subject.get_gap = get_gap;
-        subject.get_upright = get_upright;
-        bench_run_loop(&subject);
-    }
+    bench_run_scenes(SCENES, BENCH_COUNT(SCENES), argc, argv);
     return 0;
 }

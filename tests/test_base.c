@@ -30,9 +30,7 @@ static void measured_arena_holds_exactly_what_was_measured(void** state)
     (void)state;
     ItmArena arena = {0};
     assert_null(ITM_TAKE(&arena, double, 5));
-    ItmMark mark = itm_arena_mark(&arena);
     ITM_TAKE(&arena, char, 100);
-    itm_arena_release(&arena, mark);
     assert_int_equal(itm_arena_allocate(&arena), 0);
 
     double* first = ITM_TAKE(&arena, double, 5);
@@ -41,11 +39,9 @@ static void measured_arena_holds_exactly_what_was_measured(void** state)
     for (int i = 0; i < 5; i++) {
         assert_true(first[i] == 0.0);
     }
-    mark = itm_arena_mark(&arena);
-    char* scratch = ITM_TAKE(&arena, char, 100);
-    memset(scratch, 1, 100);
-    itm_arena_release(&arena, mark);
-    assert_ptr_equal(ITM_TAKE(&arena, char, 1), scratch);
+    char* last = ITM_TAKE(&arena, char, 100);
+    memset(last, 1, 100);
+    assert_true(arena.used <= arena.size && arena.size < arena.used + ITM_ARENA_ALIGN + 1);
     itm_arena_free(&arena);
 }
 

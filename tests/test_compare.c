@@ -211,18 +211,6 @@ static void a_single_row_is_enough(void** state)
     itm_table_destroy(reference);
 }
 
-static void interpolation_ends_with_the_table(void** state)
-{
-    (void)state;
-    ItmTable* table = make_table(ramp, 0.0, 1.0, 4);
-    CHECK_NEAR(itm_table_interpolate(table, 1, 0.0), 0.0, 0.0);
-    CHECK_NEAR(itm_table_interpolate(table, 1, 0.3), 0.9, 1e-15);
-    CHECK_NEAR(itm_table_interpolate(table, 1, 1.0), 3.0, 0.0);
-    assert_true(isnan(itm_table_interpolate(table, 1, -0.1)));
-    assert_true(isnan(itm_table_interpolate(table, 1, 1.1)));
-    itm_table_destroy(table);
-}
-
 static void tables_without_a_clock_are_refused(void** state)
 {
     (void)state;
@@ -256,7 +244,6 @@ int main(void)
         cmocka_unit_test(a_constant_reference_has_no_events),
         cmocka_unit_test(values_that_are_not_finite_are_counted_and_left_out),
         cmocka_unit_test(a_single_row_is_enough),
-        cmocka_unit_test(interpolation_ends_with_the_table),
         cmocka_unit_test(tables_without_a_clock_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

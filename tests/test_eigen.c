@@ -104,6 +104,9 @@ static void hard_cases_are_solved(void** state)
     double A[4] = {1, 0, 0, 1}, B[4] = {1, 2, 2, 1};
     assert_int_equal(itm_eigen_generalized(A, B, mu, 2), ITM_ERR_INPUT);
     assert_int_equal(itm_eigen_symmetric(A, mu, 0), ITM_OK);
+    double infinite[4] = {1, INFINITY, INFINITY, 1}, nan[4] = {1, NAN, NAN, 1};
+    assert_int_equal(itm_eigen_symmetric(infinite, mu, 2), ITM_ERR_NOT_FINITE);
+    assert_int_equal(itm_eigen_symmetric(nan, mu, 2), ITM_ERR_NOT_FINITE);
 }
 
 int main(void)

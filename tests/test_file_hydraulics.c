@@ -630,28 +630,19 @@ static void mistakes_in_circuits_are_placed(void** state)
                    "  motion: {ramp: {end: 1 s, from: 2 m, to: 3 m}}}}",
                    3, 11, "outside its stroke");
     // outputs
-    const char* nodes = " nodes: {a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}},\n"
-                        " elements: {o: {type: orifice, ports: [a, b], area: 1 mm^2}},\n";
-    char text[1024];
-    snprintf(text, sizeof text, "%s outputs: {p: a.presure}", nodes);
-    refuse_circuit(text, 3, 15, "no output 'a.presure'; nearest: 'a.pressure'");
-    snprintf(text, sizeof text, "%s outputs: {b.pressure: a.pressure}", nodes);
-    refuse_circuit(text, 3, 12, "'b.pressure' already");
-    snprintf(text, sizeof text, "%s outputs: {p/q: a.pressure}", nodes);
-    refuse_circuit(text, 3, 12, "may not contain");
-    snprintf(text, sizeof text, "%s outputs: [p]", nodes);
-    refuse_circuit(text, 3, 11, "outputs is a mapping");
+#define NODES                                                                      \
+    " nodes: {a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}},\n" \
+    " elements: {o: {type: orifice, ports: [a, b], area: 1 mm^2}},\n"
+    refuse_circuit(NODES " outputs: {p: a.presure}", 3, 15, "no output 'a.presure'; nearest: 'a.pressure'");
+    refuse_circuit(NODES " outputs: {b.pressure: a.pressure}", 3, 12, "'b.pressure' already");
+    refuse_circuit(NODES " outputs: {p/q: a.pressure}", 3, 12, "may not contain");
+    refuse_circuit(NODES " outputs: [p]", 3, 11, "outputs is a mapping");
     // start
-    snprintf(text, sizeof text, "%s start: statick", nodes);
-    refuse_circuit(text, 3, 9, "nearest: 'static'");
-    snprintf(text, sizeof text, "%s start: {static: {free: [o]}}", nodes);
-    refuse_circuit(text, 3, 26, "no input 'o'");
-    snprintf(text, sizeof text, "%s start: {static: {free: o}}", nodes);
-    refuse_circuit(text, 3, 25, "a list of inputs");
-    snprintf(text, sizeof text, "%s start: {static: {force: {cyl: 3 N}}}", nodes);
-    refuse_circuit(text, 3, 27, "no cylinder 'cyl'");
-    snprintf(text, sizeof text, "%s start: {free: []}", nodes);
-    refuse_circuit(text, 3, 10, "is not a key of start");
+    refuse_circuit(NODES " start: statick", 3, 9, "nearest: 'static'");
+    refuse_circuit(NODES " start: {static: {free: [o]}}", 3, 26, "no input 'o'");
+    refuse_circuit(NODES " start: {static: {free: o}}", 3, 25, "a list of inputs");
+    refuse_circuit(NODES " start: {static: {force: {cyl: 3 N}}}", 3, 27, "no cylinder 'cyl'");
+    refuse_circuit(NODES " start: {free: []}", 3, 10, "is not a key of start");
 }
 
 static void mistakes_in_elements_are_placed(void** state)

@@ -731,10 +731,10 @@ static void locked_interfaces_have_no_mobility(void** state)
     itm_bounded_name_row(x.m, x.d, x.rim.eliminated[0], true, name, sizeof name);
     assert_string_equal(name, "motor 'motor'");
     ItmRimSpectrum spectrum;
-    double value, M_eff, scratch[2];
+    double value, M_eff, scratch[ITM_SPECTRUM_SCRATCH(1)];
     double locked = x.rim.W[0];
     CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_RIDE), &x.d->error);
-    assert_true(itm_rim_compute_spectrum(&x.rim, &spectrum, &value, NULL, &M_eff, scratch));
+    assert_true(itm_mobility_compute_spectrum(x.rim.W, x.rim.n, &spectrum, &value, NULL, &M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     CHECK_NEAR(M_eff * x.rim.W[0], 1.0, 1e-14);
     CHECK_NEAR(locked, 0.0, 1e-15 * x.rim.W[0]);
@@ -772,8 +772,8 @@ static void spectrum_finds_the_rank(void** state)
     itm_rim_measure(m, d, &rim);
     CHECK_OK(itm_rim_extract(m, d, &rim, 0.0, 1e-3, 0.0, ITM_RIM_RIDE), &d->error);
     ItmRimSpectrum spectrum;
-    double value[2], vector[4], M_eff[4], scratch[6];
-    assert_true(itm_rim_compute_spectrum(&rim, &spectrum, value, vector, M_eff, scratch));
+    double value[2], vector[4], M_eff[4], scratch[ITM_SPECTRUM_SCRATCH(2)];
+    assert_true(itm_mobility_compute_spectrum(rim.W, rim.n, &spectrum, value, vector, M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     assert_true(isinf(spectrum.condition));
     assert_true(value[0] > -1e-15 * value[1] && value[1] > 0.0);

@@ -285,7 +285,7 @@ ITM_API const char* itm_cosim_get_warning(ItmCosim* cosim);
 // Where the time went, s of processor time since the start or reset.
 typedef struct ItmCosimCost {
     double mechanism;   // evaluation, contacts, step
-    double rim;         // making interface models
+    double rim;         // making interface models, joining those of mechanisms
     double subsystems;  // micro steps with interface models or predicted rates
 } ItmCosimCost;
 ITM_API ItmCosimCost itm_cosim_get_cost(const ItmCosim* cosim);

@@ -11,9 +11,6 @@ void* itm_arena_take(ItmArena* arena, size_t count, size_t size)
     ITM_ASSERT(size == 0 || count <= (SIZE_MAX / 4) / size);
     size_t start = (arena->used + ITM_ARENA_ALIGN - 1) / ITM_ARENA_ALIGN * ITM_ARENA_ALIGN;
     arena->used = start + count * size;
-    if (arena->used > arena->high_water) {
-        arena->high_water = arena->used;
-    }
     if (arena->block == NULL) {
         return NULL;
     }
@@ -21,20 +18,9 @@ void* itm_arena_take(ItmArena* arena, size_t count, size_t size)
     return arena->block + start;
 }
 
-ItmMark itm_arena_mark(const ItmArena* arena)
-{
-    return arena->used;
-}
-
-void itm_arena_release(ItmArena* arena, ItmMark mark)
-{
-    ITM_ASSERT(mark <= arena->used);
-    arena->used = mark;
-}
-
 int itm_arena_allocate(ItmArena* arena)
 {
-    size_t size = (arena->high_water + ITM_ARENA_ALIGN) / ITM_ARENA_ALIGN * ITM_ARENA_ALIGN;
+    size_t size = (arena->used + ITM_ARENA_ALIGN) / ITM_ARENA_ALIGN * ITM_ARENA_ALIGN;
     void* block = aligned_alloc(ITM_ARENA_ALIGN, size);
     if (block == NULL) {
         return -1;

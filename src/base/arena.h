@@ -9,21 +9,14 @@
 #define ITM_ARENA_ALIGN 64  // cache line, and enough for any vector unit
 
 typedef struct ItmArena {
-    char* block;        // NULL while measuring
-    size_t size;        // bytes in block
-    size_t used;        // bytes handed out
-    size_t high_water;  // largest `used` so far
+    char* block;  // NULL while measuring
+    size_t size;  // bytes in block
+    size_t used;  // bytes handed out
 } ItmArena;
-
-typedef size_t ItmMark;
 
 // Take `count` elements of `size` bytes, zeroed at creation of the block, aligned.
 // Returns NULL while measuring; never fails otherwise (asserted: the measuring pass promised it).
 void* itm_arena_take(ItmArena* arena, size_t count, size_t size);
-
-// Nested scratch: mark, take ..., release in the same function. Memory taken after a mark is not zeroed.
-ItmMark itm_arena_mark(const ItmArena* arena);
-void itm_arena_release(ItmArena* arena, ItmMark mark);
 
 // Allocate the block of a measured arena, zeroed, and rewind it. Returns 0, or -1 without memory.
 int itm_arena_allocate(ItmArena* arena);

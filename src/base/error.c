@@ -1,6 +1,5 @@
 #include "base/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 static const char* const STATUS_MESSAGES[ITM_STATUS_COUNT] = {
@@ -29,8 +28,8 @@ const char* itm_version(void)
     return ITM_VERSION;
 }
 
-ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function, const char* field,
-                        const char* format, ...)
+ItmStatus itm_error_set_list(ItmError* error, ItmStatus status, const char* function, const char* field,
+                             const char* format, va_list arguments)
 {
     if (error == NULL) {
         return status;
@@ -39,9 +38,25 @@ ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function,
     if (field != NULL) {
         snprintf(error->field, sizeof error->field, "%s", field);
     }
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    return status;
+}
+
+ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function, const char* field,
+                        const char* format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    itm_error_set_list(error, status, function, field, format, arguments);
     va_end(arguments);
     return status;
+}
+
+void itm_error_locate(ItmError* error, const char* file, int line, int column)
+{
+    if (error != NULL) {
+        snprintf(error->file, sizeof error->file, "%s", file);
+        error->line = line;
+        error->column = column;
+    }
 }

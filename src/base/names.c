@@ -1,5 +1,7 @@
 #include "base/names.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +78,20 @@ const char* itm_names_add(ItmNames* names, const char* name, size_t length, int 
         (ItmNameEntry){.name = copy, .length = length, .hash = hash, .value = value};
     names->count++;
     return copy;
+}
+
+ItmStatus itm_names_take(ItmNames* names, const char** name, int value, const char* function, ItmError* error)
+{
+    size_t length = strlen(*name);
+    if (itm_names_find(names, *name, length) != ITM_NONE) {
+        return itm_error_set(error, ITM_ERR_INPUT, function, "name", "the name '%s' is taken already", *name);
+    }
+    const char* copy = itm_names_add(names, *name, length, value);
+    if (copy == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, function, NULL, "out of memory");
+    }
+    *name = copy;
+    return ITM_OK;
 }
 
 void itm_names_free(ItmNames* names)

@@ -25,6 +25,8 @@ typedef struct ItmNames {
 int itm_names_find(const ItmNames* names, const char* name, size_t length);
 // Add a name that is not in the table. Returns the table's own copy of it, or NULL without memory.
 const char* itm_names_add(ItmNames* names, const char* name, size_t length, int value);
+// Add a name, which must be new, and make *name point to the table's copy. function: for the error.
+ItmStatus itm_names_take(ItmNames* names, const char** name, int value, const char* function, ItmError* error);
 void itm_names_free(ItmNames* names);
 
 #endif

@@ -27,7 +27,7 @@ size_t itm_contact_measure_data(const ItmModel* m)
 {
     ItmContactData c = {0};
     lay_out(m, &c);
-    return sizeof c + c.arena.high_water;
+    return sizeof c + c.arena.used;
 }
 
 ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error)

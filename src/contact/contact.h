@@ -60,10 +60,6 @@ typedef struct ItmContactData {
 } ItmContactData;
 // clang-format on
 
-// Shapes, materials and excluded pairs of a compiled model; sets m->contact and m->ncontact_max.
-ItmStatus itm_contact_build(ItmModel* m, const ItmBuilder* b, ItmError* error);
-void itm_contact_destroy(ItmContactModel* contact);
-
 // The geometry of a definition. ITM_ERR_INPUT where it has none: a flat hull, a mesh without triangles.
 ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error);
 // What holds where two materials meet that are not given as a pair.

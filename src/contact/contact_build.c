@@ -236,7 +236,8 @@ static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const Itm
 
 // ---------------------------------------------------------------------------- all of it
 
-ItmStatus itm_contact_build(ItmModel* m, const ItmBuilder* b, ItmError* error)
+// Shapes, materials and excluded pairs of a compiled model; sets m->contact and m->ncontact_max.
+static ItmStatus build_contact(ItmModel* m, const ItmBuilder* b, ItmError* error)
 {
     if (b->colliders.count + b->gaps.count == 0) {
         return ITM_OK;
@@ -256,7 +257,7 @@ ItmStatus itm_contact_build(ItmModel* m, const ItmBuilder* b, ItmError* error)
     return status;
 }
 
-void itm_contact_destroy(ItmContactModel* contact)
+static void destroy_contact(ItmContactModel* contact)
 {
     for (int i = 0; contact != NULL && i < contact->ncollider; i++) {
         itm_geom_destroy(contact->colliders[i].geom);
@@ -266,7 +267,7 @@ void itm_contact_destroy(ItmContactModel* contact)
 void itm_model_destroy(ItmModel* m)
 {
     if (m != NULL) {
-        itm_contact_destroy(m->contact);
+        destroy_contact(m->contact);
         for (int i = 0; i < m->nvisual; i++) {
             itm_geom_destroy(m->visuals[i].geom);
         }
@@ -282,7 +283,7 @@ ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error
     *model = NULL;
     ItmModel* m = NULL;
     ItmStatus status = itm_multibody_build(&m, b, error);
-    status = status == ITM_OK ? itm_contact_build(m, b, error) : status;
+    status = status == ITM_OK ? build_contact(m, b, error) : status;
     status = status == ITM_OK ? build_visuals(m, b, error) : status;
     status = status == ITM_OK ? itm_outputs_build(m) : status;
     if (status == ITM_ERR_MEMORY) {

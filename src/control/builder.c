@@ -1,8 +1,7 @@
 #include "control/builder.h"
 
+#include "base/adding.h"
 #include "base/check.h"
-#include "base/error.h"
-#include "base/list.h"
 #include "multibody/signal.h"
 
 #include <math.h>
@@ -20,17 +19,9 @@ static ItmStatus refuse_null(ItmError* error, const char* function)
 }
 
 // Register the name of what was just appended; it must be new. Otherwise the list is shortened again.
-static ItmStatus settle(ItmNames* names, const char** name, int* count, ItmError* error)
+static ItmStatus settle(ItmNames* names, const char** name, int* count, int* id, ItmError* error)
 {
-    size_t length = strlen(*name);
-    ItmStatus status = ITM_OK;
-    if (itm_names_find(names, *name, length) != ITM_NONE) {
-        status = itm_error_set(error, ITM_ERR_INPUT, "itm_control_add", "name", "the name '%s' is taken already", *name);
-    } else if ((*name = itm_names_add(names, *name, length, *count - 1)) == NULL) {
-        status = out_of_memory(error);
-    }
-    *count -= status != ITM_OK;
-    return status;
+    return itm_settle(itm_names_take(names, name, *count - 1, "itm_control_add", error), count, id);
 }
 
 // ---------------------------------------------------------------------------- life
@@ -98,20 +89,15 @@ void itm_control_builder_set_units(ItmControlBuilder* b, ItmScanUnit scan_unit, 
 
 ItmStatus itm_control_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error)
 {
-    if (b == NULL || def == NULL) {
-        return refuse_null(error, __func__);
-    }
-    ItmStatus status = itm_check_start(__func__, "signal", def->name, error).status;
-    status = status == ITM_OK ? itm_signal_def_check(def, error) : status;
-    if (status != ITM_OK) {
-        return status;
-    }
+    ITM_REQUIRE(itm_check_start(__func__, "signal", def->name, error).status);
+    ITM_REQUIRE(itm_signal_def_check(def, error));
     ItmSignalDef copy;
     if (!itm_signal_def_copy(&copy, def)) {
         return out_of_memory(error);
     }
-    status = ITM_LIST_APPEND(b->signals, copy)
-                 ? settle(&b->signal_names, &b->signals.items[b->signals.count - 1].name, &b->signals.count, error)
+    ItmStatus status =
+        ITM_LIST_APPEND(b->signals, copy)
+                 ? settle(&b->signal_names, &b->signals.items[b->signals.count - 1].name, &b->signals.count, NULL, error)
                  : out_of_memory(error);
     if (status != ITM_OK) {
         itm_signal_def_free(&copy);
@@ -129,7 +115,7 @@ ItmStatus itm_control_add_constant(ItmControlBuilder* b, const char* name, doubl
     if (k.status != ITM_OK) {
         return k.status;
     }
-    return ITM_LIST_APPEND(b->constants, value) ? settle(&b->constant_names, &name, &b->constants.count, error)
+    return ITM_LIST_APPEND(b->constants, value) ? settle(&b->constant_names, &name, &b->constants.count, NULL, error)
                                                 : out_of_memory(error);
 }
 
@@ -179,24 +165,16 @@ static bool copy_entry(ItmControlEntry* entry, const ItmControlBlockDef* def)
 
 ItmStatus itm_control_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error)
 {
-    if (b == NULL || def == NULL) {
-        return refuse_null(error, __func__);
-    }
-    ItmStatus status = itm_control_block_def_check(def, error);
-    if (status != ITM_OK) {
-        return status;
-    }
+    ITM_REQUIRE(itm_control_block_def_check(def, error));
     ItmControlEntry entry = {0};
-    status = copy_entry(&entry, def) ? compile_texts(b, &entry, def, error) : out_of_memory(error);
+    ItmStatus status = copy_entry(&entry, def) ? compile_texts(b, &entry, def, error) : out_of_memory(error);
     if (status == ITM_OK) {
         status = ITM_LIST_APPEND(b->blocks, entry)
-                     ? settle(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count, error)
+                     ? settle(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count, id, error)
                      : out_of_memory(error);
     }
     if (status != ITM_OK) {
         free_entry(&entry);
-    } else if (id != NULL) {
-        *id = b->blocks.count - 1;
     }
     return status;
 }

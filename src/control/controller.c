@@ -64,7 +64,7 @@ size_t itm_controller_measure(const ItmControl* c)
 {
     ItmController d = {0};
     lay_out(c, &d);
-    return sizeof d + d.arena.high_water;
+    return sizeof d + d.arena.used;
 }
 
 ItmStatus itm_controller_create(ItmController** controller, const ItmControl* c, ItmError* error)

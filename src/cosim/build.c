@@ -232,7 +232,7 @@ static void lay_out_mechanism(ItmMechanism* part)
     itm_rim_lay_out(&part->rim, arena, part->model, n);
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
-    part->W = ITM_TAKE(arena, double, part->nframe * (2 * part->nframe + 1));
+    part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
     part->coupler = (ItmCoupler){.name = part->name, .rim = &part->rim, .cluster = ITM_NONE, .n = part->nbond, .bonds = part->bonds,
                              .lambda = part->lambda, .w_end = part->w_end, .use_heun = part->use_heun, .K = part->K};
     part->y = ITM_TAKE(arena, double, itm_output_get_count(part->model));

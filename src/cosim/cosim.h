@@ -132,7 +132,7 @@ typedef struct ItmMechanism {
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
-    double*  W;              // mobility of the frames, and scratch                 (nframe (2 nframe + 1))
+    double*  W;              // mobility of the frames, and scratch   (nframe^2 + ITM_SPECTRUM_SCRATCH(nframe))
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank

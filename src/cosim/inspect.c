@@ -14,7 +14,7 @@ int itm_cosim_get_interface_count(const ItmCosim* x)
 // Rows first ... first + n of the interface model of a mechanism.
 static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceView* view)
 {
-    double scratch[42];
+    double scratch[ITM_SPECTRUM_SCRATCH(ITM_DIRECTION_COUNT)];
     ItmRim* rim = &part->rim;
     ItmData* d = part->data;
     itm_data_refresh(part->model, d);

@@ -410,7 +410,8 @@ ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
         cost.subsystems += x->groups[i].cost;
     }
     for (int i = 0; i < x->ncluster; i++) {
-        cost.subsystems += x->clusters[i].cost;
+        // without line actuators there are no subsystems at joined mechanisms: their interface models are all there is
+        *(x->clusters[i].join.nline > 0 ? &cost.subsystems : &cost.rim) += x->clusters[i].cost;
     }
     return cost;
 }

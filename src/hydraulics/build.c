@@ -364,13 +364,13 @@ static ItmStatus compile_signals(Compile* k)
 // The field of the error is "element.member".
 static ItmStatus refuse(Compile* k, const char* element, const char* member, const char* format, ...)
 {
-    char field[2 * ITM_LONGEST_NAME], message[512];
+    char field[2 * ITM_LONGEST_NAME];
+    snprintf(field, sizeof field, "%.*s.%s", ITM_LONGEST_NAME, element, member);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    ItmStatus status = itm_error_set_list(k->error, ITM_ERR_INPUT, "itm_circuit_build", field, format, arguments);
     va_end(arguments);
-    snprintf(field, sizeof field, "%.*s.%s", ITM_LONGEST_NAME, element, member);
-    return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", field, "%s", message);
+    return status;
 }
 
 // A volume that nothing joins would keep its pressure for ever: surely a mistake.

@@ -1,7 +1,6 @@
 #include "hydraulics/builder.h"
 
-#include "base/error.h"
-#include "base/list.h"
+#include "base/adding.h"
 #include "multibody/signal.h"
 
 #include <limits.h>
@@ -13,49 +12,12 @@ static ItmStatus out_of_memory(ItmError* error)
     return itm_error_set(error, ITM_ERR_MEMORY, "itm_circuit_add", NULL, "out of memory");
 }
 
-// Register a name, which must be new, and make the definition point to our copy.
-static ItmStatus take_name(ItmNames* names, const char** name, int value, ItmError* error)
-{
-    size_t length = strlen(*name);
-    if (itm_names_find(names, *name, length) != ITM_NONE) {
-        return itm_error_set(error, ITM_ERR_INPUT, "itm_circuit_add", "name", "the name '%s' is taken already", *name);
-    }
-    const char* copy = itm_names_add(names, *name, length, value);
-    if (copy == NULL) {
-        return out_of_memory(error);
-    }
-    *name = copy;
-    return ITM_OK;
-}
-
-// Keep the element that was just appended, or take it back if its name was refused.
-static ItmStatus settle(ItmStatus status, int* count, int* id)
-{
-    if (status != ITM_OK) {
-        (*count)--;
-    } else if (id != NULL) {
-        *id = *count - 1;
-    }
-    return status;
-}
-
 // Append a checked definition and register its name with a value.
-#define ADD(list, table, def, value)                                                                 \
-    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                     \
-                        : settle(take_name(&(table), &(list).items[(list).count - 1].name, value, error), \
-                                 &(list).count, id))
-
-// Return from an add function unless its arguments are there and the definition passes its check.
-#define REQUIRE(check)                                                                             \
-    do {                                                                                           \
-        if (b == NULL || def == NULL) {                                                            \
-            return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL"); \
-        }                                                                                          \
-        ItmStatus check_status = (check);                                                          \
-        if (check_status != ITM_OK) {                                                              \
-            return check_status;                                                                   \
-        }                                                                                          \
-    } while (0)
+#define ADD(list, table, def, value)                                                                              \
+    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                           \
+                                 : itm_settle(itm_names_take(&(table), &(list).items[(list).count - 1].name, value, \
+                                                             "itm_circuit_add", error),                           \
+                                              &(list).count, id))
 
 // ---------------------------------------------------------------------------- life
 
@@ -101,8 +63,8 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
 
 ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_circuit_check_name(def->name, "signal", error));
-    REQUIRE(itm_signal_def_check(def, error));
+    ITM_REQUIRE(itm_circuit_check_name(def->name, "signal", error));
+    ITM_REQUIRE(itm_signal_def_check(def, error));
     ItmSignalDef copy;
     if (!itm_signal_def_copy(&copy, def)) {
         return out_of_memory(error);
@@ -116,13 +78,13 @@ ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, 
 
 ItmStatus itm_circuit_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_fluid_def_check(def, error));
+    ITM_REQUIRE(itm_fluid_def_check(def, error));
     return ADD(b->fluids, b->fluid_names, *def, b->fluids.count - 1);
 }
 
 ItmStatus itm_circuit_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_volume_def_check(b, def, error));
+    ITM_REQUIRE(itm_volume_def_check(b, def, error));
     ItmNodeDef node = {.name = def->name, .volume = *def};
     return ADD(b->nodes, b->names, node, b->nodes.count - 1);
 }
@@ -130,7 +92,7 @@ ItmStatus itm_circuit_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, 
 ItmStatus itm_circuit_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
                                           ItmError* error)
 {
-    REQUIRE(itm_pressure_source_def_check(b, def, error));
+    ITM_REQUIRE(itm_pressure_source_def_check(b, def, error));
     ItmNodeDef node = {.name = def->name, .is_source = true, .source = *def};
     return ADD(b->nodes, b->names, node, b->nodes.count - 1);
 }
@@ -139,45 +101,45 @@ ItmStatus itm_circuit_add_pressure_source(ItmCircuitBuilder* b, const ItmPressur
 
 ItmStatus itm_circuit_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_flow_source_def_check(b, def, error));
+    ITM_REQUIRE(itm_flow_source_def_check(b, def, error));
     return ADD(b->flows, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_orifice_def_check(b, def, error));
+    ITM_REQUIRE(itm_orifice_def_check(b, def, error));
     return ADD(b->orifices, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_laminar_def_check(b, def, error));
+    ITM_REQUIRE(itm_laminar_def_check(b, def, error));
     return ADD(b->laminars, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
                                          ItmError* error)
 {
-    REQUIRE(itm_pressure_valve_def_check(b, def, error));
+    ITM_REQUIRE(itm_pressure_valve_def_check(b, def, error));
     return ADD(b->pressure_valves, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_valve_def_check(b, def, error));
+    ITM_REQUIRE(itm_valve_def_check(b, def, error));
     return ADD(b->valves, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_accumulator_def_check(b, def, error));
+    ITM_REQUIRE(itm_accumulator_def_check(b, def, error));
     return ADD(b->accumulators, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error)
 {
     ItmCylinderDef copy = def != NULL ? *def : itm_default_cylinder_def();
-    REQUIRE(itm_cylinder_def_complete(b, &copy, error));
+    ITM_REQUIRE(itm_cylinder_def_complete(b, &copy, error));
     return ADD(b->cylinders, b->names, copy, ITM_NODE_LIMIT);
 }
 

@@ -9,35 +9,18 @@
 
 // ---------------------------------------------------------------------------- memory
 
-typedef struct ItmCircuitBlock {
-    struct ItmCircuitBlock* next;
-    _Alignas(max_align_t) char bytes[];
-} ItmCircuitBlock;
-
 void* itm_circuit_take(ItmCircuit* c, size_t count, size_t size)
 {
-    ItmCircuitBlock* block = calloc(1, sizeof *block + (count > 0 ? count : 1) * size);
-    if (block == NULL) {
-        return NULL;
-    }
-    block->next = c->blocks;
-    c->blocks = block;
-    return block->bytes;
+    return itm_owned_take(&c->owned, count, size);
 }
 
 char* itm_circuit_format(ItmCircuit* c, const char* format, ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    char* text = itm_owned_format(&c->owned, format, arguments);
     va_end(arguments);
-    size_t length = strlen(text) + 1;
-    char* copy = itm_circuit_take(c, length, 1);
-    if (copy != NULL) {
-        memcpy(copy, text, length);
-    }
-    return copy;
+    return text;
 }
 
 void itm_circuit_destroy(ItmCircuit* c)
@@ -45,11 +28,7 @@ void itm_circuit_destroy(ItmCircuit* c)
     if (c == NULL) {
         return;
     }
-    while (c->blocks != NULL) {
-        ItmCircuitBlock* next = c->blocks->next;
-        free(c->blocks);
-        c->blocks = next;
-    }
+    itm_owned_free(&c->owned);
     free(c);
 }
 

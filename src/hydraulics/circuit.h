@@ -7,6 +7,7 @@
 #ifndef ITM_HYDRAULICS_CIRCUIT_H
 #define ITM_HYDRAULICS_CIRCUIT_H
 
+#include "base/owned.h"
 #include "interim/hydraulics.h"
 #include "multibody/signal.h"
 
@@ -138,7 +139,7 @@ struct ItmCircuit {
     int noutput_own, noutput;
     size_t data_bytes;
 
-    struct ItmCircuitBlock* blocks;  // memory of all of the above
+    ItmOwned owned;              // memory of all of the above
 };
 // clang-format on
 

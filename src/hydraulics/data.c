@@ -55,7 +55,7 @@ size_t itm_hydraulics_measure(const ItmCircuit* c)
 {
     ItmHydraulics d = {0};
     lay_out(c, &d);
-    return sizeof d + d.arena.high_water;
+    return sizeof d + d.arena.used;
 }
 
 static ItmStatus check_options(const ItmHydraulicOptions* options, ItmError* error)

@@ -126,9 +126,7 @@ static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d,
     ItmStatus status = itm_hydraulics_solve_static(circuit->circuit, d, &statics, rest);
     if (status != ITM_OK && error != NULL) {
         *error = *itm_hydraulics_get_error(d);
-        snprintf(error->file, sizeof error->file, "%s", circuit->start.file);
-        error->line = circuit->start.line;
-        error->column = circuit->start.column;
+        itm_error_locate(error, circuit->start.file, circuit->start.line, circuit->start.column);
     }
     return status;
 }

@@ -11,10 +11,8 @@
 
 static void locate(ItmError* error, const ItmFilePlace* place)
 {
-    if (error != NULL && place->line > 0) {
-        snprintf(error->file, sizeof error->file, "%s", place->file);
-        error->line = place->line;
-        error->column = place->column;
+    if (place->line > 0) {
+        itm_error_locate(error, place->file, place->line, place->column);
     }
 }
 

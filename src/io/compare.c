@@ -64,15 +64,6 @@ static double interpolate_before(const ItmTable* table, int column, long row, do
     return (1.0 - share) * y0 + share * y1;
 }
 
-double itm_table_interpolate(const ItmTable* table, int column, double time)
-{
-    long row = find_row(table, time);
-    if (row == table->nrow || (row == 0 && time_of(table, 0) != time)) {
-        return NAN;
-    }
-    return interpolate_before(table, column, row, time);
-}
-
 // ---------------------------------------------------------------------------- difference
 
 // One of the two signals, read from row to row.

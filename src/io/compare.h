@@ -41,7 +41,4 @@ typedef struct ItmComparison {
 ItmStatus itm_compare(ItmComparison* comparison, const ItmTable* run, int column, const ItmTable* reference,
                       int reference_column, const ItmCompareOptions* options, ItmError* error);
 
-// Value of a column at a time, between rows on the straight line; NAN outside of the table.
-double itm_table_interpolate(const ItmTable* table, int column, double time);
-
 #endif

@@ -1,5 +1,7 @@
 #include "io/csv.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,17 +40,29 @@ char* itm_csv_read_file(const char* path, size_t* size)
     return text;
 }
 
-bool itm_csv_take_separator(char** at)
+ItmStatus itm_csv_fail(const ItmCsv* csv, int column, ItmError* error, const char* what)
 {
-    if (**at == ',') {
-        (*at)++;
+    ItmStatus status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "%s", what);
+    itm_error_locate(error, csv->path, csv->line, column);
+    return status;
+}
+
+ItmStatus itm_csv_fail_memory(const char* path, ItmError* error)
+{
+    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
+}
+
+bool itm_csv_take_separator(ItmCsv* csv)
+{
+    if (*csv->at == ',') {
+        csv->at++;
         return true;
     }
-    if (**at == '\r') {
-        (*at)++;
+    if (*csv->at == '\r') {
+        csv->at++;
     }
-    if (**at == '\n') {
-        (*at)++;
+    if (*csv->at == '\n') {
+        csv->at++;
     }
     return false;
 }
@@ -66,13 +80,13 @@ static char* take_quoted(char** text, size_t* length)
     return from;
 }
 
-char* itm_csv_take_field(char** at, size_t* length)
+char* itm_csv_take_field(ItmCsv* csv, size_t* length)
 {
-    if (**at == '"') {
-        return take_quoted(at, length);
+    if (*csv->at == '"') {
+        return take_quoted(&csv->at, length);
     }
-    char* from = *at;
+    char* from = csv->at;
     *length = strcspn(from, ",\r\n");
-    *at += *length;
+    csv->at += *length;
     return from;
 }

@@ -1,5 +1,6 @@
 #include "io/document.h"
 
+#include "base/error.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -8,40 +9,14 @@
 
 // ---------------------------------------------------------------------------- memory
 
-#define BLOCK_BYTES ((size_t)64 << 10)
-
-struct ItmBlock {
-    ItmBlock* next;
-    size_t size, used;
-    max_align_t bytes[];
-};
-
 void* itm_document_take(ItmDocument* doc, size_t size)
 {
-    size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-    ItmBlock* block = doc->blocks;
-    if (block == NULL || block->size - block->used < size) {
-        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-        block = calloc(1, sizeof *block + room);
-        if (block == NULL) {
-            return NULL;
-        }
-        block->size = room;
-        block->next = doc->blocks;
-        doc->blocks = block;
-    }
-    void* taken = (char*)block->bytes + block->used;
-    block->used += size;
-    return taken;
+    return itm_owned_take(&doc->owned, 1, size);
 }
 
 void itm_document_free(ItmDocument* doc)
 {
-    while (doc->blocks != NULL) {
-        ItmBlock* next = doc->blocks->next;
-        free(doc->blocks);
-        doc->blocks = next;
-    }
+    itm_owned_free(&doc->owned);
     *doc = (ItmDocument){0};
 }
 
@@ -52,9 +27,7 @@ void itm_node_locate(const ItmNode* node, size_t offset, ItmError* error)
     if (error == NULL || node == NULL) {
         return;
     }
-    snprintf(error->file, sizeof error->file, "%s", node->source);
-    error->line = node->line;
-    error->column = node->column;
+    itm_error_locate(error, node->source, node->line, node->column);
     if (node->kind == ITM_NODE_SCALAR && node->is_exact && offset <= node->length) {
         error->column += (int)itm_utf8_count(node->text, offset);
     }

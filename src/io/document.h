@@ -6,6 +6,7 @@
 #ifndef ITM_IO_DOCUMENT_H
 #define ITM_IO_DOCUMENT_H
 
+#include "base/owned.h"
 #include "interim/base.h"
 
 #define ITM_DOCUMENT_MAX_BYTES (16u << 20) // of one file
@@ -39,12 +40,10 @@ struct ItmItem {
     ItmItem* next;
 };
 
-typedef struct ItmBlock ItmBlock;
-
 // Owns all nodes and texts. All zero is an empty document.
 typedef struct ItmDocument {
     ItmNode* root; // NULL: nothing was read
-    ItmBlock* blocks;
+    ItmOwned owned;
 } ItmDocument;
 
 void itm_document_free(ItmDocument* doc);

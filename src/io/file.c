@@ -194,9 +194,7 @@ static ItmStatus fail_reading(ItmError* error, const char* path, const char* why
 {
     ItmStatus status =
         itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", path);
-    }
+    itm_error_locate(error, path, 0, 0);
     return status;
 }
 

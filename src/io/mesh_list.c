@@ -1,5 +1,7 @@
 #include "io/mesh_list.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 
 // ---------------------------------------------------------------------------- lists
@@ -43,4 +45,20 @@ bool itm_mesh_list_add_triangle(ItmMeshList* list, int a, int b, int c)
     t[1] = b;
     t[2] = c;
     return true;
+}
+
+ItmStatus itm_mesh_list_parse_vertex(ItmMeshList* list, ItmWords* text, ItmError* error)
+{
+    double x[3];
+    for (int k = 0; k < 3; k++) {
+        ItmWord word = itm_words_next(text);
+        if (!itm_word_to_real(&x[k], word)) {
+            return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
+                                 (int)(word.length < 40 ? word.length : 40), word.start);
+        }
+    }
+    if (!itm_mesh_list_add_vertex(list, (ItmVec3){x[0], x[1], x[2]})) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the mesh");
+    }
+    return ITM_OK;
 }

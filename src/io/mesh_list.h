@@ -14,4 +14,7 @@ typedef struct ItmMeshList {
 bool itm_mesh_list_add_vertex(ItmMeshList* list, ItmVec3 p);
 bool itm_mesh_list_add_triangle(ItmMeshList* list, int a, int b, int c);
 
+// Add the vertex whose three coordinates come next.
+ItmStatus itm_mesh_list_parse_vertex(ItmMeshList* list, ItmWords* text, ItmError* error);
+
 #endif

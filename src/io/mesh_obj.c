@@ -7,22 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ItmStatus parse_vertex(ItmMeshList* list, ItmWords* text, ItmError* error)
-{
-    double x[3];
-    for (int k = 0; k < 3; k++) {
-        ItmWord word = itm_words_next(text);
-        if (!itm_word_to_real(&x[k], word)) {
-            return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
-                                 (int)(word.length < 40 ? word.length : 40), word.start);
-        }
-    }
-    if (!itm_mesh_list_add_vertex(list, (ItmVec3){x[0], x[1], x[2]})) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the mesh");
-    }
-    return ITM_OK;
-}
-
 // The vertex of a corner "i", "i/t", "i//n" or "i/t/n": counted from 1, or from the last one backwards.
 static bool parse_index(int* index, ItmWord word, int nvertex)
 {
@@ -70,7 +54,7 @@ ItmStatus itm_mesh_parse_obj(ItmMesh* mesh, const char* bytes, size_t length, co
     do {
         ItmWord word = itm_words_next(&text);
         if (itm_word_is(word, "v")) {
-            status = parse_vertex(&list, &text, error);
+            status = itm_mesh_list_parse_vertex(&list, &text, error);
         } else if (itm_word_is(word, "f")) {
             status = parse_face(&list, &text, error);
         }

@@ -31,9 +31,7 @@ static double read_f32(const char* p)
 static ItmStatus fail_at_byte(ItmError* error, const char* name, ItmStatus status, const char* what, size_t byte)
 {
     itm_error_set(error, status, __func__, NULL, "%s at byte %zu", what, byte);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", name);
-    }
+    itm_error_locate(error, name, 0, 0);
     return status;
 }
 
@@ -61,22 +59,6 @@ static ItmStatus parse_binary(ItmMeshList* list, const char* bytes, uint32_t cou
 
 // ---------------------------------------------------------------------------- text
 
-static ItmStatus parse_corner(ItmMeshList* list, ItmWords* text, ItmError* error)
-{
-    double x[3];
-    for (int k = 0; k < 3; k++) {
-        ItmWord word = itm_words_next(text);
-        if (!itm_word_to_real(&x[k], word)) {
-            return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
-                                 (int)(word.length < 40 ? word.length : 40), word.start);
-        }
-    }
-    if (!itm_mesh_list_add_vertex(list, (ItmVec3){x[0], x[1], x[2]})) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the mesh");
-    }
-    return ITM_OK;
-}
-
 // facet, outer loop and solid lines carry nothing we need; only the count of corners a facet is checked.
 static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
 {
@@ -85,7 +67,7 @@ static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
     do {
         ItmWord word = itm_words_next(text);
         if (itm_word_is(word, "vertex")) {
-            ItmStatus status = parse_corner(list, text, error);
+            ItmStatus status = itm_mesh_list_parse_vertex(list, text, error);
             if (status != ITM_OK) {
                 return status;
             }
@@ -125,12 +107,9 @@ ItmStatus itm_mesh_parse_stl(ItmMesh* mesh, const char* bytes, size_t length, co
     if (!has_size && has_word) {
         status = parse_text(&list, &text, error);
     } else if (length < HEADER + 4 || length < wanted) {
-        itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
-                      "a binary STL file of %u triangles has %zu bytes, this one %zu", count, wanted, length);
-        if (error != NULL) {
-            snprintf(error->file, sizeof error->file, "%s", name);
-        }
-        status = ITM_ERR_INPUT;
+        status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
+                               "a binary STL file of %u triangles has %zu bytes, this one %zu", count, wanted, length);
+        itm_error_locate(error, name, 0, 0);
     } else if (count > ITM_MESH_MAX_TRIANGLES) {
         status = fail_at_byte(error, name, ITM_ERR_INPUT, "too many triangles", HEADER);
     } else {

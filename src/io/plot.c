@@ -312,7 +312,8 @@ void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, con
     }
 }
 
-void itm_plot_add_png(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options)
+// Two pixels a unit.
+static void add_png(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options)
 {
     int height = (int)ceil(measure_panels(panels, npanel, options));
     ItmCanvas canvas = itm_canvas_begin_png(options->width, height, 2);
@@ -472,7 +473,7 @@ ItmStatus itm_plot_write(const char* path, const ItmReportRun* runs, int nrun, c
         int npanel = fill_panels(panels, &sheet, runs, nrun, columns, ncolumn, options->width);
         text.has_failed = sheet.has_failed;
         if (!text.has_failed && is_png) {
-            itm_plot_add_png(&text, panels, npanel, options);
+            add_png(&text, panels, npanel, options);
         } else if (!text.has_failed) {
             itm_plot_add_svg(&text, panels, npanel, options, false);
         }

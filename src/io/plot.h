@@ -32,9 +32,8 @@ typedef struct ItmPlotOptions {
 // 720 x 260 a panel, "time, s", all of it.
 ItmPlotOptions itm_default_plot_options(void);
 
-// Panels as an SVG picture (is_inline: inside a page), or as a PNG file with two pixels a unit.
+// Panels as an SVG picture; is_inline: inside a page.
 void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options, bool is_inline);
-void itm_plot_add_png(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options);
 
 // A panel of `count` columns of the first run from `first` on, the other runs' columns of the same names dashed, as a
 // picture for a page.

@@ -71,6 +71,22 @@ static void read_torque(ItmReader* r, const ItmItem* item)
 
 // ---------------------------------------------------------------------------- springs
 
+// The ends of an element between two points.
+typedef struct Ends {
+    const ItmNode *bodies, *point_a, *point_b, *at_a, *at_b;
+} Ends;
+
+static void read_ends(ItmReader* r, const ItmNode* key, const char* what, Ends ends, int* body_a, ItmVec3* point_a,
+                      int* body_b, ItmVec3* point_b)
+{
+    itm_reader_require(r, key, ends.bodies, what, "bodies");
+    itm_reader_get_bodies(r, ends.bodies, body_a, body_b);
+    if (r->status == ITM_OK) {
+        *point_a = itm_reader_get_point(r, *body_a, ends.point_a, ends.at_a);
+        *point_b = itm_reader_get_point(r, *body_b, ends.point_b, ends.at_b);
+    }
+}
+
 static void read_spring(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, STIFFNESS, DAMPING, LENGTH, PRELOAD, NKEY };
@@ -78,15 +94,13 @@ static void read_spring(ItmReader* r, const ItmItem* item)
                                            "at_b", "stiffness", "damping", "length",  "preload"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a spring", KEYS, NKEY, v);
-    itm_reader_require(r, item->key, v[BODIES], "a spring", "bodies");
     ItmSpringDef def = itm_default_spring_def();
     def.name = item->key->text;
-    itm_reader_get_bodies(r, v[BODIES], &def.body_a, &def.body_b);
+    const Ends ends = {v[BODIES], v[POINT_A], v[POINT_B], v[AT_A], v[AT_B]};
+    read_ends(r, item->key, "a spring", ends, &def.body_a, &def.point_a, &def.body_b, &def.point_b);
     if (r->status != ITM_OK) {
         return;
     }
-    def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
-    def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
     def.stiffness = itm_reader_get_real(r, v[STIFFNESS], ITM_DIM_STIFFNESS, 0.0);
     def.damping = itm_reader_get_real(r, v[DAMPING], ITM_DIM_DAMPING, 0.0);
     def.preload = itm_reader_get_real(r, v[PRELOAD], ITM_DIM_FORCE, 0.0);
@@ -246,15 +260,13 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
                                            "at_a", "at_b",   "force"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "an actuator", KEYS, NKEY, v);
-    itm_reader_require(r, item->key, v[BODIES], "an actuator", "bodies");
     ItmActuatorDef def = itm_default_actuator_def();
     def.name = item->key->text;
-    itm_reader_get_bodies(r, v[BODIES], &def.body_a, &def.body_b);
+    const Ends ends = {v[BODIES], v[POINT_A], v[POINT_B], v[AT_A], v[AT_B]};
+    read_ends(r, item->key, "an actuator", ends, &def.body_a, &def.point_a, &def.body_b, &def.point_b);
     if (r->status != ITM_OK) {
         return;
     }
-    def.point_a = itm_reader_get_point(r, def.body_a, v[POINT_A], v[AT_A]);
-    def.point_b = itm_reader_get_point(r, def.body_b, v[POINT_B], v[AT_B]);
     def.signal = read_actuator_force(r, v[FORCE], def.name);
     if (r->status != ITM_OK) {
         return;

@@ -98,9 +98,7 @@ ItmStatus itm_results_fail_io(ItmError* error, const char* function, const char*
     ItmStatus status =
         itm_error_set(error, ITM_ERR_IO, function, NULL, "cannot %s '%s': %s", verb, path,
                       code > 0 ? strerror(code) : "the file system gave no reason");
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", path);
-    }
+    itm_error_locate(error, path, 0, 0);
     return status;
 }
 

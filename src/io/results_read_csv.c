@@ -17,28 +17,10 @@
 #define MOST_COLUMNS 100000
 
 typedef struct Reader {
-    const char* path;
-    char* at;         // what comes next, in the whole file with a zero byte behind it
-    char* end;        // that byte
+    ItmCsv csv;
+    const char* end;  // the zero byte behind the whole file
     size_t capacity;  // rows in table->values
-    int line;
 } Reader;
-
-static ItmStatus fail(const Reader* r, int column, ItmError* error, const char* what)
-{
-    ItmStatus status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "%s", what);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", r->path);
-        error->line = r->line;
-        error->column = column;
-    }
-    return status;
-}
-
-static ItmStatus fail_memory(const char* path, ItmError* error)
-{
-    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
-}
 
 // ---------------------------------------------------------------------------- rows
 
@@ -46,18 +28,18 @@ static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
 {
     do {
         size_t length = 0;
-        char* name = itm_csv_take_field(&r->at, &length);
+        char* name = itm_csv_take_field(&r->csv, &length);
         if (length == 0) {
-            return fail(r, table->ncolumn + 1, error, "expected a name in the header line");
+            return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "expected a name in the header line");
         }
         if (table->ncolumn == MOST_COLUMNS) {
-            return fail(r, table->ncolumn + 1, error, "there are too many columns");
+            return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "there are too many columns");
         }
         if (!itm_table_add_column(table, name, length)) {
-            return fail_memory(r->path, error);
+            return itm_csv_fail_memory(r->csv.path, error);
         }
-    } while (itm_csv_take_separator(&r->at));
-    r->line++;
+    } while (itm_csv_take_separator(&r->csv));
+    r->csv.line++;
     return ITM_OK;
 }
 
@@ -79,43 +61,43 @@ static bool reserve_row(Reader* r, ItmTable* table)
 static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
 {
     if (!reserve_row(r, table)) {
-        return fail_memory(r->path, error);
+        return itm_csv_fail_memory(r->csv.path, error);
     }
     double* row = table->values + (size_t)table->nrow * (size_t)table->ncolumn;
     for (int i = 0; i < table->ncolumn; i++) {
-        r->at += strspn(r->at, " \t");
-        char* end = r->at;
-        if (strchr("\r\n", *r->at) == NULL) {
-            row[i] = strtod(r->at, &end);
+        r->csv.at += strspn(r->csv.at, " \t");
+        char* end = r->csv.at;
+        if (strchr("\r\n", *r->csv.at) == NULL) {
+            row[i] = strtod(r->csv.at, &end);
         }
-        if (end == r->at) {
-            return fail(r, i + 1, error, "expected a number");
+        if (end == r->csv.at) {
+            return itm_csv_fail(&r->csv, i + 1, error, "expected a number");
         }
-        r->at = end + strspn(end, " \t");
-        if (strchr(",\r\n", *r->at) == NULL) {
-            return fail(r, i + 1, error, "expected a comma or the end of the line behind a number");
+        r->csv.at = end + strspn(end, " \t");
+        if (strchr(",\r\n", *r->csv.at) == NULL) {
+            return itm_csv_fail(&r->csv, i + 1, error, "expected a comma or the end of the line behind a number");
         }
-        bool has_more = itm_csv_take_separator(&r->at);
+        bool has_more = itm_csv_take_separator(&r->csv);
         if (has_more != (i + 1 < table->ncolumn)) {
-            return fail(r, i + 1, error, "this row has not as many fields as the header line");
+            return itm_csv_fail(&r->csv, i + 1, error, "this row has not as many fields as the header line");
         }
     }
     table->nrow++;
-    r->line++;
+    r->csv.line++;
     return ITM_OK;
 }
 
 static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
 {
-    if (strncmp(r->at, "\xef\xbb\xbf", 3) == 0) {  // byte order mark
-        r->at += 3;
+    if (strncmp(r->csv.at, "\xef\xbb\xbf", 3) == 0) {  // byte order mark
+        r->csv.at += 3;
     }
     ItmStatus status = read_header(r, table, error);
-    while (status == ITM_OK && r->at[strspn(r->at, "\r\n")] != '\0') {
+    while (status == ITM_OK && r->csv.at[strspn(r->csv.at, "\r\n")] != '\0') {
         status = read_row(r, table, error);
     }
-    r->at += strspn(r->at, "\r\n");
-    return status == ITM_OK && r->at < r->end ? fail(r, 1, error, "there is a zero byte") : status;
+    r->csv.at += strspn(r->csv.at, "\r\n");
+    return status == ITM_OK && r->csv.at < r->end ? itm_csv_fail(&r->csv, 1, error, "there is a zero byte") : status;
 }
 
 // ---------------------------------------------------------------------------- side file
@@ -198,7 +180,7 @@ static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* erro
 {
     char* path = itm_results_replace_ending(csv_path, ".json");
     if (path == NULL) {
-        return fail_memory(csv_path, error);
+        return itm_csv_fail_memory(csv_path, error);
     }
     struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
     struct fy_document* document =
@@ -209,14 +191,14 @@ static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* erro
         is_copied = describe(table, fy_document_root(document));
         fy_document_destroy(document);
     }
-    return is_copied ? ITM_OK : fail_memory(csv_path, error);
+    return is_copied ? ITM_OK : itm_csv_fail_memory(csv_path, error);
 }
 
 // ---------------------------------------------------------------------------- reader
 
 ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error)
 {
-    Reader r = {.path = path, .at = text, .end = text + length, .line = 1};
+    Reader r = {.csv = {path, text, 1}, .end = text + length};
     locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c_locale);
     ItmStatus status = read_table(&r, table, error);

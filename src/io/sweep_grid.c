@@ -1,6 +1,5 @@
 #include "io/sweep_grid.h"
 
-#include "base/error.h"
 #include "io/csv.h"
 #include "io/results.h"
 
@@ -10,28 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Reader {
-    const char* path;
-    char* at;
-    int line;
-} Reader;
-
-static ItmStatus fail(const Reader* r, int column, ItmError* error, const char* what)
-{
-    ItmStatus status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "%s", what);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", r->path);
-        error->line = r->line;
-        error->column = column;
-    }
-    return status;
-}
-
-static ItmStatus fail_memory(const Reader* r, ItmError* error)
-{
-    return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", r->path);
-}
 
 static bool append(char*** texts, long* count, const char* text, size_t length)
 {
@@ -47,22 +24,22 @@ static bool append(char*** texts, long* count, const char* text, size_t length)
     return (*texts)[(*count)++] != NULL;
 }
 
-static ItmStatus read_line(Reader* r, char*** texts, long* count, int* nfield, ItmError* error)
+static ItmStatus read_line(ItmCsv* r, char*** texts, long* count, int* nfield, ItmError* error)
 {
     *nfield = 0;
     do {
         size_t length = 0;
-        char* field = itm_csv_take_field(&r->at, &length);
+        char* field = itm_csv_take_field(r, &length);
         if (!append(texts, count, field, length)) {
-            return fail_memory(r, error);
+            return itm_csv_fail_memory(r->path, error);
         }
         (*nfield)++;
-    } while (itm_csv_take_separator(&r->at));
+    } while (itm_csv_take_separator(r));
     r->line++;
     return ITM_OK;
 }
 
-static ItmStatus read_grid(ItmSweepGrid* g, Reader* r, ItmError* error)
+static ItmStatus read_grid(ItmSweepGrid* g, ItmCsv* r, ItmError* error)
 {
     long nname = 0, ncell = 0;
     int nfield = 0;
@@ -76,13 +53,13 @@ static ItmStatus read_grid(ItmSweepGrid* g, Reader* r, ItmError* error)
             while (ncell > g->nrow * g->ncolumn) {
                 free(g->cells[--ncell]);
             }
-            return fail(r, nfield, error, "this row has not as many fields as the header line");
+            return itm_csv_fail(r, nfield, error, "this row has not as many fields as the header line");
         }
     }
     g->nkey = itm_sweep_grid_find(g, "verdict");
     if (status == ITM_OK && g->nkey < 1) {
         r->line = 1;
-        return fail(r, 1, error, "this is not the table of a sweep: there is no column 'verdict' behind swept keys");
+        return itm_csv_fail(r, 1, error, "this is not the table of a sweep: there is no column 'verdict' behind swept keys");
     }
     return status;
 }
@@ -95,7 +72,7 @@ ItmStatus itm_sweep_grid_read(ItmSweepGrid* g, const char* path, ItmError* error
     if (text == NULL) {
         return itm_results_fail_io(error, __func__, "read", path, errno);
     }
-    Reader r = {path, text, 1};
+    ItmCsv r = {path, text, 1};
     ItmStatus status = read_grid(g, &r, error);
     free(text);
     if (status != ITM_OK) {
@@ -123,7 +100,7 @@ bool itm_sweep_grid_is_one(const char* path)
     size_t size = 0;
     long nname = 0;
     char* text = itm_results_format(path) == 'c' ? itm_csv_read_file(path, &size) : NULL;
-    Reader r = {path, text, 1};
+    ItmCsv r = {path, text, 1};
     bool is_one = text != NULL && read_line(&r, &g.names, &nname, &g.ncolumn, NULL) == ITM_OK &&
                   itm_sweep_grid_find(&g, "verdict") > 0;
     itm_sweep_grid_free(&g);

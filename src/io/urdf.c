@@ -59,17 +59,11 @@ static void fail(Parser* p, int line, const char* format, ...)
     if (p->status != ITM_OK) {
         return;
     }
-    char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    p->status = itm_error_set_list(p->error, ITM_ERR_INPUT, "itm_urdf_parse", NULL, format, arguments);
     va_end(arguments);
-    p->status = itm_error_set(p->error, ITM_ERR_INPUT, "itm_urdf_parse", NULL, "%s", message);
-    if (p->error != NULL) {
-        snprintf(p->error->file, sizeof p->error->file, "%s", p->path);
-        p->error->line = line > 0 ? line : 1;
-        p->error->column = 1;
-    }
+    itm_error_locate(p->error, p->path, line > 0 ? line : 1, 1);
 }
 
 static void fail_memory(Parser* p)

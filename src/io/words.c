@@ -77,16 +77,11 @@ bool itm_word_to_real(double* value, ItmWord word)
 
 ItmStatus itm_words_fail(ItmError* error, const ItmWords* text, const char* format, ...)
 {
-    char message[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    itm_error_set_list(error, ITM_ERR_INPUT, __func__, NULL, format, arguments);
     va_end(arguments);
-    itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "%s", message);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", text->name);
-        error->line = text->line;
-    }
+    itm_error_locate(error, text->name, text->line, 0);
     return ITM_ERR_INPUT;
 }
 
@@ -95,9 +90,7 @@ ItmStatus itm_words_fail(ItmError* error, const ItmWords* text, const char* form
 static ItmStatus fail_file(ItmError* error, const char* path, const char* why)
 {
     itm_error_set(error, ITM_ERR_IO, __func__, NULL, "cannot read %s: %s", path, why);
-    if (error != NULL) {
-        snprintf(error->file, sizeof error->file, "%s", path);
-    }
+    itm_error_locate(error, path, 0, 0);
     return ITM_ERR_IO;
 }
 

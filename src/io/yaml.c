@@ -52,12 +52,10 @@ static void refuse(Loader* l, const char* format, ...)
     if (l->status != ITM_OK) {
         return;
     }
-    char message[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    l->status = itm_error_set_list(l->error, ITM_ERR_INPUT, "itm_yaml_parse", NULL, format, arguments);
     va_end(arguments);
-    l->status = itm_error_set(l->error, ITM_ERR_INPUT, "itm_yaml_parse", NULL, "%s", message);
     const ItmNode here = {
         .kind = ITM_NODE_MAP, .line = l->line, .column = l->column, .source = l->source};
     itm_node_locate(&here, 0, l->error);

@@ -94,7 +94,7 @@ size_t itm_mlcp_workspace_measure(const ItmMlcpCapacity* capacity)
 {
     ItmMlcpWorkspace ws = {.capacity = *capacity};
     lay_out(&ws);
-    return sizeof ws + ws.arena.high_water;
+    return sizeof ws + ws.arena.used;
 }
 
 ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,

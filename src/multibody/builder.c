@@ -1,7 +1,6 @@
 #include "multibody/builder.h"
 
-#include "base/error.h"
-#include "base/list.h"
+#include "base/adding.h"
 #include "math/vec.h"
 #include "multibody/signal.h"
 
@@ -145,35 +144,12 @@ void itm_builder_destroy(ItmBuilder* b)
 
 // ---------------------------------------------------------------------------- adding
 
-// Keep the element that was just appended, or take it back if its name was refused.
-static ItmStatus settle(ItmStatus status, int* count, int* id)
-{
-    if (status != ITM_OK) {
-        (*count)--;
-    } else if (id != NULL) {
-        *id = *count - 1;
-    }
-    return status;
-}
-
 // Append a checked definition and register its name.
-#define ADD(list, element, def)                                                                    \
-    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                     \
-                        : settle(take_name(b, element, &(list).items[(list).count - 1].name,       \
-                                           (list).count - 1, error),                               \
-                                 &(list).count, id))
-
-// Return from an add function unless its arguments are there and the definition passes its check.
-#define REQUIRE(check)                                                                             \
-    do {                                                                                           \
-        if (b == NULL || def == NULL) {                                                            \
-            return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL"); \
-        }                                                                                          \
-        ItmStatus check_status = (check);                                                          \
-        if (check_status != ITM_OK) {                                                              \
-            return check_status;                                                                   \
-        }                                                                                          \
-    } while (0)
+#define ADD(list, element, def)                                                                               \
+    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                       \
+                                 : itm_settle(take_name(b, element, &(list).items[(list).count - 1].name,     \
+                                                        (list).count - 1, error),                             \
+                                              &(list).count, id))
 
 static ItmPose normalized(ItmPose pose)
 {
@@ -197,8 +173,8 @@ static void* copy_array(const void* items, int count, size_t size, bool* ok)
 
 ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
-    REQUIRE(itm_signal_def_check(def, error));
+    ITM_REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
+    ITM_REQUIRE(itm_signal_def_check(def, error));
     ItmSignalDef copy;
     if (!itm_signal_def_copy(&copy, def)) {
         return out_of_memory(error);
@@ -212,7 +188,7 @@ ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id
 
 ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_body_def_check(def, error));
+    ITM_REQUIRE(itm_body_def_check(def, error));
     ItmBodyDef copy = *def;
     copy.pose = def->has_pose ? normalized(def->pose) : itm_pose_identity();
     return ADD(b->bodies, ITM_ELEMENT_BODY, copy);
@@ -257,7 +233,7 @@ ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef
 
 ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_joint_def_check(b, def, error));
+    ITM_REQUIRE(itm_joint_def_check(b, def, error));
     ItmJointDef copy = *def;
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
@@ -275,13 +251,13 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
 
 ItmStatus itm_builder_add_coupling(ItmBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_coupling_def_check(b, def, error));
+    ITM_REQUIRE(itm_coupling_def_check(b, def, error));
     return ADD(b->couplings, ITM_ELEMENT_COUPLING, *def);
 }
 
 ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_motion_def_check(b, def, error));
+    ITM_REQUIRE(itm_motion_def_check(b, def, error));
     ItmStatus status = ADD(b->motions, ITM_ELEMENT_MOTION, *def);
     if (status == ITM_OK && def->kind != ITM_MOTION_FORCE) {
         b->driven.items[def->joint] |= 1u << def->direction;
@@ -291,31 +267,31 @@ ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def, int* id
 
 ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_load_def_check(b, def, error));
+    ITM_REQUIRE(itm_load_def_check(b, def, error));
     return ADD(b->loads, ITM_ELEMENT_LOAD, *def);
 }
 
 ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_spring_def_check(b, def, error));
+    ITM_REQUIRE(itm_spring_def_check(b, def, error));
     return ADD(b->springs, ITM_ELEMENT_SPRING, *def);
 }
 
 ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_joint_spring_def_check(b, def, error));
+    ITM_REQUIRE(itm_joint_spring_def_check(b, def, error));
     return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
 }
 
 ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_servo_def_check(b, def, error));
+    ITM_REQUIRE(itm_servo_def_check(b, def, error));
     return ADD(b->servos, ITM_ELEMENT_SERVO, *def);
 }
 
 ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_bushing_def_check(b, def, error));
+    ITM_REQUIRE(itm_bushing_def_check(b, def, error));
     ItmBushingDef copy = *def;
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
@@ -324,13 +300,13 @@ ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* 
 
 ItmStatus itm_builder_add_point(ItmBuilder* b, const ItmPointDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_point_def_check(b, def, error));
+    ITM_REQUIRE(itm_point_def_check(b, def, error));
     return ADD(b->points, ITM_ELEMENT_POINT, *def);
 }
 
 ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_actuator_def_check(b, def, error));
+    ITM_REQUIRE(itm_actuator_def_check(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
 }
 
@@ -338,13 +314,13 @@ ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int
 
 ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_latch_def_check(b, def, error));
+    ITM_REQUIRE(itm_latch_def_check(b, def, error));
     return ADD(b->latches, ITM_ELEMENT_LATCH, *def);
 }
 
 ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error)
 {
-    REQUIRE(itm_event_def_check(b, def, error));
+    ITM_REQUIRE(itm_event_def_check(b, def, error));
     return ITM_LIST_APPEND(b->events, *def) ? ITM_OK : out_of_memory(error);
 }
 
@@ -352,20 +328,20 @@ ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError*
 
 ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContactOptions* def, ItmError* error)
 {
-    REQUIRE(itm_contact_options_check(def, error));
+    ITM_REQUIRE(itm_contact_options_check(def, error));
     b->contact = *def;
     return ITM_OK;
 }
 
 ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_material_def_check(def, error));
+    ITM_REQUIRE(itm_material_def_check(def, error));
     return ADD(b->materials, ITM_ELEMENT_MATERIAL, *def);
 }
 
 ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
 {
-    REQUIRE(itm_material_pair_def_check(b, def, error));
+    ITM_REQUIRE(itm_material_pair_def_check(b, def, error));
     return ITM_LIST_APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
 }
 
@@ -382,7 +358,7 @@ static ItmColliderDef copy_collider(const ItmColliderDef* def, bool* ok)
 
 ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_collider_def_check(b, def, error));
+    ITM_REQUIRE(itm_collider_def_check(b, def, error));
     bool ok = true;
     ItmColliderDef copy = copy_collider(def, &ok);
     ItmStatus status = ok ? ADD(b->colliders, ITM_ELEMENT_COLLIDER, copy) : out_of_memory(error);
@@ -394,7 +370,7 @@ ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int
 
 ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
 {
-    REQUIRE(itm_collider_def_check(b, def, error));
+    ITM_REQUIRE(itm_collider_def_check(b, def, error));
     bool ok = true;
     ItmColliderDef copy = copy_collider(def, &ok);
     copy.name = NULL;
@@ -407,19 +383,19 @@ ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmEr
 
 ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_gap_def_check(b, def, error));
+    ITM_REQUIRE(itm_gap_def_check(b, def, error));
     return ADD(b->gaps, ITM_ELEMENT_GAP, *def);
 }
 
 ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_limit_def_check(b, def, error));
+    ITM_REQUIRE(itm_limit_def_check(b, def, error));
     return ADD(b->limits, ITM_ELEMENT_LIMIT, *def);
 }
 
 ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error)
 {
-    REQUIRE(itm_joint_friction_def_check(b, def, error));
+    ITM_REQUIRE(itm_joint_friction_def_check(b, def, error));
     return ADD(b->joint_frictions, ITM_ELEMENT_JOINT_FRICTION, *def);
 }
 

@@ -140,7 +140,7 @@ size_t itm_data_measure(const ItmModel* m)
         ItmMlcpCapacity capacity = get_mlcp_capacity(&b);
         workspace = itm_mlcp_workspace_measure(&capacity);
     }
-    return sizeof d + d.arena.high_water + workspace;
+    return sizeof d + d.arena.used + workspace;
 }
 
 static ItmStatus create_workspace(ItmBounded* b, ItmError* error)

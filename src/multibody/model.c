@@ -11,40 +11,21 @@
 
 void* itm_model_take(ItmModel* m, size_t count, size_t size)
 {
-    if (m->nowned == m->owned_capacity) {
-        int capacity = m->owned_capacity > 0 ? 2 * m->owned_capacity : 64;
-        void** owned = realloc(m->owned, sizeof(void*) * (size_t)capacity);
-        if (owned == NULL) {
-            return NULL;
-        }
-        m->owned = owned;
-        m->owned_capacity = capacity;
-    }
-    void* block = calloc(count > 0 ? count : 1, size);
-    if (block != NULL) {
-        m->owned[m->nowned++] = block;
-    }
-    return block;
+    return itm_owned_take(&m->owned, count, size);
 }
 
 char* itm_model_take_string(ItmModel* m, const char* text)
 {
-    size_t length = strlen(text) + 1;
-    char* copy = itm_model_take(m, length, 1);
-    if (copy != NULL) {
-        memcpy(copy, text, length);
-    }
-    return copy;
+    return itm_owned_copy_string(&m->owned, text);
 }
 
 char* itm_model_format(ItmModel* m, const char* format, ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    char* text = itm_owned_format(&m->owned, format, arguments);
     va_end(arguments);
-    return itm_model_take_string(m, text);
+    return text;
 }
 
 void itm_multibody_destroy(ItmModel* m)
@@ -53,10 +34,7 @@ void itm_multibody_destroy(ItmModel* m)
         return;
     }
     itm_blocks_free(&m->pattern);
-    for (int i = 0; i < m->nowned; i++) {
-        free(m->owned[i]);
-    }
-    free(m->owned);
+    itm_owned_free(&m->owned);
     free(m);
 }
 

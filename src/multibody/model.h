@@ -10,6 +10,7 @@
 #ifndef ITM_MULTIBODY_MODEL_H
 #define ITM_MULTIBODY_MODEL_H
 
+#include "base/owned.h"
 #include "interim/contact.h"
 #include "interim/data.h"
 #include "interim/model.h"
@@ -347,8 +348,7 @@ struct ItmModel {
     int*        output_hash;  // open addressing by name                    (noutput_hash)
     int         noutput_hash;
 
-    void**      owned;        // every allocation of the model, freed with it   (nowned)
-    int         nowned, owned_capacity;
+    ItmOwned    owned;        // memory of all of the above
     ItmModelInfo info;
 };
 // clang-format on

@@ -1,28 +1,23 @@
 // Looking at a RIM: its spectrum.
 #include "rim/rim.h"
 
-#include <lapacke.h>
+#include "math/eigen.h"
+
 #include <math.h>
 #include <string.h>
 
 #define RANK_TOLERANCE 1e-12
 
-bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
-                              double* scratch)
-{
-    return itm_mobility_compute_spectrum(rim->W, rim->n, spectrum, value, vector, M_eff, scratch);
-}
-
 bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
                                    double* M_eff, double* scratch)
 {
-    double *V = scratch, *e = scratch + n * n;
+    double *V = scratch, *e = V + n * n, *work = e + n;
     *spectrum = (ItmRimSpectrum){.condition = 1.0};
     if (n == 0) {
         return true;
     }
     memcpy(V, W, sizeof(double) * (size_t)(n * n));
-    if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', n, V, n, e) != 0) {
+    if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
         return false;
     }
     double least = RANK_TOLERANCE * e[n - 1];
@@ -33,14 +28,14 @@ bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spect
     for (int i = 0; M_eff != NULL && i < n * n; i++) {
         M_eff[i] = 0.0;
         for (int k = 0; k < n; k++) {
-            M_eff[i] += e[k] > least ? V[i / n * n + k] * V[i % n * n + k] / e[k] : 0.0;
+            M_eff[i] += e[k] > least ? V[k * n + i / n] * V[k * n + i % n] / e[k] : 0.0;
         }
     }
     if (value != NULL) {
         memcpy(value, e, sizeof(double) * (size_t)n);
     }
-    if (vector != NULL) {
-        memcpy(vector, V, sizeof(double) * (size_t)(n * n));
+    for (int i = 0; vector != NULL && i < n * n; i++) {
+        vector[i] = V[i % n * n + i / n];
     }
     return true;
 }

@@ -1,9 +1,9 @@
 #include "rim/join.h"
 
 #include "base/error.h"
+#include "math/eigen.h"
 #include "rim/ride.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     join->G_inv = ITM_TAKE(arena, double, nlink * nlink);
     join->F = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
     join->B = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
-    join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 5));
+    join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 3));
     double** reals[] = {&join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nlink);
@@ -176,8 +176,7 @@ static bool invert(ItmRimJoin* join)
     for (int i = 0; i < n * n; i++) {
         V[i] = join->G[i] * scale[i / n] * scale[i % n];
     }
-    // symmetric: by columns is by rows, and eigenvector k comes in row k
-    if (n > 0 && LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', n, V, n, e, work, 3 * n) != 0) {
+    if (itm_eigen_symmetric_in(V, e, n, work) != ITM_OK) {
         return false;
     }
     memset(join->G_inv, 0, sizeof(double) * (size_t)(n * n));

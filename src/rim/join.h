@@ -44,7 +44,7 @@ typedef struct ItmRimJoin {
     double* B;               //
     double *w_f, *a_f;       // G+ times them                                           (nlink)
     double *P0, *P1;         // impulse and moment on side a over the macro step        (nlink)     N s
-    double* scratch;         // eigenvalues                                             (nlink (nlink + 5))
+    double* scratch;         // eigenvalues                                             (nlink (nlink + 3))
 } ItmRimJoin;
 // clang-format on
 

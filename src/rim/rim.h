@@ -214,12 +214,11 @@ typedef struct ItmRimSpectrum {
     double condition;     // largest over smallest; INFINITY where the rank is less than n
 } ItmRimSpectrum;
 
+#define ITM_SPECTRUM_SCRATCH(n) ((n) * ((n) + 2))
+
 // Of a mobility W (n x n). value (n) ascending, vector (n x n) columns, M_eff (n x n) pseudo-inverse; each may be NULL.
-// scratch (n (n + 1)). False: LAPACK found no eigenvalues (W is not finite).
+// scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is not finite).
 bool itm_mobility_compute_spectrum(const double* W, int n, ItmRimSpectrum* spectrum, double* value, double* vector,
                                    double* M_eff, double* scratch);
-// Of rim->W.
-bool itm_rim_compute_spectrum(const ItmRim* rim, ItmRimSpectrum* spectrum, double* value, double* vector, double* M_eff,
-                              double* scratch);
 
 #endif

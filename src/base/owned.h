@@ -1,0 +1,22 @@
+// Memory that a compiled object owns: taken piece by piece while it is built, freed at once with it.
+#ifndef ITM_BASE_OWNED_H
+#define ITM_BASE_OWNED_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct ItmOwnedBlock ItmOwnedBlock;
+
+// All zero is empty.
+typedef struct ItmOwned {
+    ItmOwnedBlock* blocks;
+} ItmOwned;
+
+// Zeroed memory for `count` elements of `size` bytes; NULL without memory.
+void* itm_owned_take(ItmOwned* owned, size_t count, size_t size);
+char* itm_owned_copy_string(ItmOwned* owned, const char* text);
+// What vprintf would print.
+char* itm_owned_format(ItmOwned* owned, const char* format, va_list arguments);
+void itm_owned_free(ItmOwned* owned);
+
+#endif
