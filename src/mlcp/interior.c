@@ -6,6 +6,7 @@
 // Mehrotra's predictor and corrector with Nesterov and Todd's scaling W of the cones, W z = W^-1 s = l:
 //     (H + G'W^-2 G) dx = -(H x + b) + G'q,   dz = q - z - W^-2 G dx,   q = W^-1 (l \ (sigma mu e - W^-1 ds_a o W dz_a))
 // A polygon is taken as the disc inscribed in it.
+#include "mlcp/soc.h"
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -18,7 +19,6 @@ static const double LEAST = 1e-24;     // and that cannot be made any smaller
 static const double TO_EDGE = 0.99;   // share of the way to the edge of C
 static const double LARGEST = 1e12;   // of max |b|: x runs away, there is no minimum
 static const double OPEN = 1e-6;      // a contact is open where s is that much smaller than z
-static const double PIVOT_FLOOR = 0.0;
 
 typedef enum Kind {
     FIXED,       // lo = up, or friction without any coefficient: x stays
@@ -44,109 +44,20 @@ typedef struct Interior {
     double size;       // max |b|
 } Interior;
 
-// ---------------------------------------------------------------------------- second-order cones of three rows
+// ---------------------------------------------------------------------------- constraints
 
-typedef struct Soc {
-    double v[3];
-} Soc;
-
-static Soc soc_get(const double* from, const ItmMlcpContact* c)
+// The three rows of a cone.
+static ItmSoc soc_get(const double* from, const ItmMlcpContact* c)
 {
-    return (Soc){{from[c->normal], from[c->tangent[0]], from[c->tangent[1]]}};
+    return (ItmSoc){{from[c->normal], from[c->tangent[0]], from[c->tangent[1]]}};
 }
 
-static void soc_put(double* to, const ItmMlcpContact* c, Soc a)
+static void soc_put(double* to, const ItmMlcpContact* c, ItmSoc a)
 {
     to[c->normal] = a.v[0];
     to[c->tangent[0]] = a.v[1];
     to[c->tangent[1]] = a.v[2];
 }
-
-static double soc_dot(Soc a, Soc b)
-{
-    return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2];
-}
-
-// a_0^2 - |a_1|^2, as a product that keeps its digits near the edge
-static double soc_det(Soc a)
-{
-    double t = hypot(a.v[1], a.v[2]);
-    return (a.v[0] - t) * (a.v[0] + t);
-}
-
-// a o b
-static Soc soc_product(Soc a, Soc b)
-{
-    return (Soc){{soc_dot(a, b), a.v[0] * b.v[1] + b.v[0] * a.v[1], a.v[0] * b.v[2] + b.v[0] * a.v[2]}};
-}
-
-// p with l o p = r
-static Soc soc_divide(Soc l, Soc r)
-{
-    double p = (l.v[0] * r.v[0] - l.v[1] * r.v[1] - l.v[2] * r.v[2]) / soc_det(l);
-    return (Soc){{p, (r.v[1] - p * l.v[1]) / l.v[0], (r.v[2] - p * l.v[2]) / l.v[0]}};
-}
-
-// W = eta (2 v v' - J), v of unit determinant; W^-1 = (2 Jv (Jv)' - J) / eta
-typedef struct Scaling {
-    double eta;
-    Soc v; // square root of the scaling point
-} Scaling;
-
-static Soc soc_flip(Soc a)
-{
-    return (Soc){{a.v[0], -a.v[1], -a.v[2]}};
-}
-
-static Scaling soc_scale(Soc s, Soc z)
-{
-    double det_s = soc_det(s), det_z = soc_det(z), size_s = sqrt(det_s), size_z = sqrt(det_z);
-    Soc w;
-    double along = 0.0;
-    for (int k = 0; k < 3; k++) {
-        along += s.v[k] / size_s * z.v[k] / size_z;
-    }
-    double gamma = sqrt(0.5 * (1.0 + along));
-    for (int k = 0; k < 3; k++) {
-        w.v[k] = 0.5 / gamma * (s.v[k] / size_s + (k == 0 ? 1.0 : -1.0) * z.v[k] / size_z);
-    }
-    // v v-hat' form: W = eta (2 v v' - J) with v = (w + e) / sqrt(2 (w_0 + 1))
-    double f = 1.0 / sqrt(2.0 * (w.v[0] + 1.0));
-    return (Scaling){sqrt(sqrt(det_s / det_z)), {{f * (w.v[0] + 1.0), f * w.v[1], f * w.v[2]}}};
-}
-
-// eta (2 v v'a - J a)
-static Soc soc_reflect(Soc v, double eta, Soc a)
-{
-    double f = 2.0 * soc_dot(v, a);
-    return (Soc){{eta * (f * v.v[0] - a.v[0]), eta * (f * v.v[1] + a.v[1]), eta * (f * v.v[2] + a.v[2])}};
-}
-
-static Soc soc_apply(Scaling W, Soc a)
-{
-    return soc_reflect(W.v, W.eta, a);
-}
-
-static Soc soc_solve(Scaling W, Soc a)
-{
-    return soc_reflect(soc_flip(W.v), 1.0 / W.eta, a);
-}
-
-// Longest step t with s + t ds in the cone; INFINITY: any.
-static double soc_reach(Soc s, Soc ds)
-{
-    double a = soc_dot(ds, soc_flip(ds)), b = soc_dot(s, soc_flip(ds)), c = soc_det(s);
-    double reach = ds.v[0] < 0.0 ? -s.v[0] / ds.v[0] : INFINITY;
-    // a t^2 + 2 b t + c = 0, c > 0: its smallest positive root
-    double root = b * b - a * c;
-    if (root < 0.0 || (a >= 0.0 && b >= 0.0)) {
-        return reach;
-    }
-    double t = b <= 0.0 ? c / (sqrt(root) - b) : -(b + sqrt(root)) / a;
-    return t > 0.0 ? fmin(reach, t) : reach;
-}
-
-// ---------------------------------------------------------------------------- constraints
 
 static bool is_cone(const Interior* p, const ItmMlcpContact* c)
 {
@@ -278,9 +189,9 @@ static void start(Interior* p)
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
         if (is_cone(p, c)) {
-            Soc slack = soc_get(p->s_a, c), z = soc_flip(slack);
+            ItmSoc slack = soc_get(p->s_a, c), z = itm_soc_flip(slack);
             for (int l = 0; l < 3; l++) {
-                z.v[l] *= mu / soc_det(slack);
+                z.v[l] *= mu / itm_soc_det(slack);
             }
             soc_put(p->z_a, c, z);
         }
@@ -311,12 +222,12 @@ static bool factor(Interior* p, ItmMlcpInfo* info)
             F[n * ld + (size_t)t] += c->mu * (a - b);
             F[(size_t)t * ld + n] += c->mu * (a - b);
         } else if (is_cone(p, c)) {
-            Scaling W = soc_scale(soc_get(p->s_a, c), soc_get(p->z_a, c));
+            ItmSocScaling W = itm_soc_scale(soc_get(p->s_a, c), soc_get(p->z_a, c));
             const int rows[3] = {c->normal, c->tangent[0], c->tangent[1]};
             for (int j = 0; j < 3; j++) {
-                Soc e = {{0.0, 0.0, 0.0}};
+                ItmSoc e = {{0.0, 0.0, 0.0}};
                 e.v[j] = j == 0 ? cone_mu(c) : 1.0;
-                Soc column = soc_solve(W, soc_solve(W, e));
+                ItmSoc column = itm_soc_solve(W, itm_soc_solve(W, e));
                 for (int i = 0; i < 3; i++) {
                     F[(size_t)rows[i] * ld + (size_t)rows[j]] += (i == 0 ? cone_mu(c) : 1.0) * column.v[i];
                 }
@@ -330,7 +241,7 @@ static bool factor(Interior* p, ItmMlcpInfo* info)
     }
     info->factorisations++;
     info->work += (double)p->n * p->n * p->n / 6.0 + 3.0 * p->n * p->n;
-    return ws->dense->factor_cholesky(F, s->ld, p->n, PIVOT_FLOOR) == p->n;
+    return ws->dense->factor_cholesky(F, s->ld, p->n, 0.0) == p->n;
 }
 
 // dx, ds, dz for the right sides q
@@ -354,9 +265,9 @@ static void solve(Interior* p)
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
         if (is_cone(p, c)) {
-            Soc z = soc_get(p->z_a, c), q = soc_get(p->q_a, c);
-            Scaling W = soc_scale(soc_get(p->s_a, c), z);
-            Soc pull = soc_solve(W, soc_solve(W, soc_get(p->ds_a, c)));
+            ItmSoc z = soc_get(p->z_a, c), q = soc_get(p->q_a, c);
+            ItmSocScaling W = itm_soc_scale(soc_get(p->s_a, c), z);
+            ItmSoc pull = itm_soc_solve(W, itm_soc_solve(W, soc_get(p->ds_a, c)));
             for (int l = 0; l < 3; l++) {
                 pull.v[l] = q.v[l] - z.v[l] - pull.v[l];
             }
@@ -376,11 +287,11 @@ static void correct(Interior* p, double target)
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
         if (is_cone(p, c)) {
-            Soc slack = soc_get(p->s_a, c);
-            Scaling W = soc_scale(slack, soc_get(p->z_a, c));
-            Soc r = soc_product(soc_solve(W, soc_get(p->ds_a, c)), soc_apply(W, soc_get(p->dz_a, c)));
-            r = (Soc){{target - r.v[0], -r.v[1], -r.v[2]}};
-            soc_put(p->q_a, c, soc_solve(W, soc_divide(soc_solve(W, slack), r)));
+            ItmSoc slack = soc_get(p->s_a, c);
+            ItmSocScaling W = itm_soc_scale(slack, soc_get(p->z_a, c));
+            ItmSoc r = itm_soc_product(itm_soc_solve(W, soc_get(p->ds_a, c)), itm_soc_apply(W, soc_get(p->dz_a, c)));
+            r = (ItmSoc){{target - r.v[0], -r.v[1], -r.v[2]}};
+            soc_put(p->q_a, c, itm_soc_solve(W, itm_soc_divide(itm_soc_solve(W, slack), r)));
         }
     }
 }
@@ -402,8 +313,8 @@ static double find_reach(const Interior* p)
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
         if (is_cone(p, c)) {
-            t = fmin(t, soc_reach(soc_get(p->s_a, c), soc_get(p->ds_a, c)));
-            t = fmin(t, soc_reach(soc_get(p->z_a, c), soc_get(p->dz_a, c)));
+            t = fmin(t, itm_soc_reach(soc_get(p->s_a, c), soc_get(p->ds_a, c)));
+            t = fmin(t, itm_soc_reach(soc_get(p->z_a, c), soc_get(p->dz_a, c)));
         }
     }
     return TO_EDGE * t;
@@ -414,11 +325,16 @@ static double compute_gap(const Interior* p, double t)
 {
     double sum = 0.0;
     for (int i = 0; i < p->n; i++) {
-        bool is_in_cone = p->kind[i] == CONE_NORMAL || p->kind[i] == CONE_TANGENT;
-        sum += is_in_cone || has_lower(p, i) ? (p->s_a[i] + t * p->ds_a[i]) * (p->z_a[i] + t * p->dz_a[i]) : 0.0;
+        bool is_of_cone = p->kind[i] == CONE_NORMAL || p->kind[i] == CONE_TANGENT;
+        sum += is_of_cone || has_lower(p, i) ? (p->s_a[i] + t * p->ds_a[i]) * (p->z_a[i] + t * p->dz_a[i]) : 0.0;
         sum += has_upper(p, i) ? (p->s_b[i] + t * p->ds_b[i]) * (p->z_b[i] + t * p->dz_b[i]) : 0.0;
     }
     return sum;
+}
+
+static bool is_in_cone(ItmSoc a)
+{
+    return a.v[0] > 0.0 && itm_soc_det(a) > 0.0;
 }
 
 // Whether s and z are inside C, which rounding near its edge can spoil.
@@ -432,8 +348,7 @@ static bool is_inside(const Interior* p)
     }
     for (int k = 0; k < s->ncontact && is_in; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
-        Soc slack = soc_get(p->s_a, c), z = soc_get(p->z_a, c);
-        is_in = !is_cone(p, c) || (slack.v[0] > 0.0 && z.v[0] > 0.0 && soc_det(slack) > 0.0 && soc_det(z) > 0.0);
+        is_in = !is_cone(p, c) || (is_in_cone(soc_get(p->s_a, c)) && is_in_cone(soc_get(p->z_a, c)));
     }
     return is_in;
 }
@@ -472,7 +387,7 @@ static void snap(Interior* p)
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
         if (is_cone(p, c) && p->s_a[c->normal] < OPEN * p->z_a[c->normal]) {
-            soc_put(p->x, c, (Soc){{0.0, 0.0, 0.0}});
+            soc_put(p->x, c, (ItmSoc){{0.0, 0.0, 0.0}});
         }
     }
 }
