@@ -1,6 +1,7 @@
 // Contact in model files: what is read, and where and how every kind of mistake is reported.
 #include "read_text.h"
 
+#include "io/height_file.h"
 #include "math/vec.h"
 
 #define PI 3.14159265358979323846
@@ -101,6 +102,25 @@ static void meshes_are_read_from_files_beside_the_model(void** state)
     CHECK_NEAR(info.mass_min, 1, 1e-15);
     CHECK_NEAR(info.mass_max, 1, 1e-15);
     itm_file_destroy(file);
+}
+
+static void heights_are_read_from_files_beside_the_model(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    const char* text = "multibody:\n"
+                       "  bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n"
+                       "  shapes: {s: {body: ground, heights: {size: [4, 6], file: meshes/hill.csv, scale: 0.001}}}\n";
+    CHECK_OK(itm_file_parse(&file, text, strlen(text), ITM_SOURCE_DIR "/tests/model.yaml", NULL, 0, &error), &error);
+    itm_file_destroy(file);
+
+    ItmHeightFile table;
+    CHECK_OK(itm_height_file_read(&table, ITM_SOURCE_DIR "/tests/meshes/hill.csv", 0.001, &error), &error);
+    assert_true(table.nx == 3 && table.ny == 2);
+    CHECK_NEAR(table.values[2], 0.002, 1e-18);
+    CHECK_NEAR(table.values[5], 5.0, 1e-15);
+    free(table.values);
 }
 
 static void mass_of_a_hull_turns_with_its_pose(void** state)
@@ -312,6 +332,20 @@ static void shapes_without_volume_are_refused(void** state)
     expect_build_error("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}},\n"
                        "  shapes: {s: {body: a, mesh: {file: meshes/bad.obj}}}}",
                        2, 38, "meshes/bad.obj':3:");
+    const struct {
+        const char* file;
+        const char* message;
+    } heights[] = {{"hill-word.csv", "hill-word.csv':2:2: expected a number"},
+                   {"hill-short.csv", "hill-short.csv':2:1: this line has not as many heights"},
+                   {"no.csv", "no.csv': cannot be read"}};
+    for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}},\n"
+                 "  shapes: {s: {body: ground, heights: {size: [1, 1], file: meshes/%s}}}}",
+                 heights[i].file);
+        expect_build_error(text, 2, 60, heights[i].message);
+    }
 }
 
 static void laws_of_contact_are_checked(void** state)
@@ -367,6 +401,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_shape_is_read),
         cmocka_unit_test(shape_of_a_body_collides_where_it_says_so),
         cmocka_unit_test(meshes_are_read_from_files_beside_the_model),
+        cmocka_unit_test(heights_are_read_from_files_beside_the_model),
         cmocka_unit_test(mass_of_a_hull_turns_with_its_pose),
         cmocka_unit_test(laws_of_contact_are_read),
         cmocka_unit_test(groups_become_bits),

@@ -303,6 +303,65 @@ static void solvers_agree_on_coupled_friction(void** state)
 
 // x - y = 1 and x = y + 1 through zero diagonals, and an LCP only enumeration finds: M = [-1], q =
 // 1 has z = 0 and 1
+// A jaw of mass 1 presses a bar of mass 1 and inertia 1 with an impulse of F at five points y = -1 ... 1; the weight has the impulse 1
+// and acts at y = e. Velocities of jaw, bar (y, z) and its turning; the bar rests for mu F >= max(1, e), whatever points carry F.
+enum { POINTS = 5 };
+
+static void make_grip(double H[9 * POINTS * POINTS], double b[3 * POINTS], double F, double e)
+{
+    double A[3 * POINTS][4];
+    for (int i = 0; i < POINTS; i++) {
+        double y = 0.5 * i - 1.0;
+        const double rows[3][4] = {{1, 0, 0, 0}, {0, 0, 1, y - e}, {0, 1, 0, 0}};
+        memcpy(A[3 * i], rows, sizeof rows);
+        b[3 * i] = -F;
+        b[3 * i + 1] = -1.0;
+        b[3 * i + 2] = 0.0;
+    }
+    for (int i = 0; i < 3 * POINTS * 3 * POINTS; i++) {
+        const double *p = A[i / (3 * POINTS)], *q = A[i % (3 * POINTS)];
+        H[i] = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3];
+    }
+}
+
+static void rest_is_found_where_it_is_possible(void** state)
+{
+    Fixture* f = *state;
+    const double mu = 0.5, zero[3 * POINTS] = {0};
+    double H[9 * POINTS * POINTS], b[3 * POINTS], lo[3 * POINTS], up[3 * POINTS];
+    ItmMlcpContact contacts[POINTS];
+    for (int k = 0; k < 12; k++) {
+        ItmFrictionLaw law = (ItmFrictionLaw)(k % 3);
+        double e = k / 3 % 2 == 0 ? 0.3 : 1.4, load = k / 6 == 0 ? 0.9 : 1.1;
+        make_grip(H, b, fmax(1.0, e) / mu / load, e);
+        for (int i = 0; i < POINTS; i++) {
+            contacts[i] = (ItmMlcpContact){3 * i, {3 * i + 1, 3 * i + 2}, mu, law, 16};
+            for (int j = 0; j < 3; j++) {
+                lo[3 * i + j] = j == 0 ? 0.0 : -INF;
+                up[3 * i + j] = INF;
+            }
+        }
+        // all in the first point, as a solver may have left it
+        memset(f->x, 0, sizeof f->x);
+        memset(f->state, ITM_ROW_LO, sizeof f->state);
+        f->x[0] = -b[0];
+        f->state[0] = f->state[1] = f->state[2] = ITM_ROW_ACTIVE;
+        f->options.warm_start = true;
+        f->options.solver = ITM_MLCP_AUTO;
+        ItmMlcpProblem p = {.n = 3 * POINTS, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true,
+                            .ncontact = POINTS, .contacts = contacts, .w_before = zero};
+        CHECK_OK(solve(f, &p), &f->error);
+        assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+        double slip = fmax(fabs(f->w[1]), fabs(f->w[3 * POINTS - 2]));
+        if (load < 1.0) {
+            // the tolerance of the solve, 1e-10 (1 + max |b|)
+            CHECK_NEAR(slip, 0.0, 1e-9);
+        } else {
+            assert_true(slip > 0.01);
+        }
+    }
+}
+
 static void enumeration_solves_what_has_no_theory(void** state)
 {
     Fixture* f = *state;
@@ -587,6 +646,7 @@ int main(void)
         cmocka_unit_test(infeasible_lcp_is_proved_by_lemke),
         cmocka_unit_test(block_sticks_or_slides_by_law),
         cmocka_unit_test(solvers_agree_on_coupled_friction),
+        cmocka_unit_test(rest_is_found_where_it_is_possible),
         cmocka_unit_test(enumeration_solves_what_has_no_theory),
         cmocka_unit_test(residual_is_zero_only_at_solutions),
         cmocka_unit_test(warm_start_needs_no_pivots_and_finds_the_same),

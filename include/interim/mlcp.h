@@ -45,6 +45,8 @@ typedef struct ItmMlcpProblem {
     bool is_symmetric; // promise: H = H', positive semi-definite. false: no pivoting, no ADMM
     int ncontact;      // friction couplings, 0: none
     const ItmMlcpContact* contacts; //                                      (ncontact)
+    const double* w_before; // velocities of the rows before the impulses act, or NULL (n). With them AUTO prefers rest: where
+                            // contacts begin to slip, it looks for a solution with less energy, and finds rest if it is possible
 } ItmMlcpProblem;
 
 // ---------------------------------------------------------------------------- options
@@ -108,6 +110,7 @@ typedef struct ItmMlcpInfo {
     int nredundant;        // active rows that depend on other active rows (pivoting); else 0
     int nattempt;          // solvers tried, in this order:
     ItmMlcpSolver attempts[9];
+    bool is_rest_found;  // another solution was found first, and given up for one with less energy (w_before)
     double proof_radius; // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
 } ItmMlcpInfo;
 

@@ -1,6 +1,7 @@
 // Detection in a step, and the rows of the contacts found.
 #include "contact/contact.h"
 #include "multibody/bounded_refine.h"
+#include "multibody/kinematics.h"
 
 #include "base/error.h"
 
@@ -95,6 +96,24 @@ static uint64_t row_key(const ItmContact* c, int part)
     return (x ^ x >> 31) << 8 | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
 }
 
+// How the rates at a point of two bodies change, a', where they turn as one: a grasped part and its gripper. What their relative
+// turning does depends on the curvature of their surfaces (a wheel that rolls does not lift off) and is left out.
+//   a_b - a_a - 2 w x u,   times 1 - |w_b - w_a|^2 / |w_a| |w_b|, not below 0
+static ItmSpatial common_bias(const ItmData* d, int body_a, int body_b, ItmVec3 s_a, ItmVec3 s_b)
+{
+    ItmSpatial a = d->accel_bias[body_a], b = d->accel_bias[body_b], t_a = d->twist[body_a], t_b = d->twist[body_b];
+    ItmVec3 turn = itm_vec_sub(t_b.ang, t_a.ang), mean = itm_vec_scale(0.5, itm_vec_add(t_a.ang, t_b.ang));
+    double apart = itm_vec_dot(turn, turn), size = itm_vec_norm(t_a.ang) * itm_vec_norm(t_b.ang);
+    if (apart > 0.0 && apart >= size) {
+        return itm_spatial_zero();
+    }
+    double share = apart > 0.0 ? 1.0 - apart / size : 1.0;
+    ItmVec3 slip = itm_vec_sub(itm_twist_shift(t_b, s_b).lin, itm_twist_shift(t_a, s_a).lin);
+    ItmVec3 relative = itm_vec_sub(itm_point_acceleration(b, t_b.ang, s_b), itm_point_acceleration(a, t_a.ang, s_a));
+    relative = itm_vec_axpy(-2.0, itm_vec_cross(mean, slip), relative);
+    return itm_spatial_scale(share, (ItmSpatial){itm_vec_sub(b.ang, a.ang), relative});
+}
+
 // A row along a direction at the contact (force) or about it (torque).
 static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmBoundKind kind, int owner,
                             int part, ItmVec3 direction, bool is_torque)
@@ -111,6 +130,9 @@ static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmCon
     row->owner = owner;
     row->key = row_key(c, part);
     row->rate = itm_spatial_dot(on_a, d->twist[c->body_a]) + itm_spatial_dot(on_b, d->twist[c->body_b]);
+    ItmSpatial bias = common_bias(d, c->body_a, c->body_b, s_a, s_b);
+    row->bias = itm_vec_dot(direction, is_torque ? bias.ang : bias.lin);
+    row->bias_share = 0.5;
     row->lo = -INFINITY;
     row->up = INFINITY;
     return row;

@@ -90,3 +90,20 @@ char* itm_csv_take_field(ItmCsv* csv, size_t* length)
     csv->at += *length;
     return from;
 }
+
+ItmStatus itm_csv_take_number(ItmCsv* csv, double* value, int column, ItmError* error)
+{
+    csv->at += strspn(csv->at, " \t");
+    char* end = csv->at;
+    if (strchr("\r\n", *csv->at) == NULL) {
+        *value = strtod(csv->at, &end);
+    }
+    if (end == csv->at) {
+        return itm_csv_fail(csv, column, error, "expected a number");
+    }
+    csv->at = end + strspn(end, " \t");
+    if (strchr(",\r\n", *csv->at) == NULL) {
+        return itm_csv_fail(csv, column, error, "expected a comma or the end of the line behind a number");
+    }
+    return ITM_OK;
+}

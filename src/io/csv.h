@@ -23,6 +23,8 @@ char* itm_csv_read_file(const char* path, size_t* size);
 
 // Take a field; a quoted one is unquoted in place. It is not ended by a zero byte.
 char* itm_csv_take_field(ItmCsv* csv, size_t* length);
+// Take a number, with blanks around it; column: its own, for errors.
+ItmStatus itm_csv_take_number(ItmCsv* csv, double* value, int column, ItmError* error);
 // Take the separator after a field: true after a comma, false at the end of the line.
 bool itm_csv_take_separator(ItmCsv* csv);
 

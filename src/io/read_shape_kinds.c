@@ -2,6 +2,7 @@
 #include "io/read_shape.h"
 
 #include "base/error.h"
+#include "io/height_file.h"
 #include "math/vec.h"
 
 #include <stdio.h>
@@ -101,27 +102,39 @@ static void read_triangles(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
     }
 }
 
-// ---------------------------------------------------------------------------- mesh files
+// ---------------------------------------------------------------------------- files
+
+// Path and scale of a file that a shape names; NULL after an error. The caller frees it.
+static char* get_file(ItmReader* r, const ItmNode* file, const ItmNode* scale_node, const char* what, double* scale)
+{
+    const char* name = itm_reader_get_text(r, file, what);
+    *scale = itm_reader_get_real(r, scale_node, ITM_DIM_ONE, 1.0);
+    if (r->status == ITM_OK && !(*scale > 0)) {
+        itm_reader_fail(r, scale_node, "scale must be positive, got %g", *scale);
+    }
+    return name != NULL && r->status == ITM_OK ? itm_reader_make_path(r, name) : NULL;
+}
+
+// What a file has wrong, with its line.
+static void fail_file(ItmReader* r, const ItmNode* file, const char* what, const ItmError* error)
+{
+    char line[48] = "";
+    if (error->line > 0 && error->column > 0) {
+        snprintf(line, sizeof line, ":%d:%d", error->line, error->column);
+    } else if (error->line > 0) {
+        snprintf(line, sizeof line, ":%d", error->line);
+    }
+    itm_reader_fail(r, file, "%s file '%.200s'%s: %s", what, file->text, line, error->message);
+}
 
 static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* scale_node,
                            ItmMesh* mesh)
 {
-    const char* name = itm_reader_get_text(r, file, "the name of an STL or OBJ file");
-    double scale = itm_reader_get_real(r, scale_node, ITM_DIM_ONE, 1.0);
-    if (r->status == ITM_OK && !(scale > 0)) {
-        itm_reader_fail(r, scale_node, "scale must be positive, got %g", scale);
-    }
-    char* path = name != NULL && r->status == ITM_OK ? itm_reader_make_path(r, name) : NULL;
-    if (path == NULL) {
-        return;
-    }
+    double scale;
+    char* path = get_file(r, file, scale_node, "the name of an STL or OBJ file", &scale);
     ItmError error = {0};
-    if (itm_mesh_read(mesh, path, scale, &error) != ITM_OK) {
-        char line[24] = "";
-        if (error.line > 0) {
-            snprintf(line, sizeof line, ":%d", error.line);
-        }
-        itm_reader_fail(r, file, "mesh file '%.200s'%s: %s", name, line, error.message);
+    if (path != NULL && itm_mesh_read(mesh, path, scale, &error) != ITM_OK) {
+        fail_file(r, file, "mesh", &error);
     }
     free(path);
 }
@@ -198,13 +211,35 @@ static void read_height_rows(ItmReader* r, const ItmNode* node, ItmShapeText* sh
     shape->def.heights = shape->heights;
 }
 
+static void read_height_file(ItmReader* r, const ItmNode* file, const ItmNode* scale_node, ItmShapeText* shape)
+{
+    double scale;
+    char* path = get_file(r, file, scale_node, "the name of a CSV file", &scale);
+    ItmHeightFile table = {0};
+    ItmError error = {0};
+    if (path != NULL && itm_height_file_read(&table, path, scale, &error) != ITM_OK) {
+        fail_file(r, file, "height", &error);
+    }
+    free(path);
+    shape->heights = table.values;
+    shape->def.heights = table.values;
+    shape->def.nx = table.nx;
+    shape->def.ny = table.ny;
+}
+
+// {size, values} or {size, file, scale}.
 static void read_heights(ItmReader* r, const ItmNode* node, ItmShapeText* shape)
 {
-    static const char* const KEYS[] = {"size", "values"};
-    const ItmNode* v[2];
-    itm_reader_get_map(r, node, "heights", KEYS, 2, v);
-    for (int i = 0; i < 2; i++) {
-        itm_reader_require(r, node, v[i], "heights", KEYS[i]);
+    enum { SIZE, VALUES, FILE_NAME, SCALE, NKEY };
+    static const char* const KEYS[NKEY] = {"size", "values", "file", "scale"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, node, "heights", KEYS, NKEY, v);
+    itm_reader_require(r, node, v[SIZE], "heights", KEYS[SIZE]);
+    if (r->status == ITM_OK && (v[FILE_NAME] != NULL) == (v[VALUES] != NULL)) {
+        itm_reader_fail(r, node, "heights need either a file or values");
+    }
+    if (r->status == ITM_OK && v[SCALE] != NULL && v[FILE_NAME] == NULL) {
+        itm_reader_fail(r, v[SCALE], "only a file is scaled; values have units");
     }
     if (r->status != ITM_OK) {
         return;
@@ -215,7 +250,11 @@ static void read_heights(ItmReader* r, const ItmNode* node, ItmShapeText* shape)
     }
     shape->def.size[0] = itm_reader_get_real(r, v[0]->first->value, ITM_DIM_LENGTH, 1.0);
     shape->def.size[1] = itm_reader_get_real(r, v[0]->last->value, ITM_DIM_LENGTH, 1.0);
-    read_height_rows(r, v[1], shape);
+    if (v[FILE_NAME] != NULL) {
+        read_height_file(r, v[FILE_NAME], v[SCALE], shape);
+    } else {
+        read_height_rows(r, v[VALUES], shape);
+    }
 }
 
 // ---------------------------------------------------------------------------- all kinds

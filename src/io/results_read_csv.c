@@ -65,17 +65,9 @@ static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
     }
     double* row = table->values + (size_t)table->nrow * (size_t)table->ncolumn;
     for (int i = 0; i < table->ncolumn; i++) {
-        r->csv.at += strspn(r->csv.at, " \t");
-        char* end = r->csv.at;
-        if (strchr("\r\n", *r->csv.at) == NULL) {
-            row[i] = strtod(r->csv.at, &end);
-        }
-        if (end == r->csv.at) {
-            return itm_csv_fail(&r->csv, i + 1, error, "expected a number");
-        }
-        r->csv.at = end + strspn(end, " \t");
-        if (strchr(",\r\n", *r->csv.at) == NULL) {
-            return itm_csv_fail(&r->csv, i + 1, error, "expected a comma or the end of the line behind a number");
+        ItmStatus status = itm_csv_take_number(&r->csv, &row[i], i + 1, error);
+        if (status != ITM_OK) {
+            return status;
         }
         bool has_more = itm_csv_take_separator(&r->csv);
         if (has_more != (i + 1 < table->ncolumn)) {

@@ -153,14 +153,14 @@ static bool is_on_bound(double x, double r)
     return fabs(x) >= r * (1.0 - 1e-12);
 }
 
-static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, int i)
+static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, const double* w, int i)
 {
     const ItmMlcpContact* c = &s->contacts[s->tangent_of[i]];
     double r = c->mu * fmax(0.0, x[c->normal]);
     if (c->law == ITM_FRICTION_BOX) {
-        return is_on_bound(x[i], r) ? (x[i] > 0.0 ? ITM_ROW_UP : ITM_ROW_LO) : ITM_ROW_ACTIVE;
+        return is_on_bound(x[i] - w[i], r) ? (x[i] - w[i] > 0.0 ? ITM_ROW_UP : ITM_ROW_LO) : ITM_ROW_ACTIVE;
     }
-    double t[2] = {x[c->tangent[0]], x[c->tangent[1]]};
+    double t[2] = {x[c->tangent[0]] - w[c->tangent[0]], x[c->tangent[1]] - w[c->tangent[1]]};
     if (c->law == ITM_FRICTION_CONE) {
         return is_on_bound(hypot(t[0], t[1]), r) ? ITM_ROW_LO : ITM_ROW_ACTIVE;
     }
@@ -168,17 +168,17 @@ static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, int
                                                                                   : ITM_ROW_ACTIVE;
 }
 
-// States from x, for solvers that do not keep an active set.
+// States for solvers that do not keep an active set, from x - w as complementarity has it: x of a tight row may miss its bound by
+// rounding.
 static void classify_rows(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
     for (int i = 0; i < s->n; i++) {
         if (s->tangent_of[i] != ITM_NONE) {
-            ws->state[i] = classify_tangent(s, ws->x, i);
+            ws->state[i] = classify_tangent(s, ws->x, ws->w, i);
         } else {
-            ws->state[i] = ws->x[i] <= s->lo[i]   ? ITM_ROW_LO
-                           : ws->x[i] >= s->up[i] ? ITM_ROW_UP
-                                                  : ITM_ROW_ACTIVE;
+            double y = ws->x[i] - ws->w[i];
+            ws->state[i] = y <= s->lo[i] ? ITM_ROW_LO : y >= s->up[i] ? ITM_ROW_UP : ITM_ROW_ACTIVE;
         }
     }
 }
@@ -342,6 +342,18 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
     resort_to_sweeps(ws, options, info);
 }
 
+// Solved, but contacts begin to slip: there may be a solution in which they do not.
+static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    double residual;
+    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED && itm_rest_is_in_doubt(ws, options) &&
+        itm_rest_find(ws, options, info, &residual)) {
+        classify_rows(ws);
+        keep_best(ws, info, info->solver, residual);
+        info->is_rest_found = true;
+    }
+}
+
 // x that no solver improved on is still an answer: clamp zero into the bounds
 static void measure_nothing(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
 {
@@ -411,6 +423,7 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
     double size = problem->n > SMALL ? problem->n : SMALL;
     limited.effort = options->effort * size * size * size;
     climb(workspace, &limited, &info);
+    prefer_rest(workspace, &limited, &info);
     if (!isfinite(info.residual)) {
         measure_nothing(workspace, &info);
     }

@@ -452,6 +452,13 @@ static void run_proximal(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* 
     }
 }
 
+void itm_newton_polish(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    Newton t = start_newton(ws);
+    run(&t, options, info, 0.0, MAX_NEWTON);
+    memcpy(ws->x, t.x_best, (size_t)t.n * sizeof *t.x_best);
+}
+
 bool itm_newton_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     Newton t = start_newton(ws);

@@ -129,6 +129,17 @@ bool itm_admm_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcp
 bool itm_lemke_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 bool itm_enumeration_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
+// newton.c: the plain iteration from ws->x, which ends where the residual was smallest
+void itm_newton_polish(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
+
+// interior.c: the convex neighbour of a friction problem, from any ws->x. false: it has no minimum, or none was found
+bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
+
+// rest.c: whether contacts begin to slip in the best solution so far
+bool itm_rest_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options);
+// Another solution with less energy in ws->x, measured. false: there is none, or it was not found
+bool itm_rest_find(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double* residual);
+
 // gauss_seidel.c: a few sweeps from ws->x, to find a first guess; no measuring
 void itm_gauss_seidel_sweep(ItmMlcpWorkspace* ws, double relaxation, int nsweep);
 

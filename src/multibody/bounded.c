@@ -72,6 +72,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->island_x = ITM_TAKE(arena, double, n);
     b->island_w = ITM_TAKE(arena, double, n);
     b->island_v = ITM_TAKE(arena, double, n);
+    b->island_before = ITM_TAKE(arena, double, n);
     b->bounce_x = ITM_TAKE(arena, double, n);
     b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
@@ -102,6 +103,7 @@ void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
     b->nisland = b->nredundant = 0;
+    b->ahead = 0.0;
     b->is_overfull = b->has_Y = b->is_refined = false;
 }
 
@@ -259,7 +261,7 @@ ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial
     int index = b->nrow++;
     b->x_settled[index] = 0.0;
     ItmBoundRow* row = &b->rows[index];
-    *row = (ItmBoundRow){.block = (int)(block - b->blocks)};
+    *row = (ItmBoundRow){.block = (int)(block - b->blocks), .open = ITM_BOUNDED_SLOP, .bias_share = 1.0};
     const ItmRowBlock* path = &block->path;
     // the world comes first in none of the lists: one body is whichever moves
     if (path->nbody == 2) {

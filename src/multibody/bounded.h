@@ -24,14 +24,18 @@ typedef enum ItmBoundKind {
 // is counted.
 #define ITM_REFINE_MOST 300
 
+#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps and penetrations below this are rounding and count as contact
+
 // clang-format off
 typedef struct ItmBoundRow {
     ItmBoundKind kind;
     int    owner;
     int    block;          // its block
     double gap;            // Phi; 0 where only the rate counts                     m, rad
+    double open;           // rigid: smaller gaps count as none                      m, rad
     double rate;           // A v before the step                                   m/s
     double bias;           // A' v                                                  m/s^2
+    double bias_share;     // h A' v this often in the offset: 1, and the rate at the end of the step counts; 1/2, and its mean does
     double reference;      // signal' at the end of the step                        m/s
     double lo, up;         // bounds of the impulse; ignored for coupled friction   N s
     double restitution;    // 0: none
@@ -40,6 +44,7 @@ typedef struct ItmBoundRow {
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double omega;          // compliance on the diagonal                            1/kg
     bool   is_bouncing;    // restitution acts in this step
+    bool   is_held;        // rigid contact that carried load in the last step: its gap is the drift of the bodies, undone by displacement
     bool   is_coupled;     // friction bounded by the normal impulse of the same step
 } ItmBoundRow;
 
@@ -61,6 +66,7 @@ typedef struct ItmBounded {
     int island_capacity;   // rows of the largest island that can be solved densely
     bool is_overfull;      // something did not fit: the step must fail
     bool books_answer;     // book what bilateral rows answer, with their velocities d->row_before before the step
+    double ahead;          // the rows were evaluated so much ahead of the step, which A v has in it          s
     bool has_Y;            // Y belongs to the rows
     bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
                            // penetration is undone by displacements
@@ -103,7 +109,7 @@ typedef struct ItmBounded {
     int*            entry_block, *entry_at, *entry_y, *entry_next;  //  (path_capacity)
     double*         H;         //                                       (island_capacity^2)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
-    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v; // (island_capacity)
+    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v, *island_before; // (island_capacity)
     double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
     signed char*    island_state;
     double*         refine_N;    // null space of an island, itm_bounded_refine (min(island_capacity, ITM_REFINE_MOST)^2)
@@ -149,6 +155,13 @@ ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial
 // Friction of rows of the block that was added last, bounded by the normal impulse of this step or (contact option) by that
 // of the last one.
 void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling);
+
+// What a step may use up of a rigid row's gap. A gap of rounding size would come back as a velocity of gap / h and keep a resting
+// stack trembling.
+static inline double itm_bounded_get_open(double gap, double open)
+{
+    return gap > open ? gap - open : 0.0;
+}
 
 // Whether the row can only push: 0 <= impulse.
 static inline bool itm_bound_row_is_unilateral(const ItmBoundRow* row)

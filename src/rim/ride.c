@@ -276,6 +276,7 @@ static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const Itm
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
         .is_fixed = is_fixed(m, b, i, r->nc),
+        .open = row->open,
         .lo = row->lo / rim->H,
         .up = row->up / rim->H,
         .restitution = row->restitution,
@@ -352,20 +353,6 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
 }
 
 // ---------------------------------------------------------------------------- elimination
-
-// The rows are those of the evaluation: a part of their bias is in A v already.
-static void scale_biases(ItmBounded* b, double factor)
-{
-    for (int i = 0; i < b->nrow; i++) {
-        b->rows[i].bias *= factor;
-    }
-}
-
-void itm_ride_set_offsets(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
-{
-    scale_biases(d->bounded, 1.0 - rim->shift / rim->H);
-    itm_bounded_set_offsets(m, d, v, rim->H);
-}
 
 // Split the rows of the assembled chain: those that were active, and can move at all, into r->active,
 // impulses of the last solve of the others into r->x. Returns how many are active.
@@ -447,8 +434,7 @@ static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     int n = rim->n;
     memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
     itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
-    itm_ride_set_offsets(m, d, rim, d->x3);
-    scale_biases(b, 1.0 / (1.0 - rim->shift / rim->H));
+    itm_bounded_set_offsets(m, d, d->x3, rim->H);
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_interfaces(m, b, rim);
     int nz = split_rows(m, b, rim, nc);
@@ -467,6 +453,7 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
 {
     ItmBounded* b = d->bounded;
     take_rows_back(m, d, rim);
+    b->ahead = rim->shift;
     ItmStatus status = itm_bounded_begin(m, d);
     if (status != ITM_OK) {
         return status;

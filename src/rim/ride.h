@@ -14,10 +14,6 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
 // The bounded rows of the evaluation that an interface can feel, for riding or elimination. After the interface part.
 ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact);
 
-// Offsets of all bounded rows for one solve over the whole step, from velocities v without their impulses. The rows' biases are
-// those of that solve from then on.
-void itm_ride_set_offsets(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v);
-
 // The rows that micro steps go with: all, or the potential ones.
 static inline ItmRide* itm_ride_get(ItmRim* rim)
 {

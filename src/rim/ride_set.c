@@ -357,7 +357,7 @@ static double compute_excess(const ItmRide* r, int i, double h)
     if (row->has_target) {
         return -r->gap[i] / h - r->gap_drift[i] - even;
     }
-    return -fmax(0.0, r->gap[i] - ITM_BOUNDED_SLOP) / h - even;
+    return -itm_bounded_get_open(r->gap[i], row->open) / h - even;
 }
 
 static bool lands(const ItmRide* r, int i)

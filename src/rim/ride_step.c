@@ -29,7 +29,7 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
     if (row->has_target) {
         offset += gap / h;
     } else if (row->is_unilateral) {
-        gap = row->is_rigid && gap > 0.0 ? fmax(0.0, gap - ITM_BOUNDED_SLOP) : gap;
+        gap = row->is_rigid && gap > 0.0 ? itm_bounded_get_open(gap, row->open) : gap;
         offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
     }
     return offset;
@@ -81,7 +81,8 @@ static ItmStatus solve_mlcp(ItmRim* rim)
                               .up = r->up,
                               .is_symmetric = true,
                               .ncontact = r->ncoupling,
-                              .contacts = r->couplings};
+                              .contacts = r->couplings,
+                              .w_before = r->wc};
     ItmMlcpResult result = {.x = r->x_try, .w = r->w, .state = r->state};
     ItmStatus status = itm_bounded_solve_mlcp(rim->model, d, r->workspace, &result, &problem, r->table);
     d->info.solver_redundant = status == ITM_OK ? result.info.nredundant : 0;
@@ -493,6 +494,7 @@ void itm_ride_end(ItmRim* rim)
     }
     for (int i = 0; i < r->nc; i++) {
         bool is_up = r->mode[i] == ITM_RIDE_TIGHT ? r->side[i] > 0 : r->ratio[i] > 0.0;
-        r->state[i] = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_ROW_ACTIVE : is_up ? ITM_ROW_UP : ITM_ROW_LO;
+        bool is_active = r->mode[i] == ITM_RIDE_ACTIVE && !r->is_bouncing[i];
+        r->state[i] = is_active ? ITM_ROW_ACTIVE : is_up ? ITM_ROW_UP : ITM_ROW_LO;
     }
 }

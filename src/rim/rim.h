@@ -83,6 +83,7 @@ typedef struct ItmRideRow {
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
+    double open;             // as ItmBoundRow                                                m, rad
     double lo, up;           // bounds of the force                                           N
     double restitution, stiffness, damping;
     double reference;        // signal', the mean over the macro step                         m/s

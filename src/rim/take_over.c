@@ -17,7 +17,7 @@
 static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
 {
     ItmBounded* b = d->bounded;
-    itm_ride_set_offsets(m, d, rim, v);
+    itm_bounded_set_offsets(m, d, v, rim->H);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];

@@ -16,10 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOP ITM_BOUNDED_SLOP
 #define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
+#define MOST_DRIFT 0.1  // of the contact margin: a larger gap is one
+#define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
 
@@ -37,14 +38,13 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
 {
     row->is_bouncing = false;
     row->omega = 0.0;
-    row->offset = h * row->bias - row->reference;
+    row->offset = (h * row->bias_share - b->ahead) * row->bias - row->reference;
     if (!itm_bound_row_is_unilateral(row)) {
         return;
     }
     double K = row->stiffness, D = row->damping;
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
-    // a gap of rounding size would come back as a velocity of gap / h and keep a resting stack trembling
-    double gap = is_rigid(row) && row->gap > 0.0 ? fmax(0.0, row->gap - SLOP) : row->gap;
+    double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->open) : row->gap;
     double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
     bool is_closing = row->gap + h * w_free <= 0.0;
     row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
@@ -60,18 +60,34 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
 
 // ---------------------------------------------------------------------------- warm start
 
-static void recall(ItmBounded* b)
+// A rigid contact under load does not open by itself: what its gap has become is the drift of two bodies that moved on by steps.
+// Were it used up as a velocity, the contacts of a grip would let go one after the other.
+static void hold(const ItmModel* m, ItmBoundRow* row, double x, signed char state)
+{
+    row->is_held = row->kind == ITM_BOUND_NORMAL && is_rigid(row) && x > 0.0 && state == ITM_ROW_ACTIVE &&
+                   row->gap <= MOST_DRIFT * m->contact_options.margin;
+    if (row->is_held) {
+        row->open = ITM_BOUNDED_SLOP + fmax(0.0, row->gap);
+    }
+}
+
+static void recall(const ItmModel* m, ItmBounded* b)
 {
     for (int i = 0; i < b->nrow; i++) {
         int known = itm_bounded_find(b, b->rows[i].key);
         b->x[i] = known != ITM_NONE ? b->memory[b->current].x[known] : 0.0;
         b->state[i] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
+        hold(m, &b->rows[i], b->x[i], b->state[i]);
     }
 }
 
-// Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways.
+// Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways. What
+// bounced is on its way.
 static signed char remembered_state(const ItmBounded* b, int i)
 {
+    if (b->rows[i].is_bouncing) {
+        return ITM_ROW_LO;
+    }
     bool is_coupled = isinf(b->rows[i].lo) && isinf(b->rows[i].up);
     return is_coupled && b->x[i] != 0.0 && fabs(b->v_after[i]) <= RESTING_RATE ? ITM_ROW_ACTIVE : b->state[i];
 }
@@ -172,7 +188,11 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
         .is_symmetric = true,
         .ncontact = itm_bounded_number_couplings(b, head),
         .contacts = b->island_couplings,
+        .w_before = b->island_before,
     };
+    for (int i = 0; i < n; i++) {
+        b->island_before[i] = b->rows[b->global[i]].rate;
+    }
     ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
     ItmStatus status = itm_bounded_solve_mlcp(m, d, b->workspace, &result, &problem, b->global);
     if (status != ITM_OK) {
@@ -294,21 +314,31 @@ ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, 
     return status;
 }
 
+static bool is_pushed(const ItmBoundRow* row)
+{
+    return itm_bound_row_is_unilateral(row) && is_rigid(row);
+}
+
+static bool is_off(const ItmBoundRow* row)
+{
+    return is_pushed(row) && (row->gap < -ITM_BOUNDED_SLOP || (row->is_held && row->gap > ITM_BOUNDED_SLOP));
+}
+
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
-//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows. H is overwritten by its normal part.
+//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows, 0 = Phi + H' x over those under load. H is overwritten by its normal part.
 ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
-    double deepest = 0.0;
+    bool is_any = false;
     int count = 0;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (itm_bound_row_is_unilateral(row) && is_rigid(row)) {
-            deepest = fmin(deepest, row->gap);
+        if (is_pushed(row)) {
+            is_any = is_any || is_off(row);
             b->global[count++] = b->global[i];
         }
     }
-    if (deepest >= -SLOP || b->feeds_gaps_back) {
+    if (!is_any || b->feeds_gaps_back) {
         return ITM_OK;
     }
     for (int i = 0; i < count && count < n; i++) {
@@ -318,12 +348,14 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
         }
     }
     for (int i = 0; i < count; i++) {
-        b->island_b[i] = fmax(b->rows[b->global[i]].gap, -MAX_PUSH);
-        b->island_lo[i] = 0.0;
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        b->island_b[i] = fmax(row->gap, -MAX_PUSH);
+        b->island_lo[i] = row->is_held ? -INFINITY : 0.0;
+        b->H[(size_t)i * (size_t)(count + 1)] *= row->is_held ? 1.0 + SOFT : 1.0;
         b->island_up[i] = INFINITY;
         // what penetrates or touches is pushed: nearly the answer already, without the sweeps of a cold start
         b->island_x[i] = 0.0;
-        b->island_state[i] = b->island_b[i] < SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+        b->island_state[i] = row->is_held || b->island_b[i] < ITM_BOUNDED_SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
     }
     ItmMlcpProblem problem = {.n = count,
                               .H = b->H,
@@ -367,13 +399,11 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
         return false;
     }
-    double deepest = 0.0;
+    bool is_any = false;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            if (itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i])) {
-                deepest = fmin(deepest, b->rows[i].gap);
-            }
+            is_any = is_any || is_off(&b->rows[i]);
         }
     }
     double tolerance = m->contact_options.tolerance;
@@ -393,12 +423,11 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            bool is_pushed = itm_bound_row_is_unilateral(&b->rows[i]) && is_rigid(&b->rows[i]);
-            b->sweep_target[i] = is_pushed ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
+            b->sweep_target[i] = is_pushed(&b->rows[i]) ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
         }
     }
-    if (deepest < -SLOP && !b->feeds_gaps_back) {
-        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, SLOP, MAX_PUSH_SWEEPS, true);
+    if (is_any && !b->feeds_gaps_back) {
+        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, ITM_BOUNDED_SLOP, MAX_PUSH_SWEEPS, true);
     }
     return true;
 }
@@ -553,7 +582,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     }
     b->has_Y = true;
     memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
-    recall(b);
+    recall(m, b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
     return ITM_OK;

@@ -12,8 +12,6 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
 
 // ---------------------------------------------------------------------------- its parts, which interface models share
 
-#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps and penetrations below this are rounding and count as contact
-
 // Half solved rows, impulses and states of the last step (b->x, b->state), islands. M and H are factored.
 // ITM_ERR_CAPACITY: the table is too large.
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d);

@@ -169,7 +169,8 @@ static void visit(ItmBounded* b, const ItmBoundBlock* block, double* x, const do
     for (int i = block->first; i < block->first + block->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
         if (takes_part(row, only_normals) && !row->is_coupled) {
-            move(b, block, x, i, clamp(wish(b, block, x, target, i), row->lo, row->up), farthest);
+            double lo = only_normals && row->is_held ? -INFINITY : row->lo;
+            move(b, block, x, i, clamp(wish(b, block, x, target, i), lo, row->up), farthest);
         }
     }
     for (int c = 0; c < block->ncoupling && !only_normals; c++) {

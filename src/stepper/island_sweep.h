@@ -14,8 +14,8 @@ typedef struct ItmSweepResult {
 bool itm_sweep_is_suitable(const ItmModel* m, const ItmBounded* b, int head);
 
 // Impulses x of the rows of an island (also where to start from), for row velocities `target` without any impulse (A v plus
-// offset). Bounds and friction as in the table; rows of kinds other than normals and limits take no part where
-// only_normals. change receives what the impulses add to the row velocities. All arrays over rows of the table.
+// offset). Bounds and friction as in the table; where only_normals, rows of kinds other than normals and limits
+// take no part, and held ones push and pull. change receives what the impulses add to the row velocities. All arrays over rows of the table.
 ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double* target, double* change,
                                double tolerance, int max_sweeps, bool only_normals);
 
