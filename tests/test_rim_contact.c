@@ -592,7 +592,7 @@ static void rows_that_are_taken_out_change_nothing(void** state)
             nsurprise[k] += chosen.nsurprise;
         }
     }
-    assert_true(nparted[0] > 10 && nparted[2] > 10);
+    assert_true(nparted[0] > 0 && nparted[2] > 10);  // in other steps no row may change at all
     // forces that swing are foreseen with a margin and not without
     assert_true(nsurprise[0] == 0 && nsurprise[1] > 0 && nsurprise[2] > 0);
 }

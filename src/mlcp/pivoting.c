@@ -586,7 +586,7 @@ static double take_step(Pivoting* p)
     return residual;
 }
 
-// The first proximal step is seldom the last: its residual is about eps |x|. So its x and w need not
+// The first proximal step is never the last: its residual is about eps |x|. So its x and w need not
 // be measured; they follow from the trial, w = w^ - eps delta. false: only measuring will do.
 static bool take_first_step(Pivoting* p)
 {
@@ -607,19 +607,6 @@ static bool take_first_step(Pivoting* p)
     }
     memcpy(p->ws->x, p->base, (size_t)p->n * sizeof *p->base);
     return true;
-}
-
-#define FAR_BELOW 1e-3 // of the tolerance: a residual that small needs no second step
-
-// Impulses so small that what the regularisation leaves of w, eps delta, is as good as nothing: pushes that undo penetrations.
-static bool is_first_enough(const Pivoting* p, double tolerance)
-{
-    double worst = 0.0;
-    for (int k = 0; k < p->m; k++) {
-        int i = p->active[k];
-        worst = fmax(worst, fabs(p->delta[i]) / p->ws->s.d[i]);
-    }
-    return p->eps * worst <= FAR_BELOW * tolerance;
 }
 
 // If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that
@@ -675,9 +662,6 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
         }
         info->iterations++;
         if (info->iterations == 1 && take_first_step(&p)) {
-            if (is_first_enough(&p, options->tolerance)) {
-                break;
-            }
             continue;
         }
         double residual = take_step(&p);

@@ -115,7 +115,7 @@ static bool may_leave_bounds(const ItmRim* rim, int i, double h)
     const ItmRideRow* row = &r->rows[i];
     double f = r->x_try[i], start = s->x_start[i] / h, off = row->margin * (s->f_change[i] + s->x_change[i] / h);
     double reach = 0.5 * h * h * f * r->H[(size_t)i * (size_t)(r->nc + 1)];
-    bool is_loose = row->is_unilateral && r->gap[i] > ITM_BOUNDED_SLOP && r->gap[i] > reach;
+    bool is_loose = row->is_unilateral && r->gap[i] > row->open && r->gap[i] > reach;
     return is_loose || f + fmin(start, 0.0) - off <= row->lo || f + fmax(start, 0.0) + off >= row->up;
 }
 
@@ -127,7 +127,7 @@ static bool may_leave_bound(const ItmRim* rim, int i)
     double f_change = row->margin * s->f_change[i], x_change = row->margin * s->x_change[i];
     double w = r->wc[i] + s->x_start[i] + r->gap_drift[i] - row->reference;
     if (row->is_unilateral) {
-        return find_least(r->gap[i], w - x_change, r->a[i] - f_change, rim->H) <= ITM_BOUNDED_SLOP;
+        return find_least(r->gap[i], w - x_change, r->a[i] - f_change, rim->H) <= row->open;
     }
     double sign = r->side[i] < 0 ? 1.0 : -1.0;  // at its lower bound a row goes on upwards
     return find_least(sign * w - x_change, sign * r->a[i] - f_change, 0.0, rim->H) <= 0.0;
@@ -193,7 +193,7 @@ static void set_first_groups(ItmRide* r)
     for (int i = 0; i < r->nc; i++) {
         ItmRideGroup as_it_is = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_RIDE_GROUP_ACTIVE : ITM_RIDE_GROUP_TIGHT;
         // touching, and in its first step: nobody knows what it does
-        bool is_new = r->state[i] == ITM_ROW_UNKNOWN && r->gap[i] <= ITM_BOUNDED_SLOP;
+        bool is_new = r->state[i] == ITM_ROW_UNKNOWN && r->gap[i] <= r->rows[i].open;
         bool rides = must_ride(&r->rows[i]) || itm_ride_is_rubbing(r, i) || is_new;
         r->group[i] = (signed char)(rides ? ITM_RIDE_GROUP_POTENTIAL : as_it_is);
     }

@@ -144,7 +144,7 @@ static void solve_motion(ItmRim* rim, double h)
     solve_column(rim, s->x0, 1, 0);
     for (int k = 0; k < s->nz; k++) {
         int i = s->active[k];
-        bool is_open = r->rows[i].is_unilateral && r->gap[i] > ITM_BOUNDED_SLOP;
+        bool is_open = r->rows[i].is_unilateral && r->gap[i] > r->rows[i].open;
         r->rhs[k] = is_open ? -r->gap[i] / rim->H : 0.0;
     }
     solve_column(rim, s->y0, 1, 0);
@@ -406,7 +406,7 @@ static void merge_active(ItmRim* rim)
     for (int k = 0; k < s->nz; k++) {
         int i = s->active[k];
         double start = r->wc[i];
-        bool is_open = r->rows[i].is_unilateral && r->gap[i] > ITM_BOUNDED_SLOP;
+        bool is_open = r->rows[i].is_unilateral && r->gap[i] > r->rows[i].open;
         r->Q0[i] = s->x0[k] + rim->tau * s->f0[k] + r->dense->dot(s->nu + k * n, rim->P0, n) + r->dense->dot(s->D + k * np, p->Q0, np);
         r->Q1[i] = s->x0[k] + rim->theta * rim->H * s->f0[k] + r->dense->dot(s->nu + k * n, rim->P1, n) + r->dense->dot(s->D + k * np, p->Q1, np) +
                    rim->tau / rim->H * s->y0[k];
