@@ -92,7 +92,7 @@ typedef struct ItmCosimOptions {
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
 // rim, impulse, velocity-force
 ITM_API ItmBondOptions itm_default_bond_options(void);
-// auto, margin 2
+// all, margin 2
 ITM_API ItmPotentialOptions itm_default_potential_options(void);
 // "all", "auto", "none"; NULL for a number that is none
 ITM_API const char* itm_potential_name(ItmPotential potential);

@@ -21,7 +21,7 @@ const char* itm_potential_name(ItmPotential potential)
 
 ItmPotentialOptions itm_default_potential_options(void)
 {
-    return (ItmPotentialOptions){.rows = ITM_POTENTIAL_AUTO, .margin = 2.0};
+    return (ItmPotentialOptions){.rows = ITM_POTENTIAL_ALL, .margin = 2.0};
 }
 
 ItmStatus itm_cosim_set_potential(ItmCosimBuilder* b, int mechanism, const ItmPotentialOptions* options, ItmError* error)
