@@ -13,7 +13,7 @@
 #define LONG_ENOUGH 1e-3 // s, to tell such growth from noise
 #define NOISE 1e-4      // of radii at 1: differences know them to a few 1e-5
 #define LARGEST 0.2     // s, where the search for the largest stable H ends, unless that of the file is larger
-#define GROWTH 1.26     // from one H that is tried to the next
+#define GROWTH 2.0      // from one H that is tried to the next
 #define SHARP 0.02      // how well the limit is known, where steps allow
 
 // Cylinders, and frames of mechanisms, which move together by interface models only.

@@ -186,7 +186,7 @@ ItmCosimRest itm_cosim_check_static(ItmCosim* x)
     rest.is_broken = itm_cosim_step(x) != ITM_OK;
     for (int i = 0; i < x->nmechanism && !rest.is_broken; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
-        for (int body = 0; body < part->model->nbody; body++) {
+        for (int body = 0; body < part->model->nuser; body++) {
             ItmVec3 v = itm_data_get_body_velocity(part->model, part->data, body);
             double a = sqrt(v.x * v.x + v.y * v.y + v.z * v.z) / x->step;
             if (a > rest.acceleration) {
