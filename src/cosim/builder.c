@@ -25,6 +25,15 @@ static void destroy_subsystem(const ItmSubsystem* table)
     }
 }
 
+static void free_wires(ItmWireList* list)
+{
+    for (int i = 0; i < list->count; i++) {
+        free(list->items[i].from);
+        free(list->items[i].to);
+    }
+    free(list->items);
+}
+
 void itm_cosim_builder_destroy(ItmCosimBuilder* b)
 {
     if (b == NULL) {
@@ -37,14 +46,8 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
         free(b->members.items[i].name);
         destroy_subsystem(&b->members.items[i].table);
     }
-    for (int i = 0; i < b->wires.count; i++) {
-        free(b->wires.items[i].from);
-        free(b->wires.items[i].to);
-    }
-    for (int i = 0; i < b->aliases.count; i++) {
-        free(b->aliases.items[i].from);
-        free(b->aliases.items[i].to);
-    }
+    free_wires(&b->wires);
+    free_wires(&b->aliases);
     for (int i = 0; i < b->interfaces.count; i++) {
         free(b->interfaces.items[i].name);
     }
@@ -54,8 +57,6 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     free(b->mechanisms.items);
     free(b->members.items);
     free(b->bonds.items);
-    free(b->wires.items);
-    free(b->aliases.items);
     free(b);
 }
 
@@ -393,13 +394,10 @@ ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int inte
 
 // ---------------------------------------------------------------------------- wires
 
-ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error)
+static ItmStatus append_wire(ItmWireList* list, const char* from, const char* to, ItmError* error)
 {
-    if (b == NULL || from == NULL || to == NULL) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or an end of a wire is missing");
-    }
     ItmWireDef def = {strdup(from), strdup(to)};
-    if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(b->wires, def)) {
+    if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(*list, def)) {
         free(def.from);
         free(def.to);
         return refuse_memory(error);
@@ -407,16 +405,18 @@ ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* t
     return ITM_OK;
 }
 
+ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error)
+{
+    if (b == NULL || from == NULL || to == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or an end of a wire is missing");
+    }
+    return append_wire(&b->wires, from, to, error);
+}
+
 ItmStatus itm_cosim_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error)
 {
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");
     }
-    ItmWireDef def = {strdup(output), strdup(alias)};
-    if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(b->aliases, def)) {
-        free(def.from);
-        free(def.to);
-        return refuse_memory(error);
-    }
-    return ITM_OK;
+    return append_wire(&b->aliases, output, alias, error);
 }

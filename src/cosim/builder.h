@@ -56,12 +56,14 @@ typedef struct ItmWireDef {
         int count, capacity;                                                                                          \
     }
 
+typedef ITM_COSIM_LIST(ItmWireDef) ItmWireList;
+
 struct ItmCosimBuilder {
     ITM_COSIM_LIST(ItmMechanismDef) mechanisms;
     ITM_COSIM_LIST(ItmMemberDef) members;
     ITM_COSIM_LIST(ItmBondDef) bonds;
-    ITM_COSIM_LIST(ItmWireDef) wires;
-    ITM_COSIM_LIST(ItmWireDef) aliases;  // from an output to its second name
+    ItmWireList wires;
+    ItmWireList aliases;  // from an output to its second name
     ITM_COSIM_LIST(ItmInterfaceEntry) interfaces;
     ITM_COSIM_LIST(ItmFrameBondDef) frame_bonds;
     ITM_COSIM_LIST(ItmPotentialRule) rules;

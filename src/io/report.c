@@ -20,36 +20,6 @@ bool itm_report_has_viewer(void)
     return itm_report_get_viewer().count > 0;
 }
 
-// ---------------------------------------------------------------------------- numbers
-
-static const char* get_text(struct fy_node* object, const char* key)
-{
-    const char* text = fy_node_get_scalar0(fy_node_mapping_lookup_by_string(object, key, FY_NT));
-    return text != NULL ? text : "";
-}
-
-void itm_report_visit_numbers(const ItmRecord* record,
-                              void (*visit)(void* context, const char* name, double value, const char* unit,
-                                            const char* description),
-                              void* context)
-{
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* document =
-        record->scene != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
-    if (document == NULL) {
-        return;
-    }
-    void* iterator = NULL;
-    struct fy_node* item = NULL;
-    struct fy_node* numbers = fy_node_mapping_lookup_by_string(fy_document_root(document), "numbers", FY_NT);
-    while ((item = fy_node_sequence_iterate(numbers, &iterator)) != NULL) {
-        const char* value = get_text(item, "value");
-        double x = value[0] == '\0' || value[0] == 'n' ? (double)NAN : strtod(value, NULL);
-        visit(context, get_text(item, "name"), x, get_text(item, "unit"), get_text(item, "description"));
-    }
-    fy_document_destroy(document);
-}
-
 // ---------------------------------------------------------------------------- head
 
 void itm_report_add_head(ItmText* text, const char* title, bool has_scripts)
@@ -84,9 +54,8 @@ static double end_time(const ItmTable* table)
     return table->nrow > 0 ? itm_table_get(table, table->nrow - 1, 0) : 0.0;
 }
 
-static void add_tile(void* context, const char* name, double value, const char* unit, const char* description)
+static void add_tile(ItmText* text, const char* name, double value, const char* unit, const char* description)
 {
-    ItmText* text = context;
     itm_text_add(text, "<div title=\"");
     itm_text_add_html(text, name);
     itm_text_add(text, "\"><dt>");
@@ -105,11 +74,37 @@ static void add_tile(void* context, const char* name, double value, const char* 
     itm_text_add(text, "</dd></div>\n");
 }
 
+static const char* get_text(struct fy_node* object, const char* key)
+{
+    const char* text = fy_node_get_scalar0(fy_node_mapping_lookup_by_string(object, key, FY_NT));
+    return text != NULL ? text : "";
+}
+
+// Tiles of the numbers in a run's scene.
+static void add_numbers(ItmText* text, const ItmRecord* record)
+{
+    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
+    struct fy_document* document =
+        record->scene != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
+    if (document == NULL) {
+        return;
+    }
+    void* iterator = NULL;
+    struct fy_node* item = NULL;
+    struct fy_node* numbers = fy_node_mapping_lookup_by_string(fy_document_root(document), "numbers", FY_NT);
+    while ((item = fy_node_sequence_iterate(numbers, &iterator)) != NULL) {
+        const char* value = get_text(item, "value");
+        double x = value[0] == '\0' || value[0] == 'n' ? (double)NAN : strtod(value, NULL);
+        add_tile(text, get_text(item, "name"), x, get_text(item, "unit"), get_text(item, "description"));
+    }
+    fy_document_destroy(document);
+}
+
 static void add_tiles(ItmText* text, const ItmTable* table)
 {
     itm_text_add(text, "<dl class=\"numbers\" aria-label=\"key numbers\">\n");
     add_tile(text, "end_time", end_time(table), "s", "simulated time");
-    itm_report_visit_numbers(&table->record, add_tile, text);
+    add_numbers(text, &table->record);
     add_tile(text, "rows", (double)table->nrow, "1", "rows");
     add_tile(text, "signals", (double)(table->ncolumn - 1), "1", "signals");
     itm_text_add(text, "</dl>\n");

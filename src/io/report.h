@@ -37,12 +37,6 @@ void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, cons
 // Head of a page up to and with its style; `title` is escaped here.
 void itm_report_add_head(ItmText* text, const char* title, bool has_scripts);
 
-// Numbers of a run's scene: calls visit for each (value NaN where it has none).
-void itm_report_visit_numbers(const ItmRecord* record,
-                              void (*visit)(void* context, const char* name, double value, const char* unit,
-                                            const char* description),
-                              void* context);
-
 // Files that the build put into the program, not ended by a zero byte.
 typedef struct ItmReportAsset {
     const unsigned char* bytes;
