@@ -1,7 +1,7 @@
 #include "sweep.h"
 
 #include "base/list.h"
-#include "io/expression.h"
+#include "signal/expression.h"
 #include "io/results.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "sweep.h"
 
-#include "io/expression.h"
+#include "signal/expression.h"
 #include "io/results.h"
 
 #include <errno.h>

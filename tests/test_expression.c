@@ -1,8 +1,8 @@
 #include "check.h"
 
-#include "io/expression.h"
+#include "signal/expression.h"
 
-// Parameters: L = 2 m, m = 3 kg, n = 4 without unit.
+// Parameters: L = 2 m, m = 3 kg, n = 4 and s1 = 5 without unit.
 static bool find(void* context, const char* name, size_t length, int depth, ItmQuantity* value,
                  ItmExpressionError* error)
 {
@@ -14,6 +14,8 @@ static bool find(void* context, const char* name, size_t length, int depth, ItmQ
         *value = (ItmQuantity){.value = 3, .dimension = ITM_DIM_MASS};
     } else if (length == 1 && *name == 'n') {
         *value = (ItmQuantity){.value = 4, .is_bare = true};
+    } else if (length == 2 && memcmp(name, "s1", 2) == 0) {
+        *value = (ItmQuantity){.value = 5, .is_bare = true};
     } else {
         snprintf(error->message, sizeof error->message, "no parameter");
         return false;
@@ -24,7 +26,7 @@ static bool find(void* context, const char* name, size_t length, int depth, ItmQ
 static bool has(void* context, const char* name, size_t length)
 {
     (void)context;
-    return length == 1 && strchr("Lmn", *name) != NULL;
+    return (length == 1 && strchr("Lmn", *name) != NULL) || (length == 2 && memcmp(name, "s1", 2) == 0);
 }
 
 static const ItmScope SCOPE = {.find = find, .has = has};
@@ -113,6 +115,12 @@ static void functions_and_pi(void** state)
     check("max(1, 2)", 2, ITM_DIM_ONE);
     check("exp(0) + log(1)", 1, ITM_DIM_ONE);
     check("pow(2 m, 3)", 8, (ItmDimension){{3}});
+    check("if(L > 150 cm, 3 kg, m/2)", 3, ITM_DIM_MASS);
+    check("clamp(L, 0, 1500 mm)", 1.5, ITM_DIM_LENGTH);
+    check("deadband(L, 0.5 m)", 1.5, ITM_DIM_LENGTH);
+    check("max(1 m, L, 30 cm)", 2, ITM_DIM_LENGTH);
+    check("sign(-L) + floor(1.5) + ceil(0.5)", 1, ITM_DIM_ONE);
+    check("not (n < 3 or n == 5) and n >= 4", 1, ITM_DIM_ONE);
 }
 
 static void units_follow_numbers(void** state)
@@ -150,6 +158,7 @@ static void parameters_may_be_called_like_units(void** state)
     check("12 m/n*2", 6, ITM_DIM_LENGTH);
     check("12 m/sqrt(n)", 6, ITM_DIM_LENGTH);
     check("12 rad/pi", 12 / acos(-1), ITM_DIM_ONE);
+    check("0.5 m*s1", 2.5, ITM_DIM_LENGTH);     // s is a unit, s1 is not
     refuse("2 n", 2, "write *");
     refuse("2 m/x", 4, "no unit 'x'");
 }
@@ -162,6 +171,10 @@ static void dimensions_are_checked(void** state)
     refuse("sin(2 m)", 0, "without unit, got m");
     refuse("2^(3 s)", 1, "exponent");
     refuse("max(L, m)", 0, "compare");
+    refuse("L < m", 2, "cannot compare m and kg");
+    refuse("if(n, L, m)", 0, "cannot compare m and kg");
+    refuse("if(L, 1, 2)", 0, "condition");
+    refuse("floor(L)", 0, "without unit");
     check("L + 0.5", 2.5, ITM_DIM_LENGTH); // a bare number fits
     assert_true(compute("2*n").is_bare);
     assert_false(compute("30 deg").is_bare);
@@ -174,11 +187,11 @@ static void mistakes_are_found_at_their_place(void** state)
     refuse("", 0, "too early");
     refuse("1 +", 3, "too early");
     refuse("(1 + 2", 6, "')'");
-    refuse("1 + * 2", 4, "should stand");
-    refuse("2 3", 2, "mean here");
+    refuse("1 + * 2", 4, "expected a number");
+    refuse("2 3", 2, "no meaning here");
     refuse("sine(1)", 0, "nearest: sin");
     refuse("L + frob(1)", 4, "no function");
-    refuse("atan2(1)", 7, "two values");
+    refuse("atan2(1)", 0, "2 values, not 1");
     refuse("sin(1", 5, "')'");
     refuse("4 mmm", 2, "no unit");
     refuse("3 degg", 2, "'deg'");
@@ -187,9 +200,11 @@ static void mistakes_are_found_at_their_place(void** state)
     refuse("1e999", 0, "too large");
     refuse("1/0", 0, "finite");
     refuse("log(-1)", 0, "finite");
-    refuse("$", 0, "should stand");
+    refuse("$", 0, "expected a number");
     refuse("0x10", 1, "no unit 'x'");
     refuse("nan", 0, "no parameter");
+    refuse("2*time", 2, "changes with time");
+    refuse("rate(L)", 5, "changes with time");
     refuse("inf", 0, "no parameter");
 }
 

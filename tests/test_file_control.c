@@ -270,7 +270,7 @@ static void mistakes_are_placed(void** state)
     refuse_blocks("      y: {type: pid, input: 1, anti_windup: @tracking}\n", "needs 'tracking_time'");
     refuse_blocks("      y: {type: pid, input: 1, anti_windup: none, tracking_time: @1}\n", "'anti_windup: tracking'");
     refuse_blocks("      y: {type: pid, input: 1, filter: @1, error_rate: 2}\n", "lag block");
-    refuse_blocks("      y: {type: pid, input: 1, feed_forward: 2 * @)}\n", "should stand here");
+    refuse_blocks("      y: {type: pid, input: 1, feed_forward: 2 * @)}\n", "expected a number");
     refuse_blocks("      y: {type: pid, input: 1, feed_forward: 2 * @zz}\n", "there is no block");
     refuse_blocks("      y: {type: integrator, input: 1, start: @input}\n", "parameter 'input'");
     refuse_blocks("      y: {type: expression, input: 1, sample: @1.5 ms}\n", "not a multiple of the control's step, 0.001 s");

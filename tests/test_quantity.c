@@ -1,7 +1,7 @@
 #include "check.h"
 
 #include "base/nearest.h"
-#include "io/quantity.h"
+#include "signal/quantity.h"
 #include "base/utf8.h"
 
 static double unit(const char* name, ItmDimension expected)

@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 #define MAX_POINTS 16
 

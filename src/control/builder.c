@@ -2,7 +2,7 @@
 
 #include "base/adding.h"
 #include "base/check.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,10 +79,9 @@ ItmStatus itm_control_builder_set_name(ItmControlBuilder* b, const char* name, I
     return ITM_OK;
 }
 
-void itm_control_builder_set_units(ItmControlBuilder* b, ItmScanUnit scan_unit, const void* context)
+void itm_control_builder_set_scope(ItmControlBuilder* b, const ItmScope* scope)
 {
-    b->scan_unit = scan_unit;
-    b->unit_context = context;
+    b->scope = scope;
 }
 
 // ---------------------------------------------------------------------------- signals and constants
@@ -128,8 +127,7 @@ static ItmStatus compile_texts(const ItmControlBuilder* b, ItmControlEntry* entr
         const char* text = itm_control_block_def_get_text(def, (ItmControlSlot)slot);
         ItmExpressionError fault;
         ItmStatus status = text == NULL ? ITM_OK
-                                        : itm_program_compile(&entry->programs[slot], text, b->scan_unit,
-                                                              b->unit_context, &fault);
+                                        : itm_program_compile(&entry->programs[slot], text, b->scope, &fault);
         if (status == ITM_ERR_INPUT) {
             itm_error_set(error, status, "itm_control_add_block", itm_control_slot_name((ItmControlSlot)slot),
                           "block '%s': %s", def->name, fault.message);

@@ -3,7 +3,7 @@
 #define ITM_CONTROL_BUILDER_H
 
 #include "base/names.h"
-#include "control/program.h"
+#include "signal/program.h"
 #include "interim/control.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
@@ -33,12 +33,11 @@ struct ItmControlBuilder {
     ITM_CONTROL_LIST(double) constants;
     ITM_CONTROL_LIST(ItmControlEntry) blocks;
     ItmNames signal_names, constant_names, block_names;  // name to index
-    ItmScanUnit scan_unit;     // for expressions with units, or NULL
-    const void* unit_context;
+    const ItmScope* scope;     // decides which words are parameters and no units, or NULL
 };
 
-// Accept units in the expressions that are added from now on.
-void itm_control_builder_set_units(ItmControlBuilder* b, ItmScanUnit scan_unit, const void* context);
+// Parameters that expressions added from now on may name; kept, not copied.
+void itm_control_builder_set_scope(ItmControlBuilder* b, const ItmScope* scope);
 
 // "input", "error_rate", "feed_forward": members of ItmControlBlockDef
 const char* itm_control_slot_name(ItmControlSlot slot);

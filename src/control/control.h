@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "control/builder.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 // clang-format off
 typedef struct ItmControlBlock {

@@ -1,7 +1,7 @@
 #include "hydraulics/builder.h"
 
 #include "base/adding.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "base/owned.h"
 #include "interim/hydraulics.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 // clang-format off
 // What opens a branch.

@@ -467,12 +467,13 @@ void itm_read_control(ItmReader* r, const ItmItem* item)
         return;
     }
     control->step = c.step;
+    const ItmScope scope = itm_reader_get_scope(r);
     r->status = itm_control_builder_create(&c.builder, r->error);
     if (r->status == ITM_OK) {
         r->status = itm_control_builder_set_name(c.builder, c.name, r->error);
     }
     if (r->status == ITM_OK) {
-        itm_control_builder_set_units(c.builder, itm_reader_scan_unit, r);
+        itm_control_builder_set_scope(c.builder, &scope);
         add_names(&c);
         read_blocks(&c);
     }

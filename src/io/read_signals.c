@@ -2,7 +2,7 @@
 #include "io/reader.h"
 
 #include "base/error.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "io/reader.h"
 
 #include "base/error.h"
-#include "io/expression.h"
+#include "signal/expression.h"
 #include "base/utf8.h"
 #include "math/vec.h"
 
@@ -114,16 +114,15 @@ static bool has_parameter(void* context, const char* name, size_t length)
     return itm_names_find(&((ItmReader*)context)->parameter_names, name, length) != ITM_NONE;
 }
 
-double itm_reader_scan_unit(ItmScan* scan, const void* context)
+ItmScope itm_reader_get_scope(ItmReader* r)
 {
-    const ItmScope scope = {.context = (void*)context, .find = compute_parameter, .has = has_parameter};
-    return itm_expression_scan_unit(scan, &scope);
+    return (ItmScope){.context = r, .find = compute_parameter, .has = has_parameter};
 }
 
 // Value of a scalar as an expression; complaints go to the place inside it.
 static bool compute_scalar(ItmReader* r, const ItmNode* node, int depth, ItmQuantity* value)
 {
-    const ItmScope scope = {.context = r, .find = compute_parameter, .has = has_parameter};
+    const ItmScope scope = itm_reader_get_scope(r);
     ItmExpressionError error;
     if (!itm_expression_compute(value, node->text, node->length, &scope, depth, &error)) {
         if (!error.is_elsewhere) {

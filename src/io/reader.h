@@ -8,10 +8,9 @@
 
 #include "interim/file.h"
 #include "base/nearest.h"
-#include "base/scan.h"
 #include "io/document.h"
 #include "io/file.h"
-#include "io/quantity.h"
+#include "signal/expression.h"
 #include "multibody/builder.h"
 
 typedef struct ItmParameter {
@@ -124,9 +123,8 @@ void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, 
 // Whether the node is a mapping of named things (absent: false); complains otherwise.
 bool itm_reader_is_collection(ItmReader* r, const ItmNode* node, const char* what);
 
-// The factor to SI of the unit at scan->at, which is passed; 1 if there is none. For expressions that are no values; context:
-// the reader, which knows the parameters.
-double itm_reader_scan_unit(ItmScan* scan, const void* context);
+// The parameters of the file, for expressions.
+ItmScope itm_reader_get_scope(ItmReader* r);
 
 // ---------------------------------------------------------------------------- references
 

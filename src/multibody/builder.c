@@ -2,7 +2,7 @@
 
 #include "base/adding.h"
 #include "math/vec.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "math/blocks.h"
 #include "math/vec.h"
 #include "multibody/elastic.h"
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 // clang-format off
 // How a body moves relative to its parent: translations along axes of frame a, then rotations.

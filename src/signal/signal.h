@@ -1,6 +1,6 @@
 // Signals compiled for evaluation, with their first and second time derivatives.
-#ifndef ITM_MULTIBODY_SIGNAL_H
-#define ITM_MULTIBODY_SIGNAL_H
+#ifndef ITM_SIGNAL_SIGNAL_H
+#define ITM_SIGNAL_SIGNAL_H
 
 #include "interim/signal.h"
 

@@ -1,4 +1,4 @@
-#include "base/function.h"
+#include "signal/function.h"
 
 #include "base/nearest.h"
 
@@ -21,10 +21,10 @@ static const struct {
     [ITM_FUNCTION_DEADBAND] = {"deadband", 2}, [ITM_FUNCTION_IF] = {"if", 3},
 };
 
-int itm_function_find(const char* name, size_t length, int count, const char** nearest)
+int itm_function_find(const char* name, size_t length, const char** nearest)
 {
     ItmNearest search = itm_nearest_start(name, length);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < ITM_FUNCTION_COUNT; i++) {
         if (strlen(FUNCTIONS[i].name) == length && memcmp(FUNCTIONS[i].name, name, length) == 0) {
             return i;
         }

@@ -1,7 +1,7 @@
 // Scanning the text of an expression: characters, names, numbers, and the place of the first fault. Both kinds of
 // expressions are read with it: those with units that have a value when a file is read, and those of signals.
-#ifndef ITM_BASE_SCAN_H
-#define ITM_BASE_SCAN_H
+#ifndef ITM_SIGNAL_SCAN_H
+#define ITM_SIGNAL_SCAN_H
 
 #include "interim/base.h"
 

@@ -1,4 +1,4 @@
-#include "io/quantity.h"
+#include "signal/quantity.h"
 
 #include "base/nearest.h"
 

@@ -1,4 +1,4 @@
-#include "base/scan.h"
+#include "signal/scan.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // The functions that expressions may call: names, arguments, values.
-#ifndef ITM_BASE_FUNCTION_H
-#define ITM_BASE_FUNCTION_H
+#ifndef ITM_SIGNAL_FUNCTION_H
+#define ITM_SIGNAL_FUNCTION_H
 
 #include "interim/base.h"
 
@@ -21,8 +21,7 @@ typedef enum ItmFunction {
     ITM_FUNCTION_EXP,
     ITM_FUNCTION_LOG,
     ITM_FUNCTION_POW,
-    ITM_FUNCTION_VALUE_COUNT, // those above have a value when a file is read, with units; all work with signals
-    ITM_FUNCTION_SIGN = ITM_FUNCTION_VALUE_COUNT, // -1, 0, 1
+    ITM_FUNCTION_SIGN,     // -1, 0, 1
     ITM_FUNCTION_FLOOR,
     ITM_FUNCTION_CEIL,
     ITM_FUNCTION_CLAMP,    // clamp(x, lower, upper): x, not below lower, not above upper; lower where they cross
@@ -31,8 +30,8 @@ typedef enum ItmFunction {
     ITM_FUNCTION_COUNT
 } ItmFunction;
 
-// By its name among the first `count`; ITM_NONE after a miss, with the nearest name (or NULL) in *nearest.
-int itm_function_find(const char* name, size_t length, int count, const char** nearest);
+// By its name; ITM_NONE after a miss, with the nearest name (or NULL) in *nearest.
+int itm_function_find(const char* name, size_t length, const char** nearest);
 const char* itm_function_name(ItmFunction function);
 int itm_function_get_argument_count(ItmFunction function);
 // x (as many as it has arguments)

@@ -1,6 +1,6 @@
 // Numbers with units: SI inside, dimension kept as exponents of the base units.
-#ifndef ITM_IO_QUANTITY_H
-#define ITM_IO_QUANTITY_H
+#ifndef ITM_SIGNAL_QUANTITY_H
+#define ITM_SIGNAL_QUANTITY_H
 
 #include "interim/base.h"
 

@@ -1,4 +1,4 @@
-#include "multibody/signal.h"
+#include "signal/signal.h"
 
 #include "base/error.h"
 #include "math/vec.h"
