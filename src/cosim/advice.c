@@ -6,10 +6,10 @@
 // disturbances of either sign. The two sides of a cut are disturbed each alone: the scheme has to bring them together again, and
 // where it does not (exchange hold) that is how it breaks down.
 #include "cosim/cosim.h"
+#include "math/eigen_general.h"
 
 #include "base/error.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,10 +205,10 @@ static ItmStatus differentiate(ItmCosim* x, const Linear* l)
 
 static ItmStatus find_radius(ItmCosim* x, const Linear* l, double* radius)
 {
-    int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', l->n, l->J, l->n, l->re, l->im, NULL, 1, NULL, 1);
-    if (info != 0) {
-        return itm_error_set(&x->error, ITM_ERR_NOT_FINITE, "itm_cosim_compute_radius", NULL,
-                             "the linearised step has no eigenvalues (LAPACK %d)", info);
+    ItmStatus status = itm_eigen_general(l->J, l->re, l->im, l->n);
+    if (status != ITM_OK) {
+        return itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL,
+                             "the eigenvalues of the linearised step were not found: %s", itm_status_message(status));
     }
     double largest = 0.0;
     for (int i = 0; i < l->n; i++) {

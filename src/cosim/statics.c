@@ -1,10 +1,10 @@
 // Static start: the forces that hold the mechanisms at rest where they are, contacts included, and the pressures and valve
 // positions that give these forces.
 #include "cosim/cosim.h"
+#include "math/least_squares.h"
 
 #include "base/error.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static ItmStatus accelerate(ItmMechanism* part, double h, const double* lambda, 
     return status;
 }
 
-// Columns of d a / d lambda by differences: with contacts the answer is linear only while they stay as they are.   J (n x n),
-// column by column; lambda (n) is put back; trial (n) scratch
+// d a / d lambda by differences: with contacts the response is linear only while they stay as they are.   J (n x n), row-major;
+// lambda (n) is put back; trial (n) scratch
 static ItmStatus differentiate(ItmMechanism* part, double h, double* J, double* lambda, const double* a, double step,
                                double* trial)
 {
@@ -37,7 +37,7 @@ static ItmStatus differentiate(ItmMechanism* part, double h, double* J, double* 
         status = accelerate(part, h, lambda, trial);
         lambda[j] -= step;
         for (int i = 0; i < n; i++) {
-            J[j * n + i] = (trial[i] - a[i]) / step;
+            J[i * n + j] = (trial[i] - a[i]) / step;
         }
     }
     return status;
@@ -52,20 +52,18 @@ static double largest(const double* x, int n)
     return most;
 }
 
-// Newton's method with least-norm corrections, work (n (n + 4))
+// Newton's method with least-norm corrections, work (n (n + 3) + ITM_LEAST_SQUARES_SCRATCH(n, n))
 static ItmStatus find_forces(ItmMechanism* part, double h, double* lambda, double* work)
 {
     int n = part->nbond;
-    double *J = work, *a = J + n * n, *trial = a + n, *delta = trial + n, *singular = delta + n;
+    double *J = work, *a = J + n * n, *trial = a + n, *delta = trial + n, *scratch = delta + n;
     memset(lambda, 0, sizeof(double) * (size_t)n);
     ItmStatus status = accelerate(part, h, lambda, a);
     double scale = largest(a, n);
     for (int k = 0; k < MOST_ITERATIONS && status == ITM_OK && largest(a, n) > TOLERANCE * scale; k++) {
-        int rank;
         double step = fmax(largest(lambda, n), 1.0) * 1e-3;
         status = differentiate(part, h, J, lambda, a, step, trial);
-        memcpy(delta, a, sizeof(double) * (size_t)n);
-        if (status != ITM_OK || LAPACKE_dgelss(LAPACK_COL_MAJOR, n, n, 1, J, n, delta, n, singular, RCOND, &rank) != 0) {
+        if (status != ITM_OK || itm_least_squares_solve(delta, J, a, n, n, RCOND, scratch) < 0) {
             break;
         }
         for (int i = 0; i < n; i++) {
@@ -86,7 +84,7 @@ static ItmStatus find_forces(ItmMechanism* part, double h, double* lambda, doubl
 static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
 {
     int n = part->nbond;
-    double* work = calloc((size_t)(n * (n + 4)), sizeof *work);
+    double* work = calloc((size_t)(n * (n + 3) + ITM_LEAST_SQUARES_SCRATCH(n, n)) + 1, sizeof *work);
     if (work == NULL) {
         return itm_error_set(&part->error, ITM_ERR_MEMORY, "itm_cosim_solve_static", NULL, "out of memory");
     }

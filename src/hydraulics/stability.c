@@ -1,9 +1,9 @@
 // How fast the present state reacts, and the steps at which the explicit integrators follow it: eigenvalues lambda of f_x, and
 // |R(h lambda)| <= 1 with the amplification R of one step.
 #include "hydraulics/data.h"
+#include "math/eigen_general.h"
 
 #include <complex.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static bool compute_eigenvalues(const ItmCircuit* c, ItmHydraulics* d, double* r
     }
     itm_hydraulics_compute_derivatives(c, d, &(ItmHydraulicDerivatives){.f_x = f_x}, itm_hydraulics_get_time(d), d->x,
                                        d->s, d->w);
-    bool ok = n == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', c->nx, f_x, c->nx, re, im, NULL, 1, NULL, 1) == 0;
+    bool ok = itm_eigen_general(f_x, re, im, c->nx) == ITM_OK;
     free(f_x);
     return ok;
 }

@@ -5,10 +5,10 @@
 // Newton's method with minimum-norm corrections (what the equations leave open stays as it is) and backtracking.
 #include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
+#include "math/least_squares.h"
 
 #include "base/error.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ typedef struct Static {
     double* residual;  // scaled                              (nrow)
     double* trial;     // scaled                              (nrow)
     double* A;         // scaled Jacobian, row-major          (nrow x ncol)
-    double* y;         // correction                          (max(nrow, ncol))
-    double* singular;  //                                     (min(nrow, ncol))
+    double* y;         // correction                          (ncol)
+    double* scratch;   //                                     (ITM_LEAST_SQUARES_SCRATCH(nrow, ncol))
     double* x;         // state before a correction           (nx)
     double* u;         // inputs before a correction          (ndrive)
 } Static;
@@ -171,13 +171,11 @@ static bool compute_correction(const Static* k)
     memset(k->A, 0, sizeof(double) * (size_t)k->nrow * (size_t)k->ncol);
     differentiate_inputs(k);
     differentiate_pressures(k);
-    memset(k->y, 0, sizeof(double) * (size_t)(k->nrow > k->ncol ? k->nrow : k->ncol));
-    for (int i = 0; i < k->nrow; i++) {
-        k->y[i] = -k->residual[i];
+    int rank = itm_least_squares_solve(k->y, k->A, k->residual, k->nrow, k->ncol, RANK_TOLERANCE, k->scratch);
+    for (int i = 0; i < k->ncol; i++) {
+        k->y[i] = -k->y[i];
     }
-    lapack_int rank = 0;
-    return LAPACKE_dgelsd(LAPACK_ROW_MAJOR, k->nrow, k->ncol, 1, k->A, k->ncol, k->y, 1, k->singular, RANK_TOLERANCE,
-                          &rank) == 0;
+    return rank >= 0;
 }
 
 static void apply(const Static* k, double factor)
@@ -288,7 +286,8 @@ ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d, con
     Static k = {.c = c, .d = d, .options = statics != NULL ? statics : &any};
     // one block: tables of unknowns, then reals
     size_t nv = (size_t)c->nvol, nu = (size_t)c->ndrive, nrow = nv + (size_t)c->ncyl, ncol = nv + nu;
-    size_t nreal = 2 * nrow + nrow * ncol + (nrow + ncol) + (nrow + ncol) + (size_t)c->nx + nu + (size_t)d->nstate;
+    size_t nscratch = ITM_LEAST_SQUARES_SCRATCH(nrow, ncol);
+    size_t nreal = 2 * nrow + nrow * ncol + ncol + nscratch + (size_t)c->nx + nu + (size_t)d->nstate;
     int* table = calloc(nv + nu + 1, sizeof *table);
     double* reals = calloc(nreal + 1, sizeof *reals);
     if (table == NULL || reals == NULL) {
@@ -302,8 +301,8 @@ ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d, con
     k.trial = k.residual + nrow;
     k.A = k.trial + nrow;
     k.y = k.A + nrow * ncol;
-    k.singular = k.y + nrow + ncol;
-    k.x = k.singular + nrow + ncol;
+    k.scratch = k.y + ncol;
+    k.x = k.scratch + nscratch;
     k.u = k.x + c->nx;
     double* saved = k.u + nu;
     memcpy(saved, d->state, sizeof(double) * (size_t)d->nstate);
