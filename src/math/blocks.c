@@ -2,8 +2,8 @@
 
 #include "base/assert.h"
 #include "math/lanes.h"
+#include "math/ordering.h"
 
-#include <amd.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +199,7 @@ ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* pair
     int* list = adr != NULL ? build_adjacency(adr, n, pairs, npair) : NULL;
     bool ok = b->size != NULL && b->start != NULL && b->position != NULL && b->col_adr != NULL &&
               order != NULL && list != NULL;
-    ok = ok && (n == 0 || amd_order(n, adr, list, order, NULL, NULL) >= 0);
+    ok = ok && itm_ordering_compute(order, n, adr, list);
     if (ok) {
         for (int p = 0; p < n; p++) {
             b->position[order[p]] = p;
