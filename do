@@ -5,9 +5,8 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is installed: threads only get in the way of our small matrices
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev
-    libopenblas-serial-dev liblapacke-dev libsuitesparse-dev"
-TEST_PACKAGES="libcmocka-dev libnlopt-dev clang chromium"
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev clang chromium"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 

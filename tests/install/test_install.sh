@@ -10,7 +10,7 @@ everything_is_installed() {
     for file in bin/interim include/interim/interim.h share/man/man1/interim.1; do
         [ -f "$prefix/$file" ] || fail "missing: $file"
     done
-    for name in libinterim.so libinterim.a interim.pc interim-config.cmake; do
+    for name in libinterim.so libinterim.a libinterim_engine.so libinterim_engine.a interim.pc interim-engine.pc interim-config.cmake; do
         [ -n "$(find "$prefix" -name "$name")" ] || fail "missing: $name"
     done
 }
@@ -33,6 +33,20 @@ pkg_config_knows_what_the_static_library_needs() {
     cc -std=c17 $WARNINGS $(pkg-config --cflags interim) "$source/tests/install/consumer.c" -o consumer \
         -Wl,--whole-archive "$libdir/libinterim.a" -Wl,--no-whole-archive $(pkg-config --static --libs interim | sed 's/-linterim//')
     ./consumer | grep -q '^interim [0-9]'
+}
+
+the_engine_needs_libm_and_libc_only() {
+    libdir=$(find_libdir)
+    export PKG_CONFIG_PATH="$libdir/pkgconfig"
+    flags="-std=c17 $WARNINGS $(pkg-config --cflags interim-engine)"
+    cc $flags "$source/tests/install/engine.c" -o engine $(pkg-config --libs interim-engine)
+    cc $flags "$source/tests/install/engine.c" -o engine_static "$libdir/libinterim_engine.a" -lm
+    LD_LIBRARY_PATH="$libdir" ./engine | grep -q "needs SUNDIALS"
+    ./engine_static | grep -q "needs SUNDIALS"
+    for binary in "$libdir/libinterim_engine.so" engine_static; do
+        others=$(LC_ALL=C readelf -d "$binary" | grep NEEDED | grep -vE '\[(libm|libc|ld-linux[^]]*)\.so\.[0-9]+\]' || true)
+        [ -z "$others" ] || fail "$binary needs $others"
+    done
 }
 
 find_package_builds_a_shared_and_a_static_consumer() {
@@ -66,6 +80,7 @@ only_the_api_is_visible() {
 run_case everything_is_installed
 run_case pkg_config_builds_a_consumer
 run_case pkg_config_knows_what_the_static_library_needs
+run_case the_engine_needs_libm_and_libc_only
 run_case find_package_builds_a_shared_and_a_static_consumer
 run_case every_public_header_stands_alone_in_c
 cxx=$(command -v g++ || command -v clang++ || true)
