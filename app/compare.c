@@ -1,7 +1,7 @@
 // interim compare: how far runs are apart.
 #include "app.h"
 
-#include "io/compare_runs.h"
+#include "report/compare_runs.h"
 #include "tables.h"
 
 #include <math.h>

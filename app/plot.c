@@ -1,8 +1,8 @@
 // interim plot: signals of result files as a picture.
 #include "app.h"
 
-#include "io/plot.h"
-#include "io/results.h"
+#include "report/plot.h"
+#include "io/results/results.h"
 #include "tables.h"
 
 #include <stdio.h>

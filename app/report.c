@@ -1,8 +1,8 @@
 // interim report: result files into one page.
 #include "app.h"
 
-#include "io/results.h"
-#include "io/sweep_grid.h"
+#include "io/results/results.h"
+#include "report/sweep_grid.h"
 #include "tables.h"
 
 #include <stdio.h>

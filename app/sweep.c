@@ -2,7 +2,7 @@
 
 #include "base/list.h"
 #include "signal/expression.h"
-#include "io/results.h"
+#include "io/results/results.h"
 
 #include <math.h>
 #include <stdio.h>

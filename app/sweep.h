@@ -4,7 +4,7 @@
 
 #include "app.h"
 
-#include "io/results_read.h"
+#include "io/results/results_read.h"
 
 #include <sys/types.h>
 

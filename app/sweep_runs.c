@@ -1,8 +1,8 @@
 // The jobs of a sweep: their overrides and files, and what becomes of their results.
 #include "sweep.h"
 
-#include "io/compare.h"
-#include "io/results.h"
+#include "report/compare.h"
+#include "io/results/results.h"
 
 #include <errno.h>
 #include <math.h>

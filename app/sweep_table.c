@@ -1,7 +1,7 @@
 #include "sweep.h"
 
 #include "signal/expression.h"
-#include "io/results.h"
+#include "io/results/results.h"
 
 #include <errno.h>
 #include <math.h>

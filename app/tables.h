@@ -3,7 +3,7 @@
 #define INTERIM_APP_TABLES_H
 
 #include "app.h"
-#include "io/report.h"
+#include "report/report.h"
 
 typedef struct AppTables {
     ItmReportRun* runs;  // label and table of each   (count)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every key and word that readers of model files know is in docs/reference/model-file.md: the texts in the tables of names of
-# src/io/read_*.c and file.c (keys), and those of the library (joint types, couplings, steppers, solvers, ...).
+# src/io/model/read_*.c and file.c (keys), and those of the library (joint types, couplings, steppers, solvers, ...).
 set -eu
 cd "$(dirname "$0")/.."
 page=docs/reference/model-file.md
@@ -17,7 +17,7 @@ names_in() {
         is_table && (/;/ || (/^#define/ && !/\\$/)) { is_table = 0 }' "$@"
 }
 
-names=$({ names_in . src/io/read_*.c src/io/file.c; names_in '[^T]_NAMES\[|[^_]NAMES\[' src/[!i]*/*.c; } | sort -u)
+names=$({ names_in . src/io/model/read_*.c src/io/model/file.c; names_in '[^T]_NAMES\[|[^_]NAMES\[' src/[!i]*/*.c; } | sort -u)
 missing=$(echo "$names" | while read -r file name; do
     grep -qE "(^|[^A-Za-z0-9_-])$name([^A-Za-z0-9_-]|\$)" $page || echo "  '$name' of $file"
 done)

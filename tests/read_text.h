@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "interim/file.h"
-#include "io/file.h"
+#include "io/model/file.h"
 #include "multibody/builder.h"
 
 typedef struct Read {

@@ -1,7 +1,7 @@
 // Comparison of two results tables: closed forms of RMS, maximum and shift, whatever the spacing of the rows.
 #include "check.h"
 
-#include "io/compare.h"
+#include "report/compare.h"
 
 #define PI 3.14159265358979323846
 

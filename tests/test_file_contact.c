@@ -1,7 +1,7 @@
 // Contact in model files: what is read, and where and how every kind of mistake is reported.
 #include "read_text.h"
 
-#include "io/height_file.h"
+#include "io/geometry/height_file.h"
 #include "math/vec.h"
 
 #define PI 3.14159265358979323846

@@ -1,7 +1,7 @@
 // `flexible` of bodies in model files, and the matrix files behind it.
 #include "read_text.h"
 
-#include "io/matrix_file.h"
+#include "io/geometry/matrix_file.h"
 #include "multibody/elastic.h"
 
 #define FLEXIBLE                                                                                                              \

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "contact/geom.h"
-#include "io/mesh.h"
+#include "io/geometry/mesh.h"
 
 #include <unistd.h>
 

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "interim/interim.h"
-#include "io/results.h"
-#include "io/results_read.h"
+#include "io/results/results.h"
+#include "io/results/results_read.h"
 #include "io/text.h"
 
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // Pages, plots and comparisons made from tables.
 #include "check.h"
 
-#include "io/compare_runs.h"
-#include "io/decimate.h"
-#include "io/plot.h"
-#include "io/report.h"
+#include "report/compare_runs.h"
+#include "report/decimate.h"
+#include "report/plot.h"
+#include "report/report.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

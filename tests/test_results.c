@@ -1,8 +1,8 @@
 // Result files: what is written is read back bit for bit, and no failure costs rows or an older file.
 #include "check.h"
 
-#include "io/results.h"
-#include "io/results_read.h"
+#include "io/results/results.h"
+#include "io/results/results_read.h"
 
 #include <fcntl.h>
 #include <float.h>

@@ -9,4 +9,4 @@ endfunction()
 
 embed(style ${STYLE} style)
 embed(viewer ${VIEWER} viewer)
-file(WRITE ${OUT} "// Made by the build from web/.\n#include \"io/report.h\"\n\n${style}\n${viewer}")
+file(WRITE ${OUT} "// Made by the build from web/.\n#include \"report/report.h\"\n\n${style}\n${viewer}")

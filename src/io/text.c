@@ -1,7 +1,7 @@
 #include "io/text.h"
 
 #include "base/error.h"
-#include "io/results.h"
+#include "io/results/results.h"
 
 #include <errno.h>
 #include <math.h>

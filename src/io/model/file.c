@@ -1,0 +1,352 @@
+#include "io/model/file.h"
+
+#include "base/error.h"
+#include "io/model/reader.h"
+#include "stepper/stepper.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- the document
+
+static void read_version(ItmReader* r, const ItmNode* node)
+{
+    double version = itm_reader_get_real(r, node, ITM_DIM_ONE, 1.0);
+    if (r->status == ITM_OK && version != 1.0) {
+        itm_reader_fail(r, node, "this version of Interim reads format 1, not %g", version);
+    }
+}
+
+static void read_title(ItmReader* r, const ItmNode* node, char** title)
+{
+    const char* text = itm_reader_get_text(r, node, "a title");
+    free(*title);
+    *title = strdup(text != NULL ? text : "");
+    if (*title == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+}
+
+static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
+{
+    enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, SUBSYSTEMS, COSIM, RUN, NKEY };
+    static const char* const KEYS[NKEY] = {"interim",   "title",      "parameters", "signals",
+                                           "multibody", "subsystems", "cosim", "run"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, root, "a model file", KEYS, NKEY, v);
+    if (v[MULTIBODY] == NULL && v[SUBSYSTEMS] == NULL) {
+        itm_reader_fail(r, root, "a model file needs 'multibody' or 'subsystems'");
+    }
+    itm_read_parameters(r, v[PARAMETERS]);
+    read_version(r, v[VERSION]);
+    read_title(r, v[TITLE], &file->title);
+    itm_read_signals(r, v[SIGNALS]);
+    itm_read_multibody(r, v[MULTIBODY]);
+    itm_read_subsystems(r, v[SUBSYSTEMS]);
+    itm_read_cosim(r, v[COSIM]);
+    itm_read_run(r, v[RUN], &file->run);
+    if (r->status == ITM_OK && file->name == NULL) {
+        file->name = calloc(1, 1);
+        r->status = file->name != NULL
+                        ? ITM_OK
+                        : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+}
+
+static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t length, const char* name,
+                                const char* const* overrides, int noverride, ItmError* error)
+{
+    ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
+    for (int i = 0; i < noverride && status == ITM_OK; i++) {
+        status = itm_override_apply(doc, overrides[i], error);
+    }
+    return status;
+}
+
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text,
+                        size_t length, const char* name, const char* const* overrides,
+                        int noverride, ItmError* error)
+{
+    ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmReader r = {.doc = doc, .error = error, .path = name, .file = file, .parts = parts};
+    read_root(&r, doc->root, file);
+    free(r.parameters);
+    free(r.signals);
+    itm_names_free(&r.parameter_names);
+    itm_names_free(&r.signal_names);
+    return r.status;
+}
+
+void itm_file_parts_clear(ItmFileParts* parts)
+{
+    for (int i = 0; i < parts->nmechanism; i++) {
+        itm_builder_destroy(parts->mechanisms[i].builder);
+    }
+    free(parts->mechanisms);
+    for (int i = 0; i < parts->ncircuit; i++) {
+        itm_circuit_builder_destroy(parts->circuits[i].builder);
+    }
+    free(parts->circuits);
+    *parts = (ItmFileParts){0};
+}
+
+// ---------------------------------------------------------------------------- the model
+
+// Whether a member of the file gave an element its name: its own, or with a part behind it ("box-shape",
+// "hinge-limit").
+static bool is_named_by(const char* element, const char* key)
+{
+    size_t n = strlen(key);
+    return strncmp(element, key, n) == 0 &&
+           (element[n] == '\0' || strcmp(element + n, "-shape") == 0 ||
+            strncmp(element + n, "-limit", 6) == 0 || strncmp(element + n, "-friction", 9) == 0);
+}
+
+// An element that the compiler of models complains about, by its name; or the whole multibody part.
+static void locate_element(const ItmNode* multibody, ItmError* error)
+{
+    static const char* const COLLECTIONS[] = {"bodies",  "joints", "couplings",
+                                              "motions", "forces", "shapes", "points"};
+    if (error == NULL) {
+        return;
+    }
+    itm_node_locate(multibody, 0, error);
+    for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
+        const ItmNode* collection = itm_node_find(multibody, COLLECTIONS[i]);
+        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
+             item = item->next) {
+            if (item->key != NULL && is_named_by(error->field, item->key->text)) {
+                itm_node_locate(item->key, 0, error);
+            }
+        }
+    }
+}
+
+static ItmStatus check_stepper(const ItmModelFile* file, const ItmDocument* doc, ItmError* error)
+{
+    ItmStatus status = itm_stepper_check(file->model, file->run.step.stepper, error);
+    const ItmNode* run = itm_node_find(doc->root, "run");
+    const ItmNode* node = run != NULL ? itm_node_find(run, "stepper") : NULL;
+    if (status != ITM_OK && error != NULL && node != NULL) {
+        itm_node_locate(node, 0, error);
+    }
+    return status;
+}
+
+static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc,
+                           ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < parts->nmechanism && status == ITM_OK; i++) {
+        status = itm_model_build(&file->mechanisms[i].model, parts->mechanisms[i].builder, error);
+        if (status != ITM_OK) {
+            locate_element(parts->mechanisms[i].node, error);
+        }
+    }
+    if (status == ITM_OK && parts->nmechanism > 0 && itm_node_find(doc->root, "multibody") == parts->mechanisms[0].node) {
+        file->model = file->mechanisms[0].model;
+    }
+    if (status == ITM_OK && file->model != NULL) {
+        status = check_stepper(file, doc, error);
+    }
+    for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
+        status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
+    }
+    return status == ITM_OK ? itm_file_check_connections(file, error) : status;
+}
+
+ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
+                         const char* const* overrides, int noverride, ItmError* error)
+{
+    if (file == NULL || (text == NULL && length > 0) || name == NULL ||
+        (overrides == NULL && noverride > 0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "file, text, name or overrides is NULL");
+    }
+    *file = NULL;
+    ItmModelFile* read = calloc(1, sizeof *read);
+    if (read == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    ItmDocument doc = {0};
+    ItmFileParts parts = {0};
+    ItmStatus status = itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name,
+                                     overrides, noverride, error);
+    status = status == ITM_OK ? build_all(read, &parts, &doc, error) : status;
+    itm_file_parts_clear(&parts);
+    itm_document_free(&doc);
+    if (status != ITM_OK) {
+        itm_file_destroy(read);
+        return status;
+    }
+    *file = read;
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- the file
+
+static ItmStatus fail_reading(ItmError* error, const char* path, const char* why)
+{
+    ItmStatus status =
+        itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
+    itm_error_locate(error, path, 0, 0);
+    return status;
+}
+
+// The whole file, or one byte more than is allowed, so that whoever parses it complains.
+static char* read_bytes(FILE* stream, size_t* length)
+{
+    const size_t most = (size_t)ITM_DOCUMENT_MAX_BYTES + 1;
+    size_t capacity = 0;
+    char* bytes = NULL;
+    *length = 0;
+    while (*length == capacity && capacity < most) {
+        capacity = capacity == 0 ? (size_t)64 << 10 : 2 * capacity;
+        capacity = capacity < most ? capacity : most;
+        char* moved = realloc(bytes, capacity);
+        if (moved == NULL) {
+            free(bytes);
+            return NULL;
+        }
+        bytes = moved;
+        *length += fread(bytes + *length, 1, capacity - *length, stream);
+    }
+    return bytes;
+}
+
+static bool is_urdf(const char* path)
+{
+    size_t n = strlen(path);
+    return n > 5 && strcmp(path + n - 5, ".urdf") == 0;
+}
+
+// A robot description alone is a model with nothing else in it.
+static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
+                           ItmError* error)
+{
+    const char* slash = strrchr(path, '/');
+    const char* name = slash != NULL ? slash + 1 : path;
+    size_t size = 2 * strlen(name) + 64;
+    char* text = malloc(size);
+    if (text == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    size_t n = (size_t)snprintf(text, size, "multibody: {urdf: {file: '");
+    for (; *name != '\0'; name++) {
+        text[n++] = *name;
+        if (*name == '\'') {
+            text[n++] = '\'';
+        }
+    }
+    n += (size_t)snprintf(text + n, size - n, "'}}\n");
+    ItmStatus status = itm_file_parse(file, text, n, path, overrides, noverride, error);
+    free(text);
+    return status;
+}
+
+ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
+                        int noverride, ItmError* error)
+{
+    if (file == NULL || path == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
+    }
+    *file = NULL;
+    FILE* stream = fopen(path, "rb");
+    if (stream != NULL && is_urdf(path)) {
+        fclose(stream);
+        return load_urdf(file, path, overrides, noverride, error);
+    }
+    if (stream == NULL) {
+        return fail_reading(error, path, strerror(errno));
+    }
+    size_t length;
+    errno = 0;
+    char* bytes = read_bytes(stream, &length);
+    bool has_failed = bytes == NULL || ferror(stream);
+    int why = errno;
+    fclose(stream);
+    ItmStatus status = has_failed
+                           ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
+                           : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+    free(bytes);
+    return status;
+}
+
+static void clear_mechanism(ItmFileMechanism* mechanism)
+{
+    free(mechanism->name);
+    itm_model_destroy(mechanism->model);
+    for (int i = 0; i < mechanism->ninterface; i++) {
+        free(mechanism->interfaces[i].name);
+        free(mechanism->interfaces[i].body);
+        free(mechanism->interfaces[i].place.file);
+    }
+    free(mechanism->interfaces);
+    for (int i = 0; i < mechanism->nchoice; i++) {
+        free(mechanism->choices[i].first);
+        free(mechanism->choices[i].second);
+        free(mechanism->choices[i].place.file);
+    }
+    free(mechanism->choices);
+}
+
+void itm_file_clear(ItmModelFile* file)
+{
+    free(file->title);
+    free(file->name);
+    for (int i = 0; i < file->nmechanism; i++) {
+        clear_mechanism(&file->mechanisms[i]);
+    }
+    free(file->mechanisms);
+    for (int i = 0; i < file->ncircuit; i++) {
+        ItmFileCircuit* circuit = &file->circuits[i];
+        free(circuit->name);
+        itm_circuit_destroy(circuit->circuit);
+        free(circuit->is_free);
+        free(circuit->force);
+        free(circuit->start.file);
+    }
+    free(file->circuits);
+    for (int i = 0; i < file->ncontrol; i++) {
+        free(file->controls[i].name);
+        itm_control_destroy(file->controls[i].control);
+    }
+    free(file->controls);
+    for (int i = 0; i < file->nconnection; i++) {
+        free(file->connections[i].from);
+        free(file->connections[i].to);
+        free(file->connections[i].place.file);
+    }
+    free(file->connections);
+    for (int i = 0; i < file->nnote; i++) {
+        free(file->notes[i]);
+    }
+    free(file->notes);
+    for (int i = 0; i < file->cosim.nbond; i++) {
+        free(file->cosim.bonds[i].actuator);
+        free(file->cosim.bonds[i].port);
+        free(file->cosim.bonds[i].place.file);
+    }
+    free(file->cosim.bonds);
+    for (int i = 0; i < file->cosim.nalias; i++) {
+        free(file->cosim.aliases[i].from);
+        free(file->cosim.aliases[i].to);
+        free(file->cosim.aliases[i].place.file);
+    }
+    free(file->cosim.aliases);
+    free(file->cosim.place.file);
+    *file = (ItmModelFile){0};
+}
+
+void itm_file_destroy(ItmModelFile* file)
+{
+    if (file != NULL) {
+        itm_file_clear(file);
+        free(file);
+    }
+}

@@ -1,0 +1,430 @@
+// elements of a hydraulic circuit, a function a type.
+#include "io/model/read_circuit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+// ---------------------------------------------------------------------------- ports
+
+// The nodes in the file of two ports.
+typedef struct Ports {
+    const ItmNode *a, *b;
+} Ports;
+
+// [a, b]: flow counts from the first to the second.
+static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
+                       const char* what, int* a, int* b)
+{
+    ItmReader* r = c->r;
+    Ports ports = {NULL, NULL};
+    itm_reader_require(r, item->key, node, what, "ports");
+    if (r->status != ITM_OK) {
+        return ports;
+    }
+    if (node->kind != ITM_NODE_LIST || node->count != 2) {
+        char found[64];
+        itm_reader_fail(r, node, "expected two names of nodes [a, b], found %s",
+                        itm_node_describe(node, found, sizeof found));
+        return ports;
+    }
+    ports = (Ports){node->first->value, node->last->value};
+    *a = itm_circuit_reader_get_node(c, ports.a);
+    *b = itm_circuit_reader_get_node(c, ports.b);
+    return ports;
+}
+
+// ---------------------------------------------------------------------------- orifice law
+
+// The keys of the law come first in every element that has one.
+enum { COEFFICIENT, DISCHARGE, AREA, DIAMETER, THRESHOLD, NLAW };
+#define LAW_KEYS "coefficient", "discharge", "area", "diameter", "threshold"
+
+static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
+                     const ItmNode* one_way, const char* what, ItmOrificeLaw* law)
+{
+    double diameter = 0.0;
+    const ItmRealField fields[] = {
+        {COEFFICIENT, ITM_DIM_ORIFICE, &law->coefficient},
+        {DISCHARGE, ITM_DIM_ONE, &law->discharge},
+        {AREA, ITM_DIM_AREA, &law->area},
+        {DIAMETER, ITM_DIM_LENGTH, &diameter},
+        {THRESHOLD, ITM_DIM_PRESSURE, &law->threshold},
+    };
+    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    law->is_one_way = itm_reader_get_bool(r, one_way, law->is_one_way);
+    for (int i = DISCHARGE; i <= DIAMETER; i++) {
+        if (v[COEFFICIENT] != NULL && v[i] != NULL) {
+            itm_reader_fail(r, v[i],
+                            "give coefficient, or discharge with area or diameter, not both");
+        }
+    }
+    if (v[COEFFICIENT] == NULL && v[AREA] == NULL && v[DIAMETER] == NULL) {
+        itm_reader_fail(r, item->key, "%s needs 'area', 'diameter' or 'coefficient'", what);
+    }
+    if (v[AREA] != NULL && v[DIAMETER] != NULL) {
+        itm_reader_fail(r, v[DIAMETER], "give area or diameter, not both");
+    }
+    if (v[COEFFICIENT] != NULL && !(law->coefficient > 0)) {
+        itm_reader_fail(r, v[COEFFICIENT], "coefficient must be positive, got %g",
+                        law->coefficient);
+    }
+    if (v[DIAMETER] != NULL) {
+        if (!(diameter > 0)) {
+            itm_reader_fail(r, v[DIAMETER], "diameter must be positive, got %g m", diameter);
+        }
+        law->area = PI / 4.0 * diameter * diameter;
+    }
+}
+
+// ---------------------------------------------------------------------------- sources
+
+static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
+{
+    enum { TYPE, PORTS, PORT, FLOW, SIGNAL, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "ports", "port", "flow", "signal"};
+    static const char* const WHAT = "a flow-source";
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, WHAT, KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[FLOW], WHAT, "flow");
+    ItmFlowSourceDef def = itm_default_flow_source_def();
+    def.name = item->key->text;
+    Ports ports = {NULL, v[PORT]};
+    if (v[PORT] != NULL) {
+        def.port_b = itm_circuit_reader_get_node(c, v[PORT]);
+    }
+    if (v[PORT] != NULL && v[PORTS] != NULL) {
+        itm_reader_fail(r, v[PORTS], "give ports [a, b], or port: oil from outside, not both");
+    }
+    if (v[PORT] == NULL) {
+        ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
+    }
+    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW,
+                                 &def.flow, &def.signal);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
+        ItmStatus status = itm_circuit_add_flow_source(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+    }
+}
+
+// ---------------------------------------------------------------------------- resistances
+
+static void read_orifices(ItmCircuitReader* c, const ItmItem* item, bool is_variable)
+{
+    enum { TYPE = NLAW, PORTS, ONE_WAY, OPENING, SIGNAL, NKEY };
+    static const char* const KEYS[NKEY] = {LAW_KEYS,  "type",    "ports",
+                                           "one_way", "opening", "signal"};
+    const char* what = is_variable ? "a variable-orifice" : "an orifice";
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY] = {NULL};
+    int nkey = is_variable ? NKEY : OPENING;
+    itm_reader_get_map(r, item->value, what, KEYS, nkey, v);
+    ItmOrificeDef def = itm_default_orifice_def();
+    def.name = item->key->text;
+    def.is_variable = is_variable;
+    Ports ports = get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
+    read_law(r, item, v, v[ONE_WAY], what, &def.law);
+    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL]}, ITM_DIM_ONE,
+                                 &def.opening, &def.signal);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
+        ItmStatus status = itm_circuit_add_orifice(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
+    }
+}
+
+static void read_orifice(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_orifices(c, item, false);
+}
+
+static void read_variable_orifice(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_orifices(c, item, true);
+}
+
+static void read_laminar(ItmCircuitReader* c, const ItmItem* item)
+{
+    enum { TYPE, PORTS, CONDUCTANCE, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "ports", "conductance"};
+    static const char* const WHAT = "a laminar resistance";
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, WHAT, KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[CONDUCTANCE], WHAT, "conductance");
+    ItmLaminarDef def = itm_default_laminar_def();
+    def.name = item->key->text;
+    Ports ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
+    def.conductance = itm_reader_get_real(r, v[CONDUCTANCE], ITM_DIM_CONDUCTANCE, 0.0);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
+        ItmStatus status = itm_circuit_add_laminar(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+    }
+}
+
+static void read_pressure_valve(ItmCircuitReader* c, const ItmItem* item, const char* what,
+                                ItmPressureValveDef def)
+{
+    enum { TYPE = NLAW, PORTS, OPENING_PRESSURE, SPAN, NKEY };
+    static const char* const KEYS[NKEY] = {LAW_KEYS, "type", "ports", "opening_pressure", "span"};
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, what, KEYS, NKEY, v);
+    def.name = item->key->text;
+    Ports ports = get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
+    read_law(r, item, v, NULL, what, &def.law);
+    const ItmRealField fields[] = {
+        {OPENING_PRESSURE, ITM_DIM_PRESSURE, &def.opening_pressure},
+        {SPAN, ITM_DIM_PRESSURE, &def.span},
+    };
+    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
+        ItmStatus status = itm_circuit_add_pressure_valve(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+    }
+}
+
+static void read_check_valve(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_pressure_valve(c, item, "a check-valve", itm_default_check_valve_def());
+}
+
+static void read_relief_valve(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_pressure_valve(c, item, "a relief-valve", itm_default_relief_valve_def());
+}
+
+// ---------------------------------------------------------------------------- directional valves
+
+// {time_constant} or {natural_frequency, damping_ratio}; absent: the spool follows its command at once.
+static void read_spool(ItmReader* r, const ItmNode* node, ItmValveDef* def, const ItmNode** v)
+{
+    enum { TIME_CONSTANT, NATURAL_FREQUENCY, DAMPING_RATIO, NKEY };
+    static const char* const KEYS[NKEY] = {"time_constant", "natural_frequency", "damping_ratio"};
+    memset(v, 0, NKEY * sizeof *v);
+    if (r->status != ITM_OK || node == NULL) {
+        return;
+    }
+    itm_reader_get_map(r, node, "a spool", KEYS, NKEY, v);
+    const ItmRealField fields[] = {
+        {TIME_CONSTANT, ITM_DIM_TIME, &def->time_constant},
+        {NATURAL_FREQUENCY, ITM_DIM_FREQUENCY, &def->frequency},
+        {DAMPING_RATIO, ITM_DIM_ONE, &def->damping_ratio},
+    };
+    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    const ItmNode* second = v[NATURAL_FREQUENCY] != NULL ? v[NATURAL_FREQUENCY] : v[DAMPING_RATIO];
+    if (v[TIME_CONSTANT] != NULL && second != NULL) {
+        itm_reader_fail(r, second,
+                        "give time_constant (first order), or natural_frequency and "
+                        "damping_ratio (second order), not both");
+    } else if (v[TIME_CONSTANT] == NULL && v[NATURAL_FREQUENCY] == NULL) {
+        itm_reader_fail(r, node, "a spool needs 'time_constant' or 'natural_frequency'");
+    }
+    def->spool = v[TIME_CONSTANT] != NULL ? ITM_SPOOL_FIRST : ITM_SPOOL_SECOND;
+    def->frequency *= 2.0 * PI;
+}
+
+// {p, t, a, b}, all of them
+static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
+                             const char* what, ItmValveDef* def, const ItmNode** v)
+{
+    static const char* const KEYS[4] = {"p", "t", "a", "b"};
+    int* const ports[4] = {&def->port_p, &def->port_t, &def->port_a, &def->port_b};
+    ItmReader* r = c->r;
+    itm_reader_require(r, item->key, node, what, "ports");
+    itm_reader_get_map(r, node, "the ports of a valve", KEYS, 4, v);
+    for (int i = 0; i < 4; i++) {
+        itm_reader_require(r, node, v[i], "a valve", KEYS[i]);
+        *ports[i] = itm_circuit_reader_get_node(c, v[i]);
+    }
+}
+
+static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind kind,
+                       const char* what)
+{
+    enum { TYPE = NLAW, PORTS, ONE_WAY, COMMAND, SIGNAL, SPOOL, LIMIT, DEAD_BAND, NKEY };
+    static const char* const KEYS[NKEY] = {LAW_KEYS, "type",  "ports", "one_way",  "command",
+                                           "signal", "spool", "limit", "dead_band"};
+    ItmReader* r = c->r;
+    const ItmNode *v[NKEY] = {NULL}, *ports[4], *spool[3];
+    int nkey = kind == ITM_VALVE_4_3 ? NKEY : LIMIT;
+    itm_reader_get_map(r, item->value, what, KEYS, nkey, v);
+    ItmValveDef def = itm_default_valve_def(kind);
+    def.name = item->key->text;
+    read_valve_ports(c, item, v[PORTS], what, &def, ports);
+    read_law(r, item, v, v[ONE_WAY], what, &def.law);
+    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL]}, ITM_DIM_ONE,
+                                 &def.command, &def.signal);
+    read_spool(r, v[SPOOL], &def, spool);
+    const ItmRealField fields[] = {
+        {LIMIT, ITM_DIM_ONE, &def.limit},
+        {DEAD_BAND, ITM_DIM_ONE, &def.dead_band},
+    };
+    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_p", ports[0]},        {"port_t", ports[1]},
+                                   {"port_a", ports[2]},        {"port_b", ports[3]},
+                                   {"time_constant", spool[0]}, {"frequency", spool[1]},
+                                   {"damping_ratio", spool[2]}};
+        ItmStatus status = itm_circuit_add_valve(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
+    }
+}
+
+static void read_valve_4_3(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_valve(c, item, ITM_VALVE_4_3, "a valve-4-3");
+}
+
+static void read_valve_symmetric(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_valve(c, item, ITM_VALVE_SYMMETRIC, "a valve-symmetric");
+}
+
+// ---------------------------------------------------------------------------- accumulators, cylinders
+
+static void read_accumulator(ItmCircuitReader* c, const ItmItem* item)
+{
+    enum { TYPE, PORT, GAS_VOLUME, PRECHARGE, EXPONENT, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "port", "gas_volume", "precharge", "exponent"};
+    static const char* const WHAT = "an accumulator";
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, WHAT, KEYS, NKEY, v);
+    for (int i = PORT; i <= PRECHARGE; i++) {
+        itm_reader_require(r, item->key, v[i], WHAT, KEYS[i]);
+    }
+    ItmAccumulatorDef def = itm_default_accumulator_def();
+    def.name = item->key->text;
+    def.port = itm_circuit_reader_get_node(c, v[PORT]);
+    const ItmRealField fields[] = {
+        {GAS_VOLUME, ITM_DIM_VOLUME, &def.gas_volume},
+        {PRECHARGE, ITM_DIM_PRESSURE, &def.precharge},
+        {EXPONENT, ITM_DIM_ONE, &def.exponent},
+    };
+    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    if (r->status == ITM_OK) {
+        ItmStatus status = itm_circuit_add_accumulator(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, NULL, 0);
+    }
+}
+
+enum {
+    C_TYPE,
+    C_PORTS,
+    C_AREA_1,
+    C_AREA_2,
+    C_BORE,
+    C_ROD,
+    C_STROKE,
+    C_START_LENGTH,
+    C_START_EXTENSION,
+    C_DEAD_VOLUME_1,
+    C_DEAD_VOLUME_2,
+    C_WALL_MODULUS,
+    C_LEAKAGE,
+    C_VISCOUS,
+    C_COULOMB,
+    C_COULOMB_SPEED,
+    C_DAMPER_LENGTH,
+    C_DAMPER_STIFFNESS,
+    C_DAMPER_DAMPING,
+    C_MOTION,
+    C_NKEY
+};
+static const char* const CYLINDER_KEYS[C_NKEY] = {
+    "type",          "ports",         "area_1",           "area_2",          "bore",
+    "rod",           "stroke",        "start_length",     "start_extension", "dead_volume_1",
+    "dead_volume_2", "wall_modulus",  "leakage",          "viscous",         "coulomb",
+    "coulomb_speed", "damper_length", "damper_stiffness", "damper_damping",  "motion"};
+
+static void read_cylinder_reals(ItmReader* r, const ItmNode* const* v, ItmCylinderDef* def)
+{
+    const ItmRealField fields[] = {
+        {C_AREA_1, ITM_DIM_AREA, &def->area_1},
+        {C_AREA_2, ITM_DIM_AREA, &def->area_2},
+        {C_BORE, ITM_DIM_LENGTH, &def->bore},
+        {C_ROD, ITM_DIM_LENGTH, &def->rod},
+        {C_STROKE, ITM_DIM_LENGTH, &def->stroke},
+        {C_START_LENGTH, ITM_DIM_LENGTH, &def->start_length},
+        {C_START_EXTENSION, ITM_DIM_LENGTH, &def->start_extension},
+        {C_DEAD_VOLUME_1, ITM_DIM_VOLUME, &def->dead_volume_1},
+        {C_DEAD_VOLUME_2, ITM_DIM_VOLUME, &def->dead_volume_2},
+        {C_WALL_MODULUS, ITM_DIM_PRESSURE, &def->wall_modulus},
+        {C_LEAKAGE, ITM_DIM_CONDUCTANCE, &def->leakage},
+        {C_VISCOUS, ITM_DIM_DAMPING, &def->viscous},
+        {C_COULOMB, ITM_DIM_FORCE, &def->coulomb},
+        {C_COULOMB_SPEED, ITM_DIM_VELOCITY, &def->coulomb_speed},
+        {C_DAMPER_LENGTH, ITM_DIM_LENGTH, &def->damper_length},
+        {C_DAMPER_STIFFNESS, ITM_DIM_STIFFNESS, &def->damper_stiffness},
+        {C_DAMPER_DAMPING, ITM_DIM_DAMPING, &def->damper_damping},
+    };
+    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+}
+
+// Areas or diameters, not a mixture.
+static void check_areas(ItmReader* r, const ItmItem* item, const ItmNode* const* v)
+{
+    const ItmNode* area = v[C_AREA_1] != NULL ? v[C_AREA_1] : v[C_AREA_2];
+    const ItmNode* diameter = v[C_BORE] != NULL ? v[C_BORE] : v[C_ROD];
+    if (area != NULL && diameter != NULL) {
+        itm_reader_fail(r, diameter, "give bore and rod, or area_1 and area_2, not both");
+    } else if (area != NULL) {
+        itm_reader_require(r, item->key, v[C_AREA_1], "a cylinder without bore", "area_1");
+        itm_reader_require(r, item->key, v[C_AREA_2], "a cylinder without bore", "area_2");
+    } else {
+        itm_reader_require(r, item->key, v[C_BORE], "a cylinder", "bore");
+    }
+}
+
+static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
+{
+    ItmReader* r = c->r;
+    const ItmNode* v[C_NKEY];
+    itm_reader_get_map(r, item->value, "a cylinder", CYLINDER_KEYS, C_NKEY, v);
+    itm_reader_require(r, item->key, v[C_STROKE], "a cylinder", "stroke");
+    check_areas(r, item, v);
+    ItmCylinderDef def = itm_default_cylinder_def();
+    def.name = item->key->text;
+    Ports ports = get_ports(c, item, v[C_PORTS], "a cylinder", &def.port_1, &def.port_2);
+    read_cylinder_reals(r, v, &def);
+    def.motion = itm_reader_get_signal(r, v[C_MOTION], def.name, ITM_DIM_LENGTH);
+    if (v[C_MOTION] != NULL && v[C_START_LENGTH] == NULL) {
+        def.start_length = NAN;
+    }
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}};
+        ItmStatus status = itm_circuit_add_cylinder(c->builder, &def, NULL, r->error);
+        itm_circuit_reader_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames,
+                                ITM_COUNT(blames));
+    }
+}
+
+// ---------------------------------------------------------------------------- all
+
+void itm_read_circuit_elements(ItmCircuitReader* c, const ItmNode* node)
+{
+    static const char* const TYPES[] = {
+        "flow-source",  "orifice",   "variable-orifice", "laminar",     "check-valve",
+        "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder"};
+    static void (*const READERS[])(ItmCircuitReader*, const ItmItem*) = {
+        read_flow_source, read_orifice,      read_variable_orifice, read_laminar,
+        read_check_valve, read_relief_valve, read_valve_4_3,        read_valve_symmetric,
+        read_accumulator, read_cylinder};
+    if (!itm_reader_is_collection(c->r, node, "elements")) {
+        return;
+    }
+    for (const ItmItem* item = node->first; item != NULL && c->r->status == ITM_OK;
+         item = item->next) {
+        int type = itm_reader_get_type(c->r, item, "an element", "a type of element", TYPES,
+                                       ITM_COUNT(TYPES));
+        if (type != ITM_NONE) {
+            READERS[type](c, item);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// The JSON file beside a CSV table: title, verdict, units and descriptions, and the record of the motion.
+#include "io/results/results.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add_pair(ItmText* text, const char* key, const char* value, const char* after)
+{
+    itm_text_format(text, "\"%s\": ", key);
+    itm_text_add_json(text, value);
+    itm_text_add(text, after);
+}
+
+static const char* base_name(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+// {"type": "float32", "shape": [3, 7], "data": "..."}: deflated, little-endian, in base64
+static void add_array(ItmText* text, const ItmArray* array, ItmMotionArray which)
+{
+    ItmArrayType type = itm_motion_array_type(which);
+    itm_text_format(text, "    \"%s\": {\"type\": \"%s\", \"shape\": [", itm_motion_array_name(which),
+                    itm_array_type_name(type));
+    for (int i = 0; i < array->ndim; i++) {
+        itm_text_format(text, "%s%ld", i > 0 ? ", " : "", array->size[i]);
+    }
+    itm_text_add(text, "], \"data\": \"");
+    itm_text_add_base64(text, array->values, itm_array_get_count(array) * itm_array_type_size(type), true);
+    itm_text_add(text, "\"}");
+}
+
+static void add_record(ItmText* text, const ItmRecord* record)
+{
+    itm_text_add(text, ",\n  \"scene\": ");
+    itm_text_add(text, record->scene);
+    itm_text_add(text, ",\n  \"motion\": {\n");
+    for (int i = 0; i < ITM_MOTION_COUNT; i++) {
+        add_array(text, &record->arrays[i], (ItmMotionArray)i);
+        itm_text_add(text, i + 1 < ITM_MOTION_COUNT ? ",\n" : "\n  }");
+    }
+}
+
+static void add_document(ItmText* text, const ItmResultsHead* head, const ItmResultsSummary* summary)
+{
+    itm_text_add(text, "{\n  ");
+    add_pair(text, "interim", itm_version(), ",\n  ");
+    add_pair(text, "title", head->title, ",\n  ");
+    add_pair(text, "results", base_name(head->path), ",\n  ");
+    add_pair(text, "verdict", itm_results_verdict_name(summary->verdict), ",\n  ");
+    add_pair(text, "reason", summary->reason, ",\n  ");
+    itm_text_format(text, "\"rows\": %ld,\n  \"end_time\": ", summary->nrow);
+    itm_text_add_number(text, summary->end_time, 17);
+    itm_text_add(text, ",\n  \"columns\": [\n");
+    for (int i = 0; i < head->ncolumn; i++) {
+        itm_text_add(text, "    {");
+        add_pair(text, "name", head->columns[i].name, ", ");
+        add_pair(text, "unit", head->columns[i].unit, ", ");
+        add_pair(text, "description", head->columns[i].description, "}");
+        itm_text_add(text, i + 1 < head->ncolumn ? ",\n" : "\n");
+    }
+    itm_text_add(text, "  ]");
+    if (summary->record != NULL) {
+        add_record(text, summary->record);
+    }
+    itm_text_add(text, "\n}\n");
+}
+
+ItmStatus itm_results_json_write(const char* path, const ItmResultsHead* head,
+                                 const ItmResultsSummary* summary, ItmError* error)
+{
+    ItmText text = {0};
+    add_document(&text, head, summary);
+    ItmStatus status = itm_text_write(&text, path, error);
+    itm_text_free(&text);
+    return status;
+}

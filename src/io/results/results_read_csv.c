@@ -1,0 +1,229 @@
+// CSV back into a table. Any CSV file with a header line of names and otherwise numbers will do.
+#include "io/results/results_read.h"
+
+#include "base/error.h"
+#include "io/csv.h"
+#include "io/results/results.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libfyaml.h>
+
+#define MOST_COLUMNS 100000
+
+typedef struct Reader {
+    ItmCsv csv;
+    const char* end;  // the zero byte behind the whole file
+    size_t capacity;  // rows in table->values
+} Reader;
+
+// ---------------------------------------------------------------------------- rows
+
+static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
+{
+    do {
+        size_t length = 0;
+        char* name = itm_csv_take_field(&r->csv, &length);
+        if (length == 0) {
+            return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "expected a name in the header line");
+        }
+        if (table->ncolumn == MOST_COLUMNS) {
+            return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "there are too many columns");
+        }
+        if (!itm_table_add_column(table, name, length)) {
+            return itm_csv_fail_memory(r->csv.path, error);
+        }
+    } while (itm_csv_take_separator(&r->csv));
+    r->csv.line++;
+    return ITM_OK;
+}
+
+static bool reserve_row(Reader* r, ItmTable* table)
+{
+    if ((size_t)table->nrow < r->capacity) {
+        return true;
+    }
+    r->capacity = r->capacity == 0 ? 256 : 2 * r->capacity;
+    size_t count = r->capacity * (size_t)table->ncolumn;
+    double* values = realloc(table->values, count * sizeof *values);
+    if (values == NULL) {
+        return false;
+    }
+    table->values = values;
+    return true;
+}
+
+static ItmStatus read_row(Reader* r, ItmTable* table, ItmError* error)
+{
+    if (!reserve_row(r, table)) {
+        return itm_csv_fail_memory(r->csv.path, error);
+    }
+    double* row = table->values + (size_t)table->nrow * (size_t)table->ncolumn;
+    for (int i = 0; i < table->ncolumn; i++) {
+        ItmStatus status = itm_csv_take_number(&r->csv, &row[i], i + 1, error);
+        if (status != ITM_OK) {
+            return status;
+        }
+        bool has_more = itm_csv_take_separator(&r->csv);
+        if (has_more != (i + 1 < table->ncolumn)) {
+            return itm_csv_fail(&r->csv, i + 1, error, "this row has not as many fields as the header line");
+        }
+    }
+    table->nrow++;
+    r->csv.line++;
+    return ITM_OK;
+}
+
+static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
+{
+    if (strncmp(r->csv.at, "\xef\xbb\xbf", 3) == 0) {  // byte order mark
+        r->csv.at += 3;
+    }
+    ItmStatus status = read_header(r, table, error);
+    while (status == ITM_OK && r->csv.at[strspn(r->csv.at, "\r\n")] != '\0') {
+        status = read_row(r, table, error);
+    }
+    r->csv.at += strspn(r->csv.at, "\r\n");
+    return status == ITM_OK && r->csv.at < r->end ? itm_csv_fail(&r->csv, 1, error, "there is a zero byte") : status;
+}
+
+// ---------------------------------------------------------------------------- side file
+
+// Copy the string under `key` of a JSON object; nothing happens where there is none.
+static bool copy_string(char** string, struct fy_node* object, const char* key)
+{
+    size_t length = 0;
+    const char* text =
+        fy_node_get_scalar(fy_node_mapping_lookup_by_string(object, key, FY_NT), &length);
+    return text == NULL || itm_table_set_string(string, text, length);
+}
+
+static bool describe_columns(ItmTable* table, struct fy_node* columns)
+{
+    void* iterator = NULL;
+    struct fy_node* item = NULL;
+    bool is_copied = true;
+    for (int i = 0; (item = fy_node_sequence_iterate(columns, &iterator)) != NULL; i++) {
+        if (i < table->ncolumn) {
+            is_copied = copy_string(&table->units[i], item, "unit") && is_copied;
+            is_copied = copy_string(&table->descriptions[i], item, "description") && is_copied;
+        }
+    }
+    return is_copied;
+}
+
+// An array as itm_results_json_write has it; anything else leaves it empty.
+static bool read_array(ItmArray* array, struct fy_node* node, ItmMotionArray which)
+{
+    struct fy_node* shape = fy_node_mapping_lookup_by_string(node, "shape", FY_NT);
+    long size[3] = {0};
+    int ndim = itm_motion_array_ndim(which);
+    if (fy_node_sequence_item_count(shape) != ndim) {
+        return false;
+    }
+    for (int i = 0; i < ndim; i++) {
+        const char* number = fy_node_get_scalar0(fy_node_sequence_get_by_index(shape, i));
+        size[i] = number != NULL ? strtol(number, NULL, 10) : -1;
+    }
+    size_t length = 0;
+    const char* data = fy_node_get_scalar(fy_node_mapping_lookup_by_string(node, "data", FY_NT), &length);
+    if (data == NULL || !itm_array_allocate(array, which, size)) {
+        return false;
+    }
+    size_t bytes = itm_array_get_count(array) * itm_array_type_size(itm_motion_array_type(which));
+    return itm_text_read_base64(array->values, bytes, data, length, true);
+}
+
+// Scene and motion; a record that cannot be read is no record.
+static void read_record(ItmRecord* record, struct fy_node* root)
+{
+    struct fy_node* motion = fy_node_mapping_lookup_by_string(root, "motion", FY_NT);
+    struct fy_node* scene = fy_node_mapping_lookup_by_string(root, "scene", FY_NT);
+    bool is_read = motion != NULL && scene != NULL;
+    for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
+        const char* name = itm_motion_array_name((ItmMotionArray)i);
+        is_read = read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT),
+                             (ItmMotionArray)i);
+    }
+    record->scene = is_read ? fy_emit_node_to_string(scene, FYECF_MODE_JSON_ONELINE | FYECF_WIDTH_INF) : NULL;
+}
+
+static bool describe(ItmTable* table, struct fy_node* root)
+{
+    char* verdict = NULL;
+    bool is_copied = copy_string(&table->title, root, "title") &&
+                     copy_string(&table->reason, root, "reason") &&
+                     copy_string(&verdict, root, "verdict") &&
+                     describe_columns(table, fy_node_mapping_lookup_by_string(root, "columns", FY_NT));
+    table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
+    table->is_described = verdict != NULL;
+    free(verdict);
+    read_record(&table->record, root);
+    return is_copied;
+}
+
+// The side file is a help, not a must: without it, or with one we cannot parse, the table stays undescribed.
+static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* error)
+{
+    char* path = itm_results_replace_ending(csv_path, ".json");
+    if (path == NULL) {
+        return itm_csv_fail_memory(csv_path, error);
+    }
+    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
+    struct fy_document* document =
+        access(path, R_OK) == 0 ? fy_document_build_from_file(&config, path) : NULL;
+    free(path);
+    bool is_copied = true;
+    if (document != NULL) {
+        is_copied = describe(table, fy_document_root(document));
+        fy_document_destroy(document);
+    }
+    return is_copied ? ITM_OK : itm_csv_fail_memory(csv_path, error);
+}
+
+// ---------------------------------------------------------------------------- reader
+
+ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error)
+{
+    Reader r = {.csv = {path, text, 1}, .end = text + length};
+    locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c_locale);
+    ItmStatus status = read_table(&r, table, error);
+    uselocale(before);
+    if (c_locale != (locale_t)0) {
+        freelocale(c_locale);
+    }
+    return status;
+}
+
+// Rows are written in blocks of whole ones, but the system may carry out only a part of the write that a kill interrupts. So in the
+// part file of a run that did not end, what follows the last line end is no row. The length without it.
+static size_t measure_whole_rows(const char* path, char* text, size_t length)
+{
+    static const char ENDING[] = ".part.csv";
+    size_t n = strlen(path), ending = sizeof ENDING - 1;
+    bool is_part = n >= ending && strcmp(path + n - ending, ENDING) == 0 && memchr(text, '\n', length) != NULL;
+    while (is_part && text[length - 1] != '\n') {
+        length--;
+    }
+    text[length] = '\0';
+    return length;
+}
+
+ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error)
+{
+    size_t length = 0;
+    char* text = itm_csv_read_file(path, &length);
+    if (text == NULL) {
+        return itm_results_fail_io(error, __func__, "read", path, errno);
+    }
+    length = measure_whole_rows(path, text, length);
+    ItmStatus status = itm_table_parse_csv(table, text, length, path, error);
+    free(text);
+    return status == ITM_OK ? read_side(path, table, error) : status;
+}

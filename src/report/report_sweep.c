@@ -1,0 +1,479 @@
+// The page of a sweep: curves of every result over the key with most values, maps over two keys, stability, the table.
+// It needs no script: curves are pictures, maps are tables with coloured cells.
+#include "report/plot.h"
+#include "report/report.h"
+#include "report/sweep_grid.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_LINES 24  // of a plot
+#define MOST_MAPS 24   // of a result
+#define LOG_RATIO 8.0  // from which an axis is logarithmic
+
+// The values that a key takes, in the order of the rows.
+typedef struct Axis {
+    int column;
+    const char** values;  // (count), belong to the grid
+    int count;
+    bool is_number;
+} Axis;
+
+typedef struct Page {
+    ItmText* text;
+    const ItmSweepGrid* grid;
+    Axis* axes;        // (nkey)
+    int* order;        // keys, that of the x axis first, then by the number of their values   (nkey)
+    int verdict, end_time;
+} Page;
+
+// ---------------------------------------------------------------------------- axes
+
+static int find_value(const Axis* axis, const char* value)
+{
+    for (int i = 0; i < axis->count; i++) {
+        if (strcmp(axis->values[i], value) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static bool fill_axis(Axis* axis, const ItmSweepGrid* g, int column)
+{
+    *axis = (Axis){.column = column, .values = calloc((size_t)g->nrow + 1, sizeof *axis->values), .is_number = true};
+    for (long row = 0; row < g->nrow && axis->values != NULL; row++) {
+        const char* value = itm_sweep_grid_get(g, row, column);
+        if (find_value(axis, value) == ITM_NONE) {
+            axis->values[axis->count++] = value;
+            axis->is_number = axis->is_number && !isnan(itm_sweep_grid_get_number(g, row, column));
+        }
+    }
+    return axis->values != NULL;
+}
+
+// Numbers before words, many values before few.
+static bool comes_before(const Axis* a, const Axis* b)
+{
+    bool is_line_a = a->is_number && a->count > 1, is_line_b = b->is_number && b->count > 1;
+    return is_line_a != is_line_b ? is_line_a : a->count > b->count;
+}
+
+static void sort_keys(Page* p)
+{
+    for (int i = 0; i < p->grid->nkey; i++) {
+        int at = i;
+        for (; at > 0 && comes_before(&p->axes[i], &p->axes[p->order[at - 1]]); at--) {
+            p->order[at] = p->order[at - 1];
+        }
+        p->order[at] = i;
+    }
+}
+
+static bool is_finished(const Page* p, long row)
+{
+    return strcmp(itm_sweep_grid_get(p->grid, row, p->verdict), "finished") == 0;
+}
+
+// Whether two rows agree in all keys from the `from`-th of the order on.
+static bool is_same_rest(const Page* p, long a, long b, int from)
+{
+    for (int i = from; i < p->grid->nkey; i++) {
+        if (strcmp(itm_sweep_grid_get(p->grid, a, p->order[i]), itm_sweep_grid_get(p->grid, b, p->order[i])) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether a row is the first with its values of those keys.
+static bool is_first_of_rest(const Page* p, long row, int from)
+{
+    for (long i = 0; i < row; i++) {
+        if (is_same_rest(p, i, row, from)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// "coupling = zoh, mu = 0.1" of a row; keys that do not vary are left out. text (size)
+static void describe_rest(char* text, size_t size, const Page* p, long row, int from)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = from; i < p->grid->nkey && used < size; i++) {
+        const Axis* axis = &p->axes[p->order[i]];
+        if (axis->count > 1) {
+            int count = snprintf(text + used, size - used, "%s%s = %s", used > 0 ? ", " : "", p->grid->names[axis->column],
+                                 itm_sweep_grid_get(p->grid, row, axis->column));
+            used += count > 0 ? (size_t)count : 0;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- curves
+
+typedef struct Curve {
+    double* x;
+    float* y;
+    long count;
+} Curve;
+
+static void sort_curve(Curve* c)
+{
+    for (long i = 1; i < c->count; i++) {
+        for (long k = i; k > 0 && c->x[k] < c->x[k - 1]; k--) {
+            double x = c->x[k];
+            float y = c->y[k];
+            c->x[k] = c->x[k - 1];
+            c->y[k] = c->y[k - 1];
+            c->x[k - 1] = x;
+            c->y[k - 1] = y;
+        }
+    }
+}
+
+static bool is_error(const char* name)
+{
+    size_t n = strlen(name);
+    return (n > 4 && (strcmp(name + n - 4, ".rms") == 0 || strcmp(name + n - 4, ".max") == 0)) ||
+           strstr(name, "spurious") != NULL;
+}
+
+// Errors have no sign, so that logarithms show them.
+static double get_result(const Page* p, long row, int column)
+{
+    double value = itm_sweep_grid_get_number(p->grid, row, column);
+    return is_error(p->grid->names[column]) ? fabs(value) : value;
+}
+
+// Points of the runs that agree with a row in the keys behind the first; those that did not finish are gaps.
+static bool fill_curve(Curve* c, const Page* p, long row, int column)
+{
+    const ItmSweepGrid* g = p->grid;
+    *c = (Curve){malloc((size_t)g->nrow * sizeof *c->x), malloc((size_t)g->nrow * sizeof *c->y), 0};
+    for (long i = 0; i < g->nrow && c->x != NULL && c->y != NULL; i++) {
+        if (is_same_rest(p, i, row, 1)) {
+            c->x[c->count] = itm_sweep_grid_get_number(g, i, p->order[0]);
+            c->y[c->count++] = is_finished(p, i) ? (float)get_result(p, i, column) : NAN;
+        }
+    }
+    sort_curve(c);
+    return c->x != NULL && c->y != NULL;
+}
+
+// Whether all values are positive and far apart.
+static bool wants_log(double lo, double hi)
+{
+    return lo > 0.0 && hi > LOG_RATIO * lo;
+}
+
+static void add_curves(Page* p, int column)
+{
+    const ItmSweepGrid* g = p->grid;
+    ItmPlotSeries series[MOST_LINES];
+    Curve curves[MOST_LINES];
+    char labels[MOST_LINES][200];
+    int n = 0;
+    double x_lo = INFINITY, x_hi = -INFINITY, y_lo = INFINITY, y_hi = -INFINITY;
+    for (long row = 0; row < g->nrow && n < MOST_LINES; row++) {
+        if (!is_first_of_rest(p, row, 1)) {
+            continue;
+        }
+        p->text->has_failed = !fill_curve(&curves[n], p, row, column) || p->text->has_failed;
+        describe_rest(labels[n], sizeof labels[n], p, row, 1);
+        for (long i = 0; i < curves[n].count; i++) {
+            x_lo = fmin(x_lo, curves[n].x[i]);
+            x_hi = fmax(x_hi, curves[n].x[i]);
+            y_lo = fmin(y_lo, (double)curves[n].y[i]);
+            y_hi = fmax(y_hi, (double)curves[n].y[i]);
+        }
+        series[n] = (ItmPlotSeries){labels[n], curves[n].x, curves[n].y, curves[n].count, n % ITM_INK_SERIES_COUNT,
+                                    n >= ITM_INK_SERIES_COUNT, true};
+        n++;
+    }
+    ItmPlotOptions options = itm_default_plot_options();
+    options.x_label = g->names[p->order[0]];
+    ItmPlotPanel panel = {g->names[column], "", series, n, wants_log(x_lo, x_hi), wants_log(y_lo, y_hi)};
+    if (y_lo <= y_hi && !p->text->has_failed) {
+        itm_text_add(p->text, "<figure>\n");
+        itm_plot_add_svg(p->text, &panel, 1, &options, true);
+        itm_text_add(p->text, "</figure>\n");
+    }
+    for (int i = 0; i < n; i++) {
+        free(curves[i].x);
+        free(curves[i].y);
+    }
+}
+
+// ---------------------------------------------------------------------------- maps
+
+// From dark violet over green to yellow, even to the eye; share 0 .. 1.
+static unsigned map_color(double share)
+{
+    static const unsigned STOPS[5] = {0x440154, 0x3b528b, 0x21918c, 0x5ec962, 0xfde725};
+    share = share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
+    int i = share < 1.0 ? (int)(4.0 * share) : 3;
+    double s = 4.0 * share - i;
+    unsigned color = 0;
+    for (int shift = 16; shift >= 0; shift -= 8) {
+        double a = STOPS[i] >> shift & 255, b = STOPS[i + 1] >> shift & 255;
+        color |= (unsigned)lround(a + s * (b - a)) << shift;
+    }
+    return color;
+}
+
+static void add_map_cell(Page* p, long row, int column, double lo, double hi, bool is_log)
+{
+    ItmText* text = p->text;
+    if (row < 0) {
+        itm_text_add(text, "<td></td>");
+        return;
+    }
+    double value = get_result(p, row, column);
+    if (!is_finished(p, row)) {
+        itm_text_add(text, "<td class=\"lost\" title=\"");
+        itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, p->verdict));
+        itm_text_add(text, "\">");
+        if (column == p->end_time) {
+            itm_text_add_number(text, value, 3);
+        } else {
+            itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, p->verdict));
+        }
+        itm_text_add(text, "</td>");
+        return;
+    }
+    double share = !(hi > lo) ? 0.0 : is_log ? log(value / lo) / log(hi / lo) : (value - lo) / (hi - lo);
+    itm_text_format(text, "<td style=\"background:#%06x;color:%s\">", map_color(isnan(share) ? 0.0 : share),
+                    share > 0.6 ? "#111" : "#fff");
+    itm_text_add_number(text, value, 3);
+    itm_text_add(text, "</td>");
+}
+
+// The row with these values of the first two keys that agrees with `like` in the others, or -1.
+static long find_row(const Page* p, const char* first, const char* second, long like)
+{
+    for (long i = 0; i < p->grid->nrow; i++) {
+        if (strcmp(itm_sweep_grid_get(p->grid, i, p->order[0]), first) == 0 &&
+            strcmp(itm_sweep_grid_get(p->grid, i, p->order[1]), second) == 0 && is_same_rest(p, i, like, 2)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// The last word of a key, for the narrow corner of a map; the whole key shows up under the mouse.
+static void add_short_name(ItmText* text, const char* name)
+{
+    const char* dot = strrchr(name, '.');
+    itm_text_add(text, "<span title=\"");
+    itm_text_add_html(text, name);
+    itm_text_add(text, "\">");
+    itm_text_add_html(text, dot != NULL ? dot + 1 : name);
+    itm_text_add(text, "</span>");
+}
+
+static void add_map(Page* p, int column, long like, double lo, double hi)
+{
+    const Axis *across = &p->axes[p->order[0]], *down = &p->axes[p->order[1]];
+    ItmText* text = p->text;
+    char rest[200];
+    describe_rest(rest, sizeof rest, p, like, 2);
+    itm_text_add(text, "<figure class=\"map\"><figcaption><b>");
+    itm_text_add_html(text, p->grid->names[column]);
+    itm_text_add(text, "</b> ");
+    itm_text_add_html(text, rest);
+    itm_text_add(text, "</figcaption><table><thead><tr><th>");
+    add_short_name(text, p->grid->names[down->column]);
+    itm_text_add(text, " \\ ");
+    add_short_name(text, p->grid->names[across->column]);
+    itm_text_add(text, "</th>");
+    for (int i = 0; i < across->count; i++) {
+        itm_text_add(text, "<th>");
+        itm_text_add_html(text, across->values[i]);
+        itm_text_add(text, "</th>");
+    }
+    itm_text_add(text, "</tr></thead><tbody>\n");
+    for (int k = 0; k < down->count; k++) {
+        itm_text_add(text, "<tr><th>");
+        itm_text_add_html(text, down->values[k]);
+        itm_text_add(text, "</th>");
+        for (int i = 0; i < across->count; i++) {
+            long row = find_row(p, across->values[i], down->values[k], like);
+            add_map_cell(p, row, column, lo, hi, wants_log(lo, hi));
+        }
+        itm_text_add(text, "</tr>\n");
+    }
+    itm_text_add(text, "</tbody></table></figure>\n");
+}
+
+// Maps of a result over the first two keys, one for each combination of the others; the same colours in all.
+static void add_maps(Page* p, int column)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (long row = 0; row < p->grid->nrow; row++) {
+        double value = is_finished(p, row) ? get_result(p, row, column) : (double)NAN;
+        lo = fmin(lo, value);
+        hi = fmax(hi, value);
+    }
+    int count = 0;
+    for (long row = 0; row < p->grid->nrow && count < MOST_MAPS; row++) {
+        if (is_first_of_rest(p, row, 2)) {
+            add_map(p, column, row, lo, hi);
+            count++;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- table
+
+static void add_table(Page* p)
+{
+    ItmText* text = p->text;
+    itm_text_add(text, "<section><h2>All runs</h2>\n<div class=\"wide\"><table class=\"errors\"><thead><tr>");
+    for (int i = 0; i < p->grid->ncolumn; i++) {
+        itm_text_add(text, "<th>");
+        itm_text_add_html(text, p->grid->names[i]);
+        itm_text_add(text, "</th>");
+    }
+    itm_text_add(text, "</tr></thead><tbody>\n");
+    for (long row = 0; row < p->grid->nrow; row++) {
+        itm_text_add(text, "<tr>");
+        for (int i = 0; i < p->grid->ncolumn; i++) {
+            double value = itm_sweep_grid_get_number(p->grid, row, i);
+            itm_text_add(text, isnan(value) ? "<td>" : "<td class=\"num\">");
+            if (i == p->verdict) {
+                itm_text_add(text, is_finished(p, row) ? "<span class=\"verdict finished\">"
+                                                       : "<span class=\"verdict broke-down\">");
+            }
+            if (isnan(value)) {
+                itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, i));
+            } else {
+                itm_text_add_number(text, value, 5);
+            }
+            itm_text_add(text, i == p->verdict ? "</span></td>" : "</td>");
+        }
+        itm_text_add(text, "</tr>\n");
+    }
+    itm_text_add(text, "</tbody></table></div></section>\n");
+}
+
+// ---------------------------------------------------------------------------- page
+
+// Results worth a curve: numbers behind the verdict that are not what a run cost.
+static bool is_result(const Page* p, int column)
+{
+    static const char* const COSTS[] = {"end_time", "wall_time", "cpu_time", "real_time_factor", "message"};
+    for (size_t i = 0; i < sizeof COSTS / sizeof COSTS[0]; i++) {
+        if (strcmp(p->grid->names[column], COSTS[i]) == 0) {
+            return false;
+        }
+    }
+    return column > p->verdict;
+}
+
+static void add_section(Page* p, const char* title, bool is_about_errors, void (*add)(Page*, int))
+{
+    bool is_open = false;
+    for (int i = 0; i < p->grid->ncolumn; i++) {
+        if (is_result(p, i) && is_error(p->grid->names[i]) == is_about_errors) {
+            if (!is_open) {
+                itm_text_format(p->text, "<section><h2>%s</h2>\n<div class=\"figures\">\n", title);
+            }
+            is_open = true;
+            add(p, i);
+        }
+    }
+    itm_text_add(p->text, is_open ? "</div></section>\n" : "");
+}
+
+static void add_banner(Page* p, const char* title)
+{
+    long nfinished = 0;
+    for (long row = 0; row < p->grid->nrow; row++) {
+        nfinished += is_finished(p, row);
+    }
+    itm_text_add(p->text, "<header id=\"top\">\n<p class=\"brand\">Interim sweep</p>\n<h1>");
+    itm_text_add_html(p->text, title);
+    itm_text_format(p->text, "</h1>\n<p class=\"outcome\"><span class=\"verdict %s\">%ld of %ld finished</span></p>\n",
+                    nfinished == p->grid->nrow ? "finished" : "interrupted", nfinished, p->grid->nrow);
+    itm_text_add(p->text, "<dl class=\"numbers\">");
+    for (int i = 0; i < p->grid->nkey; i++) {
+        itm_text_add(p->text, "<div><dt>");
+        itm_text_add_html(p->text, p->grid->names[i]);
+        itm_text_format(p->text, "</dt><dd>%d <small>values</small></dd></div>", p->axes[i].count);
+    }
+    itm_text_add(p->text, "</dl></header>\n");
+}
+
+static void add_content(Page* p)
+{
+    bool has_line = p->axes[p->order[0]].is_number && p->axes[p->order[0]].count > 1;
+    bool has_map = p->grid->nkey > 1 && p->axes[p->order[0]].count > 1 && p->axes[p->order[1]].count > 1;
+    itm_text_add(p->text, "<main class=\"text\">\n");
+    if (has_line) {
+        add_section(p, "Errors", true, add_curves);
+    }
+    if (has_map) {
+        add_section(p, "Maps of errors", true, add_maps);
+        itm_text_add(p->text, "<p class=\"note\">Dark is small and yellow large, by decades where values span many; "
+                              "hatched red runs did not finish.</p>\n");
+        if (p->end_time != ITM_NONE) {
+            itm_text_add(p->text, "<section><h2>Stability</h2><p class=\"note\">How far each run came, in seconds; "
+                                  "hatched red: and no farther.</p>\n<div class=\"figures\">\n");
+            add_maps(p, p->end_time);
+            itm_text_add(p->text, "</div></section>\n");
+        }
+    }
+    if (has_line) {
+        add_section(p, "Results", false, add_curves);
+    }
+    add_table(p);
+    itm_text_add(p->text, "</main>\n<footer>Written by Interim ");
+    itm_text_add_html(p->text, itm_version());
+    itm_text_add(p->text, ". Runs that did not finish are gaps in the curves. This page is complete in itself and "
+                          "fetches nothing.</footer>\n</body>\n</html>\n");
+}
+
+static bool fill_page(Page* p)
+{
+    bool is_filled = p->axes != NULL && p->order != NULL;
+    for (int i = 0; i < p->grid->nkey && is_filled; i++) {
+        is_filled = fill_axis(&p->axes[i], p->grid, i);
+    }
+    if (is_filled) {
+        sort_keys(p);
+    }
+    return is_filled;
+}
+
+ItmStatus itm_report_write_sweep(const char* path, const ItmSweepGrid* grid, const char* title, ItmError* error)
+{
+    ItmText text = {0};
+    Page p = {.text = &text,
+              .grid = grid,
+              .axes = calloc((size_t)grid->nkey, sizeof(Axis)),
+              .order = calloc((size_t)grid->nkey, sizeof(int)),
+              .verdict = itm_sweep_grid_find(grid, "verdict"),
+              .end_time = itm_sweep_grid_find(grid, "end_time")};
+    if (!fill_page(&p)) {
+        text.has_failed = true;
+    } else {
+        itm_report_add_head(&text, title, false);
+        add_banner(&p, title);
+        add_content(&p);
+    }
+    ItmStatus status = itm_text_write(&text, path, error);
+    for (int i = 0; p.axes != NULL && i < grid->nkey; i++) {
+        free(p.axes[i].values);
+    }
+    free(p.axes);
+    free(p.order);
+    itm_text_free(&text);
+    return status;
+}

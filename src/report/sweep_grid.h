@@ -1,0 +1,29 @@
+// The table of a sweep read back: one row a run, the swept keys first, then `verdict` and what came out.
+#ifndef ITM_REPORT_SWEEP_GRID_H
+#define ITM_REPORT_SWEEP_GRID_H
+
+#include "interim/base.h"
+
+typedef struct ItmSweepGrid {
+    int ncolumn, nkey;  // keys are the columns before `verdict`
+    long nrow;
+    char** names;       // (ncolumn)
+    char** cells;       // row by row, "" for an empty one   (nrow * ncolumn)
+} ItmSweepGrid;
+
+// Whether a CSV file is the table of a sweep: its header has a column `verdict` behind others. False also where it cannot be read.
+bool itm_sweep_grid_is_one(const char* path);
+// ITM_ERR_INPUT with line and column (in fields) of what is wrong, ITM_ERR_IO, ITM_ERR_MEMORY.
+ItmStatus itm_sweep_grid_read(ItmSweepGrid* grid, const char* path, ItmError* error);
+void itm_sweep_grid_free(ItmSweepGrid* grid);
+
+const char* itm_sweep_grid_get(const ItmSweepGrid* grid, long row, int column);
+// The cell as a number, NAN where it is none.
+double itm_sweep_grid_get_number(const ItmSweepGrid* grid, long row, int column);
+// Column by name, or ITM_NONE.
+int itm_sweep_grid_find(const ItmSweepGrid* grid, const char* name);
+
+// The page: curves of every result over the key with most values, maps over two keys, stability, and the table.
+ItmStatus itm_report_write_sweep(const char* path, const ItmSweepGrid* grid, const char* title, ItmError* error);
+
+#endif
