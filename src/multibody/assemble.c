@@ -18,8 +18,18 @@
 
 // ---------------------------------------------------------------------------- common
 
-// All stages of the present q, v at time t, with rigid rows exact and compliant rows switched off.
-static void evaluate(const ItmModel* m, ItmData* d, double t)
+typedef enum Level { POSITIONS, VELOCITIES } Level;
+
+// Whether the rows of a block must be met: rigid ones; motions that give a velocity only among velocities, where they may not stand in
+// the way of a start value along the same direction.
+static bool takes_part(const ItmRowBlock* block, Level level)
+{
+    bool is_velocity = block->kind == ITM_BLOCK_MOTION && block->is_velocity;
+    return !itm_block_is_compliant(block) && (level == VELOCITIES || !is_velocity);
+}
+
+// All stages of the present q, v at time t, with the rows of this level exact and the others switched off.
+static void evaluate(const ItmModel* m, ItmData* d, double t, Level level)
 {
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
@@ -28,7 +38,7 @@ static void evaluate(const ItmModel* m, ItmData* d, double t)
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            d->row_omega[i] = itm_block_is_compliant(block) ? ITM_OMEGA_IDLE : 0.0;
+            d->row_omega[i] = takes_part(block, level) ? 0.0 : ITM_OMEGA_IDLE;
         }
     }
     itm_rows_factor(m, d, 0.0);
@@ -127,7 +137,7 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
     double gap = 0.0, size = 1.0;
     d->position_state = ITM_POSITION_STALE;
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
-        evaluate(m, d, t);
+        evaluate(m, d, t, POSITIONS);
         size = size_of(m, d);
         gap = norm_of(m, d->row_gap);
         if (gap <= CLOSED * size) {
@@ -139,7 +149,7 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
             break;
         }
     }
-    evaluate(m, d, t);
+    evaluate(m, d, t, POSITIONS);
     gap = norm_of(m, d->row_gap);
     if (gap <= ACCEPTABLE * size) {
         return ITM_OK;
@@ -157,7 +167,7 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
 
 ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmError* error)
 {
-    evaluate(m, d, t);
+    evaluate(m, d, t, VELOCITIES);
     double before = norm_of(m, d->row_rate);
     // v <- v - M^-1 A' H^-1 (A v - signal'); the second pass removes what rounding left of the first
     for (int pass = 0; pass < 2; pass++) {

@@ -415,7 +415,9 @@ check_says_what_a_circuit_is() {
     out_has "hydraulics (hydraulics)"
     out_has "states       4"
     out_has "static start found in"
-    out_has "rest         net flow up to 0 m^3/s"
+    # rounding of flows of some 1e-4 m^3/s
+    sed -n 's/.*rest         net flow up to \([-+0-9.e]*\) m^3.*/\1/p' out.txt | awk '{ found = 1; if ($1 > 1e-15) exit 1 } END { exit !found }' ||
+        fail "net flow of the static start is not 0"
     out_has "pushes with 8800 N"
     out_has "no warnings"
     expect 0 "$interim" check "$circuit" --set subsystems.hydraulics.integrator=euler
