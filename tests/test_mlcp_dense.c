@@ -1,7 +1,7 @@
 #include "check.h"
 
 #include "bench/mlcp_generator.h"
-#include "mlcp/dense.h"
+#include "math/dense.h"
 
 enum { N = 77, LD = 80 };
 

@@ -5,6 +5,7 @@
 // s at every iteration; boxes and pyramids use the radius of the current normal impulse. rho
 // follows the balance of the primal residual |x - z| and the dual one rho |z - z_prev| (both in
 // scaled units).
+#include "mlcp/friction.h"
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static void project(const ItmMlcpScaled* s, double* z)
         const ItmMlcpContact* c = &s->contacts[k];
         if (c->law == ITM_FRICTION_CONE) {
             double t[2] = {z[c->tangent[0]], z[c->tangent[1]]};
-            itm_residual_project_cone(&z[c->normal], t, c->mu);
+            itm_friction_project(c, &z[c->normal], t);
             z[c->tangent[0]] = t[0];
             z[c->tangent[1]] = t[1];
         }
@@ -61,7 +62,7 @@ static void project(const ItmMlcpScaled* s, double* z)
             z[c->tangent[0]] = fmin(fmax(z[c->tangent[0]], -r), r);
         } else if (c->law == ITM_FRICTION_PYRAMID) {
             double t[2] = {z[c->tangent[0]], z[c->tangent[1]]};
-            itm_residual_project_polygon(t, r, c->ndirection);
+            itm_friction_project_polygon(t, r, c->ndirection);
             z[c->tangent[0]] = t[0];
             z[c->tangent[1]] = t[1];
         }

@@ -1,5 +1,6 @@
 // Projected Gauss-Seidel with over-relaxation: row by row for bounds, contact by contact for
 // friction, the bounds of friction always taken from the current normal impulse.
+#include "mlcp/friction.h"
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -60,11 +61,7 @@ static void sweep_tangents(ItmMlcpWorkspace* ws, const ItmMlcpContact* c, double
     double step = h > 0.0 ? relaxation / h : 0.0;
     double y[2] = {ws->x[t[0]] - step * row_velocity(ws, t[0]),
                    ws->x[t[1]] - step * row_velocity(ws, t[1])};
-    if (c->law == ITM_FRICTION_CONE) {
-        itm_residual_project_disc(y, r);
-    } else {
-        itm_residual_project_polygon(y, r, c->ndirection);
-    }
+    itm_friction_project_tangents(c, y, r);
     set_row(ws, t[0], y[0]);
     set_row(ws, t[1], y[1]);
 }

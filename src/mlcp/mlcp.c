@@ -1,5 +1,6 @@
 // The public face of the room: options, workspace, and the ladder of solvers behind itm_mlcp_solve.
 #include "base/error.h"
+#include "mlcp/friction.h"
 #include "mlcp/workspace.h"
 
 #include <float.h>
@@ -164,8 +165,7 @@ static signed char classify_tangent(const ItmMlcpScaled* s, const double* x, con
     if (c->law == ITM_FRICTION_CONE) {
         return is_on_bound(hypot(t[0], t[1]), r) ? ITM_ROW_LO : ITM_ROW_ACTIVE;
     }
-    return itm_residual_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO
-                                                                                  : ITM_ROW_ACTIVE;
+    return itm_friction_project_polygon(t, r * (1.0 - 1e-12), c->ndirection) >= 0 ? ITM_ROW_LO : ITM_ROW_ACTIVE;
 }
 
 // States for solvers that do not keep an active set, from x - w as complementarity has it: x of a tight row may miss its bound by

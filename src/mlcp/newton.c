@@ -6,6 +6,7 @@
 // the limit is exact. If the plain method fails, it is used inside a proximal iteration: w + c (x -
 // base) in place of w, base moving to each solution found; c falls after a success and rises after
 // a failure.
+#include "mlcp/friction.h"
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -68,15 +69,6 @@ static double radius(const ItmMlcpContact* c, const double* x, const double* w)
     return c->mu * fmax(0.0, x[c->normal] - w[c->normal]);
 }
 
-static void project_tangents(const ItmMlcpContact* c, double* y, double r)
-{
-    if (c->law == ITM_FRICTION_CONE) {
-        itm_residual_project_disc(y, r);
-    } else {
-        itm_residual_project_polygon(y, r, c->ndirection);
-    }
-}
-
 static void compute_F(const ItmMlcpScaled* s, double* F, const double* x, const double* w)
 {
     for (int i = 0; i < s->n; i++) {
@@ -93,7 +85,7 @@ static void compute_F(const ItmMlcpScaled* s, double* F, const double* x, const 
             continue;
         }
         double y[2] = {x[i] - w[i], x[j] - w[j]};
-        project_tangents(c, y, r);
+        itm_friction_project_tangents(c, y, r);
         F[i] = x[i] - y[0];
         F[j] = x[j] - y[1];
     }
@@ -170,7 +162,7 @@ static JacobianRow tangent_row(const ItmMlcpContact* c, const double* x, const d
 // Slip on the exact cone: P = r u, u = y / |y|:  G = r / |y| (I - u u'), g = u
 static void slip_on_disc(const double* y, double r, double G[2][2], double g[2])
 {
-    double size = itm_residual_length(y);
+    double size = itm_friction_length(y);
     g[0] = y[0] / size;
     g[1] = y[1] / size;
     double f = r / size;
@@ -212,14 +204,14 @@ static JacobianRow round_row(const ItmMlcpContact* c, const double* x, const dou
     }
     double G[2][2], g[2];
     if (c->law == ITM_FRICTION_CONE) {
-        if (itm_residual_length(y) <= r) {
+        if (itm_friction_length(y) <= r) {
             put_h(&row, i, 1.0); // sticking: F = w_t
             return row;
         }
         slip_on_disc(y, r, G, g);
     } else {
         double p[2] = {y[0], y[1]};
-        int part = itm_residual_project_polygon(p, r, c->ndirection);
+        int part = itm_friction_project_polygon(p, r, c->ndirection);
         if (part < 0) {
             put_h(&row, i, 1.0);
             return row;

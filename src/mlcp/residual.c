@@ -1,67 +1,8 @@
-// Projections onto admissible sets, the residual that judges every solver alike, and the value of a
-// proof.
+// The residual that judges every solver alike, and the value of a proof.
+#include "mlcp/friction.h"
 #include "mlcp/workspace.h"
 
 #include <math.h>
-
-// ---------------------------------------------------------------------------- projections
-
-void itm_residual_project_disc(double* t, double r)
-{
-    double size = itm_residual_length(t);
-    if (size > r) {
-        double scale = r / size;
-        t[0] *= scale;
-        t[1] *= scale;
-    }
-}
-
-// Corners r (cos, sin)(2 pi j / k). Outside, the nearest point lies on the edge whose sector (in
-// angle) holds y unless y is beyond one end of that edge; then it is the corner.
-int itm_residual_project_polygon(double* t, double r, int k)
-{
-    const double pi = 3.14159265358979323846;
-    double step = 2.0 * pi / k;
-    double angle = atan2(t[1], t[0]);
-    angle = angle < 0.0 ? angle + 2.0 * pi : angle;
-    int j = (int)(angle / step);
-    j = j < k ? j : k - 1;
-
-    // edge j: outward normal e at the middle angle, half length s, distance a from the centre
-    double middle = (j + 0.5) * step;
-    double e[2] = {cos(middle), sin(middle)};
-    double a = r * cos(0.5 * step), s = r * sin(0.5 * step);
-    double along = -e[1] * t[0] + e[0] * t[1];
-    if (e[0] * t[0] + e[1] * t[1] <= a) {
-        return -1;
-    }
-    int part = j;
-    if (along > s || along < -s) {
-        int corner = along > s ? (j + 1) % k : j;
-        part = k + corner;
-        along = along > s ? s : -s;
-    }
-    t[0] = a * e[0] - along * e[1];
-    t[1] = a * e[1] + along * e[0];
-    return part;
-}
-
-void itm_residual_project_cone(double* n, double* t, double mu)
-{
-    double size = itm_residual_length(t);
-    if (size <= mu * *n) {
-        return;
-    }
-    if (mu * size <= -*n) {
-        *n = t[0] = t[1] = 0.0;
-        return;
-    }
-    double normal = (*n + mu * size) / (1.0 + mu * mu);
-    double scale = mu * normal / size;
-    *n = normal;
-    t[0] *= scale;
-    t[1] *= scale;
-}
 
 // ---------------------------------------------------------------------------- residual
 
@@ -94,7 +35,7 @@ static double measure_pyramid(const ItmMlcpContact* c, const double* x, const do
     }
     const int* t = c->tangent;
     double y[2] = {x[t[0]] - w[t[0]], x[t[1]] - w[t[1]]};
-    itm_residual_project_polygon(y, c->mu * fmax(0.0, x[c->normal]), c->ndirection);
+    itm_friction_project_polygon(y, c->mu * fmax(0.0, x[c->normal]), c->ndirection);
     return worse(fabs(x[t[0]] - y[0]), fabs(x[t[1]] - y[1]));
 }
 
@@ -105,9 +46,9 @@ static double measure_cone(const ItmMlcpContact* c, const double* x, const doubl
     double xt[2] = {x[t0], t1 != ITM_NONE ? x[t1] : 0.0};
 
     // (x_n, x_t) - (w_n + mu |w_t|, w_t), projected onto the cone
-    double yn = x[n] - (w[n] + c->mu * itm_residual_length(wt));
+    double yn = x[n] - (w[n] + c->mu * itm_friction_length(wt));
     double yt[2] = {xt[0] - wt[0], xt[1] - wt[1]};
-    itm_residual_project_cone(&yn, yt, c->mu);
+    itm_friction_project(c, &yn, yt);
     return worse(fabs(x[n] - yn), worse(fabs(xt[0] - yt[0]), fabs(xt[1] - yt[1])));
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "interim/mlcp.h"
-#include "mlcp/dense.h"
+#include "math/dense.h"
 
 #include <math.h>
 
@@ -103,20 +103,6 @@ double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, cons
 // The row that has it.
 int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w,
                             const int* tangent_of);
-
-// |t| of two tangents. hypot guards against overflow, which scaled impulses and velocities are far from, and takes ten times as long.
-static inline double itm_residual_length(const double* t)
-{
-    return sqrt(t[0] * t[0] + t[1] * t[1]);
-}
-
-// Projections onto the admissible set of a contact, in place; r is the radius mu x_n >= 0.
-void itm_residual_project_disc(double* t, double r);
-// Which part of the polygon y projects to: -1 inside, j edge from corner j to j + 1, k + j corner
-// j.
-int itm_residual_project_polygon(double* t, double r, int k);
-// (n, t) onto |t| <= mu n, Euclidean
-void itm_residual_project_cone(double* n, double* t, double mu);
 
 // ---------------------------------------------------------------------------- solvers
 // Each starts from ws->x and ws->state, leaves its answer there, adds to the counters of info and

@@ -1,6 +1,6 @@
 #include "multibody/bounded_island.h"
 
-#include "mlcp/dense.h"
+#include "math/dense.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 // of the way goes from x0 straight towards the result, as far as K allows, so that what is given is admissible.
 #include "multibody/bounded_refine.h"
 
-#include "mlcp/workspace.h"
+#include "mlcp/friction.h"
 #include "multibody/bounded_island.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -209,47 +209,6 @@ static void build_null_space(Island* s)
 
 // ---------------------------------------------------------------------------- laws
 
-// (n, t) onto |t_1|, |t_2| <= mu n: the nearest n is the minimum of (n' - n)^2 plus the squares of what sticks out there, for
-// one of the three sets of tangents that can do so.
-static void project_box(double* n, double t[2], double mu)
-{
-    double large = fmax(fabs(t[0]), fabs(t[1])), small = fmin(fabs(t[0]), fabs(t[1]));
-    double normal = *n;
-    if (large > mu * normal) {
-        normal = (*n + mu * large) / (1.0 + mu * mu);
-        if (small > mu * normal) {
-            normal = (*n + mu * (large + small)) / (1.0 + 2.0 * mu * mu);
-        }
-    }
-    *n = fmax(0.0, normal);
-    for (int k = 0; k < 2; k++) {
-        t[k] = fmin(fmax(t[k], -mu * *n), mu * *n);
-    }
-}
-
-// (n, t) onto the pyramid whose section is the regular polygon with corners mu n (cos, sin)(2 pi j / k). By symmetry the nearest
-// point is in the sector of t: on its face, or on the corner next to t, or the apex.
-static void project_pyramid(double* n, double t[2], double mu, int k)
-{
-    double half = ITM_PI / k, middle = (floor(atan2(t[1], t[0]) / (2.0 * half)) + 0.5) * 2.0 * half;
-    double e[2] = {cos(middle), sin(middle)}, apothem = mu * cos(half), side = mu * sin(half);
-    double out = (e[0] * t[0] + e[1] * t[1] - apothem * *n) / (1.0 + apothem * apothem);
-    if (out <= 0.0) {
-        return;
-    }
-    double normal = *n + apothem * out, along = e[0] * t[1] - e[1] * t[0];
-    if (fabs(along) <= side * normal) {
-        *n = normal;
-        t[0] -= out * e[0];
-        t[1] -= out * e[1];
-        return;
-    }
-    double corner = along > 0.0 ? middle + half : middle - half, c = mu * cos(corner), s = mu * sin(corner);
-    *n = fmax(0.0, (*n + c * t[0] + s * t[1]) / (1.0 + mu * mu));
-    t[0] = c * *n;
-    t[1] = s * *n;
-}
-
 // Nearest point of K, in place.
 static void project(const Island* s, double* y)
 {
@@ -266,13 +225,7 @@ static void project(const Island* s, double* y)
         const ItmMlcpContact* contact = &b->island_couplings[c];
         if (s->part[contact->tangent[0]] == STICKING_TANGENT) {
             double t[2] = {y[contact->tangent[0]], y[contact->tangent[1]]};
-            if (contact->law == ITM_FRICTION_BOX) {
-                project_box(&y[contact->normal], t, contact->mu);
-            } else if (contact->law == ITM_FRICTION_PYRAMID) {
-                project_pyramid(&y[contact->normal], t, contact->mu, contact->ndirection);
-            } else {
-                itm_residual_project_cone(&y[contact->normal], t, contact->mu);
-            }
+            itm_friction_project(contact, &y[contact->normal], t);
             y[contact->tangent[0]] = t[0];
             y[contact->tangent[1]] = t[1];
         }

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "multibody/mass.h"
-#include "rim/pseudo_inverse.h"
+#include "math/pseudo_inverse.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ ItmStatus itm_effective_extract(const ItmModel* m, ItmData* d, ItmRim* rim)
         memcpy(d->mass_y, rim->Y + i * m->nv, sizeof(double) * (size_t)m->nv);
         itm_mass_solve_upper(m, d, e->X + i * m->nv);
     }
-    if (itm_pseudo_invert(e->M, rim->W, rim->mobility_free, n, e->scratch) < 0) {
+    if (itm_pseudo_inverse_compute(e->M, rim->W, rim->mobility_free, n, e->scratch) < 0) {
         return refuse(rim);
     }
     // K and C are those of the modes: X K X' and X C X', then M_eff on both sides
@@ -109,7 +109,7 @@ ItmStatus itm_effective_begin_step(ItmRim* rim, double h)
         for (int i = 0; i < n * n; i++) {
             S[i] = e->M[i] + h * e->C[i] + h * h * e->K[i];
         }
-        if (itm_pseudo_invert(rim->W, S, NULL, n, work) < 0) {
+        if (itm_pseudo_inverse_compute(rim->W, S, NULL, n, work) < 0) {
             return refuse(rim);
         }
         e->h = h;

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "rim/effective.h"
-#include "rim/pseudo_inverse.h"
+#include "math/pseudo_inverse.h"
 #include "rim/ride.h"
 
 #include <string.h>
@@ -380,7 +380,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     for (int k = 0; k < n; k++) {
         join->G_free[k] = get_free_mobility(join, k);
     }
-    join->rank = itm_pseudo_invert(join->G_inv, join->G, join->G_free, n, join->scratch);
+    join->rank = itm_pseudo_inverse_compute(join->G_inv, join->G, join->G_free, n, join->scratch);
     if (join->rank < 0) {
         return itm_error_set(&join->rim.data->error, ITM_ERR_NOT_FINITE, __func__, NULL,
                              "the mobilities of joined frames are not finite");

@@ -2,6 +2,7 @@
 // right. While it holds and nothing moves at the active rows, all is linear in the interface forces, with constant maps.
 #include "rim/ride.h"
 
+#include "mlcp/friction.h"
 #include "stepper/bounded_solve.h"
 
 #include <math.h>
@@ -103,42 +104,10 @@ double itm_ride_get_tolerance(const ItmRim* rim)
     return rim->model->contact_options.tolerance;
 }
 
-static bool is_inside_polygon(const ItmMlcpContact* c, double radius, double x, double y)
-{
-    double apothem = radius * cos(3.14159265358979323846 / c->ndirection);
-    for (int j = 0; j < c->ndirection; j++) {
-        double angle = (2 * j + 1) * 3.14159265358979323846 / c->ndirection;
-        if (x * cos(angle) + y * sin(angle) > apothem) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance)
 {
-    double x = f[c->tangent[0]], y = c->tangent[1] != ITM_NONE ? f[c->tangent[1]] : 0.0;
-    double radius = c->mu * f[c->normal] + tolerance;
-    if (c->law == ITM_FRICTION_BOX || c->tangent[1] == ITM_NONE) {
-        return fabs(x) <= radius && fabs(y) <= radius;
-    }
-    return c->law == ITM_FRICTION_CONE ? x * x + y * y <= radius * radius : is_inside_polygon(c, radius, x, y);
-}
-
-// The friction direction p of a pair minimises w . p: over the disc it is -mu w / |w|, over a polygon one of its corners.
-static bool opposes_pair(const ItmMlcpContact* c, const double* p, const double* w, double tolerance)
-{
-    double along = w[0] * p[0] + w[1] * p[1];
-    if (c->law == ITM_FRICTION_PYRAMID) {
-        double least = INFINITY;
-        for (int j = 0; j < c->ndirection; j++) {
-            double angle = 2 * j * 3.14159265358979323846 / c->ndirection;
-            least = fmin(least, c->mu * (w[0] * cos(angle) + w[1] * sin(angle)));
-        }
-        return along <= least + tolerance;
-    }
-    double across = w[0] * p[1] - w[1] * p[0];
-    return along <= tolerance && fabs(across) <= fmax(1e-7 * fabs(along), tolerance);
+    double t[2] = {f[c->tangent[0]], c->tangent[1] != ITM_NONE ? f[c->tangent[1]] : 0.0};
+    return itm_friction_contains(c, f[c->normal], t, tolerance);
 }
 
 bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, double tolerance)
@@ -146,7 +115,7 @@ bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, 
     int t0 = c->tangent[0], t1 = c->tangent[1];
     if (t1 != ITM_NONE && c->law != ITM_FRICTION_BOX) {
         const double p[2] = {r->ratio[t0], r->ratio[t1]}, w_t[2] = {w[t0], w[t1]};
-        return opposes_pair(c, p, w_t, tolerance);
+        return itm_friction_opposes(c, p, w_t, tolerance);
     }
     for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
         int t = c->tangent[k];

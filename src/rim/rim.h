@@ -19,7 +19,7 @@
 #ifndef ITM_RIM_RIM_H
 #define ITM_RIM_RIM_H
 
-#include "mlcp/dense.h"
+#include "math/dense.h"
 #include "multibody/bounded.h"
 #include "multibody/data.h"
 #include "multibody/measure.h"

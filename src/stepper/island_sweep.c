@@ -10,6 +10,7 @@
 #include "stepper/island_sweep.h"
 
 #include "math/lanes.h"
+#include "mlcp/friction.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,21 +124,6 @@ static inline double wish(const ItmBounded* b, const ItmBoundBlock* block, const
     return x[row] - w * b->sweep_inv_D[row];
 }
 
-// Nearest point of the regular polygon with corners r (cos, sin)(2 pi j / k).
-static void clip_to_polygon(double* x, double* y, double r, int k)
-{
-    double half = ITM_PI / k, apothem = r * cos(half), side = r * sin(half);
-    double angle = atan2(*y, *x), middle = (floor(angle / (2.0 * half)) + 0.5) * 2.0 * half;
-    double c = cos(middle), s = sin(middle);
-    double along = c * *x + s * *y, across = -s * *x + c * *y;
-    if (along > apothem) {
-        along = apothem;
-        across = fmax(-side, fmin(side, across));
-        *x = c * along - s * across;
-        *y = s * along + c * across;
-    }
-}
-
 // Two tangents at once, onto the set that the law allows for a normal impulse.
 static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmMlcpContact* c, double* x,
                            const double* target, Farthest* farthest)
@@ -151,16 +137,10 @@ static void visit_tangents(ItmBounded* b, const ItmBoundBlock* block, const ItmM
         }
         return;
     }
-    double t0 = wish(b, block, x, target, first), t1 = wish(b, block, x, target, second);
-    double length = sqrt(t0 * t0 + t1 * t1);
-    if (c->law == ITM_FRICTION_PYRAMID) {
-        clip_to_polygon(&t0, &t1, bound, c->ndirection);
-    } else if (length > bound) {
-        t0 *= bound / length;
-        t1 *= bound / length;
-    }
-    move(b, block, x, first, t0, farthest);
-    move(b, block, x, second, t1, farthest);
+    double t[2] = {wish(b, block, x, target, first), wish(b, block, x, target, second)};
+    itm_friction_project_tangents(c, t, bound);
+    move(b, block, x, first, t[0], farthest);
+    move(b, block, x, second, t[1], farthest);
 }
 
 static void visit(ItmBounded* b, const ItmBoundBlock* block, double* x, const double* target, bool only_normals,

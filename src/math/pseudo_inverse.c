@@ -1,4 +1,4 @@
-#include "rim/pseudo_inverse.h"
+#include "math/pseudo_inverse.h"
 
 #include "math/eigen.h"
 
@@ -7,7 +7,7 @@
 
 #define RANK_TOLERANCE 1e-12  // eigenvalues of the scaled matrix below this are none, nor are diagonals below this of free ones
 
-int itm_pseudo_invert(double* out, const double* A, const double* A_free, int n, double* scratch)
+int itm_pseudo_inverse_compute(double* out, const double* A, const double* A_free, int n, double* scratch)
 {
     double *V = scratch, *e = V + n * n, *scale = e + n, *work = scale + n;
     for (int i = 0; i < n; i++) {

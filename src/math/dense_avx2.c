@@ -1,3 +1,3 @@
 // The same kernels once more, compiled for AVX2 (see CMakeLists.txt).
 #define ITM_DENSE_TABLE itm_dense_avx2
-#include "mlcp/dense_kernels.h"
+#include "math/dense_kernels.h"

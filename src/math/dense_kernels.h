@@ -1,7 +1,7 @@
 // Source of the kernels in dense.h, included by dense_baseline.c and dense_avx2.c only, which
 // define ITM_DENSE_TABLE as the name of the table to fill. Explicit lanes (four doubles) fix the
 // order of summation.
-#include "mlcp/dense.h"
+#include "math/dense.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-// Dense kernels of the MLCP room: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding
+// Dense kernels: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding
 // columns zero. The kernels are compiled twice, for the baseline and for AVX2, from the same source
 // with the same lanes and without contraction: both give the same bits, and the faster one is
 // chosen once per workspace.
-#ifndef ITM_MLCP_DENSE_H
-#define ITM_MLCP_DENSE_H
+#ifndef ITM_MATH_DENSE_H
+#define ITM_MATH_DENSE_H
 
 #include <stddef.h>
 

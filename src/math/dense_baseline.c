@@ -1,6 +1,6 @@
 // The kernels for any processor, and the choice between the variants.
 #define ITM_DENSE_TABLE itm_dense_baseline
-#include "mlcp/dense_kernels.h"
+#include "math/dense_kernels.h"
 
 const ItmDense* itm_dense_choose(void)
 {
