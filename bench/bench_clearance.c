@@ -24,9 +24,9 @@ static ItmModelFile* load(const char* name)
 {
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    char path[1024];
-    snprintf(path, sizeof path, "%s/examples/clearance-%s.yaml", ITM_SOURCE_DIR, name);
-    require(itm_file_load(&file, path, NULL, 0, &error), &error);
+    char example[64];
+    snprintf(example, sizeof example, "clearance-%s", name);
+    require(itm_example_load(&file, example, NULL, 0, &error), &error);
     return file;
 }
 

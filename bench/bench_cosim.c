@@ -1,7 +1,7 @@
 // Coupled runs of the examples: how much faster than real time, what an interface model costs, what the papers' exchange costs
 // at equal error, what a second thread gives. A table of its own; times are CPU time of this process but for the threads.
 #include "bench/measure.h"
-#include "interim/interim.h"
+#include "scenes/scenes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,9 +28,7 @@ static Run open_run(const char* example, const char* const* overrides, int nover
 {
     Run r = {0};
     ItmError error = {0};
-    char path[512];
-    snprintf(path, sizeof path, "%s/examples/%s.yaml", ITM_SOURCE_DIR, example);
-    stop_on_error(itm_file_load(&r.file, path, overrides, noverride, &error), &error);
+    stop_on_error(itm_example_load(&r.file, example, overrides, noverride, &error), &error);
     stop_on_error(itm_file_create_cosim(&r.cosim, r.file, NULL, &error), &error);
     return r;
 }

@@ -44,10 +44,14 @@ static double run(const ItmCircuit* c, ItmHydraulics* d, const double start[2])
     return seconds;
 }
 
-static void measure(const char* scene, const ItmCircuit* c, const double start[2])
+// The circuit of an example, without its mechanism.
+static void measure(const char* scene, const char* example, const double start[2])
 {
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    stop_on_error(itm_example_load(&file, example, NULL, 0, &error), &error);
+    const ItmCircuit* c = file->circuits[0].circuit;
     for (int k = 0; k < 2 * ITM_HYDRAULIC_ADAPTIVE; k++) {
-        ItmError error = {0};
         ItmHydraulics* d = NULL;
         ItmHydraulicOptions options = itm_default_hydraulic_options();
         options.integrator = (ItmHydraulicIntegrator)(k / 2);
@@ -59,23 +63,16 @@ static void measure(const char* scene, const ItmCircuit* c, const double start[2
         bench_report("interim", scene, 2, metric, 1e6 * run(c, d, start) / STEPS);
         itm_hydraulics_destroy(d);
     }
+    itm_file_destroy(file);
 }
 
 int main(int argc, char** argv)
 {
-    ItmError error = {0};
-    ItmCircuit* c = NULL;
     if (bench_is_wanted(argc, argv, "crane-circuit")) {
-        ItmCraneCircuit crane = itm_default_crane_circuit();
-        crane.ncylinder = 2;
-        stop_on_error(itm_crane_circuit_build(&c, &crane, &error), &error);
-        measure("crane-circuit", c, (const double[2]){0.5, 0.4330127});
-        itm_circuit_destroy(c);
+        measure("crane-circuit", "crane-double", (const double[2]){0.5, 0.4330127});
     }
     if (bench_is_wanted(argc, argv, "manipulator-circuit")) {
-        stop_on_error(itm_manipulator_circuit_build(&c, -0.15, &error), &error);
-        measure("manipulator-circuit", c, (const double[2]){0.5658554, 0.4609772});
-        itm_circuit_destroy(c);
+        measure("manipulator-circuit", "manipulator", (const double[2]){0.5658554, 0.4609772});
     }
     return 0;
 }

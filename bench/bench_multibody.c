@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 typedef struct Scene {
+    ItmModelFile* file; // owns the model; NULL: it is owned here
     ItmModel* model;
     ItmData* data;
     double* values; // outputs of the present state
@@ -41,7 +42,11 @@ static void destroy(void* self)
     Scene* scene = self;
     free(scene->values);
     itm_data_destroy(scene->data);
-    itm_model_destroy(scene->model);
+    if (scene->file != NULL) {
+        itm_file_destroy(scene->file);
+    } else {
+        itm_model_destroy(scene->model);
+    }
     free(scene);
 }
 
@@ -158,11 +163,12 @@ static double get_tool_z(void* self)
 // n: freedoms, 7 (rigid) or 15
 static void* create_flexible(ItmCoordinates coordinates, int n)
 {
-    static const double ANGLES[7] = {0.1, 0.3, -0.5, 1.0, -0.4, 0.2, 0.1};
-    ItmModel* model;
+    ItmModelFile* file;
     ItmError error = {0};
-    stop_on_error(itm_flexible_arm_build(&model, coordinates, n == 15, ANGLES, &error), &error);
-    return make_scene(model, n);
+    stop_on_error(itm_example_load_arm(&file, coordinates, n == 15, &error), &error);
+    Scene* scene = make_scene(file->model, n);
+    scene->file = file;
+    return scene;
 }
 
 static double time_steps(Scene* scene)

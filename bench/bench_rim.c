@@ -3,7 +3,6 @@
 // A RIM's cost is that of the extraction with all interfaces less that of the same without any; both, and the mechanism's own
 // step, are CPU times in one run, the least of many rounds.
 #include "bench/measure.h"
-#include "interim/cosim.h"
 #include "rim/rim.h"
 #include "scenes/scenes.h"
 
@@ -68,7 +67,7 @@ static double time_extractions(const ItmModel* m, ItmData* d, ItmRim* rim, int c
     return (bench_now() - start) / count;
 }
 
-static void measure_cost(const char* name, ItmModel* m, int n, bool is_frame, double goal)
+static void measure_cost(const char* name, const ItmModel* m, int n, bool is_frame, double goal)
 {
     ItmError error = {0};
     ItmStepOptions options = itm_default_step_options();
@@ -92,7 +91,6 @@ static void measure_cost(const char* name, ItmModel* m, int n, bool is_frame, do
     itm_arena_free(&arenas[0]);
     itm_arena_free(&arenas[1]);
     itm_data_destroy(d);
-    itm_model_destroy(m);
 }
 
 static void measure_costs(void)
@@ -100,17 +98,21 @@ static void measure_costs(void)
     static const char* const NAMES[3][2] = {{"double crane, absolute", "double crane, joint"},
                                             {"parallel crane, absolute", "parallel crane, joint"},
                                             {"manipulator, absolute", "manipulator, joint"}};
+    static const char* const EXAMPLES[3] = {"crane-double", NULL, "manipulator"};
+    static const char* const COORDINATES[2] = {"multibody.coordinates=absolute", "multibody.coordinates=joint"};
     for (int scene = 0; scene < 3; scene++) {
         for (int coordinates = 0; coordinates < 2; coordinates++) {
             ItmError error = {0};
+            ItmModelFile* file = NULL;
             ItmModel* m = NULL;
-            ItmManipulatorScene manipulator = itm_default_manipulator_scene();
-            manipulator.coordinates = (ItmCoordinates)coordinates;
-            stop_on_error(scene == 0   ? itm_crane_build(&m, (ItmCoordinates)coordinates, 2, &error)
-                          : scene == 1 ? itm_parallel_crane_build(&m, (ItmCoordinates)coordinates, &error)
-                                       : itm_manipulator_build(&m, &manipulator, &error),
-                          &error);
-            measure_cost(NAMES[scene][coordinates], m, scene == 1 ? 1 : 2, false, COST_GOAL);
+            if (EXAMPLES[scene] != NULL) {
+                stop_on_error(itm_example_load(&file, EXAMPLES[scene], &COORDINATES[coordinates], 1, &error), &error);
+            } else {
+                stop_on_error(itm_parallel_crane_build(&m, (ItmCoordinates)coordinates, &error), &error);
+            }
+            measure_cost(NAMES[scene][coordinates], m != NULL ? m : file->model, m != NULL ? 1 : 2, false, COST_GOAL);
+            itm_model_destroy(m);
+            itm_file_destroy(file);
         }
     }
 }
@@ -119,47 +121,16 @@ static void measure_costs(void)
 static void measure_arm(void)
 {
     for (int is_flexible = 0; is_flexible < 2; is_flexible++) {
-        static const double ANGLES[7] = {0.0, 0.23, -0.07, 1.48, -0.21, 0.42, 0.0};
         ItmError error = {0};
-        ItmModel* m = NULL;
-        stop_on_error(itm_flexible_arm_build(&m, ITM_COORDINATES_JOINT, is_flexible != 0, ANGLES, &error), &error);
-        measure_cost(is_flexible ? "seven-joint arm, flexible booms" : "seven-joint arm", m, ITM_DIRECTION_COUNT, true,
+        ItmModelFile* file = NULL;
+        stop_on_error(itm_example_load_arm(&file, ITM_COORDINATES_JOINT, is_flexible != 0, &error), &error);
+        measure_cost(is_flexible ? "seven-joint arm, flexible booms" : "seven-joint arm", file->model, ITM_DIRECTION_COUNT, true,
                      is_flexible ? FLEXIBLE_ARM_GOAL : ARM_GOAL);
+        itm_file_destroy(file);
     }
 }
 
 // ---------------------------------------------------------------------------- manipulator
-
-static void couple(ItmCosim** x, const ItmModel* m, const ItmCircuit* c, ItmHydraulicIntegrator integrator)
-{
-    ItmError error = {0};
-    ItmCosimBuilder* b = NULL;
-    ItmHydraulicOptions hydraulics = itm_default_hydraulic_options();
-    ItmCosimOptions options = itm_default_cosim_options();
-    hydraulics.integrator = integrator;
-    hydraulics.use_ledger = false;
-    options.macro_step = STEP;
-    stop_on_error(itm_cosim_builder_create(&b, &error), &error);
-    stop_on_error(itm_cosim_add_mechanism(b, "arm", m, NULL, NULL, &error), &error);
-    stop_on_error(itm_cosim_add_circuit(b, "hydraulics", c, &hydraulics, 2e-4, NULL, &error), &error);
-    stop_on_error(itm_cosim_add_bond(b, 0, "cyl1", 0, "cyl1", NULL, &error), &error);
-    stop_on_error(itm_cosim_add_bond(b, 0, "cyl2", 0, "cyl2", NULL, &error), &error);
-    stop_on_error(itm_cosim_build(x, b, &options, &error), &error);
-    itm_cosim_builder_destroy(b);
-}
-
-// Valves and pressures that hold the arm at the start.
-static void rest(ItmCosim* x, const ItmCircuit* c)
-{
-    static const char* const VALVES[2] = {"valve1", "valve2"};
-    static const double KAPPA[2] = {0.4416, 0.4871};
-    ItmHydraulics* h = itm_cosim_get_hydraulics(x, 0);
-    ItmHydraulicRest left;
-    for (int i = 0; i < 2; i++) {
-        stop_on_error(itm_cosim_set_input(x, 0, itm_circuit_find_input(c, VALVES[i]), KAPPA[i] - 0.5), itm_cosim_get_error(x));
-    }
-    stop_on_error(itm_hydraulics_solve_static(c, h, NULL, &left), itm_hydraulics_get_error(h));
-}
 
 static double time_second(ItmCosim* x)
 {
@@ -173,17 +144,16 @@ static double time_second(ItmCosim* x)
 static void measure_manipulator(ItmHydraulicIntegrator integrator)
 {
     ItmError error = {0};
-    ItmModel* m = NULL;
-    ItmCircuit* c = NULL;
+    ItmModelFile* file = NULL;
     ItmCosim* x = NULL;
-    ItmManipulatorScene scene = itm_default_manipulator_scene();
-    stop_on_error(itm_manipulator_build(&m, &scene, &error), &error);
-    stop_on_error(itm_manipulator_circuit_build(&c, -0.15, &error), &error);
-    couple(&x, m, c, integrator);
+    char chosen[64];
+    snprintf(chosen, sizeof chosen, "subsystems.hydraulics.integrator=%s", itm_hydraulic_integrator_name(integrator));
+    const char* const overrides[] = {"cosim.macro_step=10 ms", "subsystems.hydraulics.ledger=false", chosen};
+    stop_on_error(itm_example_load(&file, "manipulator", overrides, 3, &error), &error);
+    stop_on_error(itm_file_create_cosim(&x, file, NULL, &error), &error);
     double best[2] = {1.0, 1.0};
     for (int round = 0; round < 20; round++) {
         stop_on_error(itm_cosim_reset(x), itm_cosim_get_error(x));
-        rest(x, c);
         for (int i = 0; i < 2; i++) {
             double seconds = time_second(x);
             best[i] = seconds < best[i] ? seconds : best[i];
@@ -195,8 +165,7 @@ static void measure_manipulator(ItmHydraulicIntegrator integrator)
                1e6 * best[i] / 5000, SPEED_GOAL, 1.0 / best[i] >= SPEED_GOAL ? "yes" : "NO");
     }
     itm_cosim_destroy(x);
-    itm_circuit_destroy(c);
-    itm_model_destroy(m);
+    itm_file_destroy(file);
 }
 
 int main(void)

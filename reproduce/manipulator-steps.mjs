@@ -41,7 +41,7 @@ export default {
         `${of(rows, "linear", 4)["arm.cyl2.length.rms"].toExponential(1)}, held ${of(rows, "zoh", 4)["arm.cyl2.length.rms"].toExponential(1)} m; with impulses exchanged (not in the paper) ${of(own, "rim", 4)["arm.cyl2.length.rms"].toExponential(1)} m, and ${of(own, "rim", 20)["arm.cyl2.length.rms"].toExponential(1)} m at 20 ms.`,
       matched: isStable && linear.length > 0 && isOrdered ? (zoh.length > 0 ? true : "partly") : isStable ? "partly" : false,
       why: zoh.length ? "" :
-        "Interface model and extrapolation are as in the paper, also that the first errs more at small steps (about as much as held rates). Held rates are unstable here too, but only above 16 ms, they grow slowly, and a contact damps them instead of setting them off. The paper's mechanism is that of a commercial real-time engine whose contact compliance is not given, and the delay of the friction in the cylinder decides this limit.",
+        "Interface model and extrapolation are as in the paper, also that the first errs more at small steps (about as much as held rates). Held rates are unstable here too, but only close to 20 ms, they grow slowly, and a contact damps them instead of setting them off. The paper's mechanism is that of a commercial real-time engine whose contact compliance is not given, and the delay of the friction in the cylinder decides this limit.",
       charts: [error("length"), error("rate"),
         chart({ title: "Force of cylinder 2, printed valve travel", y: { label: "N" }, lines: [{ name: "held at 0.2 ms", points: curve(reference, "hydraulics.cyl2.force") }, { name: "held at 20 ms", points: curve(printed, "hydraulics.cyl2.force") }] })],
     };

@@ -1,4 +1,4 @@
-// Seven-joint arm (axes roll, yaw, pitch, pitch, pitch, yaw, roll), without torques.
+// Seven-joint arm (axes roll, yaw, pitch, pitch, pitch, yaw, roll), without torques, from the numbers that the peers share.
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"

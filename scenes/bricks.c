@@ -1,4 +1,5 @@
-// Bricks on the ground: a wall, where every course carries those above, and bricks that do not meet.
+// Bricks on the ground: a wall, where every course carries those above, and bricks that do not touch. Any number: no model
+// file has that.
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"

@@ -1,4 +1,4 @@
-// Chain of n equal rods, revolute axes alternating: linear growth of cost, and nine-digit tip heights.
+// Chain of n equal rods, revolute axes alternating: linear growth of cost, and nine-digit tip heights. Any n: no model file has that.
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"

@@ -1,5 +1,5 @@
 // N-four-bar mechanism (IFToMM library of multibody benchmarks, A02): redundant rows, and singular
-// positions twice in every swing.
+// positions twice in every swing. Any number of windows: no model file has that.
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"

@@ -28,15 +28,6 @@ int itm_scene_add_joint(ItmScene* scene, const ItmJointDef* def)
     return id;
 }
 
-int itm_scene_add_coupling(ItmScene* scene, const ItmCouplingDef* def)
-{
-    int id = ITM_NONE;
-    if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_coupling(scene->builder, def, &id, scene->error);
-    }
-    return id;
-}
-
 int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def)
 {
     int id = ITM_NONE;

@@ -15,7 +15,6 @@ ItmScene itm_scene_begin(ItmCoordinates coordinates, ItmVec3 gravity, ItmError* 
 // These return the id, or ITM_NONE after an error.
 int itm_scene_add_body(ItmScene* scene, const ItmBodyDef* def);
 int itm_scene_add_joint(ItmScene* scene, const ItmJointDef* def);
-int itm_scene_add_coupling(ItmScene* scene, const ItmCouplingDef* def);
 int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def);
 int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def);
 // A line actuator from a point of body a to one of body b.

@@ -1,5 +1,5 @@
 // Every joint type, with inertia and frames that hide no mistake, to compare absolute with joint
-// coordinates.
+// coordinates. Examples have axes and inertias that people choose.
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"
@@ -159,47 +159,5 @@ ItmStatus itm_zoo_build_loop(ItmModel** model, ItmCoordinates coordinates, ItmEr
         add_ring_joint(&scene, i, last, body);
         last = body;
     }
-    return itm_scene_finish(&scene, model);
-}
-
-// ---------------------------------------------------------------------------- gears
-
-static int add_wheel(ItmScene* scene, const char* name, const char* joint_name, ItmJointType type,
-                     double x, double turn, double rate)
-{
-    ItmBodyDef body = skew_body(name, 1);
-    ItmJointDef def = joint_of_type(joint_name, type);
-    def.body_a = ITM_GROUND;
-    def.body_b = itm_scene_add_body(scene, &body);
-    def.frame_a = skew_frame(x, 0.1, 0, turn);
-    def.frame_b = skew_frame(0, 0, 0.1, turn);
-    itm_scene_set_start(&def, type == ITM_JOINT_PRISMATIC ? ITM_TZ : ITM_RZ, 0, rate);
-    return itm_scene_add_joint(scene, &def);
-}
-
-ItmStatus itm_zoo_build_gears(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
-{
-    const double gear = -0.4, rack = 0.15; // wheel over pinion; rack over wheel, m/rad
-    ItmScene scene = itm_scene_begin(coordinates, skew_gravity(), error);
-    int pinion = add_wheel(&scene, "pinion", "pinion_axle", ITM_JOINT_REVOLUTE, 0, 0, 2);
-    int wheel = add_wheel(&scene, "wheel", "wheel_axle", ITM_JOINT_REVOLUTE, 1, 0.1, 2 * gear);
-    int slide = add_wheel(&scene, "rack", "slide", ITM_JOINT_PRISMATIC, 2, 0.2, 2 * gear * rack);
-
-    ItmCouplingDef mesh = itm_default_coupling_def();
-    mesh.name = "mesh";
-    mesh.joint_first = wheel;
-    mesh.joint_second = pinion;
-    mesh.direction_first = mesh.direction_second = ITM_RZ;
-    mesh.ratio = gear;
-    itm_scene_add_coupling(&scene, &mesh);
-
-    ItmCouplingDef teeth = itm_default_coupling_def();
-    teeth.name = "teeth";
-    teeth.joint_first = slide;
-    teeth.joint_second = wheel;
-    teeth.direction_first = ITM_TZ;
-    teeth.direction_second = ITM_RZ;
-    teeth.ratio = rack;
-    itm_scene_add_coupling(&scene, &teeth);
     return itm_scene_finish(&scene, model);
 }

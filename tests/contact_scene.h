@@ -1,15 +1,17 @@
-// Small scenes with contact, built, run and looked at by the tests.
+// Small scenes with contact, built or loaded from the examples, run and looked at by the tests.
 #ifndef ITM_TESTS_CONTACT_SCENE_H
 #define ITM_TESTS_CONTACT_SCENE_H
 
 #include "check.h"
 
 #include "interim/interim.h"
+#include "scenes/scenes.h"
 
 // ---------------------------------------------------------------------------- building scenes
 
 typedef struct {
     ItmBuilder* b;
+    ItmModelFile* file;  // owns m; NULL: m is owned here
     ItmModel* m;
     ItmData* d;
     double* values;
@@ -86,6 +88,19 @@ static inline void start_scene(Scene* s, double step)
     s->values = calloc((size_t)itm_output_get_count(s->m), sizeof(double));
 }
 
+// An example with overrides as of --set (n), started.
+static inline void start_example(Scene* s, const char* name, const char* const* overrides, int n, double step)
+{
+    ItmError error = {0};
+    *s = (Scene){0};
+    CHECK_OK(itm_example_load(&s->file, name, overrides, n, &error), &error);
+    ItmStepOptions options = s->file->run.step;
+    options.step = step;
+    s->m = s->file->model;
+    CHECK_OK(itm_data_create(&s->d, s->m, &options, &error), &error);
+    s->values = calloc((size_t)itm_output_get_count(s->m), sizeof(double));
+}
+
 static inline double output(Scene* s, const char* name)
 {
     int i = itm_output_find(s->m, name);
@@ -127,7 +142,11 @@ static inline void run_without_energy_growth(Scene* s, int steps, double weight)
 static inline void close_scene(Scene* s)
 {
     itm_data_destroy(s->d);
-    itm_model_destroy(s->m);
+    if (s->file != NULL) {
+        itm_file_destroy(s->file);
+    } else {
+        itm_model_destroy(s->m);
+    }
     free(s->values);
 }
 

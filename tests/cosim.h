@@ -1,10 +1,12 @@
-// One mechanism and one circuit, coupled at actuators and cylinders of the same names: what most tests of co-simulation run.
+// One mechanism and one circuit, coupled at actuators and cylinders of the same names: an example file with overrides, or
+// through the C API.
 #ifndef ITM_TESTS_COSIM_H
 #define ITM_TESTS_COSIM_H
 
 #include "check.h"
 
-#include "interim/cosim.h"
+#include "interim/interim.h"
+#include "scenes/scenes.h"
 
 #include <stdio.h>
 
@@ -25,6 +27,33 @@ static inline Coupled coupled(double H, double h, ItmExchange exchange, ItmHydra
     c.bond.exchange = exchange;
     c.step.step = H;
     return c;
+}
+
+// An example and the circuit "hydraulics" in it, coupled like this; options and step are those of the file. extra: further
+// overrides (n).
+static inline ItmModelFile* load_coupled(const char* name, const Coupled* how, const char* const* extra, int n)
+{
+    enum { NOWN = 7, NMAX = 16 };
+    char text[NOWN][80];
+    const char* overrides[NMAX];
+    snprintf(text[0], sizeof text[0], "cosim.macro_step=%.17g s", how->H);
+    snprintf(text[1], sizeof text[1], "cosim.coupling=%s", itm_coupling_name(how->bond.coupling));
+    snprintf(text[2], sizeof text[2], "cosim.exchange=%s", itm_exchange_name(how->bond.exchange));
+    snprintf(text[3], sizeof text[3], "cosim.variables=%s", itm_bond_variables_name(how->bond.variables));
+    snprintf(text[4], sizeof text[4], "subsystems.hydraulics.step=%.17g s", how->h);
+    snprintf(text[5], sizeof text[5], "subsystems.hydraulics.integrator=%s", itm_hydraulic_integrator_name(how->integrator));
+    snprintf(text[6], sizeof text[6], "subsystems.hydraulics.ledger=%s", how->use_ledger ? "true" : "false");
+    for (int i = 0; i < NOWN; i++) {
+        overrides[i] = text[i];
+    }
+    assert_true(NOWN + n <= NMAX);
+    for (int i = 0; i < n; i++) {
+        overrides[NOWN + i] = extra[i];
+    }
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_example_load(&file, name, overrides, NOWN + n, &error), &error);
+    return file;
 }
 
 // Cylinders "cyl1" ... of the circuit "hydraulics" at actuators of mechanism "crane".

@@ -5,11 +5,15 @@
 #include "check.h"
 
 #include "interim/interim.h"
+#include "scenes/scenes.h"
 
 static const ItmCoordinates COORDINATES[2] = {ITM_COORDINATES_ABSOLUTE, ITM_COORDINATES_JOINT};
+// the same for a model file
+static const char* const SET_COORDINATES[2] = {"multibody.coordinates=absolute", "multibody.coordinates=joint"};
 
 typedef struct {
-    ItmModel* m;  // owned
+    ItmModelFile* file;  // owns m; NULL: m is owned here
+    ItmModel* m;
     ItmData* d;
     double* values;
 } Run;
@@ -20,6 +24,17 @@ static inline Run start_run_with(ItmModel* m, const ItmStepOptions* options)
     Run run = {.m = m};
     CHECK_OK(itm_data_create(&run.d, m, options, &error), &error);
     run.values = calloc((size_t)itm_output_get_count(m), sizeof(double));
+    return run;
+}
+
+// The mechanism of an example, with overrides as of --set (n).
+static inline Run start_example(const char* name, const char* const* overrides, int n, const ItmStepOptions* options)
+{
+    ItmError error = {0};
+    ItmModelFile* file = NULL;
+    CHECK_OK(itm_example_load(&file, name, overrides, n, &error), &error);
+    Run run = start_run_with(file->model, options);
+    run.file = file;
     return run;
 }
 
@@ -43,7 +58,11 @@ static inline double output(Run* run, const char* name)
 static inline void finish_run(Run* run)
 {
     itm_data_destroy(run->d);
-    itm_model_destroy(run->m);
+    if (run->file != NULL) {
+        itm_file_destroy(run->file);
+    } else {
+        itm_model_destroy(run->m);
+    }
     free(run->values);
 }
 

@@ -1,36 +1,36 @@
 // Cranes and their circuit, coupled at large steps: reference values, stability, accuracy against held forces, no drift.
 #include "cosim.h"
 
-#include "scenes/scenes.h"
-
 typedef struct Run {
-    ItmModel* m;
-    ItmCircuit* c;
+    ItmModelFile* file;
+    ItmModel* parallel;  // the mechanism that is not in a file, or NULL
     ItmCosim* x;
-    int n;
+    int n;               // cylinders
 } Run;
 
+// crane-single.yaml, crane-double.yaml, and the parallelogram crane with the circuit of the first
 typedef enum Kind { SINGLE = 1, DOUBLE = 2, PARALLEL = 3 } Kind;
 
 static void begin(Run* r, Kind kind, ItmCoordinates coordinates, bool has_joystick, const Coupled* options)
 {
     ItmError error;
-    ItmCraneCircuit def = itm_default_crane_circuit();
     *r = (Run){.n = kind == DOUBLE ? 2 : 1};
-    def.ncylinder = r->n;
-    def.has_joystick = has_joystick;
-    CHECK_OK(itm_crane_circuit_build(&r->c, &def, &error), &error);
-    CHECK_OK(kind == PARALLEL ? itm_parallel_crane_build(&r->m, coordinates, &error)
-                              : itm_crane_build(&r->m, coordinates, r->n, &error),
-             &error);
-    CHECK_OK(couple(&r->x, r->m, r->c, r->n, options, &error), &error);
+    const char* overrides[3] = {coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
+                                "subsystems.hydraulics.elements.valve1.command=0", "subsystems.hydraulics.elements.valve2.command=0"};
+    r->file = load_coupled(kind == DOUBLE ? "crane-double" : "crane-single", options, overrides, has_joystick ? 1 : 1 + r->n);
+    if (kind == PARALLEL) {
+        CHECK_OK(itm_parallel_crane_build(&r->parallel, coordinates, &error), &error);
+        CHECK_OK(couple(&r->x, r->parallel, r->file->circuits[0].circuit, r->n, options, &error), &error);
+    } else {
+        CHECK_OK(itm_file_create_cosim(&r->x, r->file, NULL, &error), &error);
+    }
 }
 
 static void end(Run* r)
 {
     itm_cosim_destroy(r->x);
-    itm_model_destroy(r->m);
-    itm_circuit_destroy(r->c);
+    itm_model_destroy(r->parallel);
+    itm_file_destroy(r->file);
 }
 
 static void advance(Run* r, double duration, double H)
@@ -92,7 +92,8 @@ static void fine_twin_meets_the_reference(void** state)
     begin(&r, SINGLE, ITM_COORDINATES_JOINT, true, &options);
     advance(&r, 9.0, 1e-4);
     ItmBondState at = itm_cosim_get_bond(r.x, 0);
-    double theta = itm_data_get_q(itm_cosim_get_data(r.x, 0))[itm_model_get_joint_q_adr(r.m, 0)];
+    // the file draws the boom at 30 degrees: its joint angle counts from there
+    double theta = 0.5235987755982988 + itm_data_get_q(itm_cosim_get_data(r.x, 0))[itm_model_get_joint_q_adr(r.file->model, 0)];
     print_message("single, t = 9 s: theta1 %.10f, s %.10f, s' %.10f, F %.3f\n", theta, at.length, at.rate, at.force);
     CHECK_NEAR(itm_cosim_get_time(r.x), 9.0, 1e-12);
     CHECK_NEAR(theta, 0.9186081472, 1e-7);
@@ -264,16 +265,12 @@ static void saved_state_continues_bit_for_bit(void** state)
 
 static ItmStatus create_with(Coupled how, ItmError* error)
 {
-    ItmModel* m = NULL;
-    ItmCircuit* c = NULL;
+    ItmModelFile* file = NULL;
     ItmCosim* x = NULL;
-    ItmCraneCircuit def = itm_default_crane_circuit();
-    CHECK_OK(itm_crane_circuit_build(&c, &def, error), error);
-    CHECK_OK(itm_crane_build(&m, ITM_COORDINATES_JOINT, 1, error), error);
-    ItmStatus status = couple(&x, m, c, 1, &how, error);
+    CHECK_OK(itm_example_load(&file, "crane-single", NULL, 0, error), error);
+    ItmStatus status = couple(&x, file->model, file->circuits[0].circuit, 1, &how, error);
     itm_cosim_destroy(x);
-    itm_model_destroy(m);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
     return status;
 }
 

@@ -7,12 +7,14 @@
 
 // ---------------------------------------------------------------------------- helpers
 
-static ItmModel* build_bricard(ItmCoordinates coordinates)
+// Of an example in absolute (0) or joint coordinates (1); the caller destroys the file.
+static ItmModelFile* load(const char* name, int coordinates)
 {
-    ItmModel* m = NULL;
+    const char* override = coordinates == ITM_COORDINATES_ABSOLUTE ? "multibody.coordinates=absolute" : "multibody.coordinates=joint";
+    ItmModelFile* file = NULL;
     ItmError error = {0};
-    CHECK_OK(itm_bricard_build(&m, coordinates, &error), &error);
-    return m;
+    CHECK_OK(itm_example_load(&file, name, &override, 1, &error), &error);
+    return file;
 }
 
 static ItmData* create(const ItmModel* m, ItmStepper stepper)
@@ -41,7 +43,8 @@ static void stepping_allocates_nothing(void** state)
     for (int stepper = 0; stepper < ITM_STEPPER_COUNT; stepper++) {
         // SUNDIALS allocates
         for (int c = stepper == ITM_STEPPER_REFERENCE ? 2 : 0; c < 2; c++) {
-            ItmModel* m = build_bricard((ItmCoordinates)c);
+            ItmModelFile* file = load("bricard", c);
+            ItmModel* m = file->model;
             ItmData* d = create(m, (ItmStepper)stepper);
             double* values = calloc((size_t)itm_output_get_count(m), sizeof(double));
             assert_true(allocations > 0);  // the counter is alive
@@ -51,7 +54,7 @@ static void stepping_allocates_nothing(void** state)
             assert_int_equal(allocations, before);
             free(values);
             itm_data_destroy(d);
-            itm_model_destroy(m);
+            itm_file_destroy(file);
         }
     }
 }
@@ -100,7 +103,7 @@ static void stepping_over_events_allocates_nothing(void** state)
     (void)state;
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/pick-and-place.yaml", NULL, 0, &error), &error);
+    CHECK_OK(itm_example_load(&file, "pick-and-place", NULL, 0, &error), &error);
     ItmData* d = create(file->model, ITM_STEPPER_EULER);
     int hand = itm_model_find_latch(file->model, "grasp-hand-box");
     long before = allocations;
@@ -117,7 +120,8 @@ static void restored_state_continues_with_identical_bits(void** state)
 {
     (void)state;
     for (int stepper = 0; stepper < ITM_STEPPER_COUNT; stepper++) {
-        ItmModel* m = build_bricard(ITM_COORDINATES_ABSOLUTE);
+        ItmModelFile* file = load("bricard", ITM_COORDINATES_ABSOLUTE);
+        ItmModel* m = file->model;
         ItmData *d = create(m, (ItmStepper)stepper), *other = create(m, (ItmStepper)stepper);
         int nout = itm_output_get_count(m);
         double* expected = calloc((size_t)nout, sizeof(double));
@@ -144,14 +148,15 @@ static void restored_state_continues_with_identical_bits(void** state)
         free(got);
         itm_data_destroy(d);
         itm_data_destroy(other);
-        itm_model_destroy(m);
+        itm_file_destroy(file);
     }
 }
 
 static void two_runs_and_a_reset_give_the_same_bits(void** state)
 {
     (void)state;
-    ItmModel* m = build_bricard(ITM_COORDINATES_JOINT);
+    ItmModelFile* file = load("bricard", ITM_COORDINATES_JOINT);
+    ItmModel* m = file->model;
     ItmData *a = create(m, ITM_STEPPER_EULER), *b = create(m, ITM_STEPPER_EULER);
     size_t nq = sizeof(double) * (size_t)itm_model_get_info(m).nq;
     advance(m, a, 100);
@@ -163,15 +168,14 @@ static void two_runs_and_a_reset_give_the_same_bits(void** state)
     CHECK_NEAR(itm_data_get_time(a), 0.2, 1e-16);
     itm_data_destroy(a);
     itm_data_destroy(b);
-    itm_model_destroy(m);
+    itm_file_destroy(file);
 }
 
 static void failed_step_leaves_the_state_and_names_the_body(void** state)
 {
     (void)state;
-    ItmModel* m = NULL;
-    ItmError error = {0};
-    CHECK_OK(itm_pendulum_build(&m, ITM_COORDINATES_ABSOLUTE, 1.0, &error), &error);
+    ItmModelFile* file = load("pendulum", ITM_COORDINATES_ABSOLUTE);
+    ItmModel* m = file->model;
     ItmData* d = create(m, ITM_STEPPER_EULER);
     ItmModelInfo info = itm_model_get_info(m);
     double* q = malloc(sizeof(double) * (size_t)info.nq);
@@ -191,13 +195,14 @@ static void failed_step_leaves_the_state_and_names_the_body(void** state)
     free(q);
     free(v);
     itm_data_destroy(d);
-    itm_model_destroy(m);
+    itm_file_destroy(file);
 }
 
 static void every_bad_option_is_refused_by_name(void** state)
 {
     (void)state;
-    ItmModel* m = build_bricard(ITM_COORDINATES_JOINT);
+    ItmModelFile* file = load("bricard", ITM_COORDINATES_JOINT);
+    ItmModel* m = file->model;
     const char* const fields[] = {"stepper", "step", "tolerance", "gap_tolerance", "max_iterations",
                                   "penalty", "frequency", "damping_ratio"};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -218,7 +223,7 @@ static void every_bad_option_is_refused_by_name(void** state)
         assert_null(d);
         assert_string_equal(error.field, fields[i]);
     }
-    itm_model_destroy(m);
+    itm_file_destroy(file);
 }
 
 static void memory_grows_linearly_with_the_bodies(void** state)

@@ -52,7 +52,7 @@ static double get(Run* r, const char* name)
 static void every_example_runs_in_both_coordinates(void** state)
 {
     (void)state;
-    const char* names[] = {"pendulum", "top",     "four-bar",      "slider-crank", "gears",
+    const char* names[] = {"pendulum", "top",     "four-bar",      "slider-crank", "gears",      "bricard",
                            "crane",    "slope",   "bouncing-ball", "stick-slip",   "stack",
                            "table",    "rolling", "limits",        "grasp",        "grip",
                            "terrain",

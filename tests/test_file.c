@@ -272,10 +272,11 @@ static void every_kind_of_signal_is_read(void** state)
     (void)state;
     Read r = accept("signals:\n"
                     "  a: 5 kN\n"
-                    "  b: {ramp: {start: 1, end: 2, from: 1 deg, to: 2 deg, smooth: false}}\n"
+                    "  b: {ramp: {start: 1, end: 2, from: 1 deg, to: 2 deg}}\n"
                     "  c: {sine: {offset: 1, amplitude: 2, frequency: 3 Hz, phase: 4}}\n"
                     "  d: {table: {times: [0, 1 ms], values: [1 N, 2], interpolation: cubic}}\n"
                     "  e: {piecewise: {times: [0], values: [7]}}\n"
+                    "  f: {ramp: {end: 2, to: 3, smooth: true}}\n"
                     "multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n");
     const ItmSignalDef* s = r.builder->signals.items;
     assert_true(s[0].kind == ITM_SIGNAL_CONSTANT && s[0].value == 5000);
@@ -284,6 +285,8 @@ static void every_kind_of_signal_is_read(void** state)
     assert_true(s[3].interpolation == ITM_INTERPOLATE_CUBIC && s[3].times[1] == 0.001 &&
                 s[3].values[1] == 2);
     assert_true(s[4].kind == ITM_SIGNAL_PIECEWISE && s[4].npoint == 1 && s[4].values[0] == 7);
+    assert_true(s[5].kind == ITM_SIGNAL_RAMP && s[5].is_smooth && s[5].t_start == 0 && s[5].from == 0);
+    assert_false(itm_default_signal_def().is_smooth);  // straight by default in C, too
     done(&r);
 }
 

@@ -14,23 +14,22 @@ static double draw(uint64_t* seed, double lo, double hi)
 
 // ---------------------------------------------------------------------------- circuits
 
-// The single crane's circuit; its piston swings by 2 cm with 0.5 Hz, its valve is driven by the input.
-static ItmCircuit* make_crane(void)
+// The circuit of an example without its mechanism, with overrides as of --set (n); the caller destroys the file.
+static ItmModelFile* load(const char* name, const char* const* overrides, int n)
 {
     ItmError error;
-    ItmCircuit* c = NULL;
-    ItmSignalDef motion = itm_default_signal_def();
-    motion.name = "motion";
-    motion.kind = ITM_SIGNAL_SINE;
-    motion.offset = 0.51;
-    motion.amplitude = 0.01;
-    motion.frequency = 0.5;
-    motion.phase = -1.5707963267948966;
-    ItmCraneCircuit crane = itm_default_crane_circuit();
-    crane.has_joystick = false;
-    crane.motion[0] = &motion;
-    CHECK_OK(itm_crane_circuit_build(&c, &crane, &error), &error);
-    return c;
+    ItmModelFile* file = NULL;
+    CHECK_OK(itm_example_load(&file, name, overrides, n, &error), &error);
+    return file;
+}
+
+// The single crane; its piston swings by 2 cm with 0.5 Hz, its valve is driven by the input.
+static ItmModelFile* load_crane(void)
+{
+    static const char* const OVERRIDES[] = {
+        "cosim.bonds={}", "subsystems.hydraulics.elements.valve1.command=0",
+        "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.51 m, amplitude: 0.01 m, frequency: 0.5 Hz, phase: -pi/2}}"};
+    return load("crane-single", OVERRIDES, 3);
 }
 
 static ItmHydraulics* make_data(const ItmCircuit* c, ItmHydraulicIntegrator integrator, double tolerance)
@@ -58,14 +57,15 @@ enum { NX = 4, NACCOUNT = ITM_HYDRAULIC_ACCOUNT_COUNT };
 static void run_crane(double x[NX], double energy[NACCOUNT], ItmHydraulicIntegrator integrator, double tolerance,
                       double duration, double h)
 {
-    ItmCircuit* c = make_crane();
+    ItmModelFile* file = load_crane();
+    const ItmCircuit* c = file->circuits[0].circuit;
     ItmHydraulics* d = make_data(c, integrator, tolerance);
     CHECK_OK(itm_hydraulics_set_input(c, d, itm_circuit_find_input(c, "valve1"), 1.0), itm_hydraulics_get_error(d));
     run(c, d, duration, h);
     itm_hydraulics_get_x(d, x);
     memcpy(energy, itm_hydraulics_get_ledger(d), sizeof(double) * NACCOUNT);
     itm_hydraulics_destroy(d);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
 }
 
 static double distance(const double* a, const double* b, int n)
@@ -119,18 +119,11 @@ static void adaptive_agrees_with_runge_kutta(void** state)
 static void joystick_run_agrees_between_integrators(void** state)
 {
     (void)state;
-    ItmError error;
-    ItmCircuit* c = NULL;
-    ItmSignalDef motion = itm_default_signal_def();
-    motion.name = "motion";
-    motion.kind = ITM_SIGNAL_SINE;
-    motion.offset = 0.6;
-    motion.amplitude = 0.1;
-    motion.frequency = 0.05;
-    motion.phase = -1.5707963267948966;
-    ItmCraneCircuit crane = itm_default_crane_circuit();
-    crane.motion[0] = &motion;
-    CHECK_OK(itm_crane_circuit_build(&c, &crane, &error), &error);
+    static const char* const OVERRIDES[] = {
+        "cosim.bonds={}",
+        "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.6 m, amplitude: 0.1 m, frequency: 0.05 Hz, phase: -pi/2}}"};
+    ItmModelFile* file = load("crane-single", OVERRIDES, 2);
+    const ItmCircuit* c = file->circuits[0].circuit;
     double x[3][NX];
     static const ItmHydraulicIntegrator INTEGRATOR[3] = {ITM_HYDRAULIC_RK4, ITM_HYDRAULIC_TRAPEZOIDAL,
                                                          ITM_HYDRAULIC_ADAPTIVE};
@@ -146,14 +139,15 @@ static void joystick_run_agrees_between_integrators(void** state)
     // the piston outruns the valve: volumes cavitate on the way, which all three must see alike
     CHECK_NEAR(distance(x[0], x[2], NX), 0.0, 1.0);
     CHECK_NEAR(distance(x[0], x[1], NX), 0.0, 1.0);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
 }
 
 // Larger than the time constants by far: explicit methods fail there, the trapezoidal rule does not.
 static void trapezoidal_is_stable_at_large_steps(void** state)
 {
     (void)state;
-    ItmCircuit* c = make_crane();
+    ItmModelFile* file = load_crane();
+    const ItmCircuit* c = file->circuits[0].circuit;
     ItmHydraulics* d = make_data(c, ITM_HYDRAULIC_TRAPEZOIDAL, 1e-10);
     CHECK_OK(itm_hydraulics_set_input(c, d, 2, 1.0), itm_hydraulics_get_error(d));
     run(c, d, 0.1, 5e-3);
@@ -164,16 +158,17 @@ static void trapezoidal_is_stable_at_large_steps(void** state)
     // order 2: from 0.5 Pa at 0.1 ms, 2500 times that, 1.2 kPa; twice, because 5 ms is not small
     CHECK_NEAR(distance(x, x_ref, NX), 0.0, 2.5e3);
     itm_hydraulics_destroy(d);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
 }
 
 // Any pressures, commands and rates, and steps up to 40 times the fastest time constant: Newton finds the end of the step.
 static void trapezoidal_solves_from_any_pressures(void** state)
 {
     (void)state;
-    ItmError error;
-    ItmCircuit* c = NULL;
-    CHECK_OK(itm_manipulator_circuit_build(&c, 0.0, &error), &error);
+    // valves at the middle, so that inputs span their whole way
+    static const char* const OVERRIDES[] = {"parameters.kappa1=0.5", "parameters.kappa2=0.5"};
+    ItmModelFile* file = load("manipulator", OVERRIDES, 2);
+    const ItmCircuit* c = file->circuits[0].circuit;
     ItmHydraulics* d = make_data(c, ITM_HYDRAULIC_TRAPEZOIDAL, 1e-10);
     uint64_t seed = 3;
     long iterations = 0, splits = 0;
@@ -196,7 +191,7 @@ static void trapezoidal_solves_from_any_pressures(void** state)
     print_message("1000 steps from random pressures: %.1f iterations a step, %ld halvings\n", 1e-3 * (double)iterations,
                   splits);
     itm_hydraulics_destroy(d);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
 }
 
 // ---------------------------------------------------------------------------- ledger
@@ -551,14 +546,15 @@ static void failed_step_keeps_the_state(void** state)
 static void misuse_is_refused(void** state)
 {
     (void)state;
-    ItmCircuit* c = make_crane();
+    ItmModelFile* file = load_crane();
+    const ItmCircuit* c = file->circuits[0].circuit;
     ItmHydraulics* d = make_data(c, ITM_HYDRAULIC_EULER, 1e-10);
     assert_int_equal(itm_hydraulics_set_piston(c, d, 0, 0.5, 0.0), ITM_ERR_ARGUMENT);  // driven by a signal
     assert_int_equal(itm_hydraulics_set_piston(c, d, 1, 0.5, 0.0), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_hydraulics_set_input(c, d, 99, 0.0), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_hydraulics_set_input(c, d, 0, NAN), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_hydraulics_set_pressure(c, d, itm_circuit_find_node(c, "pump"), 1e6), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_hydraulics_set_pressure(c, d, itm_circuit_find_node(c, "rod1"), 10.0), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_hydraulics_set_pressure(c, d, itm_circuit_find_node(c, "rod"), 10.0), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_hydraulics_set_time(d, INFINITY), ITM_ERR_ARGUMENT);
     assert_true(isnan(itm_hydraulics_get_pressure(c, d, 99)));
     assert_true(isnan(itm_hydraulics_get_force(c, d, 99).total));
@@ -582,7 +578,7 @@ static void misuse_is_refused(void** state)
     assert_string_equal(error.field, "max_iterations");
     assert_int_equal(itm_hydraulics_create(&none, NULL, NULL, &error), ITM_ERR_ARGUMENT);
     itm_hydraulics_destroy(d);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
 }
 
 // ---------------------------------------------------------------------------- outputs
@@ -590,7 +586,8 @@ static void misuse_is_refused(void** state)
 static void outputs_are_named_and_aliased(void** state)
 {
     (void)state;
-    ItmCircuit* c = make_crane();
+    ItmModelFile* file = load_crane();
+    const ItmCircuit* c = file->circuits[0].circuit;
     ItmHydraulics* d = make_data(c, ITM_HYDRAULIC_RK4, 1e-10);
     CHECK_OK(itm_hydraulics_set_input(c, d, itm_circuit_find_input(c, "valve1"), 3.0), itm_hydraulics_get_error(d));
     run(c, d, 0.01, 1e-5);
@@ -608,9 +605,9 @@ static void outputs_are_named_and_aliased(void** state)
         const char *name, *unit;
         double value;
     } wanted[] = {
-        {"cyl1.p1", "Pa", itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, "piston1"))},
-        {"cyl1.p2", "Pa", itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, "rod1"))},
-        {"cyl1.p3", "Pa", itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, "line1"))},
+        {"cyl1.p1", "Pa", itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, "piston"))},
+        {"cyl1.p2", "Pa", itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, "rod"))},
+        {"cyl1.p3", "Pa", itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, "line"))},
         {"cyl1.U", "1", values[itm_circuit_find_output(c, "valve1.spool")]},
         {"cyl1.force", "N", itm_hydraulics_get_force(c, d, 0).total},
         {"valve1.command", "1", 3.0},
@@ -625,7 +622,7 @@ static void outputs_are_named_and_aliased(void** state)
     // what the pump gives is what the valve passes on to port a
     CHECK_NEAR(values[itm_circuit_find_output(c, "pump.flow")], values[itm_circuit_find_output(c, "valve1.flow")], 0.0);
     itm_hydraulics_destroy(d);
-    itm_circuit_destroy(c);
+    itm_file_destroy(file);
 }
 
 int main(void)

@@ -156,39 +156,10 @@ static void block_on_a_belt_sticks_and_slips(void** state)
     // block of m on a belt at speed V, held by a spring k: it sticks until k x = mu m g, then slips; with one coefficient of
     // friction and negligible V the slip is half a period about x = mu m g / k that ends when the speeds agree again
     const double mu = 0.4, m = 2.0, k = 100.0, V = 0.05, g = 9.81;
+    const char* overrides[] = {"parameters.mu=0.4", "parameters.k=100 N/m", "parameters.v=50 mm/s",
+                               "multibody.bodies.block.velocity=[0, 0, 0]"};
     Scene s;
-    ItmError error = {0};
-    open_scene(&s, DOWN);
-    int material = add_material(&s, "dry", (ItmSurface){.friction = mu});
-    int block = add_body(&s, "block", m, (ItmVec3){0.05, 0.05, 0.05}, at(0, 0, 0.1));
-    int belt = add_body(&s, "belt", 10.0, (ItmVec3){1, 1, 1}, at(0, 0, -0.1));
-    add_shape(&s, block, ITM_COLLIDER_BOX, 0.4, 0.4, 0.2, at(0, 0, 0), material);
-    add_shape(&s, belt, ITM_COLLIDER_BOX, 8, 1, 0.2, at(0, 0, 0), material);
-    ItmJointDef slide = itm_default_joint_def(ITM_JOINT_PRISMATIC);
-    slide.name = "track";
-    slide.body_b = belt;
-    CHECK_OK(itm_frame_from_axis(&slide.frame_a, (ItmVec3){0, 0, -0.1}, (ItmVec3){1, 0, 0}, (ItmVec3){0}, &error), &error);
-    slide.frame_b.q = slide.frame_a.q;
-    int joint;
-    CHECK_OK(itm_builder_add_joint(s.b, &slide, &joint, &error), &error);
-    ItmSignalDef speed = itm_default_signal_def();
-    speed.name = "speed";
-    speed.value = V;
-    ItmMotionDef drive = itm_default_motion_def();
-    drive.name = "drive";
-    drive.joint = joint;
-    drive.direction = ITM_TZ;
-    drive.kind = ITM_MOTION_VELOCITY;
-    CHECK_OK(itm_builder_add_signal(s.b, &speed, &drive.signal, &error), &error);
-    CHECK_OK(itm_builder_add_motion(s.b, &drive, NULL, &error), &error);
-    ItmSpringDef spring = itm_default_spring_def();
-    spring.name = "spring";
-    spring.body_b = block;
-    spring.point_a = (ItmVec3){-5, 0, 0.1};
-    spring.stiffness = k;
-    spring.length = 5.0;
-    CHECK_OK(itm_builder_add_spring(s.b, &spring, NULL, &error), &error);
-    start_scene(&s, 5e-4);
+    start_example(&s, "stick-slip", overrides, 4, 5e-4);
     double x_slip = mu * m * g / k, t_slip = x_slip / V;
     run(&s, (int)(0.99 * t_slip / 5e-4));
     // still sticking: moved exactly with the belt

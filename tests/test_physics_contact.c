@@ -7,21 +7,18 @@ static const double PI = 3.14159265358979323846;
 
 // ---------------------------------------------------------------------------- sliding
 
-// A box of 1 x 1 x 0.5 m on a slope that falls towards +x; returns its displacement down the slope after 1 s.
-static double slide_down(double angle, double mu, ItmFrictionLaw law, bool use_last_normal)
+// The block on a slope, mu = 0.5; returns its displacement down the slope after 1 s.
+static double slide_down(double angle, const char* law, bool use_last_normal)
 {
     Scene s;
-    open_scene(&s, DOWN);
-    set_law(&s, law, ITM_MLCP_AUTO, use_last_normal);
-    int material = add_material(&s, "dry", (ItmSurface){.friction = mu});
-    ItmVec3 normal = {sin(angle), 0, cos(angle)};
-    ItmPose pose = turned_y(0.25 * normal.x, 0, 0.25 * normal.z, angle);
-    int box = add_body(&s, "box", 2.0, (ItmVec3){0.2, 0.2, 0.3}, pose);
-    add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, turned_y(0, 0, 0, angle), material);
-    add_shape(&s, box, ITM_COLLIDER_BOX, 1, 1, 0.5, at(0, 0, 0), material);
-    start_scene(&s, 1e-3);
+    char slope[64], friction[64];
+    snprintf(slope, sizeof slope, "parameters.angle=%.17g rad", angle);
+    snprintf(friction, sizeof friction, "multibody.contact={friction_law: %s, bounds: %s}", law, use_last_normal ? "last" : "current");
+    start_example(&s, "slope", (const char* const[]){slope, friction}, 2, 1e-3);
+    double x = -output(&s, "block.position.x"), z = -output(&s, "block.position.z");
     run(&s, 1000);
-    double x = output(&s, "box.position.x") - pose.p.x, z = output(&s, "box.position.z") - pose.p.z;
+    x += output(&s, "block.position.x");
+    z += output(&s, "block.position.z");
     close_scene(&s);
     return x * cos(angle) - z * sin(angle);
 }
@@ -29,17 +26,18 @@ static double slide_down(double angle, double mu, ItmFrictionLaw law, bool use_l
 static void block_sticks_below_and_slides_above_the_friction_angle(void** state)
 {
     (void)state;
+    static const char* const LAWS[ITM_FRICTION_COUNT] = {"box", "pyramid", "cone"};
     const double mu = 0.5, g = 9.81;
     for (int law = 0; law < ITM_FRICTION_COUNT; law++) {
         for (int last = 0; last < 2; last++) {
             double below = atan(mu) - 0.01, above = atan(mu) + 0.05;
             // with bounds from the last step the first step has none: the block gets g sin h, and friction stops it
             double v0 = g * sin(below) * 1e-3, slip = v0 * v0 / (2 * g * (mu * cos(below) - sin(below)));
-            CHECK_NEAR(slide_down(below, mu, (ItmFrictionLaw)law, last), last ? slip : 0.0, last ? 2 * v0 * 1e-3 : 1e-9);
+            CHECK_NEAR(slide_down(below, LAWS[law], last), last ? slip : 0.0, last ? 2 * v0 * 1e-3 : 1e-9);
             double a = g * (sin(above) - mu * cos(above));
             // x = a t (t + h) / 2 for semi-implicit Euler
             double expected = 0.5 * a * 1.0 * (1.0 + 1e-3);
-            CHECK_NEAR(slide_down(above, mu, (ItmFrictionLaw)law, last), expected, last ? 6e-3 : 1e-8);
+            CHECK_NEAR(slide_down(above, LAWS[law], last), expected, last ? 6e-3 : 1e-8);
         }
     }
 }
@@ -49,13 +47,7 @@ static void sphere_rolls_down_with_five_sevenths(void** state)
     (void)state;
     const double angle = 0.3, r = 0.2;
     Scene s;
-    open_scene(&s, DOWN);
-    int material = add_material(&s, "dry", (ItmSurface){.friction = 0.6});
-    double m = 3.0, J = 0.4 * m * r * r;
-    int ball = add_body(&s, "ball", m, (ItmVec3){J, J, J}, at(r * sin(angle), 0, r * cos(angle)));
-    add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, turned_y(0, 0, 0, angle), material);
-    add_shape(&s, ball, ITM_COLLIDER_SPHERE, r, 0, 0, at(0, 0, 0), material);
-    start_scene(&s, 1e-3);
+    start_example(&s, "rolling", (const char* const[]){"parameters.angle=0.3 rad"}, 1, 1e-3);
     run(&s, 1000);
     double a = 5.0 / 7.0 * 9.81 * sin(angle);
     CHECK_NEAR(output(&s, "ball.velocity.x"), a * cos(angle), 1e-8);
@@ -71,12 +63,7 @@ static void ball_bounces_for_the_right_total_time(void** state)
     (void)state;
     const double e = 0.8, height = 0.5, g = 9.81, h = 2e-5;
     Scene s;
-    open_scene(&s, DOWN);
-    int material = add_material(&s, "rubber", (ItmSurface){.restitution = e});
-    int ball = add_body(&s, "ball", 1.0, (ItmVec3){0.004, 0.004, 0.004}, at(0, 0, 0.1 + height));
-    add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
-    add_shape(&s, ball, ITM_COLLIDER_SPHERE, 0.1, 0, 0, at(0, 0, 0), material);
-    start_scene(&s, h);
+    start_example(&s, "bouncing-ball", NULL, 0, h);
     double t_fall = sqrt(2 * height / g), total = t_fall * (1 + e) / (1 - e), last = 0.0;
     double before = 0.0;
     while (itm_data_get_time(s.d) < 1.2 * total) {

@@ -6,7 +6,6 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "scenes/scene.h"
-#include "scenes/scenes.h"
 
 // ---------------------------------------------------------------------------- models
 
@@ -606,24 +605,17 @@ static double compute_condition(const ItmModel* m, ItmData* d, int body)
 static void effective_mass_of_the_flexible_arm_is_that_of_the_paper(void** state)
 {
     (void)state;
-    // angles in degrees, condition numbers of the effective mass, flexible and rigid   [flexible-rim, Table II]
-    const struct {
-        double angle[7], flexible, rigid;
-    } cases[] = {{{0, 13, -4, 85, -12, 24, 0}, 2.59e3, 3.42e3},
-                 {{0, 72, 9, -29, 29, -10, 0}, 2.88e3, 5.38e3},
-                 {{0, 45, -11, 0, -4, -39, 0}, 3.87e3, 5.36e5}};
+    // condition numbers of the effective mass, flexible and rigid, in configurations A, B, C   [flexible-rim, Table II]
+    static const char* const CONFIGURATIONS[] = {"parameters.configuration=1", "parameters.configuration=2",
+                                                 "parameters.configuration=3"};
+    static const double FLEXIBLE[] = {2.59e3, 2.88e3, 3.87e3}, RIGID[] = {3.42e3, 5.38e3, 5.36e5};
     for (int i = 0; i < 6; i++) {
-        double angle[7];
-        for (int k = 0; k < 7; k++) {
-            angle[k] = cases[i / 2].angle[k] * ITM_PI / 180.0;
-        }
         bool is_flexible = i % 2 == 0;
-        ItmError error = {0};
-        ItmModel* m = NULL;
-        CHECK_OK(itm_flexible_arm_build(&m, ITM_COORDINATES_JOINT, is_flexible, angle, &error), &error);
-        Run run = start_run_with(m, NULL);
+        const char* overrides[] = {CONFIGURATIONS[i / 2], is_flexible ? "parameters.flexible=1" : "parameters.flexible=0"};
+        Run run = start_example("arm-effective-mass", overrides, 2, NULL);
+        const ItmModel* m = run.m;
         assert_int_equal(itm_model_get_info(m).freedom, is_flexible ? 15 : 7);
-        double want = is_flexible ? cases[i / 2].flexible : cases[i / 2].rigid;
+        double want = is_flexible ? FLEXIBLE[i / 2] : RIGID[i / 2];
         // the table was made with other masses and modes in their third digit
         CHECK_NEAR(compute_condition(m, run.d, itm_model_find_body(m, "link7")) / want, 1.0, 0.02);
         if (is_flexible) {

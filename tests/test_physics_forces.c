@@ -2,14 +2,19 @@
 #include "check.h"
 
 #include "run.h"
-#include "scenes/scenes.h"
 
-static Run start_run(ItmModel* m, ItmStepper stepper, double step)
+static ItmStepOptions choose(ItmStepper stepper, double step)
 {
     ItmStepOptions options = itm_default_step_options();
     options.stepper = stepper;
     options.step = step;
     options.tolerance = stepper == ITM_STEPPER_REFERENCE ? 1e-12 : options.tolerance;
+    return options;
+}
+
+static Run start_run(ItmModel* m, ItmStepper stepper, double step)
+{
+    ItmStepOptions options = choose(stepper, step);
     return start_run_with(m, &options);
 }
 
@@ -464,11 +469,9 @@ static void gears_turn_with_their_ratio(void** state)
 {
     (void)state;
     for (int c = 0; c < 2; c++) {
-        ItmModel* m = NULL;
-        ItmError error = {0};
-        CHECK_OK(itm_zoo_build_gears(&m, COORDINATES[c], &error), &error);
-        assert_int_equal(itm_model_get_info(m).freedom, 1);
-        Run run = start_run(m, ITM_STEPPER_ALI3P, 1e-3);
+        ItmStepOptions options = choose(ITM_STEPPER_ALI3P, 1e-3);
+        Run run = start_example("gears", &SET_COORDINATES[c], 1, &options);
+        assert_int_equal(itm_model_get_info(run.m).freedom, 1);
         advance(&run, 500);
         CHECK_NEAR(output(&run, "violation.position"), 0.0, 1e-10);
         CHECK_NEAR(output(&run, "energy.balance"), 0.0, 1e-5);

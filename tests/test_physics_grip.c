@@ -8,6 +8,7 @@
 // sum t_i = m g / 2 and sum t_i y_i = e m g / 2 have the least sum of sizes m g / 2 max(1, e / a), and normal forces can follow:
 //     the bar is held exactly where   m g max(1, e / a) <= 2 mu F
 // whatever n. A solver that puts the clamping force into one point a side loses it for every e but that of the point.
+// examples/grip.yaml has five points a side and a motor; here are any number of points, and an actuator as an interface.
 #include "check.h"
 
 #include "interim/interim.h"

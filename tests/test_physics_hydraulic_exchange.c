@@ -43,7 +43,8 @@ static void compute_load(double* f, const double* q, const double* v)
 // ---------------------------------------------------------------------------- monolithic reference
 
 typedef struct System {
-    ItmCircuit* c;
+    ItmModelFile* file;
+    const ItmCircuit* c;  // of the file
     ItmHydraulics* d;
     int ncyl, nx;
     double q[2], v[2];
@@ -52,19 +53,18 @@ typedef struct System {
 static void start(System* y, int ncyl, ItmHydraulicIntegrator integrator)
 {
     ItmError error;
-    ItmCraneCircuit def = itm_default_crane_circuit();
     ItmHydraulicOptions options = itm_default_hydraulic_options();
     *y = (System){.ncyl = ncyl, .nx = 4 * ncyl, .q = {0.5235987755982988, 4.71238898038469}};
-    def.ncylinder = ncyl;
     options.integrator = integrator;
-    CHECK_OK(itm_crane_circuit_build(&y->c, &def, &error), &error);
+    CHECK_OK(itm_example_load(&y->file, ncyl == 1 ? "crane-single" : "crane-double", NULL, 0, &error), &error);
+    y->c = y->file->circuits[0].circuit;
     CHECK_OK(itm_hydraulics_create(&y->d, y->c, &options, &error), &error);
 }
 
 static void end(System* y)
 {
     itm_hydraulics_destroy(y->d);
-    itm_circuit_destroy(y->c);
+    itm_file_destroy(y->file);
 }
 
 // z = (q, v, x)

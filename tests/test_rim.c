@@ -8,6 +8,7 @@
 #include "scenes/scenes.h"
 
 typedef struct Fixture {
+    ItmModelFile* file;  // owns m; NULL: m is owned here
     ItmModel* m;
     ItmData* d;
     ItmArena arena;
@@ -41,11 +42,26 @@ static void begin(Fixture* f, ItmModel* m)
     itm_rim_init(&f->rim, m, actuators);
 }
 
+// The crane with two cylinders.
+static void begin_crane(Fixture* f, ItmCoordinates coordinates)
+{
+    const char* override = coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute";
+    ItmError error;
+    ItmModelFile* file = NULL;
+    CHECK_OK(itm_example_load(&file, "crane-double", &override, 1, &error), &error);
+    begin(f, file->model);
+    f->file = file;
+}
+
 static void end(Fixture* f)
 {
     itm_arena_free(&f->arena);
     itm_data_destroy(f->d);
-    itm_model_destroy(f->m);
+    if (f->file != NULL) {
+        itm_file_destroy(f->file);
+    } else {
+        itm_model_destroy(f->m);
+    }
 }
 
 // s'' of the first actuators under forces, by itm_forward_dynamics: an independent way through the code.
@@ -112,11 +128,8 @@ static void crane_mobility_is_the_closed_form(void** state)
     double want[4] = {J1 * J1 * M22 / det, -J1 * J2 * (M22 + M12) / det, 0, J2 * J2 * (M11 + M22 + 2 * M12) / det};
     want[2] = want[1];
     for (int coordinates = 0; coordinates < 2; coordinates++) {
-        ItmError error;
-        ItmModel* m = NULL;
         Fixture f;
-        CHECK_OK(itm_crane_build(&m, (ItmCoordinates)coordinates, 2, &error), &error);
-        begin(&f, m);
+        begin_crane(&f, (ItmCoordinates)coordinates);
         extract(&f);
         CHECK_NEAR(f.rim.s[0], s1, 1e-12);
         CHECK_NEAR(f.rim.s[1], s2, 1e-12);
@@ -134,18 +147,20 @@ static void rim_is_what_the_mechanism_answers(void** state)
 {
     (void)state;
     for (int which = 0; which < 4; which++) {
-        ItmError error;
-        ItmModel* m = NULL;
         Fixture f;
         ItmCoordinates coordinates = which % 2 == 0 ? ITM_COORDINATES_JOINT : ITM_COORDINATES_ABSOLUTE;
-        CHECK_OK(which < 2 ? itm_crane_build(&m, coordinates, 2, &error)
-                           : itm_parallel_crane_build(&m, coordinates, &error),
-                 &error);
-        begin(&f, m);
+        if (which < 2) {
+            begin_crane(&f, coordinates);
+        } else {
+            ItmError error;
+            ItmModel* parallel = NULL;
+            CHECK_OK(itm_parallel_crane_build(&parallel, coordinates, &error), &error);
+            begin(&f, parallel);
+        }
         // in motion, so that the velocity terms count
         f.d->input[0] = 12000.0;
         for (int k = 0; k < 200; k++) {
-            CHECK_OK(itm_step(m, f.d), &f.d->error);
+            CHECK_OK(itm_step(f.m, f.d), &f.d->error);
         }
         f.d->input[0] = 0.0;
         compare_with_dynamics(&f, 1e-5);  // central differences over 1e-6 s

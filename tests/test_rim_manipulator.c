@@ -1,53 +1,41 @@
-// The manipulator of contact-rim at large steps: contact rows ride in the interface model. Reference values of the model page.
+// examples/manipulator.yaml, the manipulator of contact-rim, at large steps: its interface model has contacts. Reference values of
+// the model page.
 #include "cosim.h"
 
 #include "cosim/cosim.h"
-#include "scenes/scenes.h"
 
 // ---------------------------------------------------------------------------- running
 
 typedef struct Run {
-    ItmModel* m;
-    ItmCircuit* c;
+    ItmModelFile* file;
+    ItmModel* m;          // of the file
+    const ItmCircuit* c;  // of the file
     ItmCosim* x;
 } Run;
 
-// Valves as printed, [contact-rim, section 5.2]; the exact ones that hold the arm differ in the fifth digit.
+// Valves of the file, as printed, [contact-rim, section 5.2]; the exact ones that hold the arm differ in the fifth digit.
 static const double KAPPA[2] = {0.4416, 0.4871};
 
-static double get_kappa(Run* r, const char* valve)
+static double get_kappa(Run* r, int i)
 {
-    return 0.5 + itm_hydraulics_get_input(itm_cosim_get_hydraulics(r->x, 0), itm_circuit_find_input(r->c, valve));
+    int valve = itm_circuit_find_input(r->c, i == 0 ? "valve1" : "valve2");
+    return KAPPA[i] + itm_hydraulics_get_input(itm_cosim_get_hydraulics(r->x, 0), valve);
 }
 
-static void begin(Run* r, const ItmManipulatorScene* scene, double dkappa2, const Coupled* how)
+// overrides of the example (n). rest: may be NULL
+static void begin(Run* r, const char* const* overrides, int n, const Coupled* how, ItmCosimRest* rest)
 {
     ItmError error;
-    *r = (Run){0};
-    CHECK_OK(itm_manipulator_build(&r->m, scene, &error), &error);
-    CHECK_OK(itm_manipulator_circuit_build(&r->c, dkappa2, &error), &error);
-    CHECK_OK(couple(&r->x, r->m, r->c, 2, how, &error), &error);
-}
-
-// Pressures at rest for the printed valves.
-static void rest_as_printed(Run* r)
-{
-    ItmHydraulics* h = itm_cosim_get_hydraulics(r->x, 0);
-    ItmHydraulicRest left;
-    static const char* const VALVES[2] = {"valve1", "valve2"};
-    for (int i = 0; i < 2; i++) {
-        int input = itm_circuit_find_input(r->c, VALVES[i]);
-        CHECK_OK(itm_cosim_set_input(r->x, 0, input, KAPPA[i] - 0.5), itm_cosim_get_error(r->x));
-    }
-    CHECK_OK(itm_hydraulics_solve_static(r->c, h, NULL, &left), itm_hydraulics_get_error(h));
-    itm_cosim_start_here(r->x);
+    *r = (Run){.file = load_coupled("manipulator", how, overrides, n)};
+    r->m = r->file->model;
+    r->c = r->file->circuits[0].circuit;
+    CHECK_OK(itm_file_create_cosim(&r->x, r->file, rest, &error), &error);
 }
 
 static void end(Run* r)
 {
     itm_cosim_destroy(r->x);
-    itm_model_destroy(r->m);
-    itm_circuit_destroy(r->c);
+    itm_file_destroy(r->file);
 }
 
 static Coupled choose(double H, double h, ItmHydraulicIntegrator integrator)
@@ -84,11 +72,11 @@ static void look(Run* r, Record* out)
 static void run(Record* out, double friction, double dkappa2, const Coupled* options)
 {
     Run r;
-    ItmManipulatorScene scene = itm_default_manipulator_scene();
-    scene.friction = friction;
+    char mu[48], travel[48];
+    snprintf(mu, sizeof mu, "parameters.mu=%.17g", friction);
+    snprintf(travel, sizeof travel, "parameters.dkappa2=%.17g", dkappa2);
     *out = (Record){.impact = NAN, .moved = NAN, .wall = NAN};
-    begin(&r, &scene, dkappa2, options);
-    rest_as_printed(&r);
+    begin(&r, (const char* const[]){mu, travel}, 2, options, NULL);
     const double* ledger = itm_cosim_get_data(r.x, 0)->ledger;
     double taken = 0.0;
     look(&r, out);
@@ -129,22 +117,17 @@ static void static_forces_and_valves_are_those_of_the_page(void** state)
     (void)state;
     for (int coordinates = 0; coordinates < 2; coordinates++) {
         Run r;
-        ItmManipulatorScene scene = itm_default_manipulator_scene();
+        ItmCosimRest rest;
         Coupled options = choose(1e-2, 2e-4, ITM_HYDRAULIC_RK4);
-        scene.coordinates = (ItmCoordinates)coordinates;
-        begin(&r, &scene, 0.0, &options);
+        const char* overrides[] = {coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
+                                   "parameters.dkappa2=0", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"};
+        begin(&r, overrides, 3, &options, &rest);
         CHECK_NEAR(itm_cosim_get_bond(r.x, 0).length, 0.565854, 2e-6);  // the page cuts 0.5658554 differently
         CHECK_NEAR(itm_cosim_get_bond(r.x, 1).length, 0.460977, 5e-7);
-        bool is_free[8] = {false};
-        is_free[itm_circuit_find_input(r.c, "valve1")] = is_free[itm_circuit_find_input(r.c, "valve2")] = true;
-        ItmCosimStart start = {.subsystem = 0, .is_free = is_free};
-        ItmCosimRest rest;
-        CHECK_OK(itm_cosim_solve_static(r.x, &start, 1, &rest), itm_cosim_get_error(r.x));
-        print_message("kappa %.6f %.6f, forces %.1f %.1f N; acceleration left %.2g m/s^2\n", get_kappa(&r, "valve1"),
-                      get_kappa(&r, "valve2"), itm_cosim_get_bond(r.x, 0).force, itm_cosim_get_bond(r.x, 1).force,
-                      rest.acceleration);
-        CHECK_NEAR(get_kappa(&r, "valve1"), 0.441599, 5e-7);
-        CHECK_NEAR(get_kappa(&r, "valve2"), 0.487108, 5e-7);
+        print_message("kappa %.6f %.6f, forces %.1f %.1f N; acceleration left %.2g m/s^2\n", get_kappa(&r, 0), get_kappa(&r, 1),
+                      itm_cosim_get_bond(r.x, 0).force, itm_cosim_get_bond(r.x, 1).force, rest.acceleration);
+        CHECK_NEAR(get_kappa(&r, 0), 0.441599, 5e-7);
+        CHECK_NEAR(get_kappa(&r, 1), 0.487108, 5e-7);
         CHECK_NEAR(rest.acceleration, 0.0, 1e-6);
         // and there it stays, the block too
         for (int k = 0; k < 100; k++) {
@@ -173,10 +156,14 @@ static void printed_numbers_make_the_block_stick(void** state)
     Coupled options = choose(50e-3, 2e-4, ITM_HYDRAULIC_RK4);
     Record coarse;
     run(&coarse, 0.5, -0.015, &options);
-    double error = rms(coarse.s2, twin->s2, 50e-3);
-    print_message("  at 50 ms: RMS of s2 %.3g m, f2 at 2 s %.1f N\n", error, coarse.f2[1000]);
+    double error = rms(coarse.s2, twin->s2, 50e-3), largest = 0.0;
+    for (int k = 0; k <= 1000; k += 25) {
+        largest = fmax(largest, fabs(coarse.s2[k] - twin->s2[k]));
+    }
+    print_message("  at 50 ms: RMS of s2 %.3g m, largest %.3g m, f2 at 2 s %.1f N\n", error, largest, coarse.f2[1000]);
     assert_false(coarse.is_broken);
-    assert_true(error < 2e-5);
+    // coefficients frozen over H: (H d/dt)^2 of the way of 7.8 mm; observed 9e-7
+    assert_true(largest < 2e-6);
     CHECK_NEAR(coarse.f2[1000], twin->f2[1000], 5.0);
 }
 
@@ -259,12 +246,9 @@ static void saved_state_continues_bit_for_bit_in_contact(void** state)
 {
     (void)state;
     Run a, b;
-    ItmManipulatorScene scene = itm_default_manipulator_scene();
     Coupled options = choose(20e-3, 2e-4, ITM_HYDRAULIC_RK4);
-    begin(&a, &scene, -0.15, &options);
-    begin(&b, &scene, -0.15, &options);
-    rest_as_printed(&a);
-    rest_as_printed(&b);
+    begin(&a, NULL, 0, &options, NULL);
+    begin(&b, NULL, 0, &options, NULL);
     for (int k = 0; k < 75; k++) {
         CHECK_OK(itm_cosim_step(a.x), itm_cosim_get_error(a.x));
     }

@@ -85,6 +85,7 @@ static ItmControl* build_control(void)
     lift.t_start = 0.5;
     lift.t_end = 2.5;
     lift.to = PI / 3.0;
+    lift.is_smooth = true;
     must(itm_control_add_signal(builder, &lift, &error), &error);
     must(itm_control_add_constant(builder, "weight_torque", 0.5 * MASS * 9.81 * LENGTH, &error), &error);
 

@@ -29,8 +29,9 @@ typedef struct ItmSignalDef {
     double value;                            // constant, outside
     double t_start, t_end;                   // ramp                                        s
     double from, to;                         // ramp
-    bool is_smooth;                          // ramp: quintic, at rest at both ends; else straight. outside: goes straight to what
-                                             // it is told, so that it has a rate; else jumps
+    bool is_smooth;                          // ramp: false, straight; true, degree five with zero rate and acceleration at both ends.
+                                             // outside: false, jumps to each value it is given; true, moves straight to it, so that
+                                             // it has a rate (for motions of kind position and targets of servos)
     double offset, amplitude;                // sine
     double frequency;                        // sine                                        Hz
     double phase;                            // sine                                        rad
@@ -40,7 +41,7 @@ typedef struct ItmSignalDef {
     ItmInterpolation interpolation;          // table
 } ItmSignalDef;
 
-// A constant of value 0, named NULL.
+// A constant of value 0, named NULL; not smooth: turned into a ramp, it is straight.
 ITM_API ItmSignalDef itm_default_signal_def(void);
 
 ITM_EXTERN_C_END

@@ -11,7 +11,7 @@
 
 ItmSignalDef itm_default_signal_def(void)
 {
-    return (ItmSignalDef){.kind = ITM_SIGNAL_CONSTANT, .is_smooth = true};
+    return (ItmSignalDef){.kind = ITM_SIGNAL_CONSTANT};
 }
 
 // ---------------------------------------------------------------------------- checking

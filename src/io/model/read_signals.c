@@ -44,7 +44,7 @@ static void read_ramp(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmS
     def->t_end = itm_reader_get_real(r, v[END], ITM_DIM_TIME, 0.0);
     def->from = get_value(r, v[FROM], unit);
     def->to = get_value(r, v[TO], unit);
-    def->is_smooth = itm_reader_get_bool(r, v[SMOOTH], true);
+    def->is_smooth = itm_reader_get_bool(r, v[SMOOTH], false);
     if (r->status == ITM_OK && def->t_end <= def->t_start) {
         itm_reader_fail(r, v[END], "the end of a ramp must come after its start (%g s)",
                         def->t_start);
