@@ -161,7 +161,7 @@ ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
 // Parts; names are unique. Models and circuits must outlive the system. id (may be NULL): mechanisms and subsystems are
 // numbered apart, in the order they come.
 // Step options of a mechanism (NULL: defaults) with a step of their own: H is a multiple of it; with coupling rim the mechanism
-// takes one step H.
+// takes one step H. A step of 0: that of the system.
 ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
                                           const ItmStepOptions* step, int* id, ItmError* error);
 // Options NULL: RK4 with ledger.
