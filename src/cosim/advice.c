@@ -219,6 +219,48 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
     return status;
 }
 
+// ---------------------------------------------------------------------------- work
+
+#define BODY_WORK 200.0    // operations per velocity of a mechanism and step
+#define MEMBER_WORK 50.0   // per micro step of a subsystem
+
+static double square(double n)
+{
+    return n * n;
+}
+
+// Of one macro step: steps of mechanisms and micro steps of interface models with the squares of their bounded rows, steps of subsystems.
+static double estimate_step(const ItmCosim* x, double H)
+{
+    double work = 0.0, times = H / x->step;
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmMechanism* part = &x->mechanisms[i];
+        double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
+        double nsub = part->own_step > 0.0 && !part->uses_impulse ? times * part->nsub : 1.0;
+        work += nsub * (BODY_WORK * part->model->nv + square(rows) + (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
+        if (part->has_rim && part->cluster == ITM_NONE) {
+            work += times * part->K * square(part->rim.n + part->rim.ride.nc);
+        }
+    }
+    for (int i = 0; i < x->ncluster; i++) {
+        const ItmRim* rim = &x->clusters[i].join.rim;
+        work += times * x->clusters[i].coupler.K * square(rim->n + rim->ride.nc);
+    }
+    for (int i = 0; i < x->nmember; i++) {
+        work += MEMBER_WORK * H / fmin(x->members[i].step, H);
+    }
+    return work;
+}
+
+double itm_advice_estimate_work(ItmCosim* x, double H)
+{
+    ItmStates states;
+    ItmStatus status = itm_states_create(&states, x);
+    double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
+    itm_states_destroy(&states);
+    return nstep * estimate_step(x, H);
+}
+
 ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
 {
     return itm_advice_compute_radius(x, nstep, (ItmAdviceWatch){0}, radius);

@@ -522,7 +522,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
         status = choose_exchange(x, part, error);
         status = status == ITM_OK ? choose_own_steps(x, part, error) : status;
         part->coupler.K = part->K;
-        part->data->options.step = part->step.step;
+        part->data->options.step = part->data->h = part->step.step;
     }
     if (status == ITM_OK) {
         itm_clusters_fit_couplers(x);
