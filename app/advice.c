@@ -21,7 +21,8 @@
 #define LARGEST 0.2      // s, where the search ends, unless the H of the file is larger
 #define COARSE 4         // from one H that is tried to the next: below the H of the file
 #define FINE 2           // and above
-#define SHARP 0.02       // how well the limit is known, where steps allow
+#define SHARP 0.02       // how well the limit is known, where steps allow,
+#define BLUNT 0.1        // and where it is far above the H of the file
 #define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
 
 #define WORK_SHARE 2e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
@@ -210,7 +211,8 @@ AdviceLimit app_advice_find_limit(Advice* a)
     }
     while (limit.above.verdict == ADVICE_UNSTABLE && stable > 0) {
         long unstable = lround(limit.above.H / a->base), n = lround(sqrt((double)stable * (double)unstable));
-        if (n == stable || n == unstable || (double)(unstable - stable) <= SHARP * (double)stable) {
+        double sharp = stable > FINE * n_file ? BLUNT : SHARP;
+        if (n == stable || n == unstable || (double)(unstable - stable) <= sharp * (double)stable) {
             break;
         }
         AdviceTrial trial = app_advice_judge(a, (double)n * a->base);

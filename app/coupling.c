@@ -46,6 +46,15 @@ static void print_bonds(ItmCosim* cosim)
     }
 }
 
+// Subsystems that give no states.
+static void print_opaque(const ItmCosim* cosim)
+{
+    const char* name;
+    for (int i = 0; (name = itm_cosim_get_opaque(cosim, i)) != NULL; i++) {
+        printf("  (states of '%s' cannot be disturbed: they are carried along)\n", name);
+    }
+}
+
 // How far from rest the system starts. Returns -1 after printing what is wrong.
 static int print_rest(const ItmModelFile* file)
 {
@@ -67,6 +76,7 @@ static int print_rest(const ItmModelFile* file)
     }
     if (has_memory) {
         print_bonds(cosim);
+        print_opaque(cosim);
     }
     itm_cosim_destroy(cosim);
     return has_memory ? 0 : -1;
@@ -79,23 +89,6 @@ static bool is_chosen(const ItmModelFile* file, const AdviceChoice* choice, cons
 {
     const ItmBondOptions* o = file->cosim.nbond > 0 && app_advice_is_frame(file, &file->cosim.bonds[0]) ? &choice->frame : &choice->line;
     return chosen->coupling == o->coupling && (!itm_coupling_is_rim(o->coupling) || chosen->exchange == o->exchange);
-}
-
-// Names of subsystems that give no states. Returns -1 after printing what is wrong.
-static int print_opaque(const ItmModelFile* file)
-{
-    ItmCosim* cosim = NULL;
-    ItmError error = {0};
-    if (itm_file_create_cosim(&cosim, file, NULL, &error) != ITM_OK) {
-        app_print_error(&error);
-        return -1;
-    }
-    const char* name;
-    for (int i = 0; (name = itm_cosim_get_opaque(cosim, i)) != NULL; i++) {
-        printf("  (states of '%s' cannot be disturbed: they are carried along)\n", name);
-    }
-    itm_cosim_destroy(cosim);
-    return 0;
 }
 
 static void print_limit(const Advice* a, const AdviceLimit* limit)
@@ -190,8 +183,5 @@ int app_coupling_check(ItmModelFile* file, double budget)
         return 0;
     }
     printf("\ncoupling\n");
-    if (print_rest(file) != 0 || print_opaque(file) != 0) {
-        return -1;
-    }
-    return print_advice(file, budget);
+    return print_rest(file) == 0 ? print_advice(file, budget) : -1;
 }

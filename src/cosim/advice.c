@@ -222,7 +222,7 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
 // ---------------------------------------------------------------------------- work
 
 #define BODY_WORK 200.0    // operations per velocity of a mechanism and step
-#define MEMBER_WORK 50.0   // per micro step of a subsystem
+#define MEMBER_WORK 20.0   // per state and micro step of a subsystem
 
 static double square(double n)
 {
@@ -247,7 +247,7 @@ static double estimate_step(const ItmCosim* x, double H)
         work += times * x->clusters[i].coupler.K * square(rim->n + rim->ride.nc);
     }
     for (int i = 0; i < x->nmember; i++) {
-        work += MEMBER_WORK * H / fmin(x->members[i].step, H);
+        work += MEMBER_WORK * (1 + x->members[i].table.nstate) * H / fmin(x->members[i].step, H);
     }
     return work;
 }
