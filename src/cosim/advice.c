@@ -257,6 +257,7 @@ double itm_advice_estimate_work(ItmCosim* x, double H)
     ItmStates states;
     ItmStatus status = itm_states_create(&states, x);
     double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
+    nstep /= states.ncomponent > 0 ? states.ncomponent : 1;
     itm_states_destroy(&states);
     return nstep * estimate_step(x, H);
 }
