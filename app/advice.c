@@ -23,6 +23,7 @@
 #define FINE 2           // and above
 #define SHARP 0.02       // how well the limit is known, where steps allow,
 #define BLUNT 0.1        // and where it is far above the H of the file
+#define CONFIRM_STEPS 40 // of a run with an H that is stable at the start
 #define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
 
 #define WORK_SHARE 2e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
@@ -167,18 +168,45 @@ static AdviceTrial judge(Advice* a, double H)
 }
 
 // Every H of a coupling once.
+static AdviceTrial* find_trial(Advice* a, double H)
+{
+    int i = 0;
+    while (i < a->ntrial && fabs(a->trials[i].H - H) > 1e-9 * H) {
+        i++;
+    }
+    if (i == MOST_TRIALS) {  // more than any search takes
+        i = --a->ntrial;
+    }
+    if (i == a->ntrial) {
+        a->trials[a->ntrial++] = judge(a, H);
+    }
+    return &a->trials[i];
+}
+
+// A run from the start with a step that is stable there: it may still break down later, which linearisation cannot foresee.
+static void confirm(Advice* a, AdviceTrial* trial)
+{
+    if (trial->verdict != ADVICE_STABLE || trial->is_confirmed) {
+        return;
+    }
+    double left = a->file->run.duration / trial->H + 1e-6;
+    int nstep = left < CONFIRM_STEPS ? (int)left : CONFIRM_STEPS;
+    ItmStatus status = itm_cosim_set_macro_step(a->system, trial->H);
+    status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}) : status;
+    trial->is_confirmed = true;
+    if (status != ITM_OK) {
+        ItmError error = {0};
+        snprintf(error.message, sizeof error.message, "stable at the start, but a run breaks down at %.3g s: %.500s",
+                 itm_cosim_get_time(a->system), itm_cosim_get_error(a->system)->message);
+        *trial = give_reason(a, trial->H, status, &error);
+    }
+}
+
 AdviceTrial app_advice_judge(Advice* a, double H)
 {
-    for (int i = 0; i < a->ntrial; i++) {
-        if (fabs(a->trials[i].H - H) <= 1e-9 * H) {
-            return a->trials[i];
-        }
-    }
-    AdviceTrial trial = judge(a, H);
-    if (a->ntrial < MOST_TRIALS) {
-        a->trials[a->ntrial++] = trial;
-    }
-    return trial;
+    AdviceTrial* trial = find_trial(a, H);
+    confirm(a, trial);
+    return *trial;
 }
 
 // ---------------------------------------------------------------------------- the largest step
@@ -200,13 +228,31 @@ static double find_most(const Advice* a)
     return fmax(most, H);
 }
 
+// From the largest stable H down, the first that a run confirms; 0: none. above: the last that was not confirmed.
+static double confirm_limit(Advice* a, double stable, AdviceTrial* above)
+{
+    while (stable > 0.0) {
+        AdviceTrial trial = app_advice_judge(a, stable);
+        if (trial.verdict == ADVICE_STABLE) {
+            break;
+        }
+        *above = trial;
+        stable = 0.0;
+        for (int i = 0; i < a->ntrial; i++) {
+            bool is_next = a->trials[i].verdict == ADVICE_STABLE && a->trials[i].H < trial.H;
+            stable = is_next ? fmax(stable, a->trials[i].H) : stable;
+        }
+    }
+    return stable;
+}
+
 AdviceLimit app_advice_find_limit(Advice* a)
 {
     double H = a->options.macro_step;
     long stable = 0, n_file = lround(floor(H / a->base + 1e-9)), most = lround(floor(find_most(a) / a->base + 1e-9));
     AdviceLimit limit = {.above.verdict = ADVICE_STABLE};
     for (long n = 1; stable < most && limit.above.verdict == ADVICE_STABLE; n = find_next(n, n_file, most)) {
-        limit.above = app_advice_judge(a, (double)n * a->base);
+        limit.above = *find_trial(a, (double)n * a->base);
         stable = limit.above.verdict == ADVICE_STABLE ? n : stable;
     }
     while (limit.above.verdict == ADVICE_UNSTABLE && stable > 0) {
@@ -215,14 +261,14 @@ AdviceLimit app_advice_find_limit(Advice* a)
         if (n == stable || n == unstable || (double)(unstable - stable) <= sharp * (double)stable) {
             break;
         }
-        AdviceTrial trial = app_advice_judge(a, (double)n * a->base);
+        AdviceTrial trial = *find_trial(a, (double)n * a->base);
         if (trial.verdict == ADVICE_STABLE) {
             stable = n;
         } else {
             limit.above = trial;
         }
     }
-    limit.stable = (double)stable * a->base;
+    limit.stable = confirm_limit(a, (double)stable * a->base, &limit.above);
     limit.is_cut = limit.above.verdict == ADVICE_STABLE && limit.stable < LARGEST - a->base;
     return limit;
 }

@@ -13,7 +13,7 @@ typedef struct AdviceChoice {
 typedef enum AdviceVerdict {
     ADVICE_STABLE,
     ADVICE_UNSTABLE,
-    ADVICE_UNKNOWN,  // a trial could not be built or run
+    ADVICE_UNKNOWN,  // a trial could not be built or run, or is stable at the start and breaks down later
     ADVICE_STOPPED,  // the budget is spent, or there is no memory
 } AdviceVerdict;
 
@@ -22,6 +22,7 @@ typedef struct AdviceTrial {
     double H;              // s
     AdviceVerdict verdict;
     double radius;         // stable, unstable
+    bool is_confirmed;     // stable, and a run did not break down
     char reason[sizeof((ItmError){0}.message)]; // otherwise
 } AdviceTrial;
 
@@ -41,6 +42,7 @@ Advice* app_advice_begin(ItmModelFile* file, double budget);
 bool app_advice_end(Advice* a);
 // From here on trials are those of this coupling.
 void app_advice_choose(Advice* a, const AdviceChoice* choice);
+// Confirmed by a run where it is stable.
 AdviceTrial app_advice_judge(Advice* a, double H);
 AdviceLimit app_advice_find_limit(Advice* a);
 // Clear the line on the terminal before something is printed.

@@ -44,6 +44,11 @@ typedef struct Linear {
     double *re, *im, *work;  // eigenvalues of a block (nmost) and room for them (4 nmost)
 } Linear;
 
+static ItmStatus refuse_budget(ItmCosim* x)
+{
+    return itm_error_set(&x->error, ITM_ERR_CAPACITY, "itm_cosim_compute_radius", NULL, "the budget is spent");
+}
+
 // F(start + times * disturbances of state k of every component)
 static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int k, double times, double* z)
 {
@@ -59,8 +64,7 @@ static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int k, double time
     ItmStatus status = ITM_OK;
     for (int step = 0; step < l->nsteps && status == ITM_OK; step++) {
         bool is_over = l->watch.is_over != NULL && l->watch.is_over(l->watch.context);
-        status = is_over ? itm_error_set(&x->error, ITM_ERR_CAPACITY, "itm_cosim_compute_radius", NULL, "the budget is spent")
-                         : itm_cosim_step(x);
+        status = is_over ? refuse_budget(x) : itm_cosim_step(x);
     }
     itm_states_read(s, x, z, NULL);
     return status;
@@ -216,6 +220,16 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
     }
     free(before);
     itm_states_destroy(&states);
+    return status;
+}
+
+ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch)
+{
+    ItmStatus status = itm_cosim_reset(x);
+    for (int k = 0; k < nstep && status == ITM_OK; k++) {
+        bool is_over = watch.is_over != NULL && watch.is_over(watch.context);
+        status = is_over ? refuse_budget(x) : itm_cosim_step(x);
+    }
     return status;
 }
 

@@ -366,6 +366,8 @@ typedef struct ItmAdviceWatch {
 } ItmAdviceWatch;
 // itm_cosim_compute_radius that can be given up: ITM_ERR_CAPACITY then.
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius);
+// Run a system from its start for a number of macro steps: why a step fails.
+ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch);
 // Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step;
 // 0: no memory.
 double itm_advice_estimate_work(ItmCosim* x, double H);
