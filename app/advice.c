@@ -23,7 +23,8 @@
 #define FINE 2           // and above
 #define SHARP 0.02       // how well the limit is known, where steps allow,
 #define BLUNT 0.1        // and where it is far above the H of the file
-#define CONFIRM_STEPS 40 // of a run with an H that is stable at the start
+#define CONFIRM_STEPS 100 // of a run with an H that is stable at the start, at most
+#define CONFIRM_TIME 4.0 // s, at most
 #define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
 
 #define WORK_SHARE 2e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
@@ -189,10 +190,10 @@ static void confirm(Advice* a, AdviceTrial* trial)
     if (trial->verdict != ADVICE_STABLE || trial->is_confirmed) {
         return;
     }
-    double left = a->file->run.duration / trial->H + 1e-6;
+    double left = fmin(a->file->run.duration, CONFIRM_TIME) / trial->H + 1e-6;
     int nstep = left < CONFIRM_STEPS ? (int)left : CONFIRM_STEPS;
     ItmStatus status = itm_cosim_set_macro_step(a->system, trial->H);
-    status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}) : status;
+    status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}, &trial->change) : status;
     trial->is_confirmed = true;
     if (status != ITM_OK) {
         ItmError error = {0};
@@ -202,10 +203,12 @@ static void confirm(Advice* a, AdviceTrial* trial)
     }
 }
 
-AdviceTrial app_advice_judge(Advice* a, double H)
+AdviceTrial app_advice_judge(Advice* a, double H, bool needs_run)
 {
     AdviceTrial* trial = find_trial(a, H);
-    confirm(a, trial);
+    if (needs_run) {
+        confirm(a, trial);
+    }
     return *trial;
 }
 
@@ -222,17 +225,17 @@ static long find_next(long n, long n_file, long most)
 static double find_most(const Advice* a)
 {
     double H = a->options.macro_step, most = fmax(LARGEST, H);
-    while (most > 1.5 * H && a->system != NULL && itm_advice_estimate_work(a->system, most) > a->budget * WORK_SHARE) {
+    while (most > FINE * H && a->system != NULL && itm_advice_estimate_work(a->system, most) > a->budget * WORK_SHARE) {
         most *= 0.5;
     }
-    return fmax(most, H);
+    return most > FINE * H || most == LARGEST ? fmax(most, H) : H;
 }
 
 // From the largest stable H down, the first that a run confirms; 0: none. above: the last that was not confirmed.
 static double confirm_limit(Advice* a, double stable, AdviceTrial* above)
 {
     while (stable > 0.0) {
-        AdviceTrial trial = app_advice_judge(a, stable);
+        AdviceTrial trial = app_advice_judge(a, stable, true);
         if (trial.verdict == ADVICE_STABLE) {
             break;
         }
@@ -249,6 +252,7 @@ static double confirm_limit(Advice* a, double stable, AdviceTrial* above)
 AdviceLimit app_advice_find_limit(Advice* a)
 {
     double H = a->options.macro_step;
+    find_trial(a, H);  // first: the estimate of work takes the sizes of its last step
     long stable = 0, n_file = lround(floor(H / a->base + 1e-9)), most = lround(floor(find_most(a) / a->base + 1e-9));
     AdviceLimit limit = {.above.verdict = ADVICE_STABLE};
     for (long n = 1; stable < most && limit.above.verdict == ADVICE_STABLE; n = find_next(n, n_file, most)) {
@@ -269,6 +273,7 @@ AdviceLimit app_advice_find_limit(Advice* a)
         }
     }
     limit.stable = confirm_limit(a, (double)stable * a->base, &limit.above);
+    limit.change = limit.stable > 0.0 ? app_advice_judge(a, limit.stable, true).change : INFINITY;
     limit.is_cut = limit.above.verdict == ADVICE_STABLE && limit.stable < LARGEST - a->base;
     return limit;
 }

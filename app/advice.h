@@ -23,12 +23,14 @@ typedef struct AdviceTrial {
     AdviceVerdict verdict;
     double radius;         // stable, unstable
     bool is_confirmed;     // stable, and a run did not break down
+    double change;         // then: when contacts or limits first change in that run, s; INFINITY: they do not
     char reason[sizeof((ItmError){0}.message)]; // otherwise
 } AdviceTrial;
 
 // The macro steps of a coupling.
 typedef struct AdviceLimit {
     double stable;      // the largest H up to which all that were judged are stable, s; 0: none is
+    double change;      // as of the trial with that H, s
     bool is_cut;        // larger ones were not tried for the work they take
     AdviceTrial above;  // the smallest H judged that is not stable; ADVICE_STABLE: all are
 } AdviceLimit;
@@ -42,8 +44,8 @@ Advice* app_advice_begin(ItmModelFile* file, double budget);
 bool app_advice_end(Advice* a);
 // From here on trials are those of this coupling.
 void app_advice_choose(Advice* a, const AdviceChoice* choice);
-// Confirmed by a run where it is stable.
-AdviceTrial app_advice_judge(Advice* a, double H);
+// needs_run: confirmed by a run where it is stable.
+AdviceTrial app_advice_judge(Advice* a, double H, bool needs_run);
 AdviceLimit app_advice_find_limit(Advice* a);
 // Clear the line on the terminal before something is printed.
 void app_advice_hide_progress(Advice* a);

@@ -94,7 +94,11 @@ static bool is_chosen(const ItmModelFile* file, const AdviceChoice* choice, cons
 static void print_limit(const Advice* a, const AdviceLimit* limit)
 {
     if (limit->above.verdict == ADVICE_STABLE) {
-        printf("over %.4g ms%s\n", 1e3 * limit->stable, limit->is_cut ? " (larger ones not tried: --budget)" : "");
+        printf("over %.4g ms", 1e3 * limit->stable);
+        if (isfinite(limit->change)) {
+            printf(", unknown after %.2g s: contacts change", limit->change);
+        }
+        printf("%s\n", limit->is_cut ? " (larger ones not tried: --budget)" : "");
     } else if (limit->above.verdict == ADVICE_UNSTABLE && limit->stable == 0.0) {
         printf("below %.3g ms\n", 1e3 * app_advice_get_base(a));
     } else if (limit->above.verdict == ADVICE_UNSTABLE) {
@@ -110,9 +114,10 @@ static void print_limit(const Advice* a, const AdviceLimit* limit)
 static int print_row(Advice* a, const AdviceChoice* choice, const ItmModelFile* file, bool is_chosen)
 {
     app_advice_choose(a, choice);
-    AdviceTrial trial = app_advice_judge(a, file->cosim.options.macro_step);
-    bool is_known = trial.verdict == ADVICE_STABLE || trial.verdict == ADVICE_UNSTABLE;
     AdviceLimit limit = isfinite(app_advice_get_base(a)) ? app_advice_find_limit(a) : (AdviceLimit){.above = NO_COMMON_STEP};
+    double H = file->cosim.options.macro_step;
+    AdviceTrial trial = app_advice_judge(a, H, H > limit.stable);
+    bool is_known = trial.verdict == ADVICE_STABLE || trial.verdict == ADVICE_UNSTABLE;
     app_advice_hide_progress(a);
     printf("  %-13s ", choice->name);
     if (!is_known && limit.stable == 0.0) {

@@ -223,12 +223,28 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
     return status;
 }
 
-ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch)
+// ---------------------------------------------------------------------------- runs
+
+// Bounded rows of the last step: contacts near enough to count, limits, friction.
+static int count_rows(const ItmCosim* x)
+{
+    int n = 0;
+    for (int i = 0; i < x->nmechanism; i++) {
+        n += x->mechanisms[i].data->bounded != NULL ? x->mechanisms[i].data->bounded->nrow : 0;
+    }
+    return n;
+}
+
+ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change)
 {
     ItmStatus status = itm_cosim_reset(x);
+    int nrow = 0;
+    *change = INFINITY;
     for (int k = 0; k < nstep && status == ITM_OK; k++) {
         bool is_over = watch.is_over != NULL && watch.is_over(watch.context);
         status = is_over ? refuse_budget(x) : itm_cosim_step(x);
+        nrow = k == 0 ? count_rows(x) : nrow;
+        *change = count_rows(x) != nrow ? fmin(*change, itm_cosim_get_time(x)) : *change;
     }
     return status;
 }
@@ -251,14 +267,14 @@ static double estimate_step(const ItmCosim* x, double H)
         const ItmMechanism* part = &x->mechanisms[i];
         double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
         double nsub = part->own_step > 0.0 && !part->uses_impulse ? times * part->nsub : 1.0;
-        work += nsub * (BODY_WORK * part->model->nv + square(rows) + (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
+        work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) + (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
         if (part->has_rim && part->cluster == ITM_NONE) {
-            work += times * part->K * square(part->rim.n + part->rim.ride.nc);
+            work += times * part->K * 2.0 * square(part->rim.n + part->rim.ride.nc);
         }
     }
     for (int i = 0; i < x->ncluster; i++) {
         const ItmRim* rim = &x->clusters[i].join.rim;
-        work += times * x->clusters[i].coupler.K * square(rim->n + rim->ride.nc);
+        work += times * x->clusters[i].coupler.K * 2.0 * square(rim->n + rim->ride.nc);
     }
     for (int i = 0; i < x->nmember; i++) {
         work += MEMBER_WORK * (1 + x->members[i].table.nstate) * H / fmin(x->members[i].step, H);
