@@ -27,7 +27,7 @@
 #define CONFIRM_TIME 4.0 // s, at most
 #define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
 
-#define WORK_SHARE 2e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
+#define WORK_SHARE 4e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
 
 #define MOST_TRIALS 64
 #define MOST_DOUBLINGS 40
@@ -38,8 +38,10 @@ struct Advice {
     ItmBondOptions* bonds;       //                                                  (nbond)
     ItmBondVariables variables;  // for forces that are held
     double base;                 // every H that is tried is a multiple of this, s
-    double end;                  // processor time at which the budget is spent, s
     double budget;               // s
+    double end;                  // processor time at which it is spent, s
+    double end_now;              // and the share of the present coupling in it
+    int nleft;                   // couplings to come
     bool has_memory;
 
     ItmCosim* system;            // of the present coupling, or NULL
@@ -67,7 +69,7 @@ static bool is_over(void* context)
     Advice* a = context;
     double now = get_processor_time();
     app_progress_update_share(&a->progress, 1.0 - (a->end - now) / a->budget, a->name);
-    return now > a->end;
+    return now > a->end_now;
 }
 
 static AdviceTrial give_reason(Advice* a, double H, ItmStatus status, const ItmError* error)
@@ -76,9 +78,9 @@ static AdviceTrial give_reason(Advice* a, double H, ItmStatus status, const ItmE
     if (status == ITM_ERR_MEMORY) {
         a->has_memory = false;
         trial.verdict = ADVICE_STOPPED;
-    } else if (get_processor_time() > a->end) {
+    } else if (get_processor_time() > a->end_now) {
         trial.verdict = ADVICE_STOPPED;
-        snprintf(trial.reason, sizeof trial.reason, "the budget of %g s processor time is spent; see --budget", a->budget);
+        snprintf(trial.reason, sizeof trial.reason, "its share of the budget of %g s processor time is spent; see --budget", a->budget);
     } else {
         snprintf(trial.reason, sizeof trial.reason, "%s", error->message);
     }
@@ -313,7 +315,7 @@ double app_advice_get_base(const Advice* a)
     return a->base;
 }
 
-Advice* app_advice_begin(ItmModelFile* file, double budget)
+Advice* app_advice_begin(ItmModelFile* file, int nchoice, double budget)
 {
     Advice* a = calloc(1, sizeof *a);
     ItmBondOptions* bonds = calloc((size_t)file->cosim.nbond + 1, sizeof *bonds);
@@ -334,6 +336,7 @@ Advice* app_advice_begin(ItmModelFile* file, double budget)
                   .base = find_base(file),
                   .budget = budget,
                   .end = get_processor_time() + budget,
+                  .nleft = nchoice,
                   .has_memory = true,
                   .progress = app_progress_begin(1.0, false)};
     file->cosim.options.is_monolithic = false;
@@ -353,6 +356,9 @@ void app_advice_choose(Advice* a, const AdviceChoice* choice)
     a->system = NULL;
     a->ntrial = 0;
     a->name = choice->name;
+    double now = get_processor_time();
+    a->end_now = now + (a->end - now) / (a->nleft > 1 ? a->nleft : 1);
+    a->nleft--;
     ItmStatus status = a->has_memory ? itm_file_create_cosim(&a->system, file, NULL, &error) : ITM_ERR_MEMORY;
     if (status != ITM_OK) {
         a->refusal = give_reason(a, 0.0, status, &error);

@@ -38,8 +38,8 @@ typedef struct AdviceLimit {
 // The search on a file, whose options it changes until the end.
 typedef struct Advice Advice;
 
-// budget: processor time for all of it, s. NULL after printing what is wrong.
-Advice* app_advice_begin(ItmModelFile* file, double budget);
+// budget: processor time for all of it, s; each of `nchoice` couplings gets its share of what is left. NULL after printing what is wrong.
+Advice* app_advice_begin(ItmModelFile* file, int nchoice, double budget);
 // Puts the file back as it was. Returns false after printing that there was not enough memory.
 bool app_advice_end(Advice* a);
 // From here on trials are those of this coupling.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEFAULT_BUDGET "10"
+#define DEFAULT_BUDGET "5"
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
@@ -72,7 +72,8 @@ static int check(const AppArguments* arguments)
     if (nwarning >= 0) {
         print_run(file);
         print_notes(file);
-        nwarning += app_mechanisms_warn(file);
+        int nmore = app_mechanisms_warn(file);
+        nwarning = nmore >= 0 ? nwarning + nmore : -1;
         printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }
     itm_file_destroy(file);

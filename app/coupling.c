@@ -144,7 +144,11 @@ static int print_advice(ItmModelFile* file, double budget)
     int nwarning = 0, nframe = count_frames(file), nline = file->cosim.nbond - nframe;
     bool is_monolithic = file->cosim.options.is_monolithic;
     ItmBondOptions chosen = file->cosim.nbond > 0 ? file->cosim.bonds[0].options : itm_default_bond_options();
-    Advice* a = app_advice_begin(file, budget);
+    int nchoice = file->cosim.nbond == 0;
+    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES && file->cosim.nbond > 0; i++) {
+        nchoice += is_worth(&CHOICES[i], nline, nframe);
+    }
+    Advice* a = app_advice_begin(file, nchoice, budget);
     if (a == NULL) {
         return -1;
     }
