@@ -27,7 +27,7 @@
 #define CONFIRM_TIME 4.0 // s, at most
 #define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
 
-#define WORK_SHARE 4e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
+#define WORK_SHARE 3e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
 
 #define MOST_TRIALS 64
 #define MOST_DOUBLINGS 40

@@ -16,13 +16,15 @@
 static bool compute_eigenvalues(const ItmCircuit* c, ItmHydraulics* d, double* re, double* im)
 {
     size_t n = (size_t)c->nx;
-    double* f_x = malloc(sizeof(double) * (n * n + 1));
+    double* f_x = malloc(sizeof(double) * (n * n + 4 * n + 1));  // and room for LAPACK, which allocates and prints otherwise
     if (f_x == NULL) {
         return false;
     }
     itm_hydraulics_compute_derivatives(c, d, &(ItmHydraulicDerivatives){.f_x = f_x}, itm_hydraulics_get_time(d), d->x,
                                        d->s, d->w);
-    bool ok = n == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', c->nx, f_x, c->nx, re, im, NULL, 1, NULL, 1) == 0;
+    // row by row or column by column: a matrix and its transpose have the same eigenvalues
+    bool ok = n == 0 || LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', c->nx, f_x, c->nx, re, im, NULL, 1, NULL, 1, f_x + n * n,
+                                           4 * c->nx) == 0;
     free(f_x);
     return ok;
 }
