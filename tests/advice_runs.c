@@ -367,7 +367,9 @@ static void read_row(const char* line, Predicted* p)
     }
     at += strlen("stable  ");
     at += strspn(at, " ");
-    snprintf(p->words, sizeof p->words, "%.*s", (int)strcspn(at, "(;\n"), at);
+    int n = (int)strcspn(at, "(;\n");
+    n -= n > 0 && at[n - 1] == ' ';
+    snprintf(p->words, sizeof p->words, "%.*s", n, at);
     if (sscanf(at, "over %lf ms", &H) == 1 || sscanf(at, "at least %lf ms", &H) == 1) {
         p->least = 1e-3 * H;
     } else if (sscanf(at, "below %lf ms", &H) == 1) {
