@@ -67,6 +67,13 @@ static const Model MODELS[] = {
     {"robot arm with control", "scara", {0}, 3.0, 0.2, false},
     {"arm with a tool", "arm-manoeuvre1", {0}, 3.0, 0.2, false},
     {"arm captures a tool", "arm-capture", {0}, 3.0, 0.2, false},
+    // not looked at while the rule for runs was settled
+    {"crane at work, bulk modulus 0.8 GPa", "crane-single", {"subsystems.hydraulics.fluids.oil.bulk_modulus=0.8 GPa"}, 4.0, 0.2, false},
+    {"crane with two cylinders at work, load 400 kg", "crane-double", {"parameters.m_h=400kg", "parameters.F_1=14715N"}, 4.0, 0.2, false},
+    {"crane at rest, 60 kg at the tip of the boom", "crane-single", {"signals.joystick=0", "parameters.m_p=60kg", "parameters.F_0=5101.2N"}, 4.0, 0.2, false},
+    {"crane cut at its hook, at work", "crane-cut", {0}, 4.0, 0.2, false},
+    {"manipulator at rest, load 30 kg", "manipulator", {"parameters.dkappa2=0", "run.duration=8s", "parameters.m_P=30kg", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"}, 2.0, 0.2, false},
+    {"position control of a ramp, sled 0.5 kg", "position-control", {"multibody.bodies.sled.mass=0.5 kg"}, 1.5, 0.2, false},
 };
 #define NMODEL (int)(sizeof MODELS / sizeof *MODELS)
 
