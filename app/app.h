@@ -140,6 +140,8 @@ AppProgress app_progress_begin(double duration, bool is_quiet);
 void app_progress_update(AppProgress* progress, double time);
 // The same for a number of runs: so many done, so many at work.
 void app_progress_update_runs(AppProgress* progress, int ndone, int nbusy);
+// The same for the share of a budget, with the name of the present work.
+void app_progress_update_share(AppProgress* progress, double share, const char* text);
 void app_progress_end(AppProgress* progress);
 
 #endif

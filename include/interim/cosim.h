@@ -161,7 +161,7 @@ ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
 // Parts; names are unique. Models and circuits must outlive the system. id (may be NULL): mechanisms and subsystems are
 // numbered apart, in the order they come.
 // Step options of a mechanism (NULL: defaults) with a step of their own: H is a multiple of it; with coupling rim the mechanism
-// takes one step H.
+// takes one step H. A step of 0: that of the system.
 ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
                                           const ItmStepOptions* step, int* id, ItmError* error);
 // Options NULL: RK4 with ledger.
@@ -340,10 +340,12 @@ ITM_API size_t itm_cosim_get_state_size(const ItmCosim* cosim);
 ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
 
-// Spectral radius of the macro step, linearised where the system is now (two steps later, when predictions have their past): above
-// 1 a small disturbance grows. It is that of `nstep` steps together (1, or more to even out what differs from step to step), and
-// where controls sample less often than every step at least until they come round again; always per step. Local: other positions, speeds and contacts may have another one. Nothing changes. ITM_ERR_UNSUPPORTED: too
-// many states, or samples that never come round; otherwise a trial step failed.
+// Spectral radius of the macro step, linearised at the present state (two steps later, when extrapolation has its past): above 1 a
+// small disturbance grows. It is that of `nstep` steps together (1, or more to average over steps that differ), and where
+// controls sample less often than every step at least until their samples repeat; always per step. Local: other positions, speeds and
+// contacts may have another one. The state is as before afterwards. Parts of the system that do not influence each other are disturbed
+// together; the radius is the largest of all. ITM_ERR_UNSUPPORTED: a part has too many states, or samples never repeat; ITM_ERR_MEMORY;
+// otherwise a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Name of subsystem number i of those whose states cannot be disturbed and are only carried along in the linearised step; NULL: no
 // more.

@@ -81,16 +81,16 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmCluster* cluster, ItmError* err
 }
 
 // Micro steps from the mechanisms' own steps: all of them meet.
-static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCluster* cluster, ItmError* error)
+static ItmStatus choose_micro_steps(const ItmCosim* x, ItmCluster* cluster, ItmError* error)
 {
     long K = 1;
     for (int i = 0; i < cluster->nmechanism; i++) {
-        const ItmMechanismDef* def = &b->mechanisms.items[cluster->mechanisms[i]];
-        bool has_own = def->has_step && !x->options.is_monolithic;
-        long n = has_own ? itm_cosim_count_whole(x->step, def->step.step) : 1;
+        const ItmMechanism* part = &x->mechanisms[cluster->mechanisms[i]];
+        bool has_own = part->own_step > 0.0 && !x->options.is_monolithic;
+        long n = has_own ? itm_cosim_count_whole(x->step, part->own_step) : 1;
         if (n == 0) {
             return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
-                          def->step.step, def->name);
+                          part->own_step, part->name);
         }
         K = itm_cosim_count_common(K, n);
         if (K > MOST_MICRO_STEPS) {
@@ -102,7 +102,16 @@ static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCl
     return ITM_OK;
 }
 
-static ItmStatus fill_cluster(ItmCosim* x, const ItmCosimBuilder* b, int* root, int set, ItmError* error)
+ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->ncluster && status == ITM_OK; i++) {
+        status = choose_micro_steps(x, &x->clusters[i], error);
+    }
+    return status;
+}
+
+static ItmStatus fill_cluster(ItmCosim* x, int* root, int set, ItmError* error)
 {
     ItmCluster* cluster = &x->clusters[x->ncluster];
     int nlink = 0;
@@ -127,11 +136,10 @@ static ItmStatus fill_cluster(ItmCosim* x, const ItmCosimBuilder* b, int* root, 
             add_links(x, cluster, &x->frame_bonds[i]);
         }
     }
-    ItmStatus status = choose_exchange(x, cluster, error);
-    return status == ITM_OK ? choose_micro_steps(x, b, cluster, error) : status;
+    return choose_exchange(x, cluster, error);
 }
 
-ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
+ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error)
 {
     int* root = calloc((size_t)x->nmechanism + 1, sizeof *root);
     bool* is_joined = calloc((size_t)x->nmechanism + 1, sizeof *is_joined);
@@ -147,12 +155,12 @@ ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* er
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         if (is_joined[i] && itm_union_find(root, i) == i) {
-            status = fill_cluster(x, b, root, i, error);
+            status = fill_cluster(x, root, i, error);
         }
     }
     free(root);
     free(is_joined);
-    return status;
+    return status == ITM_OK ? itm_clusters_fit_steps(x, error) : status;
 }
 
 // ---------------------------------------------------------------------------- memory
@@ -212,6 +220,30 @@ static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError
     return status;
 }
 
+// Micro steps and rule of the joined model from those of the subsystems at its line actuators.
+static void fit_coupler(const ItmCosim* x, ItmCluster* cluster)
+{
+    ItmCoupler* coupler = &cluster->coupler;
+    coupler->K = 0;
+    coupler->use_heun = true;
+    for (int j = 0; j < coupler->n; j++) {
+        const ItmBond* bond = &x->bonds[coupler->bonds[j]];
+        if (itm_coupling_is_rim(bond->options.coupling)) {
+            const ItmMechanism* part = &x->mechanisms[bond->mechanism];
+            coupler->use_heun = coupler->use_heun && part->use_heun;
+            coupler->K = coupler->K == 0 ? part->K : (int)itm_cosim_count_common(coupler->K, part->K);
+        }
+    }
+    coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
+}
+
+void itm_clusters_fit_couplers(ItmCosim* x)
+{
+    for (int i = 0; i < x->ncluster; i++) {
+        fit_coupler(x, &x->clusters[i]);
+    }
+}
+
 static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims, ItmError* error)
 {
     for (int i = 0; i < cluster->nmechanism; i++) {
@@ -226,17 +258,7 @@ static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims,
     coupler->name = x->mechanisms[cluster->mechanisms[0]].name;
     coupler->rim = &cluster->join.rim;
     coupler->cluster = (int)(cluster - x->clusters);
-    coupler->K = 0;
-    coupler->use_heun = true;
-    for (int j = 0; j < coupler->n; j++) {
-        const ItmBond* bond = &x->bonds[coupler->bonds[j]];
-        if (itm_coupling_is_rim(bond->options.coupling)) {
-            const ItmMechanism* part = &x->mechanisms[bond->mechanism];
-            coupler->use_heun = coupler->use_heun && part->use_heun;
-            coupler->K = coupler->K == 0 ? part->K : (int)itm_cosim_count_common(coupler->K, part->K);
-        }
-    }
-    coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
+    fit_coupler(x, cluster);
     ItmStatus status = itm_rim_join_create_workspace(&cluster->join, error);
     return status == ITM_OK && cluster->is_held ? create_views(cluster, rims, error) : status;
 }

@@ -120,6 +120,7 @@ typedef struct ItmMechanism {
     char* name;
     const ItmModel* model;
     ItmStepOptions step;
+    double   own_step;       // that the user gave it, 0: none                      s
     ItmData* data;
     int      nsub;           // own steps a macro step
     int      wire, nwire;    // those that feed its actuators
@@ -156,6 +157,7 @@ typedef struct ItmMember {
     char* name;
     ItmSubsystem table;
     ItmHydraulics* hydraulics; // of a circuit, else NULL
+    double   own_step;       // that the user gave it, 0: that of the system        s
     double   step;           // h, s
     long     period;         // ticks of its group between two steps
     int      group;
@@ -237,6 +239,12 @@ struct ItmCosim {
 };
 // clang-format on
 
+// ---------------------------------------------------------------------------- build.c
+
+// Give a coupled system another macro step and reset it: the same system as if it had been built with H. Allocates nothing. On failure
+// (H does not fit the steps of the subsystems) the system has no valid step until the next call succeeds.
+ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H);
+
 // ---------------------------------------------------------------------------- step.c
 
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
@@ -286,7 +294,10 @@ void itm_frames_destroy(ItmCosim* x);
 // ---------------------------------------------------------------------------- cluster.c
 
 // Clusters of mechanisms that frame bonds connect: which, their steps, their exchange; before the mechanisms are made.
-ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
+ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error);
+// Micro steps of their interface models from the macro step of the system.
+ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error);
+void itm_clusters_fit_couplers(ItmCosim* x);
 // Their joined interface models, once the mechanisms are there. Refuses frames that do not meet at the start.
 ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error);
 void itm_clusters_destroy(ItmCosim* x);
@@ -329,6 +340,9 @@ ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, It
 ItmStatus itm_wire_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error);
 // Groups, order of the sampled members; an algebraic loop is refused.
 ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error);
+// Ticks of all groups from the periods of their members as the macro step gives them: micro steps per macro step (> 0), or minus the
+// macro steps per step.
+ItmStatus itm_groups_count_ticks(ItmCosim* x, ItmError* error);
 // Values of all wires into the inputs of a member, of a mechanism.
 void itm_wires_feed_member(ItmCosim* x, ItmMember* member);
 void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
@@ -342,6 +356,22 @@ void itm_bonds_book(ItmCosim* x);
 
 ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 void itm_cosim_free_outputs(ItmCosim* x);
+
+// ---------------------------------------------------------------------------- advice.c
+
+// Asked before every trial step whether to give up.
+typedef struct ItmAdviceWatch {
+    bool (*is_over)(void* context);  // NULL: never
+    void* context;
+} ItmAdviceWatch;
+// itm_cosim_compute_radius that can be given up: ITM_ERR_CAPACITY then.
+ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius);
+// Run a system from its start for a number of macro steps: why a step fails; when the number of bounded rows first changes, s, INFINITY
+// where it does not.
+ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change);
+// Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step;
+// 0: no memory.
+double itm_advice_estimate_work(ItmCosim* x, double H);
 
 // ---------------------------------------------------------------------------- circuit.c
 

@@ -347,7 +347,7 @@ check_advises_on_joined_mechanisms_and_controls() {
     # what cannot be built says why
     expect 0 "$interim" check "$source/examples/crane-cut.yaml"
     grep -q '^  zoh  *1\.8577  unstable  2 ms' out.txt
-    grep -q '^  rim, hold *no advice: .* use exchange impulse' out.txt
+    grep -q '^  rim, hold *- *unknown *mechanism .* use exchange impulse' out.txt
     # wires alone: 800 N/m and 60 N s/m at 2 kg, a sample every 100 ms
     expect 0 "$interim" check "$source/examples/position-control.yaml"
     grep -q '^  wires  *0\.99[0-9]*  stable ' out.txt
@@ -355,6 +355,21 @@ check_advises_on_joined_mechanisms_and_controls() {
         --set run.output=100ms
     grep -q '^  wires .* unstable  below 100 ms' out.txt
     grep -q '^warning: the coupling of this file is not stable at its start: take a smaller macro_step' out.txt
+}
+
+# A control every 1 ms with oil every 0.2 ms: trials at multiples of 0.2 ms cannot be built, which once counted as stable.
+check_never_calls_stable_what_it_did_not_judge() {
+    expect 0 "$interim" check "$source/examples/log-crane.yaml" --set subsystems.control.step=1ms
+    grep -q '^  linear .* unstable  5 ms$' out.txt
+    if grep -q ' unstable  over' out.txt; then false; fi
+    # a search that runs out of its budget says so
+    expect 0 "$interim" check "$source/examples/crane-single.yaml" --budget 1e-6
+    grep -q '^  zoh  *-  unknown *its share of the budget of 1e-06 s processor time is spent; see --budget' out.txt
+    expect 1 "$interim" check "$source/examples/crane-single.yaml" --budget soon
+    err_has "--budget takes a number of seconds"
+    # the run breaks down later: no limit is claimed beyond the step that a run confirmed
+    expect 0 "$interim" check "$source/examples/crane-single.yaml" --set cosim.exchange=hold --set cosim.variables=velocity-pressure
+    grep -q '^  rim, hold .* at least 20 ms; unknown at 40 ms: stable at the start, but a run breaks down at' out.txt
 }
 
 check_warns_of_bad_scales() {
@@ -605,6 +620,7 @@ run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
 run_case check_prints_every_mechanism_and_the_cuts
 run_case check_advises_on_joined_mechanisms_and_controls
+run_case check_never_calls_stable_what_it_did_not_judge
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
 run_case a_circuit_runs_alone_with_results_in_every_format
