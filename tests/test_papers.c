@@ -6,7 +6,7 @@
 #include "check.h"
 
 #include "io/bytes.h"
-#include "io/reader.h"
+#include "io/model/reader.h"
 
 enum { TABLE, SYMBOL, VALUE, UNIT, EXAMPLE, WHERE, USED, WHY, NFIELD };
 

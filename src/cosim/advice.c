@@ -163,7 +163,7 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
     } else {
         double* next = block;
         double** parts[] = {&l->z, &l->small, &l->plus, &l->minus, &l->re, &l->im};
-        for (int i = 0; i < 7; i++) {
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
             *parts[i] = next;
             next += i < 4 ? s->n : l->nmost;
         }
