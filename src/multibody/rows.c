@@ -396,6 +396,21 @@ void itm_rows_factor_step(const ItmModel* m, ItmData* d)
     factor(m, d, 0.0, m->pivot_raise);
 }
 
+void itm_rows_factor_open(const ItmModel* m, ItmData* d)
+{
+    double* raise = d->row_scratch;
+    double gap = 0.0;
+    for (int i = 0; i < m->nrow; i++) {
+        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+        gap = is_rigid ? fmax(gap, fabs(d->row_gap[i])) : gap;
+    }
+    double share = fmin(ITM_OPEN_FACTOR * gap * gap, ITM_SINGULAR_SHARE);
+    for (int i = 0; i < m->nrow; i++) {
+        raise[i] = m->is_row_redundant[i] ? fmax(1.0, share / ITM_REDUNDANCY_TOLERANCE) : m->pivot_raise[i];
+    }
+    factor(m, d, 0.0, raise);
+}
+
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nrow; i++) {
