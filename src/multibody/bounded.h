@@ -70,6 +70,7 @@ typedef struct ItmBounded {
     bool has_Y;            // Y belongs to the rows
     bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
                            // penetration is undone by displacements
+    double feed_time;      // shortest time in which such a gap < 0 is closed, so that a short step gives no huge velocity s
 
     ItmBoundRow*    rows;      //                                       (row_capacity)
     ItmBoundBlock*  blocks;    //                                       (block_capacity)
