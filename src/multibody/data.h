@@ -128,6 +128,7 @@ struct ItmData {
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
     double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
+    double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
     double*  row_guess;     // part of row_drift that this step reckons with         (nrow)   m, rad
     double*  row_before;    // A v at the start of the step                          (nrow)   m/s
     double*  row_x;         // right sides and solutions                             (nrow)

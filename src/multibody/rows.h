@@ -41,6 +41,9 @@ void itm_rows_factor_step(const ItmModel* m, ItmData* d);
 // The same for a stepper that leaves gaps open: rows that are redundant in the start configuration and nearly so here are left out
 // too (ITM_OPEN_FACTOR). After itm_rows_compute.
 void itm_rows_factor_open(const ItmModel* m, ItmData* d);
+// The row whose pivot has fallen most against the start configuration, if below `share`, or ITM_NONE: which joint is nearest to a
+// singular position. Leaves the factor of itm_rows_factor_step.
+int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share);
 // Keep the pivots of the factor of the start configuration in the model, which that compares with.
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d);
 
