@@ -10,6 +10,7 @@
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
+#include "multibody/stiffness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     }
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
+    d->stiffness_scratch = ITM_TAKE(arena, double, 4 * itm_stiffness_count(m));
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
     d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
     if (itm_model_has_bounds(m)) {

@@ -143,6 +143,7 @@ struct ItmData {
     double*  x4;            //                                                       (nv)
     double*  q1;            // coordinates                                           (nq)
     double*  row_scratch;   //                                                       (4 nrow)
+    double*  stiffness_scratch; //                                                (4 itm_stiffness_count)
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
