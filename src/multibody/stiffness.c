@@ -3,6 +3,16 @@
 #include "multibody/kinematics.h"
 #include "multibody/measure.h"
 
+bool itm_stiffness_is_any(const ItmModel* m)
+{
+    for (int i = 0; i < m->npush; i++) {
+        if (m->pushes[i].stiffness > 0.0 || m->pushes[i].damping > 0.0) {
+            return true;
+        }
+    }
+    return m->nbushing > 0;
+}
+
 bool itm_stiffness_compute(const ItmModel* m, const ItmData* d, double* weight, double c_K, double c_D)
 {
     bool is_any = false;

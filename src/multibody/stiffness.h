@@ -15,6 +15,8 @@ static inline int itm_stiffness_count(const ItmModel* m)
     return m->npush + 6 * m->nbushing;
 }
 
+// Whether a model has any element with stiffness or damping.
+bool itm_stiffness_is_any(const ItmModel* m);
 // Weights [kg] of all elements, 0 where an element has no stiffness and damping, a negative sum of them, or a servo at its limit.
 // Returns whether any is above 0. After itm_forces_compute. weight (itm_stiffness_count)
 bool itm_stiffness_compute(const ItmModel* m, const ItmData* d, double* weight, double c_K, double c_D);

@@ -236,12 +236,15 @@ static double update(const ItmModel* m, ItmData* d, double* delta, const double*
     return largest;
 }
 
-// Start of the iteration: constant acceleration.
+// Start of the iteration: constant acceleration. That of stiff springs would lead (h omega)^2 / 2 times too far, so with springs
+// constant velocity: Delta = h v, v+ = v, a+ = -a.
 static void predict(const ItmModel* m, ItmData* d, double* delta, const double* q_start, double h)
 {
+    bool has_springs = itm_stiffness_is_any(m);
     for (int i = 0; i < m->nv; i++) {
-        delta[i] = h * d->v[i] + 0.5 * h * h * d->a[i];
-        d->v[i] += h * d->a[i];
+        delta[i] = h * d->v[i] + (has_springs ? 0.0 : 0.5 * h * h * d->a[i]);
+        d->v[i] += has_springs ? 0.0 : h * d->a[i];
+        d->a[i] = has_springs ? -d->a[i] : d->a[i];
     }
     itm_kinematics_integrate(m, d->q, q_start, delta, 1.0);
 }

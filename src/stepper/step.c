@@ -166,7 +166,7 @@ void itm_step_pass_time(ItmData* d, double advance, double h)
 static bool is_at_stop(const ItmData* d)
 {
     double rest = d->stop_time - *d->time;
-    return itm_stepper_is_variable(d->options.stepper) && rest <= 4.0 * DBL_EPSILON * fabs(d->stop_time);
+    return itm_stepper_is_variable(d->options.stepper) && rest < INFINITY && rest <= 4.0 * DBL_EPSILON * fabs(d->stop_time);
 }
 
 // ---------------------------------------------------------------------------- step

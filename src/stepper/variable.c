@@ -8,12 +8,13 @@
 // Gaps are fed back as velocities, not closed afterwards as in the default stepper: this is the scheme of the paper, of first
 // order. Euler parameters go p+ = p + h G' omega / 2 and are normalised, which the paper does to first order.
 // Friction, restitution, motors and compliance take part in the step but not in the choice of h.
-// A step that a stop time cuts below the smallest step closes open joints and penetration as slowly as the smallest step would.
+// A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_gap_feed).
 #include "stepper/bounded_solve.h"
 #include "stepper/step_search.h"
 #include "stepper/stepper.h"
 
 #include "base/error.h"
+#include "multibody/bounded.h"
 #include "multibody/clearance.h"
 #include "multibody/dynamics.h"
 #include "multibody/kinematics.h"
@@ -254,11 +255,11 @@ static ItmStatus search(const ItmModel* m, ItmData* d, double t, double h_min, d
 // v += M^-1 C' h lambda with C v+ + Phi / h = signal'; impulses into d->lambda.
 static void solve_bilateral(const ItmModel* m, ItmData* d, double* v, double t, double h)
 {
-    double time = fmax(h, get_smallest_step(d));
+    double shortest = get_smallest_step(d);
     compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, d->lambda, v);
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] = d->row_ref[i] - d->lambda[i] - d->row_gap[i] / time;
+        d->lambda[i] = d->row_ref[i] - d->lambda[i] - itm_gap_feed(d->row_gap[i], h, shortest);
     }
     itm_blocks_solve(&m->pattern, &d->factor, d->lambda);
     itm_rows_apply(m, d, v, d->lambda);
