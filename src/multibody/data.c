@@ -315,8 +315,9 @@ ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int 
     if (s->outside != ITM_NONE) {
         const double* outside = d->outside + ITM_OUTSIDE_REALS * s->outside;
         value.x += outside[ITM_OUTSIDE_OFFSET] + outside[ITM_OUTSIDE_SLOPE] * (t - outside[ITM_OUTSIDE_TIME]);
-        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : outside[ITM_OUTSIDE_CHANGE];
-        value.x_ddot = s->def.is_smooth ? outside[ITM_OUTSIDE_CHANGE] : 0.0;
+        double change = d->has_jumps ? 0.0 : outside[ITM_OUTSIDE_CHANGE];
+        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : change;
+        value.x_ddot = s->def.is_smooth ? change : 0.0;
     }
     return value;
 }

@@ -306,11 +306,15 @@ static void start(const ItmModel* m, ItmData* d, double t)
     memcpy(d->lambda, d->row_x, sizeof(double) * (size_t)m->nrow);
 }
 
-ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
+// The step from t; external signals have jumped before it and are linear in it.
+static ItmStatus make_step(const ItmModel* m, ItmData* d, double t, double h)
 {
-    double h = d->options.step, t = itm_data_get_time(d);
     double *q_start = d->q1, *delta = d->x3;
-    if (*d->steps == 0.0) {
+    bool has_jumped = itm_jumps_are_external(m);
+    if (has_jumped) {
+        itm_jumps_follow(m, d, t);
+    }
+    if (has_jumped || *d->steps == 0.0) {
         start(m, d, t);
         book(d, 0.0);
     }
@@ -331,4 +335,12 @@ ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
     itm_data_update_angles(m, d);
     d->position_state = ITM_POSITION_LOOKED;
     return ITM_OK;
+}
+
+ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
+{
+    d->has_jumps = true;
+    ItmStatus status = make_step(m, d, itm_data_get_time(d), d->options.step);
+    d->has_jumps = false;
+    return status;
 }

@@ -244,18 +244,30 @@ static int advance(ItmReference* r, double t, double stop)
     return flag >= 0 ? 0 : flag;
 }
 
-ItmStatus itm_reference_step(const ItmModel* m, ItmData* d)
+// From the present time to `end`, from one jump of a signal to the next.
+static ItmStatus advance_to(const ItmModel* m, ItmData* d, double end)
 {
-    double t = itm_data_get_time(d), end = (*d->steps + 1.0) * d->options.step;
-    d->error.status = ITM_OK;
+    double t = itm_data_get_time(d);
     while (t < end) {
         double stop = next_stop(m, t, end);
+        if (m->nmotion > 0 && m->nrow > 0) {
+            itm_jumps_follow(m, d, t);
+        }
         int flag = advance(d->reference, t, stop);
         if (flag < 0) {
             return ITM_ERR_DIVERGED;
         }
         t = stop;
     }
-    d->position_state = ITM_POSITION_STALE;
     return ITM_OK;
+}
+
+ItmStatus itm_reference_step(const ItmModel* m, ItmData* d)
+{
+    d->error.status = ITM_OK;
+    d->has_jumps = true;
+    ItmStatus status = advance_to(m, d, (*d->steps + 1.0) * d->options.step);
+    d->has_jumps = false;
+    d->position_state = ITM_POSITION_STALE;
+    return status;
 }
