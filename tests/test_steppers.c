@@ -100,7 +100,7 @@ static void run_governor(double out[3], const char* stepper, double step, const 
     while (itm_data_get_time(r.run.d) < 0.4 - 0.5 * step) {
         advance(&r.run, 1);
     }
-    const char* names[] = {"slider.position.z", "right.angular_velocity.z", "outer.length"};
+    const char* names[] = {"slider.position.z", "right.angular_velocity.z", "right_link.length"};
     for (int i = 0; i < 3; i++) {
         out[i] = output(&r.run, names[i]);
     }

@@ -14,6 +14,7 @@
 #define MAX_TURN 0.5     // rad, largest rotation in one iteration: beyond it the linearisation is worthless
 #define CLOSED 1e-13     // times (1 + size of the mechanism): as close as rounding allows
 #define HEAVY 1e9        // modes of flexible bodies weigh this much more: bodies move before they bend
+#define LEFT_OUT 1e-6    // m or rad: 3e-4 rad from a singular position a left-out row opens by the square of that
 #define ACCEPTABLE 1e-9  // times the same: larger gaps are an error
 
 // ---------------------------------------------------------------------------- common
@@ -39,10 +40,13 @@ static bool is_rigid_row(const ItmModel* m, int row)
     return !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
 }
 
-// Whether a row must hold: it is rigid, and not one that a nearly singular position leaves out (ItmData.singular_share).
+// Whether a row must hold: it is rigid, and not one that a nearly singular position leaves out (ItmData.singular_share). Those stay
+// nearly closed; a row that opens contradicts others.
 static bool must_hold(const ItmModel* m, const ItmData* d, int row)
 {
-    bool is_left_out = d->singular_share > 0.0 && d->factor.inv_diag[row] == 0.0 && !m->is_row_redundant[row];
+    bool is_motion = m->blocks[m->row_block[row]].kind == ITM_BLOCK_MOTION;
+    bool is_left_out = d->singular_share > 0.0 && d->factor.inv_diag[row] == 0.0 && !m->is_row_redundant[row] && !is_motion &&
+                       fabs(d->row_gap[row]) < LEFT_OUT;
     return is_rigid_row(m, row) && !is_left_out;
 }
 

@@ -122,8 +122,8 @@ static double dot(const double* a, const double* b, int n)
     return sum;
 }
 
-// From the solution x, mu with M to that with W = M + a' w a, a the directions of springs and dampers, w their weights. Their forces
-// sqrt(w) y follow from
+// From the solution x, mu with M to that with W = M + a' w a, a the directions of springs and dampers, w their weights.
+// Their forces sqrt(w) y follow from
 //   (I + sqrt(w) a P a' sqrt(w)) y = -sqrt(w) a x,   P: the response of M with the rows,
 // by conjugate gradients: as many iterations as there are stiff elements, at most. x and mu are updated along with y.
 static void add_stiffness(const ItmModel* m, ItmData* d, double* x, double* mu, double h)

@@ -100,8 +100,8 @@ static void fail_open(ItmData* d, double t)
     char element[sizeof d->error.field];
     memcpy(element, d->error.field, sizeof element);
     itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", element,
-                  "the reference integrator cannot keep '%s' closed at t = %.9g s: the mechanism is in a singular position or at the "
-                  "end of its reach, or motions contradict each other; check lengths and motions, or use stepper 'euler'",
+                  "the reference integrator cannot keep '%s' closed at t = %.9g s: the mechanism is in a singular position or "
+                  "at the end of its reach, or motions contradict each other; check lengths and motions, or use stepper 'euler'",
                   element, t);
 }
 
@@ -205,9 +205,9 @@ static void fail_advance(const ItmModel* m, ItmData* d, double t, int code)
     int row = m->nrow > 0 ? itm_rows_find_singular(m, d, NEARLY_SINGULAR) : ITM_NONE;
     if (row != ITM_NONE) {
         itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
-                      "the reference integrator stopped at t = %.9g s, where '%s' nearly depends on the other joints and motions: the "
-                      "mechanism is in a singular position or at the end of its reach; check lengths and motions, or use stepper "
-                      "'euler'",
+                      "the reference integrator stopped at t = %.9g s, where '%s' nearly depends on the other joints and "
+                      "motions: the mechanism is in a singular position or at the end of its reach; check lengths and motions, "
+                      "or use stepper 'euler'",
                       t, m->row_names[row]);
         return;
     }
