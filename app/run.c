@@ -88,7 +88,9 @@ static void set_stop(Run* r)
 {
     double interval = r->file->run.output_interval, duration = r->file->run.duration;
     if (r->is_variable) {
-        double stop = interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration;
+        double stop = interval > 0.0 ? (double)(r->nrow_due + 1) * interval : duration;
+        // a row that misses the end of the run by rounding is the end
+        stop = stop < duration * (1.0 - 1e-12) ? stop : duration;
         itm_data_set_stop_time(itm_cosim_get_data(r->cosim, 0), stop);
     }
 }

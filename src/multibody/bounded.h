@@ -59,6 +59,13 @@ typedef struct ItmBoundBlock {
 } ItmBoundBlock;
 
 // The table of a step, and what the solve made of it.
+// Velocity with which a step h closes a gap, gap / h. A step that is cut shorter than `shortest` closes the share (h / shortest)^2 of it
+// only: all of it would be a huge velocity for the steps that follow.
+static inline double itm_gap_feed(double gap, double h, double shortest)
+{
+    return h >= shortest ? gap / h : gap * h / (shortest * shortest);
+}
+
 typedef struct ItmBounded {
     int nrow, nblock, ncoupling, npath, ncov, nY;            // in use
     int row_capacity, block_capacity, coupling_capacity;
@@ -70,6 +77,7 @@ typedef struct ItmBounded {
     bool has_Y;            // Y belongs to the rows
     bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
                            // penetration is undone by displacements
+    double feed_time;      // itm_gap_feed of gaps < 0                                                         s
 
     ItmBoundRow*    rows;      //                                       (row_capacity)
     ItmBoundBlock*  blocks;    //                                       (block_capacity)

@@ -10,6 +10,7 @@
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
+#include "multibody/stiffness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     }
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
+    d->stiffness_scratch = ITM_TAKE(arena, double, 4 * itm_stiffness_count(m));
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
     d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
     if (itm_model_has_bounds(m)) {
@@ -313,8 +315,9 @@ ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int 
     if (s->outside != ITM_NONE) {
         const double* outside = d->outside + ITM_OUTSIDE_REALS * s->outside;
         value.x += outside[ITM_OUTSIDE_OFFSET] + outside[ITM_OUTSIDE_SLOPE] * (t - outside[ITM_OUTSIDE_TIME]);
-        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : outside[ITM_OUTSIDE_CHANGE];
-        value.x_ddot = s->def.is_smooth ? outside[ITM_OUTSIDE_CHANGE] : 0.0;
+        double change = d->has_jumps ? 0.0 : outside[ITM_OUTSIDE_CHANGE];
+        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : change;
+        value.x_ddot = s->def.is_smooth ? change : 0.0;
     }
     return value;
 }

@@ -128,6 +128,7 @@ struct ItmData {
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
     double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
+    double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
     double*  row_guess;     // part of row_drift that this step reckons with         (nrow)   m, rad
     double*  row_before;    // A v at the start of the step                          (nrow)   m/s
     double*  row_x;         // right sides and solutions                             (nrow)
@@ -142,6 +143,7 @@ struct ItmData {
     double*  x4;            //                                                       (nv)
     double*  q1;            // coordinates                                           (nq)
     double*  row_scratch;   //                                                       (4 nrow)
+    double*  stiffness_scratch; //                                                (4 itm_stiffness_count)
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
 
@@ -152,6 +154,7 @@ struct ItmData {
     struct ItmVariable* variable; // work space of the stepper of that name, or NULL
     struct ItmControlled* controlled; // of the adaptive one, or NULL
     double   h;              // length of the step that is being made                          s
+    bool     has_jumps;      // external signals jump where they are set, CHANGE is 0: for a stepper that takes jumps as impacts
     double   stop_time;      // variable steps end there                                       s
 };
 // clang-format on

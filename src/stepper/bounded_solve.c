@@ -52,7 +52,7 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
     } else if (b->feeds_gaps_back && is_rigid(row)) {
-        row->offset += row->gap / h;
+        row->offset += itm_gap_feed(row->gap, h, row->gap < 0.0 ? b->feed_time : 0.0);
     } else {
         row->offset += gamma * gap / h;
     }

@@ -54,6 +54,12 @@ ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_reference_destroy(ItmData* d);
 ItmStatus itm_reference_step(const ItmModel* m, ItmData* d);
 
+// Whether an external signal drives a row, so that its rate jumps wherever it is set.
+bool itm_jumps_are_external(const ItmModel* m);
+// Where signals that drive velocities have jumped at t, the velocities follow by an impact:
+//   v+ = v + M^-1 A' P,   H P = -(A v - signal'),   work of the motions P . (A v + A v+) / 2
+void itm_jumps_follow(const ItmModel* m, ItmData* d, double t);
+
 // Close the gaps of rigid rows at the end of a step, time t, by Newton's method with the factors at hand (H and M of the
 // start of the step), or with new ones where those do not serve: q <- q (+) -M^-1 A' H^-1 Phi. The corrections count as part of
 // the step's motion, d->v and d->lambda take them over (divided by the step): with Jacobians of the start this is SHAKE, whose
