@@ -35,23 +35,33 @@ child='' root=''
 cleanup() {
     trap '' HUP INT TERM
     [ -z "$child" ] || { kill -KILL "$child" 2>/dev/null && wait "$child" 2>/dev/null; } || true
-    [ -z "$root" ] || rm -rf --one-file-system "$root"
+    [ -z "$root" ] || rm -rf --one-file-system "$root" "$root.log"
 }
 
-# inside COMMAND...: run it in the system as process 1 of its namespace, and wait, so that a signal is dealt with at once
-inside() {
-    # shellcheck disable=SC2016  # expanded inside
-    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -eu -c '
-        root=$1 beside=$2; shift 2
-        mount -t proc proc "$root/proc"
-        mount --rbind /dev "$root/dev"
-        [ -z "$beside" ] || { mkdir -p "$root/src/shared"; mount --bind "$beside" "$root/src/shared"; mount -o remount,bind,ro "$root/src/shared"; }
-        exec chroot "$root" "$@"' inside "$root" "$beside" "$@" </dev/null &
+# apart COMMAND...: run it in namespaces of its own, and wait for it in a way that lets signals through
+apart() {
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@" </dev/null &
     child=$!
     status=0
     wait "$child" || status=$?
-    child=
+    child=''
     return $status
+}
+
+# inside COMMAND...: run it in the system
+inside() {
+    # shellcheck disable=SC2016  # expanded there
+    apart sh -eu -c '
+        root=$1 beside=$2
+        shift 2
+        mount -t proc proc "$root/proc"
+        mount --rbind /dev "$root/dev"
+        if [ -n "$beside" ]; then
+            mkdir -p "$root/src/shared"
+            mount --bind "$beside" "$root/src/shared"
+            mount -o remount,bind,ro "$root/src/shared"
+        fi
+        exec chroot "$root" "$@"' inside "$root" "$beside" "$@"
 }
 
 need_mmdebstrap() {
@@ -73,11 +83,11 @@ mirrors() {
 
 make_system() {
     [ "$(id -u)" -eq 0 ] || cannot "only root can"
-    unshare --mount --pid --fork --kill-child true 2>/dev/null || cannot "this machine allows no mounts"
+    apart true 2>/dev/null || cannot "this machine allows no mounts"
     need_mmdebstrap
     root=$(mktemp -d "${TMPDIR:-/tmp}/bare.XXXXXX")
     chmod 755 "$root"
-    timeout 900 mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "3"' \
+    apart timeout 900 mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "3"' \
         bookworm "$root" "$(mirrors)" >"$root.log" 2>&1 || { tail -n 5 "$root.log" >&2; rm -f "$root.log"; cannot "mmdebstrap failed"; }
     rm -f "$root.log"
     cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
@@ -103,6 +113,7 @@ environment() {
 }
 
 do_inside() {
+    echo "./do $1 in a bare Debian 12"
     # shellcheck disable=SC2086  # one word per line
     inside env -i $environment sh -c "cd /src/interim && ./do $1"
 }
