@@ -9,7 +9,7 @@ stamp=node_modules/.package-lock.json
 [ -e $stamp ] && [ ! package-lock.json -nt $stamp ] && exit 0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error --fetch-timeout=20000 --fetch-retries=1 \
+if npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error --fetch-timeout=10000 --fetch-retries=1 \
     --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=2000 >"$log" 2>&1; then
     touch $stamp
 else
