@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_do.sh SOURCE: ./do on a tree that was moved, and without npm's registry.
+# test_do.sh SOURCE: ./do on a tree that was moved, without npm's registry, and without root.
 . "$1/tests/shell.sh"
 source=$1
 
@@ -54,8 +54,19 @@ without_a_registry_npm_gives_up_within_seconds() {
     err_has "npm cannot fetch the packages of the viewer (ECONNREFUSED): reports have plots as pictures and no 3-D view"
 }
 
+a_bare_system_that_cannot_be_made_is_status_75_and_said() {
+    mkdir tools
+    printf '#!/bin/sh\necho 1000\n' >tools/id
+    chmod +x tools/id
+    expect 75 env PATH="$PWD/tools:$PATH" "$source/scripts/bare.sh" test
+    err_has "cannot make a bare Debian 12: only root can"
+    expect 1 "$source/scripts/bare.sh" nonsense
+    err_has "scripts/bare.sh [run | test | both] [--offline-npm]"
+}
+
 run_case a_moved_tree_is_said_and_configured_afresh
 run_case without_the_viewer_the_build_is_told
+run_case a_bare_system_that_cannot_be_made_is_status_75_and_said
 if command -v npm >/dev/null; then
     run_case without_a_registry_npm_gives_up_within_seconds
 else
