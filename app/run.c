@@ -113,6 +113,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
     r->results_path = app_report_choose_results(arguments);
+    app_signals_catch();  // from here on there is a file that an interrupted run must finish
     status = status == ITM_OK ? open_results(r, r->results_path) : status;
     if (status != ITM_OK) {
         r->error.status = status;
@@ -298,7 +299,6 @@ static int run(const AppArguments* arguments)
         tear_down(&r);
         return APP_BAD_INPUT;
     }
-    app_signals_catch();
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);

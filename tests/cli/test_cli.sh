@@ -618,7 +618,7 @@ run_case off_a_terminal_a_run_is_quiet
 if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
     run_case on_a_terminal_a_bar_shows_the_time
 else
-    skip_case on_a_terminal_a_bar_shows_the_time
+    skip_case on_a_terminal_a_bar_shows_the_time "script cannot open a terminal"
 fi
 run_case check_says_what_a_model_is
 run_case check_names_redundant_rows

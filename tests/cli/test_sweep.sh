@@ -309,6 +309,6 @@ run_case an_interrupted_sweep_keeps_what_is_done
 if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
     run_case on_a_terminal_a_bar_counts_the_runs
 else
-    skip_case on_a_terminal_a_bar_counts_the_runs
+    skip_case on_a_terminal_a_bar_counts_the_runs "script cannot open a terminal"
 fi
 finish
