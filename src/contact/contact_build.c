@@ -285,7 +285,7 @@ ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error
     ItmStatus status = itm_multibody_build(&m, b, error);
     status = status == ITM_OK ? build_contact(m, b, error) : status;
     status = status == ITM_OK ? build_visuals(m, b, error) : status;
-    status = status == ITM_OK ? itm_outputs_build(m) : status;
+    status = status == ITM_OK ? itm_outputs_build(m, error) : status;
     if (status == ITM_ERR_MEMORY) {
         itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", b->bodies.count);
     }

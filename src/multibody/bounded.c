@@ -4,6 +4,7 @@
 #include "multibody/mass.h"
 #include "multibody/measure.h"
 
+#include <limits.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- memory
@@ -11,20 +12,33 @@
 #define ROWS_PER_CONTACT 6       // normal, two tangents, torsion, two rolling
 #define LARGEST_DENSE_ISLAND 600 // rows; a dense matrix of that size has 3 MB
 
+// Numbers of rows and places are ints. What does not fit is reported when a step needs it.
+static int fit_int(double count)
+{
+    return count < INT_MAX / 2 ? (int)count : INT_MAX / 2;
+}
+
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
-    b->row_capacity = njoint + m->nloose_row + ROWS_PER_CONTACT * ncontact;
+    b->row_capacity = fit_int(njoint + m->nloose_row + (double)ROWS_PER_CONTACT * ncontact);
     b->block_capacity = njoint + m->nloose_point + ncontact;
-    b->coupling_capacity = m->nloose_point + 4 * ncontact;
-    b->path_capacity = 2 * m->depth * b->block_capacity;
-    b->cov_capacity = 2 * b->row_capacity;
-    b->Y_capacity = 2 * m->depth_velocities * b->row_capacity;
+    b->coupling_capacity = fit_int(m->nloose_point + 4.0 * ncontact);
+    b->path_capacity = fit_int(2.0 * m->depth * b->block_capacity);
+    b->cov_capacity = fit_int(2.0 * b->row_capacity);
+    b->Y_capacity = fit_int(2.0 * m->depth_velocities * b->row_capacity);
     b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
     b->hash_size = 1;
-    while (b->hash_size < 2 * b->row_capacity) {
-        b->hash_size *= 2;
+}
+
+// A power of two, so that at least half of the places stay empty.
+static size_t fit_hash(int count)
+{
+    size_t size = 1;
+    while (size < 2 * (size_t)count) {
+        size *= 2;
     }
+    return size;
 }
 
 static void lay_out_table(ItmBounded* b, ItmArena* arena)
@@ -43,7 +57,7 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
         b->memory[i].x = ITM_TAKE(arena, double, b->row_capacity);
         b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
     }
-    b->hash = ITM_TAKE(arena, int, b->hash_size);
+    b->hash = ITM_TAKE(arena, int, fit_hash(b->row_capacity));
     b->x_push = ITM_TAKE(arena, double, b->row_capacity);
     b->settle_lo = ITM_TAKE(arena, double, b->row_capacity);
     b->settle_up = ITM_TAKE(arena, double, b->row_capacity);
@@ -116,6 +130,8 @@ static uint64_t slot_of(const ItmBounded* b, uint64_t key)
 
 void itm_bounded_index_memory(ItmBounded* b)
 {
+    // as large as the rows that there are need it: most models have room for many more
+    b->hash_size = (int)fit_hash(b->memory[b->current].count);
     for (int i = 0; i < b->hash_size; i++) {
         b->hash[i] = ITM_NONE;
     }
@@ -215,7 +231,9 @@ static void trace_paths(const ItmModel* m, ItmBounded* b, ItmRowBlock* block, in
 
 static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
 {
-    if (b->nblock == b->block_capacity || b->nrow + nrow > b->row_capacity) {
+    bool has_path = b->npath <= b->path_capacity - 2 * m->depth;
+    bool has_Y = b->nY + 2.0 * m->depth_velocities * nrow <= b->Y_capacity;
+    if (b->nblock == b->block_capacity || b->nrow + nrow > b->row_capacity || !has_path || !has_Y) {
         b->is_overfull = true;
         return NULL;
     }

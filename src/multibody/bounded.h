@@ -91,7 +91,7 @@ typedef struct ItmBounded {
     } memory[2];
     int             current;
     int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
-    int             hash_size; // a power of two
+    int             hash_size; // a power of two, in use
 
     double*         settle_lo, *settle_up; // bounds that settling sets aside (row_capacity)
     double*         x_settled; // impulses of settling                  (row_capacity)  N s

@@ -561,11 +561,11 @@ static ItmStatus name_outputs(ItmModel* m, ItmData* d)
     return !naming.is_full && build_hash(m) ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_outputs_build(ItmModel* m)
+ItmStatus itm_outputs_build(ItmModel* m, ItmError* error)
 {
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
-    ItmStatus status = itm_data_init(&d, m, &options, NULL);
+    ItmStatus status = itm_data_init(&d, m, &options, error);
     if (status == ITM_OK) {
         status = name_outputs(m, d);
         itm_data_free(d);
