@@ -41,7 +41,7 @@ static size_t fit_hash(int count)
     return size;
 }
 
-static void lay_out_table(ItmBounded* b, ItmArena* arena)
+static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
 {
     b->rows = ITM_TAKE(arena, ItmBoundRow, b->row_capacity);
     b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->block_capacity);
@@ -52,6 +52,7 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
     b->x = ITM_TAKE(arena, double, b->row_capacity);
     b->v_after = ITM_TAKE(arena, double, b->row_capacity);
     b->state = ITM_TAKE(arena, signed char, b->row_capacity);
+    b->body_force = ITM_TAKE(arena, ItmBoundForce, nbody);
     for (int i = 0; i < 2; i++) {
         b->memory[i].key = ITM_TAKE(arena, uint64_t, b->row_capacity);
         b->memory[i].x = ITM_TAKE(arena, double, b->row_capacity);
@@ -106,7 +107,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
 {
     set_capacities(m, b, ncontact);
-    lay_out_table(b, arena);
+    lay_out_table(b, arena, m->nbody);
     lay_out_islands(m, b, arena);
     for (int i = 0; arena->block != NULL && i < m->nbody; i++) {
         b->body_head[i] = ITM_NONE;
@@ -494,26 +495,44 @@ bool itm_bounded_is_sliding(const ItmBounded* b, int normal)
     return !has_tangent || speed2 > SLIDING_SPEED * SLIDING_SPEED;
 }
 
-ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body)
+double itm_bounded_compute_w(const ItmBounded* b, int row)
 {
-    ItmBoundForce out = {0};
+    return b->v_after[row] + b->rows[row].offset + b->rows[row].omega * b->x[row];
+}
+
+bool itm_bounded_is_closed(const ItmBounded* b, int row)
+{
+    return b->x[row] > 0.0 || itm_bounded_compute_w(b, row) <= ITM_BOUNDED_AT_REST;
+}
+
+// One closed contact, for the body that is the block's first or second.
+static void add_force(ItmBounded* b, const ItmBoundBlock* block, int slot, int owner)
+{
+    ItmBoundForce* force = &b->body_force[owner];
+    force->count++;
+    force->sliding += itm_bounded_is_sliding(b, block->first);
+    for (int i = 0; i < block->nrow; i++) {
+        ItmSpatial cov = b->cov[block->path.cov_adr + i * block->path.nbody + slot];
+        force->impulse = itm_vec_axpy(b->x[block->first + i], cov.lin, force->impulse);
+    }
+}
+
+void itm_bounded_sum_contacts(const ItmModel* m, ItmBounded* b)
+{
+    memset(b->body_force, 0, sizeof *b->body_force * (size_t)m->nbody);
     for (int k = 0; k < b->nblock; k++) {
         const ItmBoundBlock* block = &b->blocks[k];
-        const int* touched = block->path.body;
-        int slot = block->path.nbody > 0 && m->bodies[touched[0]].owner == body   ? 0
-                   : block->path.nbody > 1 && m->bodies[touched[1]].owner == body ? 1
-                                                                                  : ITM_NONE;
-        if (slot == ITM_NONE || b->rows[block->first].kind != ITM_BOUND_NORMAL || b->x[block->first] <= 0.0) {
-            continue;
-        }
-        out.count++;
-        out.sliding += itm_bounded_is_sliding(b, block->first);
-        for (int i = 0; i < block->nrow; i++) {
-            ItmSpatial cov = b->cov[block->path.cov_adr + i * block->path.nbody + slot];
-            out.impulse = itm_vec_axpy(b->x[block->first + i], cov.lin, out.impulse);
+        bool is_contact = block->nrow > 0 && b->rows[block->first].kind == ITM_BOUND_NORMAL && b->x[block->first] > 0.0;
+        int last = ITM_NONE;
+        for (int slot = 0; is_contact && slot < block->path.nbody; slot++) {
+            int owner = m->bodies[block->path.body[slot]].owner;
+            // two nodes of one body: forces within it
+            if (owner != last) {
+                add_force(b, block, slot, owner);
+            }
+            last = owner;
         }
     }
-    return out;
 }
 
 double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner)

@@ -18,17 +18,20 @@ int itm_bounded_number_rows(ItmBounded* b, int head)
     return n;
 }
 
+#define LONG 8  // velocities: from here on a call of the kernel is worth it
+
 // H(block k, block other) += Y_k Y_other' over nv velocities that both have in a row
 static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, int nv, int n)
 {
     const ItmBoundBlock *f = &b->blocks[k], *s = &b->blocks[other];
+    const ItmDense* dense = itm_dense_choose();
     for (int i = 0; i < f->nrow; i++) {
         const double* y_f = b->Y + f->path.y_adr + i * f->path.ny + y_k;
         double* H = b->H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
         for (int j = 0; j < s->nrow; j++) {
             const double* y_s = b->Y + s->path.y_adr + j * s->path.ny + y_other;
-            double sum = 0.0;
-            for (int l = 0; l < nv; l++) {
+            double sum = nv >= LONG ? dense->dot(y_f, y_s, nv) : 0.0;
+            for (int l = 0; nv < LONG && l < nv; l++) {
                 sum += y_f[l] * y_s[l];
             }
             H[j] += sum;
