@@ -20,6 +20,8 @@
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 #define MOST_DRIFT 0.1  // of the contact margin: a larger gap is one
+#define RESTING_BAND 5e-7  // m: smaller gaps and penetrations of contacts at rest stay, half of the penetration that is promised
+#define RESTING_WAY 1e-7   // m, rad: a body that moves less in a step is at rest
 #define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
@@ -306,9 +308,27 @@ static bool is_pushed(const ItmBoundRow* row)
     return itm_bound_row_is_unilateral(row) && is_rigid(row);
 }
 
-static bool is_off(const ItmBoundRow* row)
+// Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
+static bool is_between_bodies_at_rest(const ItmData* d, const ItmBoundRow* row)
 {
-    return is_pushed(row) && (row->gap < -ITM_BOUNDED_SLOP || (row->is_held && row->gap > ITM_BOUNDED_SLOP));
+    const ItmRowBlock* path = &d->bounded->blocks[row->block].path;
+    double most = RESTING_WAY / d->h;
+    for (int i = 0; i < path->nbody; i++) {
+        ItmSpatial v = d->twist[path->body[i]];
+        if (!(itm_vec_dot(v.lin, v.lin) + itm_vec_dot(v.ang, v.ang) <= most * most)) {
+            return false;
+        }
+    }
+    return row->kind == ITM_BOUND_NORMAL;
+}
+
+// Whether a row asks for position correction. Contacts between bodies at rest are left alone while they are off by less than half
+// a micrometre: every correction turns bodies a little, which changes all contact forces of a wall by more than the tolerance, and
+// the next solve starts over. Once a row asks, all rows of its island are corrected to 0.
+static bool is_off(const ItmData* d, const ItmBoundRow* row)
+{
+    double off = row->is_held ? fabs(row->gap) : -row->gap;
+    return is_pushed(row) && off > ITM_BOUNDED_SLOP && (off > RESTING_BAND || !is_between_bodies_at_rest(d, row));
 }
 
 // Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
@@ -321,7 +341,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
         if (is_pushed(row)) {
-            is_any = is_any || is_off(row);
+            is_any = is_any || is_off(d, row);
             b->global[count++] = b->global[i];
         }
     }
@@ -390,7 +410,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            is_any = is_any || is_off(&b->rows[i]);
+            is_any = is_any || is_off(d, &b->rows[i]);
         }
     }
     double tolerance = m->contact_options.tolerance;
