@@ -21,6 +21,13 @@ void itm_ride_set_step(ItmRim* rim, double h)
     r->is_factored = r->is_steady = false;
 }
 
+// Gap that a micro step may use up; that of rounding is none.
+static double get_open(const ItmRide* r, int i)
+{
+    bool is_open = r->rows[i].is_rigid && r->gap[i] > 0.0;
+    return is_open ? itm_bounded_get_open(r->gap[i], r->rows[i].open) : r->gap[i];
+}
+
 // As the mechanism's own step has it (bounded_solve.c), but the rates carry their bias themselves.
 double itm_ride_compute_offset(const ItmRide* r, int i, double h)
 {
@@ -29,7 +36,7 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
     if (row->has_target) {
         offset += gap / h;
     } else if (row->is_unilateral) {
-        gap = row->is_rigid && gap > 0.0 ? itm_bounded_get_open(gap, row->open) : gap;
+        gap = get_open(r, i);
         offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
     }
     return offset;
@@ -59,7 +66,7 @@ static bool let_bounce(ItmRim* rim, double h)
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         double w_free = r->wc[i] + h * r->a[i];
-        r->is_bouncing[i] = row->restitution > 0.0 && r->gap[i] + h * w_free <= 0.0 &&
+        r->is_bouncing[i] = row->restitution > 0.0 && get_open(r, i) + h * w_free <= 0.0 &&
                             r->wc[i] < -rim->model->contact_options.restitution_speed;
         if (r->is_bouncing[i]) {
             r->b[i] = w_free - row->reference + row->restitution * r->wc[i];

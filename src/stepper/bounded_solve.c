@@ -48,7 +48,8 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
     double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->open) : row->gap;
     double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
-    bool is_closing = row->gap + h * w_free <= 0.0;
+    // as the row without bounce sees it, or that would brake before the bounce
+    bool is_closing = gap + h * w_free <= 0.0;
     row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
                        row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
@@ -388,8 +389,10 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 // ---------------------------------------------------------------------------- one island, by sweeps
 
 #define SWEEP_FROM 90     // rows: from here on an island of single bodies is swept first
-#define LEAST_SWEEPS 220  // at most that many sweeps, or more while rows * sweeps stays below
-#define SWEEP_WORK 300000//   this
+#define TRIAL 3000        // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
+#define LEAST_TRIAL 4
+#define LEAST_SWEEPS 220  // otherwise at most that many, or more while rows * sweeps stays below
+#define SWEEP_WORK 300000 //   this
 #define MAX_PUSH_SWEEPS 50
 
 // State of a row as the dense solvers report it.
@@ -398,7 +401,18 @@ static signed char state_of(const ItmBoundRow* row, double x, double v)
     return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > RESTING_RATE ? ITM_ROW_LO : ITM_ROW_ACTIVE;
 }
 
-// Sweep an island. False: not suitable, or not done to the tolerance though a dense solver could do it.
+// A few sweeps show whether the impulses of the last step still fit. Where a direct solve is possible, they end there: columns of
+// boxes need thousands. Larger islands have nothing else.
+static int limit_sweeps(const ItmBounded* b, int n)
+{
+    if (n <= b->island_capacity) {
+        return n * n / TRIAL > LEAST_TRIAL ? n * n / TRIAL : LEAST_TRIAL;
+    }
+    return SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
+}
+
+// Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
+// to be limited, go to that too.
 static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
@@ -406,18 +420,21 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
         return false;
     }
-    bool is_any = false;
+    bool is_any = false, is_bouncing = false;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
+            is_bouncing = is_bouncing || b->rows[i].is_bouncing;
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
             is_any = is_any || is_off(d, &b->rows[i]);
         }
     }
+    if (is_bouncing && is_dense_possible) {
+        return false;
+    }
     double tolerance = m->contact_options.tolerance;
-    int max_sweeps = SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
-    ItmSweepResult result = itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, max_sweeps, false);
+    ItmSweepResult result =
+        itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, limit_sweeps(b, n), false);
     if (result.residual > tolerance && is_dense_possible) {
-        d->info.fallbacks++;
         return false;
     }
     if (!(result.residual <= tolerance)) {
