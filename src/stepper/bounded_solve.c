@@ -392,7 +392,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 #define TRIAL 3000        // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
 #define LEAST_TRIAL 4
 #define LEAST_SWEEPS 220  // otherwise at most that many, or more while rows * sweeps stays below
-#define SWEEP_WORK 300000 //   this
+#define SWEEP_WORK 500000 //   this
 #define MAX_PUSH_SWEEPS 50
 
 // State of a row as the dense solvers report it.
