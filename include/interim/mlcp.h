@@ -135,8 +135,9 @@ typedef struct ItmMlcpCapacity {
     int nlcp; // rows of the standard LCP that Lemke may build, see itm_mlcp_count_lcp_rows; 0: no Lemke
 } ItmMlcpCapacity;
 
-// Room for any boxed problem of n rows and ncontact box couplings or cones; nlcp is capped at 2048
-// rows (32 MB), above which the ladder goes without Lemke.
+// Room for any boxed problem of n rows and ncontact box couplings or cones (at most n: each has a tangent row of its own). nlcp is
+// capped at 2048 rows (32 MB), above which the ladder goes without Lemke. Matrices are not zeroed: the system provides their pages
+// when a solve first writes them, so that a workspace takes the memory of the problems it has solved.
 ITM_API ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact);
 
 // Rows of the standard LCP that a problem turns into.

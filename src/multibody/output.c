@@ -396,7 +396,7 @@ static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
         if (!m->bodies[body].has_shape) {
             continue;
         }
-        ItmBoundForce f = itm_bounded_compute_contact(m, d->bounded, body);
+        ItmBoundForce f = d->bounded->body_force[body];
         const char* name = m->bodies[body].name;
         double per_time = 1.0 / itm_data_get_step_size(d);
         emit_vec(sink, name, "contact_force", "N", "sum of contact forces on the body in the last step, world axes",
@@ -495,6 +495,9 @@ static void prepare(const ItmModel* m, ItmData* d)
 {
     double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / itm_data_get_step_size(d) : 0.0;
     itm_bounded_refine(m, d);
+    if (d->bounded != NULL) {
+        itm_bounded_sum_contacts(m, d->bounded);
+    }
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
     itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);
@@ -561,11 +564,11 @@ static ItmStatus name_outputs(ItmModel* m, ItmData* d)
     return !naming.is_full && build_hash(m) ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_outputs_build(ItmModel* m)
+ItmStatus itm_outputs_build(ItmModel* m, ItmError* error)
 {
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
-    ItmStatus status = itm_data_init(&d, m, &options, NULL);
+    ItmStatus status = itm_data_init(&d, m, &options, error);
     if (status == ITM_OK) {
         status = name_outputs(m, d);
         itm_data_free(d);

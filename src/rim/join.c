@@ -97,7 +97,6 @@ static void copy_ride(ItmRide* to, const ItmRide* from, int n)
     to->nc = from->nc;
     to->ncoupling = from->ncoupling;
     to->has_bounces = from->has_bounces;
-    to->energy_rate = from->energy_rate;
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         memcpy(reals[i].to, reals[i].from, sizeof(double) * nc);
     }
@@ -341,7 +340,6 @@ static void join_rides(ItmRimJoin* join)
     ItmRide* out = &join->rim.ride;
     out->nc = join->ride_adr[join->nrim];
     out->ncoupling = 0;
-    out->energy_rate = 0.0;
     out->has_bounces = false;
     out->workspace = join->workspace;
     for (int r = 0; r < join->nrim; r++) {
@@ -349,7 +347,6 @@ static void join_rides(ItmRimJoin* join)
         if (rim->ride.nc == 0) {
             continue;
         }
-        out->energy_rate += rim->ride.energy_rate;
         out->has_bounces = out->has_bounces || rim->ride.has_bounces;
         copy_couplings(out, &rim->ride, join->ride_adr[r]);
         for (int i = 0; i < rim->ride.nc; i++) {

@@ -226,31 +226,6 @@ static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const It
     }
 }
 
-// Half of |v_dot|^2 in the norm of M, over the single bodies of the chain: what bounces may give back of the free motion.
-static double compute_energy_rate(const ItmModel* m, const ItmRim* rim, ItmBounded* b)
-{
-    double sum = 0.0;
-    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            int index = b->blocks[k].path.path[i];
-            const ItmBody* body = &m->bodies[index];
-            if (!body->is_root_leaf || b->body_head[index] != ITM_NONE) {
-                continue;
-            }
-            b->body_head[index] = k;
-            for (int l = body->v_adr; l < body->v_adr + body->nv; l++) {
-                sum += 0.5 * rim->y_free[l] * rim->y_free[l];
-            }
-        }
-    }
-    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
-        }
-    }
-    return sum;
-}
-
 // Whether nothing can move row i of the assembled chain; b->H without compliance.
 static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
 {
@@ -348,7 +323,6 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
     copy_couplings(r, b);
     multiply_interfaces(m, b, rim);
-    r->energy_rate = compute_energy_rate(m, rim, b);
     return plan_push(d, rim);
 }
 

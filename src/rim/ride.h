@@ -79,9 +79,6 @@ void itm_ride_part(ItmRim* rim, double h);
 // Whether active and tight rows stay what they are in the micro step h with forces lambda and scale * x of the potential rows; those
 // that do not are noted as surprises. True where no rows were taken out.
 bool itm_ride_holds(ItmRim* rim, double h, const double* lambda, const double* x, double scale);
-// Half of the square of the acceleration that the active rows take from the free motion, in the norm of M: what of
-// ItmRide.energy_rate is not there for potential rows to give back. 0 where no rows were taken out.
-double itm_ride_compute_rest(const ItmRim* rim, const double* lambda);
 // The micro step that itm_ride_holds looked at is made.
 void itm_ride_carry(ItmRim* rim, double h);
 // All rows again, as they are now. Nothing is steady.

@@ -111,7 +111,6 @@ typedef struct ItmRide {
     double* gap_drift;       // rate at which penetration is undone, or a motor's target moves on (nc) m/s
     double* s_drift;         // what that does to the lengths                           (n)         m/s
     bool    has_bounces;     // some row has a restitution
-    double  energy_rate;     // half the square of v_dot of single bodies, in the norm of M         J/s^2
 
     // running
     double* wc;              // rates                                                   (nc)        m/s

@@ -22,7 +22,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
         if (!b->blocks[head].rides) {
-            status = itm_bounded_solve_island(m, d, head, v, rim->H);
+            status = itm_bounded_solve_island(m, d, head, rim->H);
         }
     }
     return status;

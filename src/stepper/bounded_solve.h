@@ -21,10 +21,13 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
 // of the model; what it took and what is left is noted in d->info and for itm_step_judge.
 ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
                                  const ItmMlcpProblem* problem, const int* table);
-// Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
-ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h);
+// Impulses of one island for a step h.
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, double h);
 // The same for an island that is assembled, without undoing penetrations.
-ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h);
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, double h);
+// How far to go from a solution without bounces to one with them, 0 .. 1, where impulses do the work `without` and `with`, half the
+// product of the changes of impulses and rates is `curvature` (not negative), and the work must not exceed `allowed` >= `without`.
+double itm_bounded_share_bounce(double without, double with, double curvature, double allowed);
 // Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.
 ItmStatus itm_bounded_solve_push(ItmData* d, int n);
 // v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
