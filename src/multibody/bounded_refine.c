@@ -11,6 +11,7 @@
 // of the way goes from x0 straight towards the result, as far as K allows, so that what is given is admissible.
 #include "multibody/bounded_refine.h"
 
+#include "math/dense.h"
 #include "mlcp/friction.h"
 #include "multibody/bounded_island.h"
 #include "multibody/kinematics.h"
