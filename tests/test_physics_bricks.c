@@ -3,7 +3,7 @@
 #include "contact_scene.h"
 
 #include "interim/file.h"
-#include "io/contact_log.h"
+#include "io/results/contact_log.h"
 #include "multibody/bounded.h"
 #include "scenes/numbers.h"
 #include "scenes/scenes.h"
