@@ -382,7 +382,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    return itm_euler_evaluate(m, d, t + shift, H);
+    return itm_euler_evaluate(m, d, t + shift, H, true);
 }
 
 // Interfaces and bounded rows, M and H factored.

@@ -6,6 +6,7 @@
 // Solved in the space of the rows: with r = A v' + g of the current v', the Woodbury identity turns one iteration into
 //   delta = -(H + 1/alpha)^-1 r,   v' += M^-1 A' delta,   lambda += delta        (lambda = -lambda*)
 // Compliant rows push explicitly with -K Phi - D w.
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include "multibody/dynamics.h"
@@ -72,6 +73,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
 {
     double* lambda = d->lambda;
     itm_rows_compute(m, d, t);
+    itm_inertial_set_bias(m, d, d->options.step);
     set_row_forces(m, d, lambda);
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
     itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
@@ -95,7 +97,9 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     double* v_dot = d->x1;
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
+    itm_inertial_begin(m, d, h, false);
     itm_dynamics_compute_right_side(m, d, t);
+    itm_inertial_set_wrench(m, d, h);
     itm_mass_factor(m, d);
     if (m->nrow > 0) {
         solve_rows(m, d, v_dot, t);
@@ -107,7 +111,9 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     for (int i = 0; i < m->nv; i++) {
         d->v[i] += h * v_dot[i];
     }
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
     itm_kinematics_integrate(m, d->q, d->q, d->v, h);
+    itm_inertial_finish(m, d, d->q1, NULL, h);
     itm_kinematics_compute_positions(m, d, d->q);
     d->info.gap = itm_rows_compute_gaps(m, d, d->q, t + h);
     itm_data_update_angles(m, d);
