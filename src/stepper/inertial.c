@@ -334,8 +334,10 @@ static void run_drift(const ItmModel* m, ItmData* d, double* y, double h)
 
 // ---------------------------------------------------------------------------- in a step
 
-static void find_fast(const ItmModel* m, ItmData* d, double h)
+static void find_fast(const ItmModel* m, ItmData* d, double step)
 {
+    // where steps vary, a component must not be fast in one and slow in the next
+    double h = itm_stepper_is_variable(d->options.stepper) ? fmax(step, d->options.step) : step;
     d->has_fast = false;
     for (int i = 0; i < m->nbody; i++) {
         ItmVec3 w = d->twist[i].ang;
@@ -416,9 +418,8 @@ void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a, double t)
+void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, double* a, double t)
 {
-    // accelerations of all less those of inertia alone
     Drift g = make_drift(m, d, NULL);
     double* y = d->inertial_y;
     memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
@@ -426,7 +427,7 @@ void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a, double 
     compute_rates(&g, g.f, y);
     itm_dynamics_compute(m, d, a, t, 0.0);
     for (int i = 0; i < m->nv; i++) {
-        a[i] -= g.f[m->nq + i];
+        a_kick[i] = a[i] - g.f[m->nq + i];
     }
 }
 

@@ -23,9 +23,9 @@ void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h);
 // (may be NULL). Impulses of their rows are added to d->lambda. Slow components stay as they are.
 void itm_inertial_finish(const ItmModel* m, ItmData* d, const double* q_start, const double* move, double h);
 
-// Accelerations a (nv) by everything but inertia, of all components in the present state: M a = f + A' lambda, A a = signal''. Leaves those
-// with inertia in the row stage, as itm_dynamics_compute does.
-void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a, double t);
+// Accelerations a (nv) of all components in the present state, and a_kick, the part that is not due to inertia: M a_kick = f + A' lambda,
+// A a_kick = signal''. Leaves the row stage as itm_dynamics_compute does, row forces in d->row_x.
+void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, double* a, double t);
 
 // Whether the component of a body, or of the bodies of a row, is fast in this step.
 bool itm_inertial_is_fast(const ItmModel* m, const ItmData* d, int body);
