@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define INERTIAL_TOLERANCE 1e-11  // of the last two extrapolated values, relative
+#define INERTIAL_TOLERANCE 1e-13  // of the last two extrapolated values, relative
 #define MAX_HALVINGS 6
 
 bool itm_inertial_is_fast(const ItmModel* m, const ItmData* d, int body)
