@@ -47,8 +47,13 @@ typedef enum ItmPositionState {
     ITM_POSITION_FACTORED, // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
-// A body that turns by more than this in a step makes its component fast (stepper/inertial.h): c is no longer taken explicitly.   rad
+// A body that turns by more than this in a step makes its component fast (stepper/inertial.h), rad: there the step's own treatment of
+// the inertia forces c has a relative error of 1e-4, turn^2 for steppers of order 1, turn^3 for ALI3-P.
 #define ITM_FAST_TURN 0.01
+#define ITM_FAST_TURN_SECOND 0.05
+// For a step with a reduced interface model, which must be the mechanism's step to rounding. Impulses of the interface go through the drift
+// unseen by the model, so only components that could not be stepped otherwise are fast.
+#define ITM_FAST_TURN_INTERFACE 0.1
 #define ITM_INERTIAL_COLUMNS 8  // of the extrapolation of inertial motion
 
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator

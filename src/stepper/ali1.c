@@ -97,7 +97,7 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     double* v_dot = d->x1;
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
-    itm_inertial_begin(m, d, h, false);
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
     itm_inertial_set_wrench(m, d, h);
     itm_mass_factor(m, d);

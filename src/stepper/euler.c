@@ -194,7 +194,7 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool is_predicted)
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface)
 {
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
@@ -202,7 +202,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
-    itm_inertial_begin(m, d, h, is_predicted);
+    itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN, has_interface || d->bounded != NULL);
     itm_dynamics_compute_right_side(m, d, t);
     itm_inertial_set_wrench(m, d, h);
     keep_gyroscopic_energy(m, d, h);
@@ -246,7 +246,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->h, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    ItmStatus status = itm_euler_evaluate(m, d, t, h, d->bounded != NULL);
+    ItmStatus status = itm_euler_evaluate(m, d, t, h, false);
     if (status != ITM_OK) {
         return status;
     }

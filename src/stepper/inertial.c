@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-#define INERTIAL_TOLERANCE 1e-13  // of the last two extrapolated values, relative
+#define INERTIAL_TOLERANCE 1e-12  // of the last two extrapolated values, relative
 #define MAX_HALVINGS 6
+#define USABLE 1e-6               // where they differ by more on the last level, velocities are held instead, and the step is unfinished
 
 bool itm_inertial_is_fast(const ItmModel* m, const ItmData* d, int body)
 {
@@ -144,33 +145,32 @@ static bool is_alone(const ItmModel* m, const ItmData* d, int i)
 }
 
 // Whether the last two extrapolated values of entries from..to agree, relative to size + |value|.
-static bool has_settled(const Drift* g, int from, int to, double size)
+static bool has_settled(const Drift* g, int from, int to, double size, double tolerance)
 {
     for (int i = from; i < to; i++) {
         double best = g->table[0][i];
-        if (!(fabs(best - g->table[1][i]) <= INERTIAL_TOLERANCE * (size + fabs(best)))) {
+        if (!(fabs(best - g->table[1][i]) <= tolerance * (size + fabs(best)))) {
             return false;
         }
     }
     return true;
 }
 
-// Turn (quaternion) and angular velocity of a free body after h. Returns false if it did not settle.
-static bool turn_alone(const Drift* g, double* y, double h, int npart)
+// Turn (quaternion) and angular velocity y of a free body after h, in npart parts. Returns false if a part did not settle to the tolerance.
+static bool turn_alone(const Drift* g, double* y, double h, int npart, double tolerance)
 {
-    bool is_good = true;
-    for (int part = 0; part < npart; part++) {
+    bool is_settled = true;
+    for (int part = 0; part < npart && is_settled; part++) {
         double rate = fabs(y[4]) + fabs(y[5]) + fabs(y[6]);
-        bool is_settled = false;
+        is_settled = false;
         compute_rates(g, g->f0, y);
         for (int k = 0; k < ITM_INERTIAL_COLUMNS && !is_settled; k++) {
             add_row(g, y, h / npart, k);
-            is_settled = k > 0 && has_settled(g, 0, 4, 1.0) && has_settled(g, 4, 7, rate);
+            is_settled = k > 0 && has_settled(g, 0, 4, 1.0, tolerance) && has_settled(g, 4, 7, rate, tolerance);
         }
         memcpy(y, g->table[0], sizeof(double) * 7);
-        is_good = is_good && is_settled;
     }
-    return is_good;
+    return is_settled;
 }
 
 // Drift of a body alone, q and v its coordinates and velocities.
@@ -178,11 +178,18 @@ static void drift_alone(const ItmModel* m, ItmData* d, const ItmBody* body, doub
 {
     Drift g = make_drift(m, d, body);
     double y[7];
-    bool is_settled = false;
-    for (int half = 0; half <= MAX_HALVINGS && !is_settled; half++) {
+    bool is_settled = false, is_usable = false;
+    for (int half = 0; half <= MAX_HALVINGS + 1 && !is_usable; half++) {
+        bool is_last = half > MAX_HALVINGS;
         const double start[7] = {1, 0, 0, 0, v[3], v[4], v[5]};
         memcpy(y, start, sizeof y);
-        is_settled = turn_alone(&g, y, h, 1 << half);
+        is_usable = turn_alone(&g, y, h, 1 << (is_last ? MAX_HALVINGS : half), is_last ? USABLE : INERTIAL_TOLERANCE);
+        is_settled = is_usable && !is_last;
+    }
+    if (!is_usable) {
+        ItmQuat turn = itm_quat_exp(itm_vec(h * v[3], h * v[4], h * v[5]));
+        const double held[7] = {turn.w, turn.x, turn.y, turn.z, v[3], v[4], v[5]};
+        memcpy(y, held, sizeof y);
     }
     d->info.unfinished += !is_settled;
     ItmQuat p = itm_quat_mul((ItmQuat){q[3], q[4], q[5], q[6]}, (ItmQuat){y[0], y[1], y[2], y[3]});
@@ -249,8 +256,8 @@ static void change_state(const ItmModel* m, ItmData* d, int from, int to)
     }
 }
 
-// Waiting components that have settled take over the best values of the table.
-static void accept(const Drift* g, double* y_next, double h)
+// Waiting components that have settled to a tolerance take over the best values of the table; their state is `to` then.
+static void accept(const Drift* g, double* y_next, double h, double tolerance, int to)
 {
     const ItmModel* m = g->m;
     ItmData* d = g->d;
@@ -260,18 +267,18 @@ static void accept(const Drift* g, double* y_next, double h)
         int c = m->component[i];
         if (d->inertial_state[c] == SETTLED) {
             int v_adr = m->nq + body->v_adr;
-            bool is_good = has_settled(g, body->q_adr, body->q_adr + body->nq, 1.0 + h * d->inertial_size[c]) &&
-                           has_settled(g, v_adr, v_adr + body->nv, d->inertial_size[c]);
+            bool is_good = has_settled(g, body->q_adr, body->q_adr + body->nq, 1.0 + h * d->inertial_size[c], tolerance) &&
+                           has_settled(g, v_adr, v_adr + body->nv, d->inertial_size[c], tolerance);
             d->inertial_state[c] = (signed char)(is_good ? SETTLED : WAITING);
         }
     }
     copy_components(m, d, y_next, g->table[0], SETTLED);
-    change_state(m, d, SETTLED, ACCEPTED);
+    change_state(m, d, SETTLED, to);
 }
 
-// One part h of the step from y into y_next, for all waiting components. Those that do not settle have FAILED on this level, and go on
-// with the best there is.
-static void drift_part(const Drift* g, double* y_next, const double* y, double h)
+// One part h of the step from y into y_next, for all waiting components. Those that do not settle have FAILED on this level; on the last
+// one they go on with what is USABLE, or with their velocities held.
+static void drift_part(const Drift* g, double* y_next, const double* y, double h, bool is_last)
 {
     const ItmModel* m = g->m;
     ItmData* d = g->d;
@@ -280,10 +287,16 @@ static void drift_part(const Drift* g, double* y_next, const double* y, double h
     for (int k = 0; k < ITM_INERTIAL_COLUMNS && count_state(m, d, WAITING) > 0; k++) {
         add_row(g, y, h, k);
         if (k > 0) {
-            accept(g, y_next, h);
+            accept(g, y_next, h, INERTIAL_TOLERANCE, ACCEPTED);
         }
     }
-    copy_components(m, d, y_next, g->table[0], WAITING);
+    if (is_last && count_state(m, d, WAITING) > 0) {
+        accept(g, y_next, h, USABLE, ACCEPTED);
+        memcpy(g->table[0], y, sizeof(double) * (size_t)g->n);
+        itm_kinematics_integrate(m, g->table[0], y, y + m->nq, h);
+        copy_components(m, d, y_next, g->table[0], WAITING);
+        change_state(m, d, WAITING, ACCEPTED);
+    }
     change_state(m, d, WAITING, FAILED);
     change_state(m, d, ACCEPTED, WAITING);
 }
@@ -293,22 +306,21 @@ static void drift_mechanisms(const ItmModel* m, ItmData* d, double* result, cons
 {
     Drift g = make_drift(m, d, NULL);
     double *y = d->inertial_y, *y_next = d->inertial_y + g.n;
+    int last = 0;
     for (int half = 0; half <= MAX_HALVINGS && count_state(m, d, WAITING) > 0; half++) {
         int npart = 1 << half;
+        last = half;
         memcpy(y, start, sizeof(double) * (size_t)g.n);
         memcpy(y_next, start, sizeof(double) * (size_t)g.n);
         for (int part = 0; part < npart && count_state(m, d, WAITING) > 0; part++) {
-            drift_part(&g, y_next, y, h / npart);
+            drift_part(&g, y_next, y, h / npart, half == MAX_HALVINGS);
             memcpy(y, y_next, sizeof(double) * (size_t)g.n);
         }
         copy_components(m, d, result, y, WAITING);
         change_state(m, d, WAITING, OTHER);
-        if (half == MAX_HALVINGS) {
-            d->info.unfinished += count_state(m, d, FAILED) > 0;
-            copy_components(m, d, result, y, FAILED);
-        }
         change_state(m, d, FAILED, WAITING);
     }
+    d->info.unfinished += last == MAX_HALVINGS;
 }
 
 // Drift of all fast components over h: y (coordinates, velocities, row impulses) changes there only.
@@ -334,14 +346,14 @@ static void run_drift(const ItmModel* m, ItmData* d, double* y, double h)
 
 // ---------------------------------------------------------------------------- in a step
 
-static void find_fast(const ItmModel* m, ItmData* d, double step)
+static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
 {
     // where steps vary, a component must not be fast in one and slow in the next
     double h = itm_stepper_is_variable(d->options.stepper) ? fmax(step, d->options.step) : step;
     d->has_fast = false;
     for (int i = 0; i < m->nbody; i++) {
         ItmVec3 w = d->twist[i].ang;
-        d->has_fast = d->has_fast || h * h * itm_vec_dot(w, w) > ITM_FAST_TURN * ITM_FAST_TURN;
+        d->has_fast = d->has_fast || h * h * itm_vec_dot(w, w) > most * most;
     }
     if (!d->has_fast) {
         return;
@@ -350,7 +362,7 @@ static void find_fast(const ItmModel* m, ItmData* d, double step)
     memset(d->component_size, 0, sizeof(int) * (size_t)m->nbody);
     for (int i = 0; i < m->nbody; i++) {
         ItmVec3 w = d->twist[i].ang;
-        d->is_fast[m->component[i]] |= h * h * itm_vec_dot(w, w) > ITM_FAST_TURN * ITM_FAST_TURN;
+        d->is_fast[m->component[i]] |= h * h * itm_vec_dot(w, w) > most * most;
         d->component_size[m->component[i]]++;
     }
     for (int k = 0; k < m->nblock; k++) {
@@ -364,9 +376,9 @@ static void find_fast(const ItmModel* m, ItmData* d, double step)
     }
 }
 
-bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, bool is_predicted)
+bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted)
 {
-    find_fast(m, d, h);
+    find_fast(m, d, h, most);
     if (!d->has_fast) {
         return false;
     }

@@ -1,9 +1,10 @@
 // Inertial motion of mechanisms that turn fast: the step is split into a kick by forces and impulses and a drift without forces.
 //
-// A component (bodies connected by joints) is fast in a step h where a body of it turns by more than ITM_FAST_TURN. For such a
+// A component (bodies connected by joints) is fast in a step h where a body of it turns by more than ITM_FAST_TURN
+// (ALI3-P: ITM_FAST_TURN_SECOND). For such a
 // component the velocity-dependent terms c of M v' + c = f + A' lambda, explicit elsewhere, would feed energy:
 //   kick    v_k = v + M^-1 (h f + A' P)        forces, rows, contacts, interfaces: the step as it is, without c and A' v
-//   drift   M v' + c = A' lambda,  A v' + A' v = 0   from (q, v_k) over h, to INERTIAL_TOLERANCE
+//   drift   M v' + c = A' lambda,  A v' + A' v = 0   from (q, v_k) over h, to a relative 1e-12
 // This is the splitting of the kinetic and the potential energy (symplectic Euler on any configuration space), of order 1 in the
 // forces; the drift keeps energy and momentum to its tolerance at any h omega. Slow components are stepped as without it, bit for bit.
 #ifndef ITM_STEPPER_INERTIAL_H
@@ -11,10 +12,10 @@
 
 #include "multibody/data.h"
 
-// Find the fast components for a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
+// Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
 // the present state, d->inertial_dv, for bounded rows and interfaces, which want to know where velocities go. Overwrites the
 // factors of M and H then, and the position and velocity stages are made again. Returns whether there are any.
-bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, bool is_predicted);
+bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted);
 // Replace the inertia forces in d->wrench of fast components by those of the predicted drift, or by none.
 void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h);
 // The same for the bias of their rows: h row_bias is what the kick must not see of A v. After itm_rows_compute_motion.

@@ -100,7 +100,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
-    itm_inertial_begin(m, d, h, false);
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
     itm_inertial_set_wrench(m, d, h);
     if (m->nrow > 0) {
