@@ -122,7 +122,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->component_size = ITM_TAKE(arena, int, nb);
     d->inertial_dv = ITM_TAKE(arena, double, nv);
     d->inertial_state = ITM_TAKE(arena, signed char, nb);
-    d->inertial_size = ITM_TAKE(arena, double, nb);
+    d->inertial_size = ITM_TAKE(arena, double, 2 * nb);
     d->inertial_q = ITM_TAKE(arena, double, m->nq);
     d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
     d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);

@@ -160,7 +160,7 @@ struct ItmData {
     int*     component_size; // bodies and row blocks of a component                 (nbody)
     double*  inertial_dv;   // what inertia alone does to v in this step, where predicted (nv)
     signed char* inertial_state; // of a component in the extrapolation              (nbody)
-    double*  inertial_size; // largest velocity of a component                       (nbody)
+    double*  inertial_size; // largest rate of translations, of rotations in a component (2 nbody)
     double*  inertial_q;    // coordinates with unit quaternions                     (nq)
     double*  inertial_y;    // states: q, v, row impulses                            (4 (nq + nv + nrow))
     double*  inertial_work; // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))

@@ -207,16 +207,27 @@ static void drift_alone(const ItmModel* m, ItmData* d, const ItmBody* body, doub
 // Components in the extrapolation: waiting for a result, settled just now, accepted in this part of the step, not settled on this level.
 enum { OTHER, WAITING, SETTLED, ACCEPTED, FAILED };
 
-// Largest velocity of each waiting component, into d->inertial_size.
+// Largest rates of translations and of rotations of each component, into d->inertial_size: errors of one must not hide behind the other.
 static void measure_sizes(const ItmModel* m, ItmData* d, const double* v)
 {
-    memset(d->inertial_size, 0, sizeof(double) * (size_t)m->nbody);
+    memset(d->inertial_size, 0, sizeof(double) * 2 * (size_t)m->nbody);
     for (int i = 0; i < m->nbody; i++) {
-        double* size = &d->inertial_size[m->component[i]];
-        for (int k = m->bodies[i].v_adr; k < m->bodies[i].v_adr + m->bodies[i].nv; k++) {
-            *size = fmax(*size, fabs(v[k]));
+        const ItmBody* body = &m->bodies[i];
+        for (int k = 0; k < body->nv; k++) {
+            double* size = &d->inertial_size[2 * m->component[i] + (k >= body->ntrans)];
+            *size = fmax(*size, fabs(v[body->v_adr + k]));
         }
     }
+}
+
+// Whether coordinates and velocities of a body have settled.
+static bool has_body_settled(const Drift* g, int i, double h, double tolerance)
+{
+    const ItmBody* body = &g->m->bodies[i];
+    const double* size = g->d->inertial_size + 2 * g->m->component[i];
+    int q = body->q_adr, v = g->m->nq + body->v_adr, n = body->ntrans;
+    return has_settled(g, q, q + n, 1.0 + h * size[0], tolerance) && has_settled(g, q + n, q + body->nq, 1.0 + h * size[1], tolerance) &&
+           has_settled(g, v, v + n, size[0], tolerance) && has_settled(g, v + n, v + body->nv, size[1], tolerance);
 }
 
 // Copy the entries of components in a state from x to y: coordinates, velocities, row impulses.
@@ -263,13 +274,9 @@ static void accept(const Drift* g, double* y_next, double h, double tolerance, i
     ItmData* d = g->d;
     change_state(m, d, WAITING, SETTLED);
     for (int i = 0; i < m->nbody; i++) {
-        const ItmBody* body = &m->bodies[i];
         int c = m->component[i];
-        if (d->inertial_state[c] == SETTLED) {
-            int v_adr = m->nq + body->v_adr;
-            bool is_good = has_settled(g, body->q_adr, body->q_adr + body->nq, 1.0 + h * d->inertial_size[c], tolerance) &&
-                           has_settled(g, v_adr, v_adr + body->nv, d->inertial_size[c], tolerance);
-            d->inertial_state[c] = (signed char)(is_good ? SETTLED : WAITING);
+        if (d->inertial_state[c] == SETTLED && !has_body_settled(g, i, h, tolerance)) {
+            d->inertial_state[c] = WAITING;
         }
     }
     copy_components(m, d, y_next, g->table[0], SETTLED);
