@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define INERTIAL_TOLERANCE 1e-12  // of the last two extrapolated values, relative
+#define INERTIAL_TOLERANCE 1e-13  // of the last two extrapolated values, relative
 #define MAX_HALVINGS 6
 #define USABLE 1e-6               // where they differ by more on the last level, velocities are held instead, and the step is unfinished
 

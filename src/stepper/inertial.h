@@ -4,7 +4,7 @@
 // (ALI3-P: ITM_FAST_TURN_SECOND). For such a
 // component the velocity-dependent terms c of M v' + c = f + A' lambda, explicit elsewhere, would feed energy:
 //   kick    v_k = v + M^-1 (h f + A' P)        forces, rows, contacts, interfaces: the step as it is, without c and A' v
-//   drift   M v' + c = A' lambda,  A v' + A' v = 0   from (q, v_k) over h, to a relative 1e-12
+//   drift   M v' + c = A' lambda,  A v' + A' v = 0   from (q, v_k) over h, to a relative 1e-13
 // This is the splitting of the kinetic and the potential energy (symplectic Euler on any configuration space), of order 1 in the
 // forces; the drift keeps energy and momentum to its tolerance at any h omega. Slow components are stepped as without it, bit for bit.
 #ifndef ITM_STEPPER_INERTIAL_H
