@@ -119,6 +119,15 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->stiffness_scratch = ITM_TAKE(arena, double, 4 * itm_stiffness_count(m));
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
+    int ny = m->nq + nv + nrow;
+    d->is_fast = ITM_TAKE(arena, bool, nb);
+    d->component_size = ITM_TAKE(arena, int, nb);
+    d->inertial_dv = ITM_TAKE(arena, double, nv);
+    d->inertial_state = ITM_TAKE(arena, signed char, nb);
+    d->inertial_size = ITM_TAKE(arena, double, 2 * nb);
+    d->inertial_q = ITM_TAKE(arena, double, m->nq);
+    d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
+    d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
     d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
     if (itm_model_has_bounds(m)) {
         lay_out_bounded(m, d);

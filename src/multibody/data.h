@@ -47,6 +47,15 @@ typedef enum ItmPositionState {
     ITM_POSITION_FACTORED, // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
+// A body that turns by more than this in a step makes its component fast (stepper/inertial.h), rad: there the step's own treatment of
+// the inertia forces c has a relative error of 1e-4, turn^2 for steppers of order 1, turn^3 for ALI3-P.
+#define ITM_FAST_TURN 0.01
+#define ITM_FAST_TURN_SECOND 0.05
+// For a step with a reduced interface model, which must be the mechanism's step to rounding. Impulses of the interface go through the drift
+// unseen by the model, so only components that could not be stepped otherwise are fast.
+#define ITM_FAST_TURN_INTERFACE 0.1
+#define ITM_INERTIAL_COLUMNS 8  // of the extrapolation of inertial motion
+
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
 
 // clang-format off
@@ -146,6 +155,17 @@ struct ItmData {
     double*  stiffness_scratch; //                                                (4 itm_stiffness_count)
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
+
+    // inertial motion of components that turn fast: stepper/inertial.c
+    bool     has_fast;      // some component is fast in this step
+    bool*    is_fast;       // by component                                          (nbody)
+    int*     component_size; // bodies and row blocks of a component                 (nbody)
+    double*  inertial_dv;   // what inertia alone does to v in this step, where predicted (nv)
+    signed char* inertial_state; // of a component in the extrapolation              (nbody)
+    double*  inertial_size; // largest rate of translations, of rotations in a component (2 nbody)
+    double*  inertial_q;    // coordinates with unit quaternions                     (nq)
+    double*  inertial_y;    // states: q, v, row impulses                            (4 (nq + nv + nrow))
+    double*  inertial_work; // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
 
     struct ItmLoosePoint* loose_points; // gaps of loose joints, itm_clearance_measure   (nloose_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none

@@ -9,6 +9,7 @@
 #include "rim/effective.h"
 #include "rim/frame_rows.h"
 #include "rim/ride.h"
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include <string.h>
@@ -212,7 +213,8 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
     gather_rows(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
         double gap = d->row_gap[i] - shift * d->row_rate[i];
-        b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - (h - shift) * d->row_bias[i] -
+        double ahead = itm_inertial_is_fast_row(m, d, i) ? h : h - shift;  // drift over all of the step is taken out
+        b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - ahead * d->row_bias[i] -
                d->row_gamma[i] * gap / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
@@ -382,7 +384,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    return itm_euler_evaluate(m, d, t + shift, H);
+    return itm_euler_evaluate(m, d, t + shift, H, true);
 }
 
 // Interfaces and bounded rows, M and H factored.

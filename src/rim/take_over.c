@@ -9,6 +9,7 @@
 #include "multibody/latch.h"
 #include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include <string.h>
@@ -158,11 +159,15 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_bounded_commit(d->bounded);
     }
     book_forces(m, d, rim);
+    double* late = d->x2;  // displacement of fast components beside their drift with the velocities of the end
     for (int i = 0; i < m->nv; i++) {
+        double drift = d->has_fast ? d->inertial_dv[i] : 0.0;
+        late[i] = push[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
         push[i] += H * v_mean[i];
     }
     itm_kinematics_integrate(m, d->q, rim->q_start, push, 1.0);
     d->position_state = ITM_POSITION_STALE;
+    itm_inertial_finish(m, d, rim->q_start, late, H);
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, rim->t + H, H);
     } else if (m->nangle > 0) {

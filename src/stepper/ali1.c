@@ -13,6 +13,7 @@
 //
 // Modes of flexible bodies are implicit as in the default stepper, M^ = M + h/2 D + h^2/4 K or M + h D + h^2 K.
 // Compliant rows apply -K Phi - D w explicitly.
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include "multibody/dynamics.h"
@@ -99,6 +100,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
 {
     double* lambda = d->lambda;
     itm_rows_compute(m, d, t);
+    itm_inertial_set_bias(m, d, d->options.step);
     factor_rows(m, d);
     set_row_forces(m, d, lambda);
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
@@ -126,10 +128,12 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     double* v_dot = d->x1;
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
     if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
+    itm_inertial_set_wrench(m, d, h);
     itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, h));
     if (m->nrow > 0) {
         solve_rows(m, d, v_dot, t);
@@ -146,7 +150,9 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
         book_rows(m, d, v_next);
     }
     memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
     itm_kinematics_integrate(m, d->q, d->q, d->v, h);
+    itm_inertial_finish(m, d, d->q1, NULL, h);
     itm_kinematics_compute_positions(m, d, d->q);
     d->info.gap = itm_rows_compute_gaps(m, d, d->q, t + h);
     itm_data_update_angles(m, d);

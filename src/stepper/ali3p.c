@@ -10,7 +10,10 @@
 //   delta a = x - M^-1 A' (H + Omega)^-1 A x,   x = -M^-1 g
 // The factors hold M and the modes; springs and dampers follow by conjugate gradients over their forces (add_stiffness).
 // Compliant rows enter g with -K Phi - D w, and the tangent with Omega = 1 / (h^2 K / 4 + h D / 2).
+// Components that turn fast (stepper/inertial.h) are stepped before, by half a kick, a drift and half a kick, of order 2 too: Newton's
+// method then finds their end of the step given.
 // Afterwards v+ and a+ are projected onto the constraints in the metric W [cranes, eqs. 6-7].
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include "base/error.h"
@@ -221,6 +224,61 @@ static void project_accelerations(const ItmModel* m, ItmData* d, double t, doubl
     }
 }
 
+// ---------------------------------------------------------------------------- components that turn fast
+
+// First half of their kick and their drift: d->q of the end of the step, d->v up to the second half of the kick.
+static void begin_fast(const ItmModel* m, ItmData* d, double t, double h)
+{
+    double *a_kick = d->x1, *a = d->x2;
+    itm_data_refresh(m, d);
+    if (!itm_inertial_begin(m, d, h, ITM_FAST_TURN_SECOND, false)) {
+        return;
+    }
+    itm_inertial_compute_kick(m, d, a_kick, a, t);
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        for (int k = body->v_adr; itm_inertial_is_fast(m, d, i) && k < body->v_adr + body->nv; k++) {
+            d->v[k] += 0.5 * h * a_kick[k];
+        }
+    }
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
+    itm_inertial_finish(m, d, d->q1, NULL, h);
+}
+
+// Second half of their kick, at the end t of the step; their accelerations and row forces there.
+static void finish_fast(const ItmModel* m, ItmData* d, double t, double h)
+{
+    if (!d->has_fast) {
+        return;
+    }
+    double *a_kick = d->x1, *a = d->x2;
+    itm_inertial_compute_kick(m, d, a_kick, a, t);
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        for (int k = body->v_adr; itm_inertial_is_fast(m, d, i) && k < body->v_adr + body->nv; k++) {
+            d->v[k] += 0.5 * h * a_kick[k];
+            d->a[k] = a[k];
+        }
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] = itm_inertial_is_fast_row(m, d, i) ? d->row_x[i] : d->lambda[i];
+    }
+    set_omega(m, d, h);
+    evaluate(m, d, t);
+}
+
+// Nothing of x (nv) for them.
+static void leave_out_fast(const ItmModel* m, const ItmData* d, double* x)
+{
+    for (int i = 0; d->has_fast && i < m->nbody; i++) {
+        if (itm_inertial_is_fast(m, d, i)) {
+            memset(x + m->bodies[i].v_adr, 0, sizeof(double) * (size_t)m->bodies[i].nv);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- step
+
 // Add delta a to the end of the step: a += x, v += h/2 x, Delta += h^2/4 x. Returns the largest displacement.
 static double update(const ItmModel* m, ItmData* d, double* delta, const double* x, const double* q_start, double h)
 {
@@ -241,9 +299,15 @@ static double update(const ItmModel* m, ItmData* d, double* delta, const double*
 static void predict(const ItmModel* m, ItmData* d, double* delta, const double* q_start, double h)
 {
     bool has_springs = itm_stiffness_is_any(m);
+    double* change = d->x1;
     for (int i = 0; i < m->nv; i++) {
         delta[i] = h * d->v[i] + (has_springs ? 0.0 : 0.5 * h * h * d->a[i]);
-        d->v[i] += has_springs ? 0.0 : h * d->a[i];
+        change[i] = has_springs ? 0.0 : h * d->a[i];
+    }
+    leave_out_fast(m, d, delta);
+    leave_out_fast(m, d, change);
+    for (int i = 0; i < m->nv; i++) {
+        d->v[i] += change[i];
         d->a[i] = has_springs ? -d->a[i] : d->a[i];
     }
     itm_kinematics_integrate(m, d->q, q_start, delta, 1.0);
@@ -279,6 +343,7 @@ static ItmStatus iterate(const ItmModel* m, ItmData* d, double* delta, const dou
         evaluate(m, d, t);
         compute_imbalance(m, d, d->x1, t);
         correct(m, d, d->x1, h);
+        leave_out_fast(m, d, d->x1);
         moved = update(m, d, delta, d->x1, q_start, h);
         first = d->info.iterations == 0 ? moved : first;
         if (!(moved <= 1e6 * (1.0 + first))) {
@@ -318,6 +383,7 @@ static ItmStatus make_step(const ItmModel* m, ItmData* d, double t, double h)
         start(m, d, t);
         book(d, 0.0);
     }
+    begin_fast(m, d, t, h);
     memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
     set_omega(m, d, h);
     predict(m, d, delta, q_start, h);
@@ -325,6 +391,7 @@ static ItmStatus make_step(const ItmModel* m, ItmData* d, double t, double h)
     if (status != ITM_OK) {
         return status;
     }
+    finish_fast(m, d, t + h, h);
     if (m->nrow > 0) {
         project_velocities(m, d, h);
         project_accelerations(m, d, t + h, h);

@@ -54,26 +54,6 @@ static void unpack(const ItmModel* m, ItmData* d, const double* y)
     itm_kinematics_integrate(m, d->q, y, d->x1, 0.0);
 }
 
-// q' = N v: rates of plain coordinates are velocities, p' = p o omega' / 2
-static void compute_q_dot(const ItmModel* m, double* q_dot, const double* q, const double* v)
-{
-    for (int i = 0; i < m->nbody; i++) {
-        const ItmBody* body = &m->bodies[i];
-        double* out = q_dot + body->q_adr;
-        const double* v_i = v + body->v_adr;
-        int nplain = body->nrot == 3 ? body->ntrans : body->nq;
-        memcpy(out, v_i, sizeof(double) * (size_t)nplain);
-        if (body->nrot == 3) {
-            const double *p = q + body->q_adr + nplain, *w = v_i + nplain;
-            ItmQuat rate = itm_quat_mul((ItmQuat){p[0], p[1], p[2], p[3]}, (ItmQuat){0, w[0], w[1], w[2]});
-            out[nplain] = 0.5 * rate.w;
-            out[nplain + 1] = 0.5 * rate.x;
-            out[nplain + 2] = 0.5 * rate.y;
-            out[nplain + 3] = 0.5 * rate.z;
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------- callbacks
 
 static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
@@ -83,7 +63,7 @@ static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
     ItmData* d = r->d;
     double* out = N_VGetArrayPointer(y_dot);
     unpack(m, d, N_VGetArrayPointer(y));
-    compute_q_dot(m, out, N_VGetArrayPointer(y), d->v);
+    itm_kinematics_compute_rates(m, out, N_VGetArrayPointer(y), d->v);
     itm_dynamics_compute(m, d, out + m->nq, t, 0.0);
     memcpy(out + m->nq + m->nv, d->power, sizeof d->power);
     for (int i = 0; i < m->nv; i++) {

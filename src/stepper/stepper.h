@@ -32,7 +32,8 @@ void itm_step_pass_time(ItmData* d, double advance, double h);
 // What the implicit treatment of modes puts on their diagonal.
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h);
 // Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h);
+// has_interface: for a reduced interface model, which needs the inertial motion of fast components over the step (stepper/inertial.h).
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface);
 // The bounded rows of the present state for a step h from time t. After the velocity stage and the forces.
 ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h);
 // Work of row impulses d->lambda over the step, with the mean of the row velocities A v before (d->row_before) and after

@@ -10,6 +10,7 @@
 // Friction, restitution, motors and compliance take part in the step but not in the choice of h.
 // A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_gap_feed).
 #include "stepper/bounded_solve.h"
+#include "stepper/inertial.h"
 #include "stepper/step_search.h"
 #include "stepper/stepper.h"
 
@@ -107,7 +108,9 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
+    itm_inertial_set_wrench(m, d, h);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
     }
@@ -291,7 +294,9 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t)
         itm_rows_multiply(m, d, d->row_ref, d->v);
         itm_euler_book_row_work(m, d);
     }
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
     integrate(m, d, d->h);
+    itm_inertial_finish(m, d, d->q1, NULL, d->h);
     if (m->nrow + m->nangle > 0) {
         itm_kinematics_compute_positions(m, d, d->q);
         itm_data_update_angles(m, d);
