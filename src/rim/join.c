@@ -93,7 +93,7 @@ static void copy_ride(ItmRide* to, const ItmRide* from, int n)
     const struct {
         double *to, *from;
     } reals[] = {{to->ac, from->ac}, {to->gap_drift, from->gap_drift}, {to->wc, from->wc}, {to->gap, from->gap},
-                 {to->x, from->x}};
+                 {to->x, from->x}, {to->omega, from->omega}};
     to->nc = from->nc;
     to->ncoupling = from->ncoupling;
     to->has_bounces = from->has_bounces;
@@ -104,6 +104,7 @@ static void copy_ride(ItmRide* to, const ItmRide* from, int n)
     memcpy(to->rows, from->rows, sizeof(ItmRideRow) * nc);
     memcpy(to->couplings, from->couplings, sizeof(ItmMlcpContact) * (size_t)from->ncoupling);
     memcpy(to->state, from->state, nc);
+    memcpy(to->table, from->table, sizeof(int) * nc);
     memcpy(to->H, from->H, sizeof(double) * nc * nc);
     memcpy(to->Hci, from->Hci, sizeof(double) * nc * (size_t)n);
     if (nc > 0) {
@@ -127,6 +128,14 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     copy_ride(&to->ride, &from->ride, from->n);
     if (to->effective != NULL) {
         itm_effective_copy(to, from);
+    }
+}
+
+void itm_rim_copy_smooth(ItmRim* to, const ItmRim* from)
+{
+    itm_rim_copy(to, from);
+    if (to->ride.nc > 0) {
+        itm_ride_eliminate(to);
     }
 }
 
@@ -389,13 +398,13 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     fill_links(join);
     join_lines(join);
     join_rides(join);
-    itm_rim_begin(&join->rim, K, use_heun);
-    return ITM_OK;
+    return itm_rim_begin(&join->rim, K, use_heun);
 }
 
 // ---------------------------------------------------------------------------- handing back
 
-// P0 = -G+ (w_f + H a_f + F_L P0_L + F_c Q0), and P1 likewise with what undoes the gap
+// P0 = -G+ (w_f + H a_f + F_L P0_L + F_c Q0), and P1 likewise with the displacements that close the gaps, and with those that
+// correct contacts
 static void find_impulses(ItmRimJoin* join)
 {
     const ItmRim* rim = &join->rim;
@@ -407,7 +416,7 @@ static void find_impulses(ItmRimJoin* join)
             bool is_line = j < join->nline;
             double B = join->B[j * n + k];
             join->P0[k] -= B * (is_line ? rim->P0[j] : rim->ride.Q0[j - join->nline]);
-            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->ride.Q1[j - join->nline]);
+            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->ride.Q1[j - join->nline] + rim->ride.correction[j - join->nline] / rim->H);
         }
     }
 }
@@ -420,6 +429,7 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
     for (int i = 0; i < to->nc; i++) {
         to->Q0[i] = from->Q0[adr + i];
         to->Q1[i] = from->Q1[adr + i];
+        to->correction[i] = from->correction[adr + i];
         to->wc[i] = from->wc[adr + i];
         to->gap[i] = from->gap[adr + i];
         to->state[i] = from->state[adr + i];

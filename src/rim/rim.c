@@ -362,6 +362,55 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
+static bool is_contact(const ItmBoundRow* row)
+{
+    return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
+}
+
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H)
+{
+    rim->nahead = 0;
+    if (d->bounded == NULL || m->contact == NULL) {
+        return ITM_OK;
+    }
+    const ItmBounded* b = d->bounded;
+    rim->ahead_time = 0.5 * H;
+    memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
+    itm_kinematics_integrate(m, d->q, rim->q_start, d->v, rim->ahead_time);
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    ItmStatus status = itm_euler_collect_bounded(m, d, t, H);
+    for (int i = 0; i < b->nrow && status == ITM_OK; i++) {
+        if (is_contact(&b->rows[i])) {
+            rim->ahead_key[rim->nahead] = b->rows[i].key;
+            rim->ahead_rate[rim->nahead++] = b->rows[i].rate;
+        }
+    }
+    memcpy(d->q, rim->q_start, sizeof(double) * (size_t)m->nq);
+    d->position_state = ITM_POSITION_STALE;
+    return status;
+}
+
+// A' v of the contact rows that are there a little later, too. Both lists are in the same order but for rows that come and go. A step
+// h of the mechanism brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is h A' v: the model,
+// whose rows change all the time, starts from the rate without that. With one micro step h it is then the mechanism's own.
+static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
+{
+    for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
+        ItmBoundRow* row = &b->rows[i];
+        int k = 0;
+        while (k < rim->nahead && rim->ahead_key[(at + k) % rim->nahead] != row->key) {
+            k++;
+        }
+        if (is_contact(row) && k < rim->nahead) {
+            at = (at + k) % rim->nahead;
+            row->bias = (rim->ahead_rate[at] - row->rate) / rim->ahead_time;
+            row->rate -= h * row->bias;
+        }
+    }
+    rim->nahead = 0;
+}
+
 // Evaluation of the mechanism without the interface forces, in the configuration q (+) shift v.
 static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
 {
@@ -382,7 +431,11 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    return itm_euler_evaluate(m, d, t + shift, H);
+    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H);
+    if (status == ITM_OK && d->bounded != NULL) {
+        set_contact_bias(d->bounded, rim, d->options.step);
+    }
+    return status;
 }
 
 // Interfaces and bounded rows, M and H factored.
