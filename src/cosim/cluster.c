@@ -218,15 +218,11 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
         lay_out_copy(view->others != NULL ? &view->others[i] : NULL, &view->arena, rims[i]);
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
-            // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
-            for (int k = 0; k < rims[i]->n && i != own; k++) {
-                view->others[i].actuator[k] = ITM_NONE;
-            }
         }
     }
     itm_rim_join_lay_out(&view->join, &view->arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
                          cluster->nlink);
-    view->lambda = ITM_TAKE(&view->arena, double, rims[own]->n);
+    view->lambda = ITM_TAKE(&view->arena, double, view->join.nline);
 }
 
 static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError* error)
@@ -486,50 +482,26 @@ static void forget(ItmCosim* x, const ItmCluster* cluster)
     }
 }
 
-// What mechanism `own` sees of the others, before any of them moves: smooth models where they are smooth, and with the forces
-// that lines of theirs have over the step.
+// What mechanism `own` sees of the others, before any of them moves: smooth models where they are smooth.
 static void see_others(const ItmCosim* x, const ItmCluster* cluster, ItmClusterView* view, int own)
 {
     for (int k = 0; k < cluster->nmechanism; k++) {
         const ItmRim* rim = &x->mechanisms[cluster->mechanisms[k]].rim;
-        if (k == own) {
-            continue;
-        }
-        (is_smooth(x, cluster, k) ? itm_rim_copy_smooth : itm_rim_copy)(&view->others[k], rim);
-    }
-    const ItmRimJoin* join = &cluster->join;
-    for (int j = 0; j < join->nline; j++) {
-        int k = join->line_rim[j], row = join->line_row[j];
-        ItmRim* rim = &view->others[k];
-        double force = join->rim.P0[j] / x->step;
-        for (int i = 0; i < rim->n && k != own; i++) {
-            rim->a0[i] += rim->W[i * rim->n + row] * force;
-        }
-        for (int i = 0; k != own && i < rim->ride.nc; i++) {
-            rim->ride.ac[i] += rim->ride.Hci[i * rim->n + row] * force;
+        if (k != own) {
+            (is_smooth(x, cluster, k) ? itm_rim_copy_smooth : itm_rim_copy)(&view->others[k], rim);
         }
     }
 }
 
-// Lines of the own mechanism in its view: forces before its micro steps, and afterwards moments, works and lengths as the subsystems
-// that act on them have found them with the joined model.
-static void set_lines(const ItmCluster* cluster, ItmClusterView* view, int own, double H, bool is_end)
+// Line actuators have the mean of the forces that subsystems have found with the joined model while the view takes its micro steps, and
+// their impulses, moments, works and lengths at its end.
+static void copy_lines(ItmRim* to, const ItmRim* from)
 {
-    const ItmRimJoin* join = &cluster->join;
-    ItmRim* rim = &view->join.rim;
-    for (int j = 0, k = 0; j < join->nline; j++) {
-        if (join->line_rim[j] != own) {
-            continue;
-        }
-        view->lambda[k] = join->rim.P0[j] / H;
-        if (is_end) {
-            rim->P0[k] = join->rim.P0[j];
-            rim->P1[k] = join->rim.P1[j];
-            rim->work[k] = join->rim.work[j];
-            rim->s[k] = join->rim.s[j];
-        }
-        k++;
-    }
+    size_t size = sizeof(double) * (size_t)from->n;
+    memcpy(to->P0, from->P0, size);
+    memcpy(to->P1, from->P1, size);
+    memcpy(to->work, from->work, size);
+    memcpy(to->s, from->s, size);
 }
 
 // The micro steps of one mechanism with its own contacts and the others' models; it takes over their impulses afterwards.
@@ -540,7 +512,9 @@ static ItmStatus run_view(ItmCosim* x, ItmCluster* cluster, int own)
     see_others(x, cluster, view, own);
     memcpy(view->join.links, cluster->join.links, sizeof(ItmRimLink) * (size_t)cluster->nlink);
     memcpy(view->join.gap, cluster->join.gap, sizeof(double) * (size_t)cluster->nlink);
-    set_lines(cluster, view, own, x->step, false);
+    for (int j = 0; j < view->join.nline; j++) {
+        view->lambda[j] = cluster->join.rim.P0[j] / x->step;
+    }
     ItmStatus status = itm_rim_join_begin(&view->join, coupler->K, coupler->use_heun);
     for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
         status = itm_rim_advance(&view->join.rim, x->step / coupler->K, view->lambda);
@@ -549,7 +523,7 @@ static ItmStatus run_view(ItmCosim* x, ItmCluster* cluster, int own)
         cluster->join.rim.data->error = view->join.rim.data->error;
         return status;
     }
-    set_lines(cluster, view, own, x->step, true);
+    copy_lines(&view->join.rim, &cluster->join.rim);
     return ITM_OK;
 }
 

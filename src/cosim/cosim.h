@@ -80,7 +80,7 @@ typedef struct ItmFrameBond {
 // the communication point, carried on by themselves; with coupling rim these are smooth.
 typedef struct ItmClusterView {
     ItmRim*  others;         // numbers only; the own one is not used               (nmechanism)
-    double*  lambda;         // forces of its line actuators                        (join.nline)    N
+    double*  lambda;         // mean forces of line actuators                       (join.nline)    N
     ItmRimJoin join;
     ItmArena arena;
 } ItmClusterView;

@@ -25,7 +25,7 @@ static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int c
     rim->n = n;
     rim->W = ITM_TAKE(arena, double, n * n);
     double** reals[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                        &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free};
+                        &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free, &rim->jump};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
@@ -445,8 +445,19 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
     to->is_steady = false;
 }
 
+// Rate of interface i after the jump at the start.
+static double rate_after_jump(const ItmRim* rim, int i)
+{
+    double w = rim->w[i];
+    for (int j = 0; j < rim->n; j++) {
+        w += rim->W[i * rim->n + j] * rim->jump[j];
+    }
+    return w;
+}
+
 // Rates at the end, and the work of the frames: impulses times mean rates, which is what they add to the kinetic energy of a
-// mechanism whose mass does not change.
+// mechanism whose mass does not change. The impulse that makes the frames move together comes first: riding rows begin with the rates
+// that it leaves.
 static void finish_rim(ItmRim* rim)
 {
     const ItmRide* r = &rim->ride;
@@ -462,10 +473,11 @@ static void finish_rim(ItmRim* rim)
     }
     for (int i = 0; i < rim->n; i++) {
         if (rim->actuator[i] == ITM_NONE) {
-            rim->work[i] = 0.5 * rim->P0[i] * (rim->w[i] + rim->w_next[i]);
+            double w = rate_after_jump(rim, i), rest = rim->P0[i] - rim->jump[i];
+            rim->work[i] = 0.5 * (rim->jump[i] * (rim->w[i] + w) + rest * (w + rim->w_next[i]));
         }
-        rim->w[i] = rim->w_next[i];
     }
+    memcpy(rim->w, rim->w_next, sizeof(double) * (size_t)rim->n);
 }
 
 void itm_rim_join_end(ItmRimJoin* join)
@@ -481,6 +493,7 @@ void itm_rim_join_end(ItmRimJoin* join)
         rim->use_heun = from->use_heun;
         memset(rim->P0, 0, sizeof(double) * (size_t)rim->n);
         memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
+        memset(rim->jump, 0, sizeof(double) * (size_t)rim->n);
         hand_back_rows(join, r);
     }
     for (int j = 0; j < join->nline; j++) {
@@ -496,6 +509,7 @@ void itm_rim_join_end(ItmRimJoin* join)
             Side p = get_side(&join->links[k], s);
             join->rims[p.rim]->P0[p.row] += p.sign * join->P0[k];
             join->rims[p.rim]->P1[p.row] += p.sign * join->P1[k];
+            join->rims[p.rim]->jump[p.row] -= p.sign * join->w_f[k];
         }
     }
     for (int r = 0; r < join->nrim; r++) {

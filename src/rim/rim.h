@@ -235,6 +235,7 @@ typedef struct ItmRim {
     double  theta;          // (1/H^2) int (H - tau) dtau so far
     double* P0;             // impulse int lambda dt                                    (n)         N s
     double* P1;             // its moment, (1/H) int (H - tau) lambda dt                (n)         N s
+    double* jump;           // part of P0 that joined frames get at the start of the step (n)       N s
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
