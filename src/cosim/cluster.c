@@ -397,6 +397,19 @@ void itm_clusters_measure(ItmCosim* x)
     }
 }
 
+static void note_largest(const ItmCosim* x, ItmFrameBond* bond)
+{
+    ItmFrameMemory* memory = bond->memory;
+    if (!(bond->drift <= memory->largest_drift)) {
+        memory->largest_drift = bond->drift;
+        memory->drift_time = itm_cosim_get_time(x);
+    }
+    if (!(bond->angle <= memory->largest_angle)) {
+        memory->largest_angle = bond->angle;
+        memory->angle_time = itm_cosim_get_time(x);
+    }
+}
+
 void itm_clusters_arrive(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
@@ -407,6 +420,9 @@ void itm_clusters_arrive(ItmCosim* x)
         }
     }
     itm_clusters_measure(x);
+    for (int i = 0; i < x->nframe_bond && *itm_cosim_get_steps(x) > 0.0; i++) {
+        note_largest(x, &x->frame_bonds[i]);
+    }
 }
 
 // ---------------------------------------------------------------------------- exchange of impulses
@@ -477,7 +493,7 @@ static void forget(ItmCosim* x, const ItmCluster* cluster)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         if (&x->clusters[x->frame_bonds[i].cluster] == cluster) {
-            memset(x->frame_bonds[i].memory, 0, sizeof(ItmFrameMemory));
+            memset(x->frame_bonds[i].memory->impulse, 0, sizeof x->frame_bonds[i].memory->impulse);
         }
     }
 }

@@ -63,6 +63,8 @@ typedef struct ItmInterface {
 // What a frame bond remembers; doubles only, saved as bytes.
 typedef struct ItmFrameMemory {
     double impulse[ITM_DIRECTION_COUNT]; // on mechanism a over the last macro step     N s
+    double largest_drift, drift_time;    // largest distance of the points so far, and when         m, s
+    double largest_angle, angle_time;    // likewise of the angle between the frames                rad, s
 } ItmFrameMemory;
 
 // Two frames that move together.
