@@ -137,7 +137,6 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock(), before = part->rim.cost;
     bool keeps_contacts = part->uses_impulse || part->cluster != ITM_NONE;
-    bool is_carried = !part->uses_impulse && part->cluster != ITM_NONE;  // by others, through several micro steps
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
@@ -145,11 +144,12 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     // where partners see a smooth model, they get a copy of it (cluster.c)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
-    ItmStatus status = is_carried ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step) : ITM_OK;
+    double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
+    ItmStatus status = part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
     if (status == ITM_OK) {
         status =
             part->uses_impulse
-                ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, 0.5 * x->step, contact)
+                ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
                 : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
     }
     if (status != ITM_OK) {

@@ -367,16 +367,17 @@ static bool is_contact(const ItmBoundRow* row)
     return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
 }
 
-ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H)
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
 {
     rim->nahead = 0;
     if (d->bounded == NULL || m->contact == NULL) {
         return ITM_OK;
     }
     const ItmBounded* b = d->bounded;
-    rim->ahead_time = 0.5 * H;
+    // at the start for an evaluation at the middle, at the middle for one at the start
+    rim->ahead_time = shift > 0.0 ? -shift : 0.5 * H;
     memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
-    itm_kinematics_integrate(m, d->q, rim->q_start, d->v, rim->ahead_time);
+    itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift + rim->ahead_time);
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
     ItmStatus status = itm_euler_collect_bounded(m, d, t, H);
@@ -391,9 +392,10 @@ ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double 
     return status;
 }
 
-// A' v of the contact rows that are there a little later, too. Both lists are in the same order but for rows that come and go. A step
-// h of the mechanism brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is h A' v: the model,
-// whose rows change all the time, starts from the rate without that. With one micro step h it is then the mechanism's own.
+// A' v of the contact rows that both looks have; the lists are in the same order but for rows that come and go. Evaluated at the start: an
+// own step h of the mechanism brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is
+// h A' v. The model, whose rows change all the time, starts from the rate without that: with one micro step h it is then the
+// mechanism's own step.
 static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
 {
     for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
@@ -405,7 +407,7 @@ static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
         if (is_contact(row) && k < rim->nahead) {
             at = (at + k) % rim->nahead;
             row->bias = (rim->ahead_rate[at] - row->rate) / rim->ahead_time;
-            row->rate -= h * row->bias;
+            row->rate -= rim->shift > 0.0 ? 0.0 : h * row->bias;
         }
     }
     rim->nahead = 0;

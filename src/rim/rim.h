@@ -223,10 +223,10 @@ typedef struct ItmRim {
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
     double* mobility_free;  // diagonal of W without any rows                           (n)         1/kg
-    int     nahead;         // itm_rim_look_ahead: contact rows a little later
+    int     nahead;         // itm_rim_look_ahead: contact rows half a macro step from the evaluation
     uint64_t* ahead_key;    // their names                                              (nahead)
     double* ahead_rate;     // A(q (+) delta v) v                                       (nahead)    m/s
-    double  ahead_time;     // delta                                                                s
+    double  ahead_time;     // delta, from the evaluation                                           s
     bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
 
     // micro steps
@@ -268,11 +268,11 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
 
-// Before itm_rim_extract with shift 0, where others carry the model through several micro steps while the contacts move: how the rates
-// of contact rows change along the motion, A' v = (A(q (+) delta v) v - A v) / delta, from the contacts as they would be half a macro
-// step later. It holds for vertices, edges and round shapes alike. The mechanism's own steps look at their contacts anew
-// every time and do without.
-ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H);
+// Before itm_rim_extract with the same t, H and shift, where contacts move while the model is carried through several micro steps: how
+// the rates of contact rows change along the motion, A' v = (A(q (+) delta v) v - A v) / delta, from a second look at the contacts,
+// half a macro step from the evaluation. It holds for vertices, edges and round shapes alike. A mechanism's own short steps look at
+// their contacts anew every time and do without.
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift);
 
 // The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
 // the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
