@@ -140,8 +140,8 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 
 static inline double dot(const double* restrict x, const double* restrict y, int n)
 {
-    if (n == 6) {  // a free body: the loop costs more than the products
-        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5]);
+    if (n == 6) {  // a free body: the loop costs more than the products. The same order as in the loop, where another body beside it adds zeros
+        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4] + x[5] * y[5];
     }
     double sum = 0.0;
     for (int k = 0; k < n; k++) {
