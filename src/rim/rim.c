@@ -138,14 +138,19 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- half solved vectors
 
+// Three by three: a free body beside the others, which adds zeros, then changes no bit.
 static inline double dot(const double* restrict x, const double* restrict y, int n)
 {
-    if (n == 6) {  // a free body: the loop costs more than the products. The same order as in the loop, where another body beside it adds zeros
-        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4] + x[5] * y[5];
+    if (n == 6) {  // a free body: the loop costs more than the products
+        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5]);
     }
     double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        sum += x[k] * y[k];
+    int k = 0;
+    for (; k + 3 <= n; k += 3) {
+        sum += x[k] * y[k] + x[k + 1] * y[k + 1] + x[k + 2] * y[k + 2];
+    }
+    if (k < n) {
+        sum += k + 1 < n ? x[k] * y[k] + x[k + 1] * y[k + 1] : x[k] * y[k];
     }
     return sum;
 }
