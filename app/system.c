@@ -36,12 +36,13 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- coupling
 
-// The cuts between mechanisms, and what was noticed at their interface models.
+// The largest gaps of the interfaces between mechanisms, and what was noticed at their interface models.
 static void print_frame_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
         ItmFrameBondState bond = itm_cosim_get_frame_bond(cosim, i);
-        printf("  cut          %s: open by %.3g m and %.3g rad\n", itm_cosim_get_frame_bond_name(cosim, i), bond.drift, bond.turn);
+        printf("  interface    %s: gap up to %.3g m (at %.9g s) and %.3g rad (at %.9g s)\n", itm_cosim_get_frame_bond_name(cosim, i),
+               bond.largest_drift, bond.drift_time, bond.largest_turn, bond.turn_time);
     }
     for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
         ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);

@@ -287,6 +287,8 @@ typedef struct ItmFrameBondState {
     double drift;        // distance of the two points along the directions of the bond, m
     double turn;         // angle between the two frames about them, rad
     double slip;         // how fast the points part, m/s
+    double largest_drift, drift_time;  // largest drift at any communication point so far, m, and when, s
+    double largest_turn, turn_time;    // the same of the angle, rad, s
 } ItmFrameBondState;
 ITM_API int itm_cosim_get_frame_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_frame_bond_name(const ItmCosim* cosim, int bond);

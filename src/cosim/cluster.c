@@ -1,10 +1,11 @@
 // Mechanisms that frame bonds connect.
 //
 // Exchange of impulses: the interface models of all, each made at the middle of the step, are joined (src/rim/join.h) and take the
-// micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Exchange
-// hold [nonsmooth-rim, section IV; flexible-rim, section II]: every mechanism takes its own steps h, each solved together with
-// the interface models of the others as they were at the communication point, with rim-nonsmooth their contacts included. The two sides of a frame then find impulses of
-// their own, which agree only as far as the models do.
+// micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Where a model is smooth,
+// its partners take it as smooth and the mechanism itself keeps its contacts: each mechanism takes the micro steps in a view of its own,
+// with its own contacts and the others' models. Exchange hold [nonsmooth-rim, section IV; flexible-rim, section II]: every
+// mechanism takes its own steps h, each solved together with the interface models of the others as they were at the communication
+// point. In views the two sides of a frame find impulses of their own, which agree as far as the models do.
 #include "cosim/builder.h"
 #include "cosim/cosim.h"
 
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "math/vec.h"
+#include "rim/ride.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -165,11 +167,45 @@ ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error)
 
 // ---------------------------------------------------------------------------- memory
 
+static bool is_smooth(const ItmCosim* x, const ItmCluster* cluster, int i)
+{
+    return x->mechanisms[cluster->mechanisms[i]].is_smooth;
+}
+
+static bool needs_views(const ItmCosim* x, const ItmCluster* cluster)
+{
+    bool is_any = cluster->is_held;
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        is_any = is_any || is_smooth(x, cluster, i);
+    }
+    return is_any;
+}
+
+// A copy of a model, its lines known: before its first use they are counted.
+static void lay_out_copy(ItmRim* copy, ItmArena* arena, const ItmRim* of)
+{
+    ItmRim measuring = {0};
+    itm_rim_lay_out_copy(copy != NULL ? copy : &measuring, arena, of);
+    if (copy != NULL) {
+        memcpy(copy->actuator, of->actuator, sizeof(int) * (size_t)of->n);
+    }
+}
+
 // The bonds of line actuators of all its mechanisms, in the order of the joined model.
 static void lay_out(ItmCosim* x, ItmCluster* cluster, ItmRim* const* rims)
 {
     ItmArena* arena = &cluster->arena;
-    itm_rim_join_lay_out(&cluster->join, arena, rims, cluster->nmechanism, cluster->links, cluster->nlink);
+    ItmRim** seen = ITM_TAKE(arena, ItmRim*, cluster->nmechanism);
+    cluster->smooth = ITM_TAKE(arena, ItmRim, cluster->nmechanism);
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        if (is_smooth(x, cluster, i)) {
+            lay_out_copy(cluster->smooth != NULL ? &cluster->smooth[i] : NULL, arena, rims[i]);
+        }
+        if (seen != NULL) {
+            seen[i] = is_smooth(x, cluster, i) ? &cluster->smooth[i] : rims[i];
+        }
+    }
+    itm_rim_join_lay_out(&cluster->join, arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links, cluster->nlink);
     int n = cluster->join.nline;
     ItmCoupler* coupler = &cluster->coupler;
     coupler->n = n;
@@ -186,19 +222,15 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
 {
     ItmRim** seen = ITM_TAKE(&view->arena, ItmRim*, cluster->nmechanism);
     view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
-    ItmRim measuring = {0};
     for (int i = 0; i < cluster->nmechanism; i++) {
-        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]);
+        lay_out_copy(view->others != NULL ? &view->others[i] : NULL, &view->arena, rims[i]);
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
-            // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
-            for (int k = 0; k < rims[i]->n && i != own; k++) {
-                view->others[i].actuator[k] = ITM_NONE;
-            }
         }
     }
     itm_rim_join_lay_out(&view->join, &view->arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
                          cluster->nlink);
+    view->lambda = ITM_TAKE(&view->arena, double, view->join.nline);
 }
 
 static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError* error)
@@ -260,7 +292,7 @@ static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims,
     coupler->cluster = (int)(cluster - x->clusters);
     fit_coupler(x, cluster);
     ItmStatus status = itm_rim_join_create_workspace(&cluster->join, error);
-    return status == ITM_OK && cluster->is_held ? create_views(cluster, rims, error) : status;
+    return status == ITM_OK && needs_views(x, cluster) ? create_views(cluster, rims, error) : status;
 }
 
 // Orientations at the start are those that stay; points must meet.
@@ -387,6 +419,19 @@ void itm_clusters_measure(ItmCosim* x)
     }
 }
 
+static void note_largest(const ItmCosim* x, ItmFrameBond* bond)
+{
+    ItmFrameMemory* memory = bond->memory;
+    if (!(bond->drift <= memory->largest_drift)) {
+        memory->largest_drift = bond->drift;
+        memory->drift_time = itm_cosim_get_time(x);
+    }
+    if (!(bond->angle <= memory->largest_angle)) {
+        memory->largest_angle = bond->angle;
+        memory->angle_time = itm_cosim_get_time(x);
+    }
+}
+
 void itm_clusters_arrive(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
@@ -397,6 +442,9 @@ void itm_clusters_arrive(ItmCosim* x)
         }
     }
     itm_clusters_measure(x);
+    for (int i = 0; i < x->nframe_bond && *itm_cosim_get_steps(x) > 0.0; i++) {
+        note_largest(x, &x->frame_bonds[i]);
+    }
 }
 
 // ---------------------------------------------------------------------------- exchange of impulses
@@ -433,23 +481,29 @@ static void note_rank(ItmCosim* x, const ItmCluster* cluster, bool has_lost)
 ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler)
 {
     if (coupler->cluster == ITM_NONE) {
-        itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
-        return ITM_OK;
+        return itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
     }
     ItmCluster* cluster = &x->clusters[coupler->cluster];
     set_levers(x, cluster);
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        if (is_smooth(x, cluster, i)) {
+            itm_rim_copy_smooth(&cluster->smooth[i], &x->mechanisms[cluster->mechanisms[i]].rim);
+        }
+    }
     ItmStatus status = itm_rim_join_begin(&cluster->join, coupler->K, coupler->use_heun);
     note_rank(x, cluster, status == ITM_OK && cluster->join.rank < cluster->nlink);
     return status;
 }
 
-// Impulses of the links on mechanism a of each bond, added to the memories.
-static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0)
+// Impulses of the links on mechanism a of each bond, added to the memories. mechanism: only of bonds with it as a, or ITM_NONE.
+static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0, int mechanism)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         ItmFrameBond* bond = &x->frame_bonds[i];
-        unsigned directions = get_end(x, bond, true)->directions;
-        for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT && &x->clusters[bond->cluster] == cluster; k++) {
+        const ItmInterface* a = get_end(x, bond, true);
+        unsigned directions = a->directions;
+        bool is_asked = &x->clusters[bond->cluster] == cluster && (mechanism == ITM_NONE || mechanism == a->mechanism);
+        for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT && is_asked; k++) {
             if (directions >> k & 1u) {
                 bond->memory->impulse[k] += P0[bond->link + row++];
             }
@@ -461,19 +515,84 @@ static void forget(ItmCosim* x, const ItmCluster* cluster)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         if (&x->clusters[x->frame_bonds[i].cluster] == cluster) {
-            memset(x->frame_bonds[i].memory, 0, sizeof(ItmFrameMemory));
+            memset(x->frame_bonds[i].memory->impulse, 0, sizeof x->frame_bonds[i].memory->impulse);
         }
     }
 }
 
-void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
+// What mechanism `own` sees of the others, before any of them moves: smooth models where they are smooth.
+static void see_others(const ItmCosim* x, const ItmCluster* cluster, ItmClusterView* view, int own)
 {
-    if (coupler->cluster != ITM_NONE) {
-        ItmCluster* cluster = &x->clusters[coupler->cluster];
-        itm_rim_join_end(&cluster->join);
-        forget(x, cluster);
-        remember(x, cluster, cluster->join.P0);
+    for (int k = 0; k < cluster->nmechanism; k++) {
+        const ItmRim* rim = &x->mechanisms[cluster->mechanisms[k]].rim;
+        if (k != own) {
+            (is_smooth(x, cluster, k) ? itm_rim_copy_smooth : itm_rim_copy)(&view->others[k], rim);
+        }
     }
+}
+
+// Line actuators have the mean of the forces that subsystems have found with the joined model while the view takes its micro steps, and
+// their impulses, moments, works and lengths at its end.
+static void copy_lines(ItmRim* to, const ItmRim* from)
+{
+    size_t size = sizeof(double) * (size_t)from->n;
+    memcpy(to->P0, from->P0, size);
+    memcpy(to->P1, from->P1, size);
+    memcpy(to->work, from->work, size);
+    memcpy(to->s, from->s, size);
+}
+
+// The micro steps of one mechanism with its own contacts and the others' models; it takes over their impulses afterwards.
+static ItmStatus run_view(ItmCosim* x, ItmCluster* cluster, int own)
+{
+    ItmClusterView* view = &cluster->views[own];
+    const ItmCoupler* coupler = &cluster->coupler;
+    see_others(x, cluster, view, own);
+    memcpy(view->join.links, cluster->join.links, sizeof(ItmRimLink) * (size_t)cluster->nlink);
+    memcpy(view->join.gap, cluster->join.gap, sizeof(double) * (size_t)cluster->nlink);
+    for (int j = 0; j < view->join.nline; j++) {
+        view->lambda[j] = cluster->join.rim.P0[j] / x->step;
+    }
+    ItmStatus status = itm_rim_join_begin(&view->join, coupler->K, coupler->use_heun);
+    for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
+        status = itm_rim_advance(&view->join.rim, x->step / coupler->K, view->lambda);
+    }
+    if (status != ITM_OK) {
+        cluster->join.rim.data->error = view->join.rim.data->error;
+        return status;
+    }
+    copy_lines(&view->join.rim, &cluster->join.rim);
+    return ITM_OK;
+}
+
+// Views are run before any of them ends: the end of one writes to the model of its mechanism, which others look at.
+static ItmStatus run_views(ItmCosim* x, ItmCluster* cluster)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+        status = run_view(x, cluster, i);
+    }
+    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+        itm_rim_join_end(&cluster->views[i].join);
+        remember(x, cluster, cluster->views[i].join.P0, cluster->mechanisms[i]);
+    }
+    return status;
+}
+
+ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
+{
+    if (coupler->cluster == ITM_NONE) {
+        return ITM_OK;
+    }
+    ItmCluster* cluster = &x->clusters[coupler->cluster];
+    forget(x, cluster);
+    if (cluster->views != NULL) {
+        itm_ride_end(&cluster->join.rim);
+        return run_views(x, cluster);
+    }
+    itm_rim_join_end(&cluster->join);
+    remember(x, cluster, cluster->join.P0, ITM_NONE);
+    return ITM_OK;
 }
 
 static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
@@ -483,16 +602,10 @@ static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
         coupler->lambda[j] = x->bonds[coupler->bonds[j]].held;
     }
     ItmStatus status = itm_coupler_begin(x, coupler);
-    // without contacts a step is as good as many: nothing in it changes
-    int K = cluster->join.rim.ride.nc > 0 ? coupler->K : 1;
-    double h = x->step / K;
-    for (int k = 0; k < K && status == ITM_OK; k++) {
-        status = itm_rim_advance(coupler->rim, h, coupler->lambda);
+    for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
+        status = itm_rim_advance(coupler->rim, x->step / coupler->K, coupler->lambda);
     }
-    if (status == ITM_OK) {
-        itm_coupler_end(x, coupler);
-    }
-    return status;
+    return status == ITM_OK ? itm_coupler_end(x, coupler) : status;
 }
 
 // ---------------------------------------------------------------------------- exchange hold
@@ -548,13 +661,8 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
 
 static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
 {
-    // what each sees of the others, before any of them moves
     for (int i = 0; i < cluster->nmechanism; i++) {
-        for (int k = 0; k < cluster->nmechanism; k++) {
-            if (k != i) {
-                itm_rim_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
-            }
-        }
+        see_others(x, cluster, &cluster->views[i], i);
     }
     forget(x, cluster);
     bool has_lost = false;
@@ -572,9 +680,7 @@ static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
                 return status;
             }
             has_lost = has_lost || view->join.rank < cluster->nlink;
-            if (i == 0) {
-                remember(x, cluster, view->join.P0);
-            }
+            remember(x, cluster, view->join.P0, cluster->mechanisms[i]);
         }
     }
     note_rank(x, cluster, has_lost);

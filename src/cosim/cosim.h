@@ -63,6 +63,8 @@ typedef struct ItmInterface {
 // What a frame bond remembers; doubles only, saved as bytes.
 typedef struct ItmFrameMemory {
     double impulse[ITM_DIRECTION_COUNT]; // on mechanism a over the last macro step     N s
+    double largest_drift, drift_time;    // largest distance of the points so far, and when         m, s
+    double largest_angle, angle_time;    // likewise of the angle between the frames                rad, s
 } ItmFrameMemory;
 
 // Two frames that move together.
@@ -76,10 +78,11 @@ typedef struct ItmFrameBond {
     ItmFrameMemory* memory;
 } ItmFrameBond;
 
-// A cluster as one of its mechanisms sees it with exchange hold: its own interface model, and those of the others as they were at
-// the communication point, carried on by themselves.
+// A cluster as one of its mechanisms sees it: its own interface model with its contacts, and those of the others as they were at
+// the communication point, carried on by themselves; with coupling rim these are smooth.
 typedef struct ItmClusterView {
     ItmRim*  others;         // numbers only; the own one is not used               (nmechanism)
+    double*  lambda;         // mean forces of line actuators                       (join.nline)    N
     ItmRimJoin join;
     ItmArena arena;
 } ItmClusterView;
@@ -105,9 +108,10 @@ typedef struct ItmCluster {
     bool is_held;            // exchange hold
     bool has_members;        // subsystems share its interface model: a group runs it
     int  K;                  // micro steps a macro step, where no subsystem says so
-    ItmRimJoin join;         // of the mechanisms' interface models
+    ItmRimJoin join;         // of the mechanisms' interface models, smooth copies where these are smooth
+    ItmRim* smooth;          // the copies                                          (nmechanism)
     ItmCoupler coupler;
-    ItmClusterView* views;   // exchange hold                                       (nmechanism), else NULL
+    ItmClusterView* views;   // exchange hold, or smooth models among them          (nmechanism), else NULL
     ItmArena arena;
     ItmStatus status;
     ItmError error;
@@ -307,7 +311,7 @@ void itm_clusters_measure(ItmCosim* x);
 void itm_clusters_arrive(ItmCosim* x);
 // Start and end of the micro steps of an interface model, joined ones included. Errors in the data object of its RIM.
 ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler);
-void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
+ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
 // A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
 void itm_cluster_run(ItmCosim* x, ItmCluster* cluster);
 

@@ -141,12 +141,17 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
-    ItmRimContact contact = keeps_contacts && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
+    // where partners see a smooth model, they get a copy of it (cluster.c)
+    ItmRimContact contact = keeps_contacts ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
-    ItmStatus status =
-        part->uses_impulse
-            ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, 0.5 * x->step, contact)
-            : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
+    double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
+    ItmStatus status = part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
+    if (status == ITM_OK) {
+        status =
+            part->uses_impulse
+                ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
+                : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
+    }
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }

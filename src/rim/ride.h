@@ -14,6 +14,11 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
 // The bounded rows of the evaluation that an interface can feel, for riding or elimination. After the interface part.
 ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact);
 
+// Take the rows of an extraction, or of a copy, out of the model: it is smooth from now on. Rows that were active in the mechanism's
+// last solve hold over the step, the others act as they did. The model starts from the projected velocity: where rigid active rows
+// have another rate than they should, an impulse at the start corrects it.
+void itm_ride_eliminate(ItmRim* rim);
+
 // The rows that micro steps go with: all, or the potential ones.
 static inline ItmRide* itm_ride_get(ItmRim* rim)
 {

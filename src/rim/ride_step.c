@@ -377,9 +377,58 @@ static void end_steady(ItmRim* rim, double h)
     r->is_steady = false;
 }
 
+// ---------------------------------------------------------------------------- position correction
+
+// The part of H over the rows to be corrected, listed in r->active, and their gaps at the end of the macro step without a correction.
+// Returns how many; 0: none of them is off.
+static int prepare_correction(const ItmRim* rim, ItmBoundCorrection* c)
+{
+    const ItmRide* r = &rim->ride;
+    bool is_any = false;
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        if (row->is_unilateral && row->is_rigid && !row->is_fixed) {
+            is_any = is_any || itm_bounded_is_off(r->gap[i] + rim->H * r->gap_drift[i], row->is_held);
+            r->active[c->n++] = i;
+        }
+    }
+    for (int k = 0; k < c->n && is_any; k++) {
+        int i = r->active[k];
+        for (int l = 0; l < c->n; l++) {
+            c->H[(size_t)k * (size_t)c->n + (size_t)l] = r->H[(size_t)i * (size_t)r->nc + (size_t)r->active[l]];
+        }
+        itm_bounded_set_correction(c, k, r->gap[i] + rim->H * r->gap_drift[i], r->rows[i].is_held);
+    }
+    return is_any ? c->n : 0;
+}
+
+// Gaps of rigid contacts and limits are corrected by displacements over the macro step: no velocity, no energy. In a joined model
+// gap_drift already has the displacements that close the interfaces, and H the response of the interfaces: both corrections agree.
+static ItmStatus correct_positions(ItmRim* rim)
+{
+    ItmRide* r = &rim->ride;
+    ItmBoundCorrection c = {
+        .H = r->S, .b = r->b, .lo = r->lo, .up = r->up, .x = r->x_try, .w = r->w, .state = r->mode};
+    int n = rim->n, nc = r->nc, count = prepare_correction(rim, &c);
+    memset(r->correction, 0, sizeof(double) * (size_t)nc);
+    ItmStatus status = count > 0 ? itm_bounded_solve_correction(rim->data, r->workspace, &c) : ITM_OK;
+    for (int k = 0; k < count && status == ITM_OK; k++) {
+        int j = r->active[k];
+        double rate = c.x[k] / rim->H;
+        r->correction[j] = c.x[k];
+        for (int i = 0; i < nc && rate != 0.0; i++) {
+            r->gap_drift[i] += r->H[(size_t)i * (size_t)nc + (size_t)j] * rate;
+        }
+        for (int i = 0; i < n && rate != 0.0; i++) {
+            r->s_drift[i] += r->Hci[j * n + i] * rate;
+        }
+    }
+    return status;
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
-void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
+ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
 {
     ItmRide* r = &rim->ride;
     double h = rim->H / K;
@@ -393,7 +442,11 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     memset(rim->work, 0, sizeof(double) * (size_t)rim->n);
     r->is_steady = false;
     if (r->nc == 0) {
-        return;
+        return ITM_OK;
+    }
+    ItmStatus status = correct_positions(rim);
+    if (status != ITM_OK) {
+        return status;
     }
     memset(r->work, 0, sizeof(double) * (size_t)r->nc);
     memset(r->Q0, 0, sizeof(double) * (size_t)r->nc);
@@ -413,6 +466,7 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     if (rim->npotential > 0 && rim->npotential < r->nc) {
         itm_ride_part(rim, h);
     }
+    return ITM_OK;
 }
 
 ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end)

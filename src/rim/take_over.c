@@ -85,6 +85,7 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     place(&rim->ride, b->x, rim->ride.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->ride, b->x, rim->ride.Q0);
+    place(&rim->ride, b->x_push, rim->ride.correction);
     report(rim, d);
     itm_bounded_finish(m, d, v, push);
     // where rows were solved for the whole step, positions go with the velocities at its end

@@ -329,12 +329,37 @@ static bool is_between_bodies_at_rest(const ItmData* d, const ItmBoundRow* row)
 static bool is_off(const ItmData* d, const ItmBoundRow* row)
 {
     double off = row->is_held ? fabs(row->gap) : -row->gap;
-    return is_pushed(row) && off > ITM_BOUNDED_SLOP && (off > RESTING_BAND || !is_between_bodies_at_rest(d, row));
+    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held) && (off > RESTING_BAND || !is_between_bodies_at_rest(d, row));
 }
 
-// Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
-//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows, 0 = Phi + H' x over those under load. H is overwritten by its normal part.
-ItmStatus itm_bounded_solve_push(ItmData* d, int n)
+void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held)
+{
+    c->H[(size_t)i * (size_t)(c->n + 1)] *= is_held ? 1.0 + SOFT : 1.0;
+    c->b[i] = fmax(gap, -MAX_PUSH);
+    c->lo[i] = is_held ? -INFINITY : 0.0;
+    c->up[i] = INFINITY;
+    // rows that penetrate or touch are expected to push: close to the solution, without the sweeps of a cold start
+    c->x[i] = 0.0;
+    c->state[i] = is_held || c->b[i] < ITM_BOUNDED_SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+}
+
+ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, const ItmBoundCorrection* c)
+{
+    ItmMlcpProblem problem = {.n = c->n, .H = c->H, .b = c->b, .lo = c->lo, .up = c->up, .is_symmetric = true};
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    options.effort = d->model->contact_options.effort;
+    options.warm_start = true;
+    ItmMlcpResult result = {.x = c->x, .w = c->w, .state = c->state};
+    ItmStatus status = itm_mlcp_solve(workspace, &result, &problem, &options, &d->error);
+    if (status == ITM_OK) {
+        // a body squeezed between walls cannot be freed: that is seen in the penetration
+        (void)report(d, &result.info);
+    }
+    return status;
+}
+
+// Position correction of an assembled chain into b->x_push. H is overwritten by its normal part.
+static ItmStatus solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
     bool is_any = false;
@@ -355,31 +380,19 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
             b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
         }
     }
+    const ItmBoundCorrection correction = {.n = count,
+                                           .H = b->H,
+                                           .b = b->island_b,
+                                           .lo = b->island_lo,
+                                           .up = b->island_up,
+                                           .x = b->island_x,
+                                           .w = b->island_w,
+                                           .state = b->island_state};
     for (int i = 0; i < count; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        b->island_b[i] = fmax(row->gap, -MAX_PUSH);
-        b->island_lo[i] = row->is_held ? -INFINITY : 0.0;
-        b->H[(size_t)i * (size_t)(count + 1)] *= row->is_held ? 1.0 + SOFT : 1.0;
-        b->island_up[i] = INFINITY;
-        // what penetrates or touches is pushed: nearly the answer already, without the sweeps of a cold start
-        b->island_x[i] = 0.0;
-        b->island_state[i] = row->is_held || b->island_b[i] < ITM_BOUNDED_SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+        itm_bounded_set_correction(&correction, i, row->gap, row->is_held);
     }
-    ItmMlcpProblem problem = {.n = count,
-                              .H = b->H,
-                              .b = b->island_b,
-                              .lo = b->island_lo,
-                              .up = b->island_up,
-                              .is_symmetric = true};
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.effort = d->model->contact_options.effort;
-    options.warm_start = true;
-    ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
-    ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
-    if (status == ITM_OK) {
-        // a body squeezed between walls cannot be freed: that is seen in the penetration
-        (void)report(d, &result.info);
-    }
+    ItmStatus status = itm_bounded_solve_correction(d, b->workspace, &correction);
     for (int i = 0; status == ITM_OK && i < count; i++) {
         b->x_push[b->global[i]] = b->island_x[i];
     }
@@ -472,7 +485,7 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, doub
     }
     itm_bounded_assemble(m, d, head, n);
     ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, h);
-    return status == ITM_OK ? itm_bounded_solve_push(d, n) : status;
+    return status == ITM_OK ? solve_push(d, n) : status;
 }
 
 // ---------------------------------------------------------------------------- all of them

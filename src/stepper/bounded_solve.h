@@ -28,8 +28,25 @@ ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, 
 // How far to go from a solution without bounces to one with them, 0 .. 1, where impulses do the work `without` and `with`, half the
 // product of the changes of impulses and rates is `curvature` (not negative), and the work must not exceed `allowed` >= `without`.
 double itm_bounded_share_bounce(double without, double with, double curvature, double allowed);
-// Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.
-ItmStatus itm_bounded_solve_push(ItmData* d, int n);
+
+// Position correction of rigid contacts and limits: displacements, not velocities, so that they add no energy.
+//   0 <= Phi + H x  _|_  x >= 0 over n rows,   0 = Phi + H x over those under load, whose gap is drift of the bodies
+typedef struct ItmBoundCorrection {
+    int n;
+    double* H;             // mobility of the rows, used up         (n x n)     1/kg
+    double *b, *lo, *up;   //                                       (n)         m, kg m
+    double *x, *w;         // impulses of position, gaps afterwards (n)         kg m, m
+    signed char* state;    //                                       (n)
+} ItmBoundCorrection;
+
+// Whether the gap of a row is to be corrected.
+static inline bool itm_bounded_is_off(double gap, bool is_held)
+{
+    return gap < -ITM_BOUNDED_SLOP || (is_held && gap > ITM_BOUNDED_SLOP);
+}
+// Fill row i, H being there.
+void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held);
+ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, const ItmBoundCorrection* c);
 // v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
 void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
 // All impulses b->x are there: v becomes v+, push as in itm_bounded_solve; energies, report, memory.
