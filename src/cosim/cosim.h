@@ -46,6 +46,8 @@ typedef struct ItmBond {
     double w_own;            // rate that it comes to with it                       m/s
     double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
+    double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
+    double work_held;        // of the force that the mechanism has over this step  J
     double work_model;       // of its force on the interface model                 J
     ItmBondMemory* memory;
 } ItmBond;

@@ -4,7 +4,7 @@
 // the force f~. The residual power is dP = f w - f~ w~, its integral the residual energy, by the trapezoidal rule (the
 // second minus of eq. 24 is a misprint). Beside these estimates from the points alone stands the work of the step itself:
 //   the port gave    sum h f~ w~ over the micro steps
-//   the mechanism got   held force: H f (w_n + w_n+1) / 2;  impulses: the work on its interface model, and (P0 - P1) times
+//   the mechanism got   held force: sum h f (w_n + w_n+1) / 2 over its own steps;  impulses: the work on its interface model, and (P0 - P1) times
 //                       what its rate at the end differs from the model's
 // The difference is the spurious energy; > 0: the coupling has added energy.
 #include "cosim/cosim.h"
@@ -18,7 +18,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     bool is_impulse = part->uses_impulse && itm_coupling_is_rim(bond->options.coupling);
     double w_end = part->rim.w[bond->slot], force = is_impulse ? memory->force : bond->held;
     double beyond = is_impulse ? (memory->P0 - memory->P1) * (w_end - bond->w_now) : 0.0;
-    double got = is_impulse ? bond->work_model + beyond : 0.5 * x->step * bond->held * (bond->w + w_end);
+    double got = is_impulse ? bond->work_model + beyond : bond->work_held;
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
