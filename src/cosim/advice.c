@@ -266,7 +266,9 @@ ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
                     .minus = block + 3 * n, .room = block + 4 * n, .re = block + 5 * n, .im = block + 6 * n,
                     .J = block + 7 * n};
         itm_cosim_save(x, bytes, size);
+        x->is_trial = true;  // a disturbance is energy from nowhere
         status = linearise(x, &l, radius);
+        x->is_trial = false;
         itm_cosim_restore(x, bytes, size);
     }
     free(block);

@@ -9,8 +9,9 @@
 // The difference is the spurious energy; > 0: the coupling has added energy.
 #include "cosim/cosim.h"
 
+#include "multibody/forces.h"
+
 #include <math.h>
-#include <stdio.h>
 
 static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
 {
@@ -43,6 +44,70 @@ void itm_bonds_book(ItmCosim* x)
     }
 }
 
+// ---------------------------------------------------------------------------- the whole
+
+// Whether a subsystem has an energy balance of its own, which that of the whole goes on with.
+static bool has_balance(const ItmMember* member)
+{
+    return member->hydraulics != NULL && member->hydraulics->options.use_ledger;
+}
+
+// Work that the cylinders of a circuit without a bond have given.
+static double compute_outside_work(const ItmCosim* x, const ItmMember* member)
+{
+    bool has_outside = false;
+    double work = itm_hydraulics_get_ledger(member->hydraulics)[ITM_HYDRAULIC_MECHANICAL];
+    for (int i = 0; i < member->table.nport; i++) {
+        has_outside = has_outside || member->bonds[i] == ITM_NONE;
+        work -= member->bonds[i] != ITM_NONE ? x->bonds[member->bonds[i]].memory->given : 0.0;
+    }
+    return has_outside ? work : 0.0;
+}
+
+static void add_mechanisms(ItmCosim* x, ItmBalance* sum)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmMechanism* part = &x->mechanisms[i];
+        double booked[ITM_LEDGER_COUNT];
+        itm_ledger_read(part->data, booked);
+        for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
+            sum->booked[k] += booked[k];
+        }
+        itm_data_refresh_energy(part->model, part->data);
+        sum->kinetic += itm_energy_compute_kinetic(part->model, part->data);
+        sum->potential += itm_energy_compute_potential(part->model, part->data);
+        sum->start += *part->data->energy_start;
+    }
+}
+
+ItmBalance itm_cosim_compute_balance(ItmCosim* x)
+{
+    ItmBalance sum = {0};
+    add_mechanisms(x, &sum);
+    sum.load = sum.booked[ITM_LEDGER_LOAD];
+    for (int i = 0; i < x->nmember; i++) {
+        const ItmMember* member = &x->members[i];
+        for (int k = 0; has_balance(member) && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
+            sum.circuit[k] += itm_hydraulics_get_ledger(member->hydraulics)[k];
+        }
+        sum.load -= has_balance(member) ? compute_outside_work(x, member) : 0.0;
+    }
+    // a bond to a circuit only carries energy; any other subsystem is a source
+    sum.spurious = sum.booked[ITM_LEDGER_INTERFACE];
+    for (int i = 0; i < x->nbond; i++) {
+        const ItmBondMemory* memory = x->bonds[i].memory;
+        sum.load -= memory->spurious + (has_balance(&x->members[x->bonds[i].member]) ? memory->given : 0.0);
+        sum.spurious += memory->spurious;
+    }
+    sum.error = sum.kinetic + sum.potential - sum.start - sum.load;
+    for (int k = 0; k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
+        sum.error += k == ITM_HYDRAULIC_SUPPLY ? -sum.circuit[k] : k == ITM_HYDRAULIC_MECHANICAL ? 0.0 : sum.circuit[k];
+    }
+    sum.error += sum.booked[ITM_LEDGER_DISSIPATED] + sum.booked[ITM_LEDGER_FRICTION] + sum.booked[ITM_LEDGER_IMPACT] -
+                 sum.booked[ITM_LEDGER_MOTION];
+    return sum;
+}
+
 // ---------------------------------------------------------------------------- looking
 
 int itm_cosim_get_bond_count(const ItmCosim* x)
@@ -65,23 +130,4 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
     const ItmBondMemory* memory = it->memory;
     return (ItmBondState){rim->s[it->slot],       rim->w[it->slot],        memory->force,    memory->P0,
                           memory->residual_power, memory->residual_energy, memory->spurious, memory->throughput};
-}
-
-const char* itm_cosim_get_warning(ItmCosim* x)
-{
-    double worst = x->options.spurious_limit;
-    x->warning[0] = '\0';
-    for (int i = 0; i < x->nbond; i++) {
-        const ItmBondMemory* memory = x->bonds[i].memory;
-        double share = memory->throughput > 0.0 ? fabs(memory->spurious) / memory->throughput : 0.0;
-        if (share > worst) {
-            worst = share;
-            snprintf(x->warning, sizeof x->warning,
-                     "the coupling of '%s' has %s %.3g J, %.3g %% of the %.3g J that went through it: take a smaller macro "
-                     "step, or coupling rim with exchange impulse",
-                     x->bonds[i].name, memory->spurious > 0.0 ? "added" : "taken", fabs(memory->spurious), 100.0 * share,
-                     memory->throughput);
-        }
-    }
-    return x->warning;
 }

@@ -431,13 +431,8 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
 
 static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    ItmVec3 p = {0, 0, 0}, L = {0, 0, 0};
-    for (int i = 0; i < m->nbody; i++) {
-        ItmVec3 mv = itm_vec_scale(m->bodies[i].mass, d->twist[i].lin);
-        p = itm_vec_add(p, mv);
-        L = itm_vec_add(L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
-    }
-    itm_flexible_add_momenta(m, d, &p, &L);
+    ItmVec3 p, L;
+    itm_momentum_compute(m, d, &p, &L);
     emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
     emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
 }
