@@ -41,7 +41,8 @@ static void print_frame_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
         ItmFrameBondState bond = itm_cosim_get_frame_bond(cosim, i);
-        printf("  cut          %s: open by %.3g m and %.3g rad\n", itm_cosim_get_frame_bond_name(cosim, i), bond.drift, bond.turn);
+        printf("  interface    %s: open by up to %.3g m and %.3g rad\n", itm_cosim_get_frame_bond_name(cosim, i), bond.drift_largest,
+               bond.turn_largest);
     }
     for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
         ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);
@@ -65,8 +66,8 @@ static void print_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
-        printf("  bond         %s: %.4g J went through, coupling energy error %.3g J\n", itm_cosim_get_bond_name(cosim, i),
-               bond.throughput, bond.spurious_energy);
+        printf("  bond         %s: %.4g J went through, coupling energy error up to %.3g J\n", itm_cosim_get_bond_name(cosim, i),
+               bond.throughput, bond.spurious_largest);
     }
 }
 
@@ -166,13 +167,13 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     double time = itm_cosim_get_time(cosim), spurious = 0.0;
     int nbond = itm_cosim_get_bond_count(cosim);
     for (int i = 0; i < nbond; i++) {
-        spurious = fmax(spurious, fabs(itm_cosim_get_bond(cosim, i).spurious_energy));
+        spurious = fmax(spurious, itm_cosim_get_bond(cosim, i).spurious_largest);
     }
     const Number numbers[] = {
         {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
         {"wall_time", "s", "wall time", s->wall_time, true},
         {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
-        {"spurious_energy", "J", "energy made by a coupling", spurious, nbond > 0},
+        {"spurious_energy", "J", "largest coupling energy error", spurious, nbond > 0},
         {"energy_error", "J", "energy balanced to", s->energy_error, s->energy > 0.0},
     };
     add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);

@@ -282,6 +282,7 @@ typedef struct ItmBondState {
     double residual_energy;  // its integral by the trapezoidal rule                                    [cranes, eqs. 22, 24]
     double spurious_energy;  // work that the mechanism got less the work that the port gave, so far, J
     double throughput;       // energy that went through, either way, so far, J
+    double spurious_largest; // largest magnitude of the spurious energy so far, J
 } ItmBondState;
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
@@ -292,6 +293,7 @@ typedef struct ItmFrameBondState {
     double drift;        // distance of the two points along the directions of the bond, m
     double turn;         // angle between the two frames about them, rad
     double slip;         // how fast the points part, m/s
+    double drift_largest, turn_largest; // so far, m, rad
 } ItmFrameBondState;
 ITM_API int itm_cosim_get_frame_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_frame_bond_name(const ItmCosim* cosim, int bond);

@@ -408,6 +408,8 @@ void itm_verdict_destroy(ItmCosim* x);
 void itm_verdict_begin(ItmCosim* x);
 // Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
 ItmStatus itm_verdict_update(ItmCosim* x, double time);
+// The largest value so far of a quantity of a bond, frame bond or mechanism.
+double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 
 // ---------------------------------------------------------------------------- output.c
 

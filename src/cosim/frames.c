@@ -108,6 +108,8 @@ ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
         state.drift = it->drift;
         state.turn = it->angle;
         state.slip = it->slip;
+        state.drift_largest = itm_verdict_get_largest(x, ITM_DOUBT_INTERFACE_GAP, bond);
+        state.turn_largest = itm_verdict_get_largest(x, ITM_DOUBT_INTERFACE_ANGLE, bond);
     }
     return state;
 }

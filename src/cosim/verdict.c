@@ -3,10 +3,10 @@
 // Energy. The error of the balance (ledger.c) is energy without a source. It is compared with the machine's own energy
 //   S = max(T_max, V_max - V_min, |supply| + |load| + |motion|),   each work by its largest magnitude so far
 // so that the bound grows with what happens: an error of the first steps, when hardly anything moves, is forgotten once S shows
-// that it was small. Below `rest`, a share REST of m g |x|, the kinetic and the stored energies, a machine counts as at rest and S is
-// that: what moves less than this is tolerances and rounding.
+// that it was small. Below `rest` a machine counts as at rest and S is that: what moves less is tolerances and rounding. It is a share
+// REST of m g |x|, the kinetic and the stored energies, and the kinetic energy of all masses at SLOW sizes of the machine per second.
 // A breakdown is a positive error beyond all that the machine can have had:
-//   error > breakdown (T_0 + V_0 - V_min + released + supply + load + motion),   works that were put in
+//   error > breakdown (T_0 + V_0 - V_min + released + supply + load + motion + CHATTER rest),   works that were put in
 //
 // Memory is part of the state: a restored run ends with the same doubts.
 #include "cosim/cosim.h"
@@ -20,6 +20,8 @@
 #include <stdlib.h>
 
 #define REST 1e-4
+#define SLOW 1e-3      // 1/s
+#define CHATTER 100.0  // times `rest`: a machine that trembles about rest is doubted, not stopped
 
 static const struct {
     const char *name, *unit;
@@ -215,6 +217,18 @@ static double compute_size(const ItmCosim* x)
     return sqrt(sum);
 }
 
+// Kinetic energy of a machine that hardly moves.
+static double compute_slow_energy(const ItmCosim* x, double size)
+{
+    double mass = 0.0;
+    for (int k = 0; k < x->nmechanism; k++) {
+        for (int i = 0; i < x->mechanisms[k].model->nbody; i++) {
+            mass += x->mechanisms[k].model->bodies[i].mass;
+        }
+    }
+    return 0.5 * mass * SLOW * size * SLOW * size;
+}
+
 // Energy that numbers of this machine carry while it is at rest: weights times distances from the origin, what springs hold, what
 // pressures hold.
 static double compute_held_energy(const ItmCosim* x, const ItmBalance* balance)
@@ -242,14 +256,15 @@ void itm_verdict_begin(ItmCosim* x)
         return;
     }
     ItmBalance balance = itm_cosim_compute_balance(x);
+    double size = compute_size(x);
     *w = (ItmMachineWatch){.has_start = 1.0,
                            .kinetic_start = balance.kinetic,
                            .potential_start = balance.potential,
                            .kinetic_max = balance.kinetic,
                            .potential_min = balance.potential,
                            .potential_max = balance.potential,
-                           .rest = REST * compute_held_energy(x, &balance),
-                           .size = compute_size(x)};
+                           .rest = REST * compute_held_energy(x, &balance) + compute_slow_energy(x, size),
+                           .size = size};
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         if (!part->is_supported) {
@@ -304,7 +319,7 @@ static void note_energies(ItmMachineWatch* w, const ItmBalance* b)
 static double get_available(const ItmMachineWatch* w)
 {
     return w->kinetic_start + w->potential_start - w->potential_min + w->released + w->supply_in + w->load_in + w->motion_in +
-           w->rest;
+           CHATTER * w->rest;
 }
 
 // The balance as it is reported, and with the work of constraints, whichever is worse.
@@ -454,6 +469,15 @@ ItmDoubt itm_cosim_get_doubt(const ItmCosim* x, int doubt)
     const ItmJudged* it = &x->judged[i];
     return (ItmDoubt){it->kind, KINDS[it->kind].name, it->where, KINDS[it->kind].unit, e->bound, e->first_time, e->largest,
                       e->largest_time};
+}
+
+double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index)
+{
+    int i = 0;
+    while (i < x->njudged && (x->judged[i].kind != kind || x->judged[i].index != index)) {
+        i++;
+    }
+    return i < x->njudged ? x->excess[i].largest : NAN;
 }
 
 ItmCosimScale itm_cosim_get_scale(const ItmCosim* x)
