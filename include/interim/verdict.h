@@ -46,7 +46,7 @@ typedef struct ItmBounds {
     double interface_gap;    // of the machine's size; angles: rad
     double residual;
     double unfinished;       // share of all steps
-    double breakdown;        // a step fails with ITM_ERR_DIVERGED where the energy without a source exceeds this many times all that
+    double breakdown;        // a step fails with ITM_ERR_DIVERGED where stored energy grows beyond all inputs by this many times all that
                              // the machine had at the start, released or was given
 } ItmBounds;
 

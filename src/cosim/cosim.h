@@ -219,11 +219,11 @@ typedef struct ItmMechanismWatch {
 // What the whole machine has had so far; doubles only.
 typedef struct ItmMachineWatch {
     double has_start;        // 0 or 1
-    double kinetic_start, potential_start;
     double kinetic_max, potential_min, potential_max;
     double supply, load, motion;             // largest magnitudes of the works of sources
     double supply_in, load_in, motion_in;    // largest works that they put in
     double released;         // most energy that oil, walls and gas gave back
+    double lift;             // most energy that position correction may have given
     double rest;             // energy below which a machine counts as at rest
     double size;             // m
     double error;            // largest magnitude of ItmBalance.error

@@ -5,8 +5,11 @@
 // so that the bound grows with what happens: an error of the first steps, when hardly anything moves, is forgotten once S shows
 // that it was small. Below `rest` a machine counts as at rest and S is that: what moves less is tolerances and rounding. It is a share
 // REST of m g |x|, the kinetic and the stored energies, and the kinetic energy of all masses at SLOW sizes of the machine per second.
-// A breakdown is a positive error beyond all that the machine can have had:
-//   error > breakdown (T_0 + V_0 - V_min + released + supply + load + motion + CHATTER rest),   works that were put in
+// A breakdown is stored energy E (T + V + compression of oil) that has grown beyond all inputs by more than they and the start gave:
+//   E - E_0 - in > breakdown (E_0 - V_min + released + in + lift + CHATTER rest),   in = supply + load + motion
+// with each work by the most that was put in so far. Losses are not in it: they are sums of large terms of opposite signs where
+// stiff drives fight stops. lift: position correction moves bodies that overlap apart, against their weight; at most each by all
+// penetrations of a pile.
 //
 // Memory is part of the state: a restored run ends with the same doubts.
 #include "cosim/cosim.h"
@@ -77,6 +80,15 @@ size_t itm_verdict_count_reals(const ItmCosim* x)
 
 // ---------------------------------------------------------------------------- momentum
 
+static double compute_mass(const ItmModel* m)
+{
+    double mass = 0.0;
+    for (int i = 0; i < m->nbody; i++) {
+        mass += m->bodies[i].mass;
+    }
+    return mass;
+}
+
 static bool is_line_supported(const ItmModel* m, int measure)
 {
     const ItmMeasure* it = &m->measures[measure];
@@ -134,13 +146,11 @@ static void compute_momenta(const ItmMechanism* part, double p[3], double L[3], 
     const ItmModel* m = part->model;
     const ItmData* d = part->data;
     ItmVec3 sum, turning, centre = {0, 0, 0};
-    double mass = 0.0;
     itm_momentum_compute(m, d, &sum, &turning);
     for (int i = 0; i < m->nbody; i++) {
-        mass += m->bodies[i].mass;
         centre = itm_vec_axpy(m->bodies[i].mass, d->x[i], centre);
     }
-    centre = itm_vec_scale(1.0 / mass, centre);
+    centre = itm_vec_scale(1.0 / compute_mass(m), centre);
     turning = itm_vec_sub(turning, itm_vec_cross(centre, sum));
     *p_size = *L_size = 0.0;
     for (int i = 0; i < m->nbody; i++) {
@@ -222,9 +232,7 @@ static double compute_slow_energy(const ItmCosim* x, double size)
 {
     double mass = 0.0;
     for (int k = 0; k < x->nmechanism; k++) {
-        for (int i = 0; i < x->mechanisms[k].model->nbody; i++) {
-            mass += x->mechanisms[k].model->bodies[i].mass;
-        }
+        mass += compute_mass(x->mechanisms[k].model);
     }
     return 0.5 * mass * SLOW * size * SLOW * size;
 }
@@ -258,8 +266,6 @@ void itm_verdict_begin(ItmCosim* x)
     ItmBalance balance = itm_cosim_compute_balance(x);
     double size = compute_size(x);
     *w = (ItmMachineWatch){.has_start = 1.0,
-                           .kinetic_start = balance.kinetic,
-                           .potential_start = balance.potential,
                            .kinetic_max = balance.kinetic,
                            .potential_min = balance.potential,
                            .potential_max = balance.potential,
@@ -315,11 +321,31 @@ static void note_energies(ItmMachineWatch* w, const ItmBalance* b)
     keep_larger(&w->error, fabs(b->error));
 }
 
-// All energy that the machine had at the start, released or was given.
-static double get_available(const ItmMachineWatch* w)
+// Weight of all bodies of each mechanism times the depth of a pile of them.
+static double compute_lift(const ItmCosim* x)
 {
-    return w->kinetic_start + w->potential_start - w->potential_min + w->released + w->supply_in + w->load_in + w->motion_in +
-           CHATTER * w->rest;
+    double sum = 0.0;
+    for (int k = 0; k < x->nmechanism; k++) {
+        const ItmModel* m = x->mechanisms[k].model;
+        sum += compute_mass(m) * itm_vec_norm(m->gravity) * m->nbody * x->mechanisms[k].data->info.penetration;
+    }
+    return sum;
+}
+
+static double get_input(const ItmMachineWatch* w)
+{
+    return w->supply_in + w->load_in + w->motion_in;
+}
+
+// All energy that the machine had at the start, released or was given.
+static double get_available(const ItmMachineWatch* w, const ItmBalance* b)
+{
+    return b->start - w->potential_min + w->released + get_input(w) + w->lift + CHATTER * w->rest;
+}
+
+static double get_growth(const ItmMachineWatch* w, const ItmBalance* b)
+{
+    return b->kinetic + b->potential + b->circuit[ITM_HYDRAULIC_COMPRESSION] - b->start - get_input(w);
 }
 
 // The balance as it is reported, and with the work of constraints, whichever is worse.
@@ -346,11 +372,8 @@ static void judge_momenta(ItmCosim* x, int i, ItmExcess* linear, ItmExcess* angu
         return;
     }
     const ItmModel* m = part->model;
-    double p[3], L[3], p_size, L_size, mass = 0.0;
+    double p[3], L[3], p_size, L_size, mass = compute_mass(m);
     compute_momenta(part, p, L, &p_size, &L_size);
-    for (int k = 0; k < m->nbody; k++) {
-        mass += m->bodies[k].mass;
-    }
     keep_larger(&w->p_size, p_size);
     keep_larger(&w->L_size, L_size);
     const double weight[3] = {mass * time * m->gravity.x, mass * time * m->gravity.y, mass * time * m->gravity.z};
@@ -428,12 +451,14 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time)
     }
     ItmBalance balance = itm_cosim_compute_balance(x);
     note_energies(x->machine, &balance);
-    double available = get_available(x->machine), factor = x->options.bounds.breakdown;
-    if (factor > 0.0 && !(balance.error <= factor * available)) {
+    keep_larger(&x->machine->lift, compute_lift(x));
+    double available = get_available(x->machine, &balance), growth = get_growth(x->machine, &balance);
+    double factor = x->options.bounds.breakdown;
+    if (factor > 0.0 && !(growth <= factor * available)) {
         return itm_error_set(&x->error, ITM_ERR_DIVERGED, "itm_cosim_step", "energy",
                              "%.4g J have come from nowhere by t = %.9g s, more than the %.4g J that the machine had or was given; "
                              "take a smaller step%s",
-                             balance.error, time, available,
+                             growth, time, available,
                              x->nbond + x->nframe_bond > 0 ? ", or coupling rim with exchange impulse" : "");
     }
     for (int i = 0; i < x->njudged; i++) {
