@@ -79,7 +79,9 @@ static void set_stop(Run* r)
 {
     double interval = r->file->run.output_interval, duration = r->file->run.duration;
     if (r->is_variable) {
-        double stop = interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration;
+        double row = (double)(r->nrow_due + 1) * interval;
+        // a row that misses the end by rounding is the end: no step of 1e-17 s may follow it
+        double stop = interval > 0.0 && row < duration - 1e-9 * interval ? row : duration;
         itm_data_set_stop_time(itm_cosim_get_data(r->cosim, 0), stop);
     }
 }
@@ -182,7 +184,7 @@ static bool is_row_due(Run* r, long step)
     if (!r->is_variable) {
         return (step + 1) % r->every == 0;
     }
-    if (interval > 0.0 && get_time(r) < (double)(r->nrow_due + 1) * interval) {
+    if (interval > 0.0 && get_time(r) < fmin(r->file->run.duration, (double)(r->nrow_due + 1) * interval)) {
         return false;
     }
     r->nrow_due++;

@@ -219,6 +219,7 @@ typedef struct ItmMechanismWatch {
 // What the whole machine has had so far; doubles only.
 typedef struct ItmMachineWatch {
     double has_start;        // 0 or 1
+    double kinetic_first;    // of the first step that was more than rest
     double kinetic_max, potential_min, potential_max;
     double supply, load, motion;             // largest magnitudes of the works of sources
     double supply_in, load_in, motion_in;    // largest works that they put in
