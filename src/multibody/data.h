@@ -22,10 +22,11 @@ typedef enum ItmLedger {
     ITM_LEDGER_DISSIPATED,  // taken by dampers
     ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
-    ITM_LEDGER_INTERFACE,   // work of the forces between this mechanism and others at their frames
     ITM_LEDGER_FRICTION,    // taken by dry friction
     ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
+    ITM_LEDGER_INTERFACE,   // work of the forces between this mechanism and others at their frames
     ITM_LEDGER_COUNT,
+    ITM_LEDGER_POWERS = ITM_LEDGER_INTERFACE, // number of accounts that have a power within a step
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
