@@ -22,6 +22,7 @@ usage() {
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
+./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END
 }
@@ -215,6 +216,17 @@ do_fuzz() {
     wait $urdf
 }
 
+# Campaigns that take long. A run that is out of balance and does not say so ends it with status 1.
+do_torture() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    build release build -DINTERIM_BUILD_TESTS=ON
+    mkdir -p out/torture
+    build/tests/torture_matrix "$1" examples/*.yaml >out/torture/matrix.txt ||
+        { grep SILENT out/torture/matrix.txt; tail -n 1 out/torture/matrix.txt; return 1; }
+    tail -n 1 out/torture/matrix.txt
+    echo "every run: out/torture/matrix.txt"
+}
+
 case "${1:-help}" in
     setup) do_setup ;;
     run) do_run ;;
@@ -224,6 +236,7 @@ case "${1:-help}" in
     bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
+    torture) do_torture "${2:-0.3}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;
     *) echo "./do: unknown word '$1'" >&2; usage >&2; exit 1 ;;

@@ -11,6 +11,7 @@ enum {
     APP_FINISHED = 0,
     APP_BAD_INPUT = 1,   // wrong usage, bad model, file that cannot be written
     APP_BROKE_DOWN = 2,  // the simulation did
+    APP_DOUBTFUL = 3,    // it finished with doubts, and --strict was given
 };
 
 // ---------------------------------------------------------------------------- arguments

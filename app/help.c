@@ -34,5 +34,6 @@ void app_help_print_overview(void)
     }
     printf("  %-10s %s\n\n", "help", "the page of a command: interim help run");
     printf("Exit status: 0 finished; 1 wrong usage or a bad model; 2 the simulation broke down;\n"
+           "3 it finished with doubts, under --strict; "
            "128 + the signal's number if it was interrupted.\n");
 }

@@ -392,7 +392,8 @@ static void monolithic_run_is_the_machine_in_one_piece(void** state)
 static double bounce_error(const char* coupling, double* switches)
 {
     const char* whole = "cosim.coupling=monolithic";
-    System s = system_parse(BOUNCE, &coupling, 1), twin = system_parse(BOUNCE, &whole, 1);
+    const char* overrides[] = {coupling, "run.bounds.breakdown=0"};  // the smooth model makes energy: see by how much it is off
+    System s = system_parse(BOUNCE, overrides, 2), twin = system_parse(BOUNCE, &whole, 1);
     double sum = 0.0;
     int n;
     for (n = 1; n <= 100; n++) {

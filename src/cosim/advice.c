@@ -202,7 +202,9 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
         int nsteps = nstep > period ? (nstep + period - 1) / period * period : period;
         Linear l = {.states = &states, .watch = watch, .nmost = most, .nsteps = nsteps};
         itm_cosim_save(x, before, itm_cosim_get_state_size(x));
+        x->is_trial = true;  // a disturbance is energy from nowhere
         status = linearise_in_room(x, &l, radius);
+        x->is_trial = false;
         itm_cosim_restore(x, before, itm_cosim_get_state_size(x));
     }
     free(before);

@@ -352,7 +352,7 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     x->ninterface = b->interfaces.count;
     x->nframe_bond = b->frame_bonds.count;
     x->nstate = 1 + ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
-                ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
+                itm_verdict_count_reals(x) + ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
     size_t parts = (size_t)(x->nmechanism + x->nmember);
     x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
     x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
@@ -494,6 +494,10 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
         status = itm_cosim_group(x, error);
     }
     if (status == ITM_OK) {
+        status = itm_verdict_create(x, x->state + x->nstate - itm_verdict_count_reals(x) -
+                                           ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism, error);
+    }
+    if (status == ITM_OK) {
         status = itm_cosim_name_outputs(x, b, error);
     }
     if (status == ITM_OK) {
@@ -546,6 +550,7 @@ void itm_cosim_destroy(ItmCosim* x)
     }
     itm_pool_destroy(x->pool);
     itm_cosim_free_outputs(x);
+    itm_verdict_destroy(x);
     itm_clusters_destroy(x);
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];

@@ -46,6 +46,8 @@ typedef struct ItmBond {
     double w_own;            // rate that it comes to with it                       m/s
     double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
+    double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
+    double work_held;        // of the force that the mechanism has over this step  J
     double work_model;       // of its force on the interface model                 J
     ItmBondMemory* memory;
 } ItmBond;
@@ -150,6 +152,8 @@ typedef struct ItmMechanism {
     double*  nsurprise;      // bounded rows so far that changed though they were taken to stay
     double*  npotential;     // bounded rows that could have changed in the last macro step
     char     surprise[240];  // the first row that did so and when, empty: none
+    bool     is_supported;   // its momentum can change from outside
+    long     steps_seen, unfinished_seen; // of its step info by the monitor
     bool     is_watched;     // a wire wants its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;
@@ -203,6 +207,42 @@ typedef struct ItmGroup {
     double cost;             // s
 } ItmGroup;
 
+// What a quantity that has a bound has been so far; doubles only, saved as bytes.
+typedef struct ItmExcess {
+    double largest, largest_time;
+    double bound;            // 0: not judged
+    double first_time;       // since when the largest is above the bound, while it is
+    double is_beyond;        // 0 or 1
+} ItmExcess;
+
+// A mechanism's momenta, and its steps; doubles only.
+typedef struct ItmMechanismWatch {
+    double p[3], L[3];       // momentum and angular momentum about the centre of mass at the start     N s, N m s
+    double p_size, L_size;   // largest sum of the magnitudes of the bodies' momenta so far
+    double steps, unfinished; // so far
+} ItmMechanismWatch;
+
+// What the whole machine has had so far; doubles only.
+typedef struct ItmMachineWatch {
+    double has_start;        // 0 or 1
+    double kinetic_first;    // of the first step that was more than rest
+    double kinetic_max, potential_min, potential_max;
+    double supply, load, motion;             // largest magnitudes of the works of sources
+    double supply_in, load_in, motion_in;    // largest works that they put in
+    double released;         // most energy that oil, walls and gas gave back
+    double lift;             // most energy that position correction may have given
+    double rest;             // energy below which a machine counts as at rest
+    double size;             // m
+    double error;            // largest magnitude of ItmBalance.error
+} ItmMachineWatch;
+
+// A quantity with a bound.
+typedef struct ItmJudged {
+    ItmDoubtKind kind;
+    const char* where;       // "" the whole
+    int index;               // bond, frame bond or mechanism
+} ItmJudged;
+
 struct ItmCosim {
     ItmCosimOptions options;
     double   step;           // H, s
@@ -232,7 +272,14 @@ struct ItmCosim {
     char*    start;          // state to which a reset goes back
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
-    char     warning[256];
+
+    // bounds: what has one, and what it has been
+    ItmJudged* judged;      //                                                  (njudged)
+    ItmExcess* excess;       //                                                     (njudged)
+    int      njudged;
+    ItmMachineWatch* machine;
+    ItmMechanismWatch* watches; //                                                  (nmechanism)
+    bool     is_trial;       // steps that are taken back: nothing is judged
 
     // outputs
     int      noutput;
@@ -355,6 +402,33 @@ void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
 
 // At the end of a macro step: residual power and energy of every bond, spurious energy, throughput.
 void itm_bonds_book(ItmCosim* x);
+
+// Energies of the whole system, J. Start values of the circuits are their zero.
+typedef struct ItmBalance {
+    double circuit[ITM_HYDRAULIC_ACCOUNT_COUNT];
+    double booked[ITM_LEDGER_COUNT]; // of all mechanisms
+    double kinetic, potential;       // of all mechanisms
+    double start;                    // their sum at the start
+    double load;      // work of loads, of actuators without a bond, of subsystems without an energy balance of their own,
+                      // less that of cylinders without a bond
+    double spurious;  // coupling energy error of bonds and of interfaces between mechanisms
+    double error;     // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
+} ItmBalance;
+// After itm_ledger_close or itm_output_compute of all mechanisms.
+ItmBalance itm_cosim_compute_balance(ItmCosim* x);
+
+// ---------------------------------------------------------------------------- verdict.c
+
+// Number of doubles of the state, once the numbers of parts are known; and their places in it.
+size_t itm_verdict_count_reals(const ItmCosim* x);
+ItmStatus itm_verdict_create(ItmCosim* x, double* state, ItmError* error);
+void itm_verdict_destroy(ItmCosim* x);
+// The start, before the first step; nothing afterwards.
+void itm_verdict_begin(ItmCosim* x);
+// Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
+ItmStatus itm_verdict_update(ItmCosim* x, double time);
+// The largest value so far of a quantity of a bond, frame bond or mechanism.
+double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 
 // ---------------------------------------------------------------------------- output.c
 

@@ -181,7 +181,9 @@ ItmCosimRest itm_cosim_check_static(ItmCosim* x)
             rest.flow = fmax(rest.flow, circuit.flow);
         }
     }
+    x->is_trial = true;
     rest.is_broken = itm_cosim_step(x) != ITM_OK;
+    x->is_trial = false;
     for (int i = 0; i < x->nmechanism && !rest.is_broken; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
         for (int body = 0; body < part->model->nuser; body++) {

@@ -24,7 +24,9 @@ typedef enum ItmLedger {
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
     ITM_LEDGER_FRICTION,    // taken by dry friction
     ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
+    ITM_LEDGER_INTERFACE,   // work of the forces between this mechanism and others at their frames
     ITM_LEDGER_COUNT,
+    ITM_LEDGER_POWERS = ITM_LEDGER_INTERFACE, // number of accounts that have a power within a step
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
@@ -82,6 +84,7 @@ struct ItmData {
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
+    double*  impact_peak;   // largest impact loss so far, which is the one reported (1) J
     double*  elastic;       // energy that compliant contacts and stops hold         (1) J
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
@@ -195,8 +198,16 @@ void itm_data_refresh(const ItmModel* m, ItmData* d);
 // Book the powers of forces in d->power (trapezoidal rule with those of the state before), and open the next step of
 // length h.
 void itm_ledger_advance(ItmData* d, double h);
-// The accounts as of now; needs d->power of the present state.
+// The accounts as of now; needs d->power of the present state. An impact loss never decreases: where contacts give back more than
+// they took, which only discretisation does, the rest is work of constraints.
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
+// Settle the time since the last step's start with the forces of the present state, before inputs change: a force that was held
+// over a step does the work h f (w_n + w_n+1) / 2, whatever follows it. Leaves d->wrench and d->tau void.
+void itm_ledger_close(const ItmModel* m, ItmData* d);
+// After inputs have changed between two steps: ALI3P starts its next step from the power of the new ones.
+void itm_ledger_restart(const ItmModel* m, ItmData* d);
+// Kinematics and, where rows are compliant, gaps and rates of the present state, as energies need them.
+void itm_data_refresh_energy(const ItmModel* m, ItmData* d);
 // Carry the unwrapped angles to the configuration of the position stage.
 void itm_data_update_angles(const ItmModel* m, ItmData* d);
 // What is known of a signal from outside: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps

@@ -12,6 +12,7 @@
 #include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
+#include <math.h>
 #include <string.h>
 
 // Impulses of rows that no interface feels: one solve for the whole step, v without them.
@@ -136,7 +137,7 @@ static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
 static void book_interfaces(ItmData* d, const ItmRim* rim)
 {
     for (int i = 0; i < rim->n; i++) {
-        d->ledger[ITM_LEDGER_LOAD] += rim->work[i];
+        d->ledger[rim->actuator[i] != ITM_NONE ? ITM_LEDGER_LOAD : ITM_LEDGER_INTERFACE] += rim->work[i];
     }
 }
 
@@ -176,6 +177,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
     }
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;

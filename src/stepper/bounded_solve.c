@@ -534,6 +534,13 @@ static double elastic_of(const ItmBoundRow* row, double v_after, double h)
 static void book_works(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
+    if (*d->steps == 0.0 && *d->time == 0.0) {
+        // what overlaps at the start was compressed before
+        for (int i = 0; i < b->nrow; i++) {
+            *d->elastic += b->blocks[b->rows[i].block].rides ? 0.0 : elastic_of(&b->rows[i], 0.0, 0.0);
+        }
+        *d->energy_start += *d->elastic;
+    }
     double held = *d->elastic;
     *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {

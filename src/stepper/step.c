@@ -290,6 +290,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     if (d->bounded != NULL) {
         itm_bounded_commit(d->bounded);
     }
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;

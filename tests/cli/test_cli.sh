@@ -195,6 +195,37 @@ a_breakdown_is_status_2_and_leaves_results() {
     grep -q '"reason": "broke down at ' r.json
 }
 
+# Held forces make this crane tremble: doubts are told in every way, and a status of their own is for those who ask.
+doubts_are_told_also_quietly_and_strictly() {
+    shaky="--set cosim.coupling=zoh --set cosim.exchange=hold --until 0.28s"
+    expect 0 "$interim" run "$source/examples/crane-double.yaml" $shaky -o r.csv --report r.html
+    out_has "finished with doubts at 0.28 s"
+    err_has "interim: doubt: coupling energy error of 'cyl2': up to "
+    grep -q '"verdict": "finished-with-doubts"' r.json
+    grep -q '{"kind": "coupling energy error", "where": "cyl2", "largest": ' r.json
+    grep -q 'verdict finished-with-doubts' r.html
+    grep -q "coupling energy error of" r.html
+    expect 3 "$interim" run -q --strict "$source/examples/crane-double.yaml" $shaky -o r.h5
+    [ ! -s out.txt ]
+    err_has "interim: doubt: energy balance: up to "
+    expect 0 "$interim" report r.h5 -o h5.html
+    grep -q 'verdict finished-with-doubts' h5.html
+    expect 0 "$interim" run -q --strict "$source/examples/crane-double.yaml" --until 0.28s
+    [ ! -s err.txt ]
+    expect 0 "$interim" sweep "$source/examples/crane-double.yaml" --over cosim.coupling=zoh,rim --until 0.28s -o sweep.csv
+    grep -q '^zoh,finished-with-doubts,.*coupling energy error of' sweep.csv
+    grep -q '^rim,finished,' sweep.csv
+}
+
+# A row whose energy has no source is no result.
+energy_from_nowhere_breaks_down_before_it_is_written() {
+    expect 2 "$interim" run -q "$source/examples/crane-double.yaml" --set cosim.coupling=linear -o r.csv
+    err_has "come from nowhere"
+    is_whole r.csv
+    largest=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crane.energy.kinetic") k = i } NR > 1 && $k > m { m = $k } END { print m }' r.csv)
+    awk "BEGIN { exit !($largest < 600) }"
+}
+
 # start FILE: a run that will not end by itself, in the background, with signals as a terminal has them, until its
 # part file has grown
 start() {
@@ -610,6 +641,8 @@ run_case every_example_runs_to_its_end
 run_case the_manual_page_has_every_command_and_option
 run_case torque_tables_of_the_arm_come_from_their_models
 run_case a_breakdown_is_status_2_and_leaves_results
+run_case doubts_are_told_also_quietly_and_strictly
+run_case energy_from_nowhere_breaks_down_before_it_is_written
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
 run_case killed_while_writing_a_run_reads_back
