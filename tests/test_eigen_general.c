@@ -120,6 +120,22 @@ static void roots_of_unity_need_other_shifts(void** state)
     }
 }
 
+// Eigenvalues that are close to each other are told apart by differences only.
+static void nearly_equal_eigenvalues_are_found(void** state)
+{
+    (void)state;
+    unsigned seed = 17;
+    double A[MOST * MOST];
+    for (int trial = 0; trial < 60; trial++) {
+        int n = 3 + trial % 20;
+        double spread = pow(10.0, -3.0 - trial % 12);
+        for (int i = 0; i < n * n; i++) {
+            A[i] = spread * draw(&seed) + (i % (n + 1) == 0 ? 1.0 : 0.0);
+        }
+        CHECK_NEAR(compare_with_lapack(A, n), 0, 1e-12 * n);  // rounding of the entries times the condition
+    }
+}
+
 static void defective_and_trivial_matrices(void** state)
 {
     (void)state;
@@ -191,6 +207,7 @@ int main(void)
         cmocka_unit_test(sparse_matrices_keep_their_power_sums),
         cmocka_unit_test(badly_scaled_matrices_keep_small_eigenvalues),
         cmocka_unit_test(roots_of_unity_need_other_shifts),
+        cmocka_unit_test(nearly_equal_eigenvalues_are_found),
         cmocka_unit_test(defective_and_trivial_matrices),
         cmocka_unit_test(least_squares_agree_with_lapack),
         cmocka_unit_test(nothing_is_solved_by_nothing),

@@ -109,18 +109,43 @@ static void reduce(double* A, int n, double* u)
 
 // ---------------------------------------------------------------------------- QR sweeps
 
+// Whether the entry below the diagonal in row i is rounding: against its neighbours on the diagonal, or (Ahues and Tisseur) because
+// the product with the entry above is too small to move them.
+static bool is_negligible(const double* A, int n, int i, double norm)
+{
+    double below = fabs(A[i * n + i - 1]), above = fabs(A[(i - 1) * n + i]);
+    double a = fabs(A[(i - 1) * n + i - 1]), d = fabs(A[i * n + i]);
+    double apart = fabs(A[(i - 1) * n + i - 1] - A[i * n + i]), larger = fmax(a, d);
+    if (below <= DBL_EPSILON * (a + d) || below <= DBL_MIN || (a + d == 0.0 && below <= DBL_EPSILON * norm)) {
+        return true;
+    }
+    return below <= DBL_EPSILON * norm && below * above <= DBL_EPSILON * larger * fmax(apart, DBL_EPSILON * norm);
+}
+
 // First row of the block that ends with `last` and cannot be split; what splits it is set to zero.
-static int find_block(double* A, int n, int last)
+static int find_block(double* A, int n, int last, double norm)
 {
     for (int i = last; i > 0; i--) {
-        double scale = fabs(A[(i - 1) * n + i - 1]) + fabs(A[i * n + i]);
-        double* below = &A[i * n + i - 1];
-        if (fabs(*below) <= DBL_EPSILON * scale || *below == 0.0) {
-            *below = 0.0;
+        if (is_negligible(A, n, i, norm)) {
+            A[i * n + i - 1] = 0.0;
             return i;
         }
     }
     return 0;
+}
+
+// Largest sum of a row.
+static double compute_norm(const double* A, int n)
+{
+    double norm = 0.0;
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < n; j++) {
+            sum += fabs(A[i * n + j]);
+        }
+        norm = fmax(norm, sum);
+    }
+    return norm;
 }
 
 // Eigenvalues of [a b; c d]
@@ -140,44 +165,78 @@ static void solve_pair(double a, double b, double c, double d, double* re, doubl
     im[0] = im[1] = 0.0;
 }
 
-// One sweep over rows first ... last with the shifts whose sum and product are given.
-static void sweep(double* A, int n, int first, int last, double sum, double product)
+// Shifts: the eigenvalues of [p b; c q] with b c = w.
+typedef struct Shifts {
+    double p, q, w;
+} Shifts;
+
+// First column of (A - s1)(A - s2) of the block that begins with row k, over its entry below the diagonal; from differences, because
+// eigenvalues close to each other leave nothing else. x (3)
+static void start_column(const double* A, int n, int k, Shifts s, double* x)
 {
-    double a = A[first * n + first], below = A[(first + 1) * n + first];
-    double x[3] = {a * a + A[first * n + first + 1] * below - sum * a + product,
-                   below * (a + A[(first + 1) * n + first + 1] - sum), below * A[(first + 2) * n + first + 1]};
-    for (int k = first; k < last; k++) {
+    double a = A[k * n + k], p = s.p - a, q = s.q - a;
+    x[0] = (p * q - s.w) / A[(k + 1) * n + k] + A[k * n + k + 1];
+    x[1] = A[(k + 1) * n + k + 1] - a - p - q;
+    x[2] = A[(k + 2) * n + k + 1];
+    double size = fabs(x[0]) + fabs(x[1]) + fabs(x[2]);
+    for (int i = 0; i < 3 && size > 0.0; i++) {
+        x[i] /= size;
+    }
+}
+
+// The row to start a sweep from: two small entries below the diagonal in a row let it begin in the middle of the block. From its first
+// row, such entries would blur the shifts.
+static int find_start(const double* A, int n, int first, int last, Shifts s)
+{
+    int k = last - 2;
+    for (; k > first; k--) {
+        double x[3];
+        start_column(A, n, k, s, x);
+        double near = fabs(A[(k - 1) * n + k - 1]) + fabs(A[k * n + k]) + fabs(A[(k + 1) * n + k + 1]);
+        if (fabs(A[k * n + k - 1]) * (fabs(x[1]) + fabs(x[2])) <= DBL_EPSILON * fabs(x[0]) * near) {
+            break;
+        }
+    }
+    return k;
+}
+
+// One sweep over rows first ... last.
+static void sweep(double* A, int n, int first, int last, Shifts s)
+{
+    int start = find_start(A, n, first, last, s);
+    double x[3];
+    start_column(A, n, start, s, x);
+    for (int k = start; k < last; k++) {
         int m = k < last - 1 ? 3 : 2;
         double tau = make_reflection(x, m);
-        int from = k > first ? k - 1 : first, to = k + 3 < last ? k + 3 : last;
+        int from = k > start ? k - 1 : start, to = k + 3 < last ? k + 3 : last;
         if (tau != 0.0) {
             reflect_rows(A, n, x, tau, k, m, from, last);
             reflect_columns(A, n, x, tau, k, m, first, to);
+        }
+        if (k == start && start > first) {
+            A[k * n + k - 1] *= 1.0 - tau;  // the other two entries of this column are negligible by the choice of start
         }
         for (int i = 0; i < 3 && k + 1 + i <= last; i++) {
             x[i] = A[(k + 1 + i) * n + k];
         }
     }
-    for (int i = first + 2; i <= last; i++) {
-        for (int j = first; j < i - 1; j++) {
+    for (int i = start + 2; i <= last; i++) {
+        for (int j = i - 3 > first ? i - 3 : first; j < i - 1; j++) {
             A[i * n + j] = 0.0;
         }
     }
 }
 
 // Shifts from the last two rows; every tenth sweep others, which break cycles.
-static void choose_shifts(const double* A, int n, int last, int count, double* sum, double* product)
+static Shifts choose_shifts(const double* A, int n, int last, int count)
 {
-    double a = A[(last - 1) * n + last - 1], b = A[(last - 1) * n + last];
-    double c = A[last * n + last - 1], d = A[last * n + last];
+    double below = A[last * n + last - 1], q = A[last * n + last];
     if (count % 10 == 9) {
-        double s = fabs(c) + fabs(A[(last - 1) * n + last - 2]);
-        a = d = d + 0.75 * s;
-        b = -0.4375 * s;
-        c = s;
+        double size = fabs(below) + fabs(A[(last - 1) * n + last - 2]);
+        return (Shifts){q + 0.75 * size, q + 0.75 * size, -0.4375 * size * size};
     }
-    *sum = a + d;
-    *product = a * d - b * c;
+    return (Shifts){A[(last - 1) * n + last - 1], q, below * A[(last - 1) * n + last]};
 }
 
 ItmStatus itm_eigen_general(double* A, double* re, double* im, int n)
@@ -189,9 +248,10 @@ ItmStatus itm_eigen_general(double* A, double* re, double* im, int n)
     }
     balance(A, n);
     reduce(A, n, re);
+    double norm = compute_norm(A, n);
     int count = 0;
     for (int last = n - 1; last >= 0;) {
-        int first = find_block(A, n, last);
+        int first = find_block(A, n, last, norm);
         if (first == last) {
             re[last] = A[last * n + last];
             im[last] = 0.0;
@@ -200,9 +260,7 @@ ItmStatus itm_eigen_general(double* A, double* re, double* im, int n)
         } else if (++count > MOST_SWEEPS) {
             return ITM_ERR_DIVERGED;
         } else {
-            double sum, product;
-            choose_shifts(A, n, last, count, &sum, &product);
-            sweep(A, n, first, last, sum, product);
+            sweep(A, n, first, last, choose_shifts(A, n, last, count));
             continue;
         }
         last = first - 1;
