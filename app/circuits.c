@@ -48,8 +48,8 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
     if (!(step > limit)) {
         return 0;
     }
-    printf("warning: circuit '%s': %s is unstable at a step of %.3g s; reduce the step to at most %.3g s (stable at the start) or "
-           "use integrator trapezoidal\n", circuit->name, name, step, limit);
+    printf("warning: circuit '%s': %s is unstable at a step of %.3g s; reduce the step to at most %.3g s (stable at the "
+           "start) or use integrator trapezoidal\n", circuit->name, name, step, limit);
     return 1;
 }
 

@@ -135,8 +135,8 @@ static int warn_passed_over(const ItmContactModel* contact, const char* name)
             }
             if (count++ == 0) {
                 app_print_warning(name,
-                                  "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; use "
-                                  "convex shapes for moving bodies",
+                                  "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; "
+                                  "use convex shapes for moving bodies",
                                   a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
             }
         }
@@ -155,8 +155,8 @@ static int warn_solver(const ItmContactOptions* o, const char* name)
                          ((o->solver == ITM_MLCP_LEMKE || o->solver == ITM_MLCP_ENUMERATION) && is_coupled &&
                           o->law == ITM_FRICTION_CONE);
     if (is_unsuitable) {
-        app_print_warning(name, "solver %s does not support friction %s: choose %s or solver auto", itm_mlcp_solver_name(o->solver),
-                          LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
+        app_print_warning(name, "solver %s does not support friction %s: choose %s or solver auto",
+                          itm_mlcp_solver_name(o->solver), LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
     }
     return is_unsuitable;
 }

@@ -18,7 +18,8 @@ static int warn_masses(const ItmModelInfo* info, const char* name)
     if (info->nbody < 2 || info->mass_max <= MASS_RATIO_LIMIT * info->mass_min) {
         return 0;
     }
-    app_print_warning(name, "the heaviest body has %.2g times the mass of the lightest; forces on the light body lose accuracy",
+    app_print_warning(name,
+                      "the heaviest body has %.2g times the mass of the lightest; forces on light bodies lose accuracy",
                       info->mass_max / info->mass_min);
     return 1;
 }
@@ -114,7 +115,8 @@ static int warn_step(const char* part, const char* name, double limit, double st
     if (step <= limit) {
         return 0;
     }
-    app_print_warning(part, "'%s' may be too stiff for a step of %.3g s; reduce the step to at most %.2g s", name, step, limit);
+    app_print_warning(part, "'%s' may be too stiff for a step of %.3g s; reduce the step to at most %.2g s", name, step,
+                      limit);
     return 1;
 }
 

@@ -120,7 +120,8 @@ static bool apply_word(Sweep* s, const AppWord* word)
     case 't':
         return set_timeout(s, word->value);
     case 'p':
-        return s->arguments->output != NULL || complain("a report requires the table; add -o TABLE.csv to --report", word->value);
+        return s->arguments->output != NULL ||
+               complain("a report requires the table; add -o TABLE.csv to --report", word->value);
     default:
         s->keep = word->value;
         return true;
@@ -287,7 +288,7 @@ static int sweep(const AppArguments* arguments)
         status = finish(&s, app_wall_time() - progress.start);
     }
     if (app_signals_get() != 0) {
-        fprintf(stderr, "interim: interrupted by signal %d; the table contains the runs that ended before\n", app_signals_get());
+        fprintf(stderr, "interim: interrupted by signal %d; the table contains the completed runs\n", app_signals_get());
         status = 128 + app_signals_get();
     }
     tear_down(&s);

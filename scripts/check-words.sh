@@ -42,7 +42,7 @@ words() {
 \bon end\b = consecutive, in a row
 \bwhat (there is|becomes? of|became of)\b = a noun
 \ban? [a-z]+ an? (step|micro|macro|run|row|file|solver|key|paper|subcommand|combination|frame|side|box|bond|body|contact|joint|point|unit|sample|panel)\b = per, each
-\b(once|twice|times|one|two|three|four|five|six|ns|ms|row|rows|modes|iterations|flops|loads|J) an? (step|micro|macro|run|row|file|solver|key|frame|side|plane|box|bond|body|contact|joint|sample|second|minute)\b = per, each
+\b(once|twice|times|one|two|three|four|five|six|[0-9]+|ns|us|µs|microseconds|ms|cm|mm|row|rows|modes|iterations|flops|loads|J) an? (step|micro|macro|run|row|file|solver|key|frame|side|plane|corner|shape|box|bond|body|contact|joint|interface|turn|sample|second|minute)\b = per, each
 END
 }
 

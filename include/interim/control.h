@@ -93,7 +93,7 @@ ITM_API void itm_control_builder_destroy(ItmControlBuilder* b);
 // Set the name of the subsystem. With the name "control", "control.valve" is its own block valve; otherwise it is an input.
 ITM_API ItmStatus itm_control_builder_set_name(ItmControlBuilder* b, const char* name, ItmError* error);
 
-// The functions that add check the definition and copy it. Names are unique among blocks, among signals and among constants.
+// Each itm_control_add_ function checks the definition and copies it. Names are unique among blocks, among signals and among constants.
 // ITM_ERR_INPUT: error->field is the invalid field; in an expression, error->column is the position, from 1.
 
 // Add a signal of time.

@@ -116,12 +116,12 @@ typedef struct ItmFlexibleDef {
     const ItmBeamDef* beam;      // exactly one of beam and modal
     const ItmModalDef* modal;
     double damping_ratio;        // of every mode, relative to critical damping
-    const double* ratios;        // of the first modes, instead of the above                     (nratio)
+    const double* ratios;        // of the first modes, instead of the above                (nratio)
     int nratio;
     double rayleigh_mass;        // adds this times the modal masses to the damping         1/s
     double rayleigh_stiffness;   // adds this times the modal stiffnesses                   s
     bool use_stiffening;         // beams: bending shortens the axis, so axial forces stiffen or soften it
-    const double *start, *start_rate;  // initial values of the first modes; NULL: 0                     (nstart)
+    const double *start, *start_rate;  // initial values of the first modes; NULL: 0         (nstart)
     int nstart;
     const ItmFlexiblePointDef* points; //                                                   (npoint)
     int npoint;

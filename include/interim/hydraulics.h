@@ -205,8 +205,8 @@ ITM_API ItmStatus itm_circuit_builder_create(ItmCircuitBuilder** builder, ItmErr
 // Free a builder; NULL is allowed.
 ITM_API void itm_circuit_builder_destroy(ItmCircuitBuilder* b);
 
-// The functions that add check the definition, copy it and return an id (may be NULL). Signals, fluids and nodes (volumes
-// and sources together) are numbered separately, elements per kind. Names are unique over nodes and elements, have 1 to
+// Each itm_circuit_add_ function checks the definition, copies it and stores an id (may be NULL). Signals, fluids and nodes
+// (volumes and sources together) are numbered separately, elements per kind. Names are unique over nodes and elements, have 1 to
 // 64 bytes without white space, control characters or any of . , / = " and are not "energy".
 // ITM_ERR_INPUT: error->field is the invalid field.
 
