@@ -1,12 +1,14 @@
 #!/bin/sh
 # Set-up, build, run and test of Interim, from nothing but a Debian 12 base system:  ./do help
-# shellcheck disable=SC2086  # lists of packages are meant to split
+# shellcheck disable=SC2086,SC3013  # lists of packages are meant to split; every sh of Debian has -ef
 set -eu
 export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is installed: threads only get in the way of our small matrices
 cd "$(dirname "$0")"
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev"
-TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev clang chromium"
+# liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
+# implementations to compare with
+TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang chromium"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
@@ -17,8 +19,10 @@ usage() {
 ./do test            build with gcc and clang, run all tests, plain and with sanitizers
 ./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
 ./do docs            the documentation as a site, in out/docs/index.html
+./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
+./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END
 }
@@ -59,10 +63,16 @@ need() {
     rm -f setup.log
 }
 
-# The 3-D view is worth having, but no reason to stop.
+# The 3-D view is worth having, but no reason to stop: WEB is ON where it can be built, else the reason is printed once.
+WEB=OFF
 want_web() {
-    have node npm && return
-    (need $WEB_PACKAGES) || echo "no npm: reports will have plots as pictures and no 3-D view"
+    have node npm || (need $WEB_PACKAGES) || { echo "no npm: reports have plots as pictures and no 3-D view"; return; }
+    if web/fetch.sh; then WEB=ON; fi
+}
+
+do_setup() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    want_web
 }
 
 # ---------------------------------------------------------------------------- building and testing
@@ -81,14 +91,24 @@ quietly() {
     fi
 }
 
+# CMake refuses a build folder of another source tree: one that was moved or copied here is configured afresh.
+drop_foreign_cache() {
+    [ -e "$1/CMakeCache.txt" ] || return 0
+    home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$1/CMakeCache.txt")
+    [ "$home" -ef . ] && [ "$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$1/CMakeCache.txt")" -ef "$1" ] && return
+    echo "$1 was configured for a source tree in ${home:-another folder}; this one is in $(pwd): configuring it afresh"
+    rm -rf "$1/CMakeCache.txt" "$1/CMakeFiles"
+}
+
 # build PRESET FOLDER [CMAKE-OPTION...]
 build() {
     preset=$1 folder=$2; shift 2
-    quietly "$preset: configure" cmake --preset "$preset" "$@" &&
+    drop_foreign_cache "$folder"
+    quietly "$preset: configure" cmake --preset "$preset" -DINTERIM_WEB=$WEB "$@" &&
         quietly "$preset: build" cmake --build "$folder" -j "$JOBS"
 }
 
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 # One check that is no test program.
 check() {
@@ -107,19 +127,23 @@ run_tests() {
         status=1
     ran=$(count '\[ RUN      \]' "$log")
     good=$(count '\[       OK \]' "$log")
-    bad=$((ran - good - $(count '\[  SKIPPED \] [A-Za-z0-9_]*$' "$log") / 2))
+    left=$(($(count '\[  SKIPPED \] [A-Za-z0-9_]*$' "$log") / 2))
+    bad=$((ran - good - left))
     [ "$status" -eq 0 ] || [ $bad -gt 0 ] || bad=1
-    passed=$((passed + good)) failed=$((failed + bad))
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
+    # "skipped: CASE: REASON", counted by reason
+    sed -n 's/^skipped: [A-Za-z0-9_]*: //p' "$log" | sort | uniq -c | while read -r cases reason; do
+        echo "    skipped $cases: $reason"
+    done
 }
 
 verdict() {
-    echo "$passed passed, $failed failed"
+    echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
 }
 
 do_test() {
-    need $BUILD_PACKAGES $TEST_PACKAGES
-    want_web
+    do_setup
     rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log
     if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
         run_tests build "release: tests"
@@ -150,6 +174,7 @@ do_run() {
 build_for_pages() {
     need $BUILD_PACKAGES
     have node npm || need $WEB_PACKAGES
+    want_web
     build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
 }
 
@@ -160,6 +185,7 @@ do_reproduce() {
 
 do_docs() {
     build_for_pages
+    [ $WEB = ON ] || { echo "./do docs needs the packages of web/, which npm cannot fetch" >&2; exit 1; }
     node scripts/docs.mjs build/interim out/docs
     echo "see out/docs/index.html"
 }
@@ -190,14 +216,27 @@ do_fuzz() {
     wait $urdf
 }
 
+# Campaigns that take long. A run that is out of balance and does not say so ends it with status 1.
+do_torture() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    build release build -DINTERIM_BUILD_TESTS=ON
+    mkdir -p out/torture
+    build/tests/torture_matrix "$1" examples/*.yaml >out/torture/matrix.txt ||
+        { grep SILENT out/torture/matrix.txt; tail -n 1 out/torture/matrix.txt; return 1; }
+    tail -n 1 out/torture/matrix.txt
+    echo "every run: out/torture/matrix.txt"
+}
+
 case "${1:-help}" in
-    setup) need $BUILD_PACKAGES $TEST_PACKAGES; want_web ;;
+    setup) do_setup ;;
     run) do_run ;;
     test) do_test ;;
     reproduce) shift; do_reproduce "$@" ;;
     docs) do_docs ;;
+    bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
+    torture) do_torture "${2:-0.3}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;
     *) echo "./do: unknown word '$1'" >&2; usage >&2; exit 1 ;;

@@ -11,6 +11,7 @@ enum {
     APP_FINISHED = 0,
     APP_BAD_INPUT = 1,   // wrong usage, bad model, file that cannot be written
     APP_BROKE_DOWN = 2,  // the simulation did
+    APP_DOUBTFUL = 3,    // it finished with doubts, and --strict was given
 };
 
 // ---------------------------------------------------------------------------- arguments
@@ -140,6 +141,8 @@ AppProgress app_progress_begin(double duration, bool is_quiet);
 void app_progress_update(AppProgress* progress, double time);
 // The same for a number of runs: done and running.
 void app_progress_update_runs(AppProgress* progress, int ndone, int nbusy);
+// The same for the share of a budget, with the name of the present work.
+void app_progress_update_share(AppProgress* progress, double share, const char* text);
 void app_progress_end(AppProgress* progress);
 
 #endif

@@ -7,10 +7,15 @@
 #include "mechanisms.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#define DEFAULT_BUDGET "5"
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
+    {APP_OPTION_WORD, "--budget", 0, "SECONDS", NULL,
+     "processor time for the search for stable macro steps, " DEFAULT_BUDGET " s by default"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
 
@@ -36,9 +41,24 @@ static void print_notes(const ItmModelFile* file)
     }
 }
 
+// False after printing what is wrong.
+static bool read_budget(const AppArguments* arguments, double* budget)
+{
+    const char* text = app_arguments_get(arguments, "--budget");
+    text = text != NULL ? text : DEFAULT_BUDGET;
+    char* end = NULL;
+    *budget = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*budget > 0.0 && *budget <= 1e6)) {
+        fprintf(stderr, "interim: --budget takes a number of seconds above 0, not '%s'\n", text);
+        return false;
+    }
+    return true;
+}
+
 static int check(const AppArguments* arguments)
 {
-    ItmModelFile* file = app_load(arguments);
+    double budget;
+    ItmModelFile* file = read_budget(arguments, &budget) ? app_load(arguments) : NULL;
     if (file == NULL) {
         return APP_BAD_INPUT;
     }
@@ -47,12 +67,13 @@ static int check(const AppArguments* arguments)
     if (nwarning >= 0) {
         app_controls_print(file);
     }
-    int ncoupling = nwarning >= 0 ? app_coupling_check(file) : -1;
+    int ncoupling = nwarning >= 0 ? app_coupling_check(file, budget) : -1;
     nwarning = ncoupling >= 0 ? nwarning + ncoupling : -1;
     if (nwarning >= 0) {
         print_run(file);
         print_notes(file);
-        nwarning += app_mechanisms_warn(file);
+        int nmore = app_mechanisms_warn(file);
+        nwarning = nmore >= 0 ? nwarning + nmore : -1;
         printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }
     itm_file_destroy(file);

@@ -23,7 +23,7 @@ static void print_size(const ItmFileCircuit* circuit)
     printf("\n");
 }
 
-// The fastest rate at the start and the step it requires; returns the number of warnings.
+// The fastest rate at the start and the steps it allows; returns the number of warnings, or -1 after printing an error.
 static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, ItmHydraulics* d)
 {
     const ItmCircuit* c = circuit->circuit;
@@ -35,16 +35,25 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
         printf("  fastest rate not computed for more than %d states\n", MOST_STATES);
         return 0;
     }
-    printf("  fastest rate %.4g 1/s at the start", itm_hydraulics_compute_fastest_rate(c, d));
+    double fastest = itm_hydraulics_compute_fastest_rate(c, d), limit = itm_hydraulics_compute_stable_step(c, d, integrator);
+    double limits[ITM_HYDRAULIC_RK4 + 1];
+    bool is_known = !isnan(fastest) && !isnan(limit);
     for (int i = ITM_HYDRAULIC_EULER; i <= ITM_HYDRAULIC_RK4; i++) {
-        double limit = itm_hydraulics_compute_stable_step(c, d, (ItmHydraulicIntegrator)i);
-        if (isfinite(limit)) {
+        limits[i] = itm_hydraulics_compute_stable_step(c, d, (ItmHydraulicIntegrator)i);
+        is_known = is_known && !isnan(limits[i]);
+    }
+    if (!is_known) {
+        fprintf(stderr, "interim: circuit '%s': its rates cannot be computed: out of memory, or not finite\n", circuit->name);
+        return -1;
+    }
+    printf("  fastest rate %.4g 1/s at the start", fastest);
+    for (int i = ITM_HYDRAULIC_EULER; i <= ITM_HYDRAULIC_RK4; i++) {
+        if (isfinite(limits[i])) {
             printf("%s %s up to %.3g s", i == ITM_HYDRAULIC_EULER ? ":" : ",",
-                   itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i), limit);
+                   itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i), limits[i]);
         }
     }
     printf("\n");
-    double limit = itm_hydraulics_compute_stable_step(c, d, integrator);
     if (!(step > limit)) {
         return 0;
     }

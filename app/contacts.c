@@ -169,6 +169,10 @@ int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char*
         return 0;
     }
     ItmStatus status = itm_data_create(&d, m, step, &error);
+    if (status == ITM_ERR_MEMORY) {
+        app_print_error(&error);
+        return -1;
+    }
     if (status != ITM_OK) {
         app_print_warning(name, "%s", error.message);
         return 1;

@@ -35,5 +35,5 @@ void app_help_print_overview(void)
     }
     printf("  %-10s %s\n\n", "help", "show the help of a command: interim help run");
     printf("Exit status: 0 finished; 1 wrong usage or invalid model; 2 the simulation broke down;\n"
-           "128 + signal number if interrupted.\n");
+           "3 finished with doubts and --strict was given; 128 + signal number if interrupted.\n");
 }

@@ -294,7 +294,11 @@ int app_mechanisms_warn(const ItmModelFile* file)
         ItmStepOptions step = file->run.step;
         step.step = it->step > 0.0 ? it->step : step.step;
         const char* name = file->nmechanism > 1 ? it->name : "";
-        nwarning += app_contacts_warn(it->model, &step, name) + app_scales_warn(it->model, &step, name);
+        int ncontact = app_contacts_warn(it->model, &step, name);
+        if (ncontact < 0) {
+            return -1;
+        }
+        nwarning += ncontact + app_scales_warn(it->model, &step, name);
     }
     return nwarning;
 }

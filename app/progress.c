@@ -100,6 +100,16 @@ void app_progress_update_runs(AppProgress* p, int ndone, int nbusy)
     draw(share, numbers);
 }
 
+void app_progress_update_share(AppProgress* p, double share, const char* text)
+{
+    if (!is_due(p)) {
+        return;
+    }
+    char numbers[160];
+    snprintf(numbers, sizeof numbers, " %3.0f %% of the budget, %s", 100.0 * share, text);
+    draw(share, numbers);
+}
+
 void app_progress_end(AppProgress* p)
 {
     if (p->is_shown && p->drawn > p->start) {

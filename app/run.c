@@ -15,7 +15,8 @@ static const AppOption OPTIONS[] = {
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
     {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of a fixed step"},
-    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary"},
+    {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary; doubts are still printed"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
 };
 
@@ -28,7 +29,6 @@ typedef struct Run {
     char* results_path;   // of the results; a file that goes away again where only a report is wanted
     double* values;       // outputs of the present state   (noutput)
     int noutput;
-    int balance;          // the output that is the energy balance, or ITM_NONE
     long nstep;           // to make in all, where the step is fixed
     long every;           // steps between two rows
     bool is_variable;     // a mechanism alone chooses its steps; rows stand at its times, or every output_interval
@@ -41,12 +41,6 @@ typedef struct Run {
 
 // ---------------------------------------------------------------------------- set-up
 
-static bool ends_with(const char* text, const char* ending)
-{
-    size_t n = strlen(text), k = strlen(ending);
-    return n >= k && strcmp(text + n - k, ending) == 0;
-}
-
 // What stands before the names of a mechanism's signals.
 static const char* name_mechanism(const Run* r, int mechanism)
 {
@@ -55,18 +49,15 @@ static const char* name_mechanism(const Run* r, int mechanism)
                : itm_cosim_get_mechanism_name(r->cosim, mechanism);
 }
 
-// Open the results, and find what of the outputs the run itself looks at.
+// Open the results.
 static ItmStatus open_results(Run* r, const char* path)
 {
     r->noutput = itm_cosim_get_output_count(r->cosim);
-    r->balance = ITM_NONE;
     r->values = calloc((size_t)r->noutput + 1, sizeof *r->values);
     ItmOutputInfo* columns = calloc((size_t)r->noutput + 1, sizeof *columns);
     ItmStatus status = r->values != NULL && columns != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int i = 0; i < r->noutput && status == ITM_OK; i++) {
         columns[i] = itm_cosim_get_output_info(r->cosim, i);
-        // of the whole, which comes after those of its parts
-        r->balance = ends_with(columns[i].name, "energy.balance") ? i : r->balance;
     }
     if (status == ITM_OK && path != NULL) {
         status =
@@ -88,7 +79,9 @@ static void set_stop(Run* r)
 {
     double interval = r->file->run.output_interval, duration = r->file->run.duration;
     if (r->is_variable) {
-        double stop = interval > 0.0 ? fmin(duration, (double)(r->nrow_due + 1) * interval) : duration;
+        double row = (double)(r->nrow_due + 1) * interval;
+        // a row that misses the end by rounding is the end: no step of 1e-17 s may follow it
+        double stop = interval > 0.0 && row < duration - 1e-9 * interval ? row : duration;
         itm_data_set_stop_time(itm_cosim_get_data(r->cosim, 0), stop);
     }
 }
@@ -111,6 +104,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
     r->results_path = app_report_choose_results(arguments);
+    app_signals_catch();  // from here on there is a file that an interrupted run must finish
     status = status == ITM_OK ? open_results(r, r->results_path) : status;
     if (status != ITM_OK) {
         r->error.status = status;
@@ -174,9 +168,6 @@ static bool record(Run* r)
         return break_down(r, ITM_ERR_NOT_FINITE);
     }
     app_system_note_outputs(&r->summary, r->cosim);
-    if (r->balance != ITM_NONE) {
-        app_summary_note_balance(&r->summary, r->values[r->balance]);
-    }
     r->summary.nrow++;
     r->is_recorded = true;
     if (r->results != NULL &&
@@ -194,7 +185,7 @@ static bool is_row_due(Run* r, long step)
     if (!r->is_variable) {
         return (step + 1) % r->every == 0;
     }
-    if (interval > 0.0 && get_time(r) < (double)(r->nrow_due + 1) * interval) {
+    if (interval > 0.0 && get_time(r) < fmin(r->file->run.duration, (double)(r->nrow_due + 1) * interval)) {
         return false;
     }
     r->nrow_due++;
@@ -210,10 +201,9 @@ static bool is_at_end(const Run* r, long step)
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
-    ItmData* data = r->is_variable ? itm_cosim_get_data(r->cosim, 0) : NULL;
-    ItmStatus status = data != NULL ? itm_step(r->file->model, data) : itm_cosim_step(r->cosim);
+    ItmStatus status = r->is_variable ? itm_cosim_step_free(r->cosim) : itm_cosim_step(r->cosim);
     if (status != ITM_OK) {
-        r->error = data != NULL ? *itm_data_get_error(data) : *itm_cosim_get_error(r->cosim);
+        r->error = *itm_cosim_get_error(r->cosim);
         return break_down(r, status);
     }
     r->is_recorded = false;
@@ -255,16 +245,56 @@ static void step_to_the_end(Run* r, AppProgress* progress)
 
 // ---------------------------------------------------------------------------- end
 
+// Print the doubts, give them to the results, and list them in `reason` (size) as far as they fit.
+static void tell_doubts(Run* r, char* reason, size_t size)
+{
+    int ndoubt = itm_cosim_get_doubt_count(r->cosim);
+    for (int i = 0; i < ndoubt; i++) {
+        ItmDoubt doubt = itm_cosim_get_doubt(r->cosim, i);
+        char text[400];
+        itm_doubt_describe(&doubt, text, sizeof text);
+        fprintf(stderr, "interim: doubt: %s\n", text);
+        size_t used = strlen(reason);
+        snprintf(reason + used, size - used, "%s%s", used > 0 ? "; " : "", text);
+        if (r->results != NULL) {
+            // without memory the description lacks a doubt, the verdict stands
+            itm_results_add_doubt(r->results, &doubt, NULL);
+        }
+    }
+    r->verdict = ndoubt > 0 && r->verdict == ITM_VERDICT_FINISHED ? ITM_VERDICT_DOUBTFUL : r->verdict;
+}
+
+static int choose_status(const Run* r, bool is_strict)
+{
+    switch (r->verdict) {
+    case ITM_VERDICT_INTERRUPTED:
+        return 128 + app_signals_get();
+    case ITM_VERDICT_BROKE_DOWN:
+        return APP_BROKE_DOWN;
+    case ITM_VERDICT_DOUBTFUL:
+        return is_strict ? APP_DOUBTFUL : APP_FINISHED;
+    default:
+        return APP_FINISHED;
+    }
+}
+
 // Close the results and say what went wrong; the exit status.
-static int finish(Run* r)
+static int finish(Run* r, bool is_strict)
 {
     double time = get_time(r);
-    char reason[900] = "";
+    char reason[2000] = "";
     if (r->verdict == ITM_VERDICT_BROKE_DOWN) {
         snprintf(reason, sizeof reason, "broke down at %.9g s: %s", time, r->error.message);
     } else if (r->verdict == ITM_VERDICT_INTERRUPTED) {
         snprintf(reason, sizeof reason, "interrupted at %.9g s by signal %d", time, app_signals_get());
     }
+    if (reason[0] != '\0') {
+        fprintf(stderr, "interim: %s\n", reason);
+    }
+    tell_doubts(r, reason, sizeof reason);
+    ItmCosimScale scale = itm_cosim_get_scale(r->cosim);
+    r->summary.energy = scale.energy;
+    r->summary.energy_error = scale.energy_error;
     app_system_add_numbers(&r->summary, r->file, r->cosim, r->results);
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
@@ -272,13 +302,7 @@ static int finish(Run* r)
         app_print_error(r->has_write_error ? &r->error : &closing);
         return APP_BAD_INPUT;
     }
-    if (reason[0] != '\0') {
-        fprintf(stderr, "interim: %s\n", reason);
-    }
-    if (r->verdict == ITM_VERDICT_INTERRUPTED) {
-        return 128 + app_signals_get();
-    }
-    return r->verdict == ITM_VERDICT_BROKE_DOWN ? APP_BROKE_DOWN : APP_FINISHED;
+    return choose_status(r, is_strict);
 }
 
 static void print_summary(const Run* r, const char* output)
@@ -296,13 +320,12 @@ static int run(const AppArguments* arguments)
         tear_down(&r);
         return APP_BAD_INPUT;
     }
-    app_signals_catch();
     AppProgress progress = app_progress_begin(r.file->run.duration, arguments->is_quiet);
     step_to_the_end(&r, &progress);
     app_progress_end(&progress);
     r.summary.wall_time = app_wall_time() - progress.start;
 
-    int status = finish(&r);
+    int status = finish(&r, app_arguments_get(arguments, "--strict") != NULL);
     if (!arguments->is_quiet && !r.has_write_error) {
         print_summary(&r, arguments->output);
     }
@@ -322,7 +345,9 @@ const AppCommand app_run_command = {
         "column time; a CSV file has units and descriptions in a JSON file beside it, HDF5 in attributes.\n"
         "While a run lasts its rows are in FILE with .part before the ending, which takes the place of an\n"
         "older FILE only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
-        "signal) leaves the results up to there.",
+        "signal) leaves the results up to there. A run whose energy balance, momentum, penetration, joint\n"
+        "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
+        "printed with the first time and the largest value: status 0, or 3 with --strict.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

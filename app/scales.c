@@ -151,7 +151,7 @@ int app_scales_warn(const ItmModel* m, const ItmStepOptions* step, const char* n
     ItmModelInfo info = itm_model_get_info(m);
     int count = warn_masses(&info, name) + warn_size(&info, name) + warn_inertia(m, info.length, name) +
                 warn_freedom(&info, name);
-    if (step->stepper != ITM_STEPPER_REFERENCE) {
+    if (step->stepper != ITM_STEPPER_REFERENCE && step->stepper != ITM_STEPPER_ALI3P) {
         count += warn_pushes(m, step->step, name) + warn_bushings(m, step->step, name);
     }
     return count;

@@ -68,12 +68,6 @@ void app_summary_note_redundant(AppRunSummary* s, const ItmModel* model, ItmData
     }
 }
 
-void app_summary_note_balance(AppRunSummary* s, double balance)
-{
-    s->has_energy = true;
-    s->energy_error = fmax(s->energy_error, fabs(balance));
-}
-
 static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
 {
     if (info->smallest_step > 0.0) {
@@ -143,7 +137,8 @@ void app_summary_print_head(const char* title, ItmVerdict verdict, double time)
 {
     static const char* const ENDS[] = {
         [ITM_VERDICT_RUNNING] = "running", [ITM_VERDICT_FINISHED] = "finished",
-        [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down"};
+        [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down",
+        [ITM_VERDICT_DOUBTFUL] = "finished with doubts"};
     printf("%s: %s at %.9g s\n", title[0] != '\0' ? title : "run", ENDS[verdict], time);
 }
 
@@ -161,8 +156,9 @@ void app_summary_print_tail(const AppRunSummary* s, double time, const char* out
 {
     printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
            s->wall_time > 0.0 ? time / s->wall_time : 0.0);
-    if (s->has_energy) {
-        printf("  energy       balanced to %.2g J\n", s->energy_error);
+    if (s->energy > 0.0) {
+        printf("  energy       balanced to %.2g J, %.2g %% of the %.3g J of the machine\n", s->energy_error,
+               100.0 * s->energy_error / s->energy, s->energy);
     }
     if (output != NULL) {
         printf("  results      %s, %ld rows of %d columns\n", output, s->nrow, 1 + noutput);

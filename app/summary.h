@@ -8,8 +8,8 @@ typedef struct AppRunSummary {
     double wall_time;    // s
     long nrow;           // result rows
     double gap;          // largest joint gap after any step, m or rad
-    bool has_energy;      // the model has an energy balance
-    double energy_error;  // largest deviation from balance in any row, J
+    double energy;        // of the machine, what errors are compared with, J
+    double energy_error;  // largest that was not accounted for, J
     int ncontact;         // most contacts of a step
     int nbounded;         // most bounded rows of a step
     int nredundant;       // most rows, of joints and bounded ones, that followed from others in a row of results
@@ -24,8 +24,6 @@ typedef struct AppRunSummary {
 void app_summary_note_step(AppRunSummary* summary, const ItmData* data);
 // After the outputs of a mechanism: which of its rows were redundant.
 void app_summary_note_redundant(AppRunSummary* summary, const ItmModel* model, ItmData* data);
-// The energy balance of a row, J.
-void app_summary_note_balance(AppRunSummary* summary, double balance);
 
 // Title and verdict; what a mechanism has to tell; wall time, energy and results.
 void app_summary_print_head(const char* title, ItmVerdict verdict, double time);

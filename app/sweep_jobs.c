@@ -21,7 +21,8 @@
 const char* app_sweep_verdict_name(SweepVerdict verdict)
 {
     static const char* const NAMES[SWEEP_VERDICT_COUNT] = {
-        [SWEEP_WAITING] = "waiting",     [SWEEP_FINISHED] = "finished",       [SWEEP_BROKE_DOWN] = "broke-down",
+        [SWEEP_WAITING] = "waiting",     [SWEEP_FINISHED] = "finished",       [SWEEP_DOUBTFUL] = "finished-with-doubts",
+        [SWEEP_BROKE_DOWN] = "broke-down",
         [SWEEP_TIMED_OUT] = "timed-out", [SWEEP_INTERRUPTED] = "interrupted", [SWEEP_CRASHED] = "crashed",
         [SWEEP_FAILED] = "failed"};
     return NAMES[verdict];

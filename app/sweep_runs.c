@@ -178,6 +178,10 @@ static void read_results(const Sweep* s, SweepJob* job)
         return;
     }
     if (itm_results_read(&table, job->output, &error) == ITM_OK) {
+        if (job->verdict == SWEEP_FINISHED && table->verdict == ITM_VERDICT_DOUBTFUL) {
+            job->verdict = SWEEP_DOUBTFUL;
+            snprintf(job->message, sizeof job->message, "%.*s", (int)sizeof job->message - 1, table->reason);
+        }
         job->end_time = table->nrow > 0 ? itm_table_get(table, table->nrow - 1, 0) : NAN;
         job->table = app_sweep_select_columns(s, table);
     } else if (job->message[0] == '\0') {

@@ -36,12 +36,13 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- coupling
 
-// The cuts between mechanisms, and what was noticed at their interface models.
+// The largest gaps of the interfaces between mechanisms, and what was noticed at their interface models.
 static void print_frame_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
         ItmFrameBondState bond = itm_cosim_get_frame_bond(cosim, i);
-        printf("  cut          %s: open by %.3g m and %.3g rad\n", itm_cosim_get_frame_bond_name(cosim, i), bond.drift, bond.turn);
+        printf("  interface    %s: gap up to %.3g m (at %.9g s) and %.3g rad (at %.9g s)\n", itm_cosim_get_frame_bond_name(cosim, i),
+               bond.largest_drift, bond.drift_time, bond.largest_turn, bond.turn_time);
     }
     for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
         ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);
@@ -54,9 +55,9 @@ static void print_frame_bonds(ItmCosim* cosim)
                    notes.surprise);
         }
         if (notes.rank_losses > 0) {
-            printf("warning: in %ld steps neither side could move along some direction at the frames of '%s': forces there are the "
-                   "least ones\n",
-                   notes.rank_losses, itm_cosim_get_mechanism_name(cosim, i));
+            printf("  redundant    at the frames of '%s', where in %ld steps neither side could move along some direction: forces "
+                   "there are the least ones\n",
+                   itm_cosim_get_mechanism_name(cosim, i), notes.rank_losses);
         }
     }
 }
@@ -65,12 +66,8 @@ static void print_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
-        printf("  bond         %s: %.4g J went through, the coupling has added %.3g J\n", itm_cosim_get_bond_name(cosim, i),
-               bond.throughput, bond.spurious_energy);
-    }
-    const char* warning = itm_cosim_get_warning(cosim);
-    if (warning[0] != '\0') {
-        printf("warning: %s\n", warning);
+        printf("  bond         %s: %.4g J went through, coupling energy error up to %.3g J\n", itm_cosim_get_bond_name(cosim, i),
+               bond.throughput, bond.spurious_largest);
     }
 }
 
@@ -170,14 +167,14 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     double time = itm_cosim_get_time(cosim), spurious = 0.0;
     int nbond = itm_cosim_get_bond_count(cosim);
     for (int i = 0; i < nbond; i++) {
-        spurious = fmax(spurious, fabs(itm_cosim_get_bond(cosim, i).spurious_energy));
+        spurious = fmax(spurious, itm_cosim_get_bond(cosim, i).spurious_largest);
     }
     const Number numbers[] = {
         {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
         {"wall_time", "s", "wall time", s->wall_time, true},
         {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
-        {"spurious_energy", "J", "energy made by a coupling", spurious, nbond > 0},
-        {"energy_error", "J", "energy balanced to", s->energy_error, s->has_energy},
+        {"spurious_energy", "J", "largest coupling energy error", spurious, nbond > 0},
+        {"energy_error", "J", "energy balanced to", s->energy_error, s->energy > 0.0},
     };
     add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
     if (file->model != NULL) {

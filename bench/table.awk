@@ -39,11 +39,25 @@ function verdict(is_met) {
     return is_met ? "yes" : "NO"
 }
 
+# A star where the time limit ended a run before the time that it should measure.
+function mark_of(subject, scene, n) {
+    return (subject SUBSEP scene SUBSEP n SUBSEP "cut_s") in low ? " *" : ""
+}
+
+function cut_rows(    key, part) {
+    for (key in low) {
+        split(key, part, SUBSEP)
+        if (part[4] == "cut_s")
+            printf "* CUT SHORT at %.2f s of simulated time: %s %d, %s. Its figures are not those of the time that the table names.\n", \
+                low[key], part[2], part[3], part[1]
+    }
+}
+
 # One case of one of our subjects beside the peers; goal: at most `limit` times the time of `peer`.
 function speed_row(label, subject, scene, n, metric, peer, limit,    key, other, i, ratio, goal, met) {
     key = subject SUBSEP scene SUBSEP n SUBSEP metric
     if (!(key in low)) return
-    printf "%-32s %9.2f %9.2f", label, low[key], median(key)
+    printf "%-32s %9.2f %9.2f", label mark_of(subject, scene, n), low[key], median(key)
     goal = met = ""
     for (i = 1; i <= npeer; i++) {
         other = peers[i] SUBSEP scene SUBSEP n SUBSEP metric
@@ -52,7 +66,7 @@ function speed_row(label, subject, scene, n, metric, peer, limit,    key, other,
             continue
         }
         ratio = low[key] / low[other]
-        printf " %9.2f (%4.2f)", low[other], ratio
+        printf " %9.2f%s (%4.2f)", low[other], mark_of(peers[i], scene, n) != "" ? "*" : "", ratio
         if (peers[i] == peer) met = verdict(ratio <= limit)
     }
     if (peer != "") goal = sprintf("<= %.2f %s", limit, peer)
@@ -185,6 +199,7 @@ END {
     speed_rows("interim")
     print "\nThe same with Interim compiled for this machine, -march=native\n"
     speed_rows("native")
+    cut_rows()
     print "\nGrowth and accuracy\n"
     growth_row("chain, joint: time, n = 100 to 1000", "interim-joint", "chain", 100, 1000, "step_us", 1.1, 0)
     growth_row("chain, absolute: time, n = 100 to 1000", "interim-absolute", "chain", 100, 1000, "step_us", 1.1, 0)

@@ -53,6 +53,10 @@ ItmStatus itm_double_pendulum_build(ItmModel** model, ItmCoordinates coordinates
 // frames, start values and rates on every free direction. Freedom 1 + itm_zoo_get_freedom(type).
 ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJointType type,
                              ItmError* error);
+// A carrier that turns slowly in space, without gravity, and on a joint of the type a rotor of three different moments that spins at a
+// rate, rad/s, in every rotation that the joint leaves (universal: about the first axis); on a joint without rotations a bearing with
+// the rotor on an axle. Energy, momentum and angular momentum are constant.
+ItmStatus itm_zoo_build_spin(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, double rate, ItmError* error);
 // Freedoms that the joint leaves in the zoo (a generic joint has tx, tz, ry there).
 int itm_zoo_get_freedom(ItmJointType type);
 

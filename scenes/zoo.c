@@ -107,6 +107,61 @@ ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJo
     return itm_scene_finish(&scene, model);
 }
 
+// ---------------------------------------------------------------------------- spin
+
+// Whether the specimen can spin about its own axis for ever: not about one of two, nor in a plane.
+static bool has_spin(ItmJointType type)
+{
+    return type != ITM_JOINT_FIXED && type != ITM_JOINT_PRISMATIC;
+}
+
+// A rotor with its centre of mass in the joint, and three different moments.
+static int add_rotor(ItmScene* scene, const char* name, double rate)
+{
+    ItmBodyDef body = itm_default_body_def();
+    body.name = name;
+    body.mass = 2.3;
+    body.inertia = (ItmSym3){.xx = 0.32, .yy = 0.30, .zz = 0.4};
+    body.angular_velocity = itm_vec(0.1 * rate, 0.05 * rate, rate);  // where no joint says otherwise
+    return itm_scene_add_body(scene, &body);
+}
+
+ItmStatus itm_zoo_build_spin(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, double rate, ItmError* error)
+{
+    ItmScene scene = itm_scene_begin(coordinates, itm_vec(0, 0, 0), error);
+    ItmBodyDef body = skew_body("carrier", 0);
+    body.has_pose = true;
+    body.pose = itm_pose_identity();
+    body.angular_velocity = itm_vec(0.3, 0.2, -0.4);
+    ItmJointDef joint = joint_of_type("joint", type);
+    joint.body_a = itm_scene_add_body(&scene, &body);
+    joint.frame_a = skew_frame(0.5, -0.1, 0.2, 0.2);
+    joint.pitch *= 1e-3;
+    joint.length = type == ITM_JOINT_DISTANCE ? 0.6 : joint.length;
+    for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
+        if (SPECIMENS[type].free & 1u << i) {
+            bool is_spun = i >= ITM_RX && (type != ITM_JOINT_UNIVERSAL || i == ITM_RX);
+            itm_scene_set_start(&joint, (ItmDirection)i, START[i], is_spun ? rate : 0.0);
+        }
+    }
+    if (has_spin(type)) {
+        joint.body_b = add_rotor(&scene, "rotor", rate);
+        itm_scene_add_joint(&scene, &joint);
+        return itm_scene_finish(&scene, model);
+    }
+    // a joint without rotations: it carries the bearing of a wheel
+    body = skew_body("bearing", 1);
+    joint.body_b = itm_scene_add_body(&scene, &body);
+    itm_scene_add_joint(&scene, &joint);
+    ItmJointDef axle = joint_of_type("axle", ITM_JOINT_REVOLUTE);
+    axle.body_a = joint.body_b;
+    axle.body_b = add_rotor(&scene, "rotor", rate);
+    axle.frame_a = skew_frame(-0.2, 0.3, 0.1, 0.1);
+    itm_scene_set_start(&axle, ITM_RZ, 0.0, rate);
+    itm_scene_add_joint(&scene, &axle);
+    return itm_scene_finish(&scene, model);
+}
+
 // ---------------------------------------------------------------------------- loop
 
 // Start pose of body i of the loop, on a bent ring; 0 and the last are the ground.

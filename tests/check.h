@@ -33,6 +33,13 @@ static inline void check_near(double got, double want, double tolerance, const c
 #define CHECK_NEAR(got, want, tolerance)                                                           \
     check_near((got), (want), (tolerance), #got, __FILE__, __LINE__)
 
+// Leave the test uncounted; `./do test` prints the reason.
+#define SKIP(reason)                                                                               \
+    do {                                                                                           \
+        print_message("skipped: %s: %s\n", __func__, reason);                                      \
+        skip();                                                                                    \
+    } while (0)
+
 #define CHECK_OK(call, error)                                                                      \
     do {                                                                                           \
         ItmStatus check_status = (call);                                                           \

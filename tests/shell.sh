@@ -1,5 +1,6 @@
 # What every shell test sources: cases that report themselves as cmocka's do, and a directory that goes away.
 #   run_case NAME          calls the function NAME in a fresh directory; it fails if a command in it fails
+#   skip_case NAME REASON  counts the case NAME as skipped
 #   finish                 last line of a test
 set -u
 cases_failed=0
@@ -26,8 +27,10 @@ run_case() {
     fi
 }
 
+# skip_case NAME REASON: two lines as cmocka has them; the reason is what `./do test` prints
 skip_case() {
     echo "[ RUN      ] $1"
+    echo "skipped: $1: $2"
     echo "[  SKIPPED ] $1"
     echo "[  SKIPPED ] $1"
 }

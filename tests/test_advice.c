@@ -2,6 +2,8 @@
 // foreign subsystem; and against runs on both sides of the step that it calls the largest.
 #include "system.h"
 
+#include "cosim/advice.h"
+
 #define MARGIN 1e-4  // of radii at 1, which differences know to a few 1e-5 where eigenvalues coincide
 
 // ---------------------------------------------------------------------------- systems from text
@@ -149,7 +151,7 @@ static const char CARTS[] =
     "    forces: {spring: {type: joint-spring, joint: rail, stiffness: 400 N/m}}\n"
     "    interfaces: {start: {body: cart, directions: [tx]}}\n"
     "cosim: {macro_step: H, coupling: rim, exchange: hold, bonds: {a.end: b.start}, subsystems: {b: {step: H/n}}}\n"
-    "run: {duration: 1 s}\n";
+    "run: {duration: 1 s, bounds: {breakdown: 0}}\n";  // growth is what is looked at
 
 // Impulses: v+ = v - H omega^2 (x + H/2 v), x+ = x + H (v + v+)/2 has z^2 - (2 - a) z + 1, a = (H omega)^2: the cut adds nothing, and
 // what opens it is gone after a step.
@@ -309,6 +311,127 @@ static void cut_crane_is_as_stable_as_the_whole_one(void** state)
     }
 }
 
+// ---------------------------------------------------------------------------- one system for many steps
+
+// A system that takes another macro step is the one that is built with it, bit for bit.
+// The coupling is that of the first nbond bonds.
+static void check_other_step(const char* path, double H, int nbond, ItmCoupling coupling, ItmExchange exchange)
+{
+    System s[2] = {0};
+    double radius[2];
+    ItmError error = {0};
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(itm_file_load(&s[k].file, path, NULL, 0, &error), &error);
+        for (int i = 0; i < nbond; i++) {
+            s[k].file->cosim.bonds[i].options.coupling = coupling;
+            s[k].file->cosim.bonds[i].options.exchange = exchange;
+        }
+        if (k == 1) {
+            s[k].file->cosim.options.macro_step = s[k].file->run.step.step = H;
+        }
+        CHECK_OK(itm_file_create_cosim(&s[k].x, s[k].file, NULL, &error), &error);
+    }
+    CHECK_OK(itm_cosim_step(s[0].x), itm_cosim_get_error(s[0].x));
+    CHECK_OK(itm_cosim_set_macro_step(s[0].x, H), itm_cosim_get_error(s[0].x));
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(itm_cosim_compute_radius(s[k].x, 1, &radius[k]), itm_cosim_get_error(s[k].x));
+        system_finish(&s[k]);
+    }
+    printf("%s at %g ms: %.17g\n", strrchr(path, '/') + 1, 1e3 * H, radius[1]);
+    assert_true(radius[0] == radius[1]);
+}
+
+static void other_macro_step_is_that_of_a_new_system(void** state)
+{
+    (void)state;
+    check_other_step(ITM_SOURCE_DIR "/examples/crane-single.yaml", 3e-3, 1, ITM_COUPLING_ZOH, ITM_EXCHANGE_HOLD);
+    check_other_step(ITM_SOURCE_DIR "/examples/crane-single.yaml", 25e-3, 1, ITM_COUPLING_RIM, ITM_EXCHANGE_IMPULSE);
+    check_other_step(ITM_SOURCE_DIR "/examples/crane-cut.yaml", 4e-3, 1, ITM_COUPLING_QUADRATIC, ITM_EXCHANGE_HOLD);
+    check_other_step(ITM_SOURCE_DIR "/examples/manipulator.yaml", 12e-3, 2, ITM_COUPLING_RIM, ITM_EXCHANGE_HOLD);
+    check_other_step(ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml", 1.0 / 120.0, 1, ITM_COUPLING_RIM, ITM_EXCHANGE_HOLD);
+    // a step that does not fit is refused
+    System s = system_load(ITM_SOURCE_DIR "/examples/crane-single.yaml", NULL, 0);
+    assert_int_equal(itm_cosim_set_macro_step(s.x, 0.25e-3), ITM_ERR_INPUT);
+    system_finish(&s);
+}
+
+// ---------------------------------------------------------------------------- components
+
+// n pairs of carts, each joined at a frame; the springs differ.
+static void write_pairs(char* text, size_t size, int n)
+{
+    static const char CART[] = "gravity: [0, 0, 0], bodies: {cart: {mass: %d kg, inertia: [1, 1, 1], position: [0, %d, 0]}}, "
+                               "joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, %d, 0], axis: [1, 0, 0]}}, "
+                               "forces: {spring: {type: joint-spring, joint: rail, stiffness: %d N/m}}, "
+                               "interfaces: {end: {body: cart, directions: [tx]}}}\n";
+    char bonds[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < 2 * n; i++) {
+        used += i == 0 ? (size_t)snprintf(text + used, size - used, "multibody: {name: a0, ")
+                       : (size_t)snprintf(text + used, size - used, "%s  %c%d: {type: multibody, ", i == 1 ? "subsystems:\n" : "", "ab"[i % 2], i / 2);
+        used += (size_t)snprintf(text + used, size - used, CART, i % 2 == 0 ? 3 : 1, i / 2, i / 2, i % 2 == 0 ? 1 : 400 - i);
+        if (i % 2 == 1) {
+            snprintf(bonds + strlen(bonds), sizeof bonds - strlen(bonds), "%sa%d.end: b%d.end", i > 1 ? ", " : "", i / 2, i / 2);
+        }
+    }
+    snprintf(text + used, size - used, "cosim: {macro_step: 0.24 s, coupling: rim, bonds: {%s}}\nrun: {duration: 1 s}\n", bonds);
+}
+
+static bool count_calls(void* context)
+{
+    ++*(int*)context;
+    return false;
+}
+
+static bool stop_at_five(void* context)
+{
+    return ++*(int*)context > 5;
+}
+
+// Copies are components of their own: all are disturbed in the trial steps of one, and the radius is that of the worst.
+static void copies_are_disturbed_together(void** state)
+{
+    (void)state;
+    static char text[8192];
+    double radius[2];
+    int ncall[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        int n = k == 0 ? 1 : 5;
+        write_pairs(text, sizeof text, n);
+        System s = system_parse(text, NULL, 0);
+        ItmStates states;
+        assert_int_equal(itm_states_create(&states, s.x), ITM_OK);
+        assert_int_equal(states.ncomponent, n);
+        assert_int_equal(states.n, n * (states.first[1] - states.first[0]));
+        itm_states_destroy(&states);
+        CHECK_OK(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){count_calls, &ncall[k]}, &radius[k]), itm_cosim_get_error(s.x));
+        system_finish(&s);
+    }
+    // the first pair has the stiffest spring, 399 N/m and 1 N/m, on 4 kg: omega = 10/s
+    CHECK_NEAR(radius[0], root_of(2.0 - 100.0 * 0.24 * 0.24, 1.0), 1e-7);
+    CHECK_NEAR(radius[1], radius[0], 1e-9);
+    assert_int_equal(ncall[0], ncall[1]);
+}
+
+// Given up in the middle, the system is as it was.
+static void trial_can_be_given_up(void** state)
+{
+    (void)state;
+    System s = system_load(ITM_SOURCE_DIR "/examples/crane-single.yaml", NULL, 0);
+    size_t size = itm_cosim_get_state_size(s.x);
+    char *before = malloc(size), *after = malloc(size);
+    int ncall = 0;
+    double radius = NAN;
+    itm_cosim_save(s.x, before, size);
+    assert_int_equal(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){stop_at_five, &ncall}, &radius), ITM_ERR_CAPACITY);
+    assert_int_equal(ncall, 6);
+    itm_cosim_save(s.x, after, size);
+    assert_memory_equal(before, after, size);
+    free(before);
+    free(after);
+    system_finish(&s);
+}
+
 // ---------------------------------------------------------------------------- foreign subsystems
 
 // A spring that integrates the rate it is told: its stretch is a state that nobody else knows.
@@ -430,6 +553,9 @@ int main(void)
         cmocka_unit_test(chain_of_three_is_stable_as_far_as_advised),
         cmocka_unit_test(arm_with_a_tool_is_stable_as_far_as_advised),
         cmocka_unit_test(cut_crane_is_as_stable_as_the_whole_one),
+        cmocka_unit_test(other_macro_step_is_that_of_a_new_system),
+        cmocka_unit_test(copies_are_disturbed_together),
+        cmocka_unit_test(trial_can_be_given_up),
         cmocka_unit_test(state_of_a_foreign_subsystem_counts_where_it_tells),
         cmocka_unit_test(subsystem_without_a_state_to_save_is_refused_by_name),
     };

@@ -182,6 +182,7 @@ static void held_pressures_help_but_with_quadratic_rates(void** state)
     for (int coupling = ITM_COUPLING_ZOH; coupling <= ITM_COUPLING_RIM; coupling++) {
         Coupled force = coupled(4e-3, 1e-4, ITM_EXCHANGE_HOLD, ITM_HYDRAULIC_RK4), pressure;
         force.bond.coupling = (ItmCoupling)coupling;
+        force.options.bounds.breakdown = 0.0;  // held forces make most of the energy here
         pressure = force;
         pressure.bond.variables = ITM_VARIABLES_VELOCITY_PRESSURE;
         double a = run_against(rate, n, SINGLE, &force), b = run_against(rate, n, SINGLE, &pressure);

@@ -53,8 +53,8 @@ static void effective_stiffness_is_right_where_the_interface_is_the_deformation(
     printf("mass on a cantilever of one mode, 7 periods, omega H = 0.45: largest error / amplitude\n  H      impulse   hold:     implicit  frozen    effective\n");
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 4; k++) {
-            const char* overrides[] = {models[k], steps[i]};
-            error[k][i] = cantilever_error(overrides, 2, 0.02 / (1 << i));
+            const char* overrides[] = {models[k], steps[i], "run.bounds.breakdown=0"};  // growth is what is looked at
+            error[k][i] = cantilever_error(overrides, 3, 0.02 / (1 << i));
         }
         printf("  %-5s  %.2e            %.2e  %.2e  %.2e\n", strchr(steps[i], '=') + 1, error[0][i], error[1][i], error[2][i],
                error[3][i]);

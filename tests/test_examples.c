@@ -55,7 +55,7 @@ static void every_example_runs_in_both_coordinates(void** state)
     const char* names[] = {"pendulum", "top",     "four-bar",      "slider-crank", "gears",      "bricard",
                            "crane",    "slope",   "bouncing-ball", "stick-slip",   "stack",
                            "table",    "rolling", "limits",        "grasp",        "grip",
-                           "terrain",
+                           "terrain",  "governor",
                            "clearance-cylindrical",  "clearance-prismatic",    "clearance-revolute",
                            "clearance-pendulum",     "clearance-slider-crank", "clearance-drawer",
                            "clearance-door"};

@@ -134,7 +134,7 @@ static void both_variants_give_the_same_bits(void** state)
     (void)state;
 #ifdef ITM_DENSE_HAS_AVX2
     if (itm_dense_choose() == &itm_dense_baseline) {
-        skip();
+        SKIP("this processor has no AVX2");
     }
     const ItmDense* variants[2] = {&itm_dense_baseline, &itm_dense_avx2};
     static double S[2][N * LD], x[2][LD], y[2][LD], L[2][N * LD];
@@ -165,7 +165,7 @@ static void both_variants_give_the_same_bits(void** state)
     assert_memory_equal(L[0], L[1], sizeof L[0]);
     assert_memory_equal(z[0], z[1], N * sizeof(double));
 #else
-    skip();
+    SKIP("there is one variant only on this processor");
 #endif
 }
 

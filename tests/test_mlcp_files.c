@@ -48,8 +48,7 @@ static void solve_folder(const char* folder, MlcpFormat format)
     struct dirent** entries;
     int count = scandir(path, &entries, NULL, alphasort);
     if (count < 0) {
-        print_message("skipped: no folder ../shared/data/%s beside the project\n", folder);
-        skip();
+        SKIP("there is no folder ../shared/data beside the project");
     }
     int nsolved = 0;
     for (int k = 0; k < count; k++) {

@@ -299,7 +299,7 @@ static void numbers_do_not_depend_on_the_locale(void** state)
         chosen = setlocale(LC_ALL, COMMA_LOCALES[i]);
     }
     if (chosen == NULL) {
-        skip();  // the system has no locale with a decimal comma
+        SKIP("the system has no locale with a decimal comma");
     }
     const char* path = path_of("r", ".csv");
     ItmResults* results = create(path);

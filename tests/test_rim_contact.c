@@ -123,7 +123,7 @@ static void macro_step(Sim* x, const Case* c, double t, double H, int K, bool us
         x->rim.expected[i] = x->force[i];
         x->rim.spread[i] = 2.0 * fabs(x->force[i] - x->rim.P0[i] / H);
     }
-    itm_rim_begin(&x->rim, K, use_heun);
+    CHECK_OK(itm_rim_begin(&x->rim, K, use_heun), &x->d->error);
     x->nparted += x->rim.split.is_on;
     for (int k = 0; k < K; k++) {
         micro_step(x, c, t + k * H / K, H / K, use_heun);

@@ -55,8 +55,9 @@ typedef struct Record {
 static void look(Run* r, Record* out)
 {
     double t = itm_cosim_get_time(r->x), x = itm_data_get_body_pose(r->m, itm_cosim_get_data(r->x, 0), 2).p.x;
-    const ItmBounded* b = itm_cosim_get_data(r->x, 0)->bounded;
-    bool touches = itm_bounded_compute_contact(r->m, b, r->m->body_index[1]).count > 0;
+    ItmBounded* b = itm_cosim_get_data(r->x, 0)->bounded;
+    itm_bounded_sum_contacts(r->m, b);
+    bool touches = b->body_force[r->m->body_index[1]].count > 0;
     out->impact = isnan(out->impact) && touches ? t : out->impact;
     out->moved = isnan(out->moved) && x > 1.302 ? t : out->moved;
     out->wall = isnan(out->wall) && x > 1.4 - 1e-6 ? t : out->wall;

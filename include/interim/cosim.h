@@ -17,6 +17,7 @@
 #include "interim/control.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
+#include "interim/verdict.h"
 
 ITM_EXTERN_C_BEGIN
 
@@ -84,11 +85,11 @@ typedef struct ItmCosimOptions {
     ItmScheme scheme;
     int nthread;             // 1: none of its own. The results do not depend on it
     bool is_monolithic;      // the twin: all parts meet every smallest micro step, with RIM and impulse exchange
-    double spurious_limit;   // share of a bond's throughput above which its spurious energy is worth a warning
+    ItmBounds bounds;        // beyond which a run is doubted, or breaks down
     ItmElasticModel elastic_model; // of flexible bodies in interface models; implicit, the others with frame bonds and exchange hold
 } ItmCosimOptions;
 
-// 10 ms, Jacobi, one thread, 1 %.
+// 10 ms, Jacobi, one thread, default bounds.
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
 // rim, impulse, velocity-force
 ITM_API ItmBondOptions itm_default_bond_options(void);
@@ -161,7 +162,7 @@ ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
 // Parts; names are unique. Models and circuits must outlive the system. id (may be NULL): mechanisms and subsystems are
 // numbered apart, in the order they come.
 // Step options of a mechanism (NULL: defaults) with a step of their own: H is a multiple of it; with coupling rim the mechanism
-// takes one step H.
+// takes one step H. A step of 0: that of the system.
 ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
                                           const ItmStepOptions* step, int* id, ItmError* error);
 // Options NULL: RK4 with ledger.
@@ -248,8 +249,12 @@ ITM_API ItmCosimRest itm_cosim_check_static(ItmCosim* cosim);
 // All parts back to their starts, time 0.
 ITM_API ItmStatus itm_cosim_reset(ItmCosim* cosim);
 // One macro step (monolithic: one micro step). On failure everything is as it was before; itm_cosim_get_error says why, its
-// field names the signal that went first: ITM_ERR_NOT_FINITE or ITM_ERR_DIVERGED.
+// field names the signal that went first: ITM_ERR_NOT_FINITE or ITM_ERR_DIVERGED. The latter also where energy has come from
+// nowhere (ItmBounds.breakdown).
 ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
+// A mechanism alone with stepper variable or adaptive: one step of the length that the stepper chooses (itm_data_get_time has the
+// time, which itm_cosim_get_time does not follow). Anything else: itm_cosim_step.
+ITM_API ItmStatus itm_cosim_step_free(ItmCosim* cosim);
 ITM_API const ItmError* itm_cosim_get_error(const ItmCosim* cosim);
 
 // Time is steps * step, exactly one rounding. The step is H, or the smallest micro step if monolithic.
@@ -277,6 +282,7 @@ typedef struct ItmBondState {
     double residual_energy;  // its integral by the trapezoidal rule                                    [cranes, eqs. 22, 24]
     double spurious_energy;  // work that the mechanism got less the work that the port gave, so far, J
     double throughput;       // energy that went through, either way, so far, J
+    double spurious_largest; // largest magnitude of the spurious energy so far, J
 } ItmBondState;
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
@@ -287,6 +293,8 @@ typedef struct ItmFrameBondState {
     double drift;        // distance of the two points along the directions of the bond, m
     double turn;         // angle between the two frames about them, rad
     double slip;         // how fast the points part, m/s
+    double largest_drift, drift_time;  // largest drift at any communication point so far, m, and when, s
+    double largest_turn, turn_time;    // the same of the angle, rad, s
 } ItmFrameBondState;
 ITM_API int itm_cosim_get_frame_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_frame_bond_name(const ItmCosim* cosim, int bond);
@@ -324,8 +332,17 @@ ITM_API ItmStatus itm_cosim_inspect(ItmCosim* cosim, int interface, ItmInterface
 // Name of an active row of the mechanism that was looked at last, "box ground normal"; NULL: no more. Valid until the next call.
 ITM_API const char* itm_cosim_get_active_row(ItmCosim* cosim, int row);
 
-// A sentence about the bond whose spurious energy passes the limit by most, empty if there is none.
-ITM_API const char* itm_cosim_get_warning(ItmCosim* cosim);
+// Quantities that have left their bounds so far, judged by the energies so far: those of the whole first, then of bonds, interfaces
+// and mechanisms. A run with doubts is finished, but not to be trusted in them.
+ITM_API int itm_cosim_get_doubt_count(const ItmCosim* cosim);
+ITM_API ItmDoubt itm_cosim_get_doubt(const ItmCosim* cosim, int doubt);
+// What bounds refer to, and the errors found so far, for judging them otherwise.
+typedef struct ItmCosimScale {
+    double energy;        // machine's energy so far, J
+    double energy_error;  // largest energy not accounted for, coupling energy errors included, J
+    double size;          // m; 0 before the first step
+} ItmCosimScale;
+ITM_API ItmCosimScale itm_cosim_get_scale(const ItmCosim* cosim);
 
 // Where the time went, s of processor time since the start or reset.
 typedef struct ItmCosimCost {
@@ -340,10 +357,12 @@ ITM_API size_t itm_cosim_get_state_size(const ItmCosim* cosim);
 ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
 
-// Spectral radius of the macro step, linearised where the system is now (two steps later, when predictions have their past): above
-// 1 a small disturbance grows. It is that of `nstep` steps together (1, or more to even out what differs from step to step), and
-// where controls sample less often than every step at least until they come round again; always per step. Local: other positions, speeds and contacts may have another one. Nothing changes. ITM_ERR_UNSUPPORTED: too
-// many states, or samples that never come round; otherwise a trial step failed.
+// Spectral radius of the macro step, linearised at the present state (two steps later, when extrapolation has its past): above 1 a
+// small disturbance grows. It is that of `nstep` steps together (1, or more to average over steps that differ), and where
+// controls sample less often than every step at least until their samples repeat; always per step. Local: other positions, speeds and
+// contacts may have another one. The state is as before afterwards. Parts of the system that do not influence each other are disturbed
+// together; the radius is the largest of all. ITM_ERR_UNSUPPORTED: a part has too many states, or samples never repeat; ITM_ERR_MEMORY;
+// otherwise a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Name of subsystem number i of those whose states cannot be disturbed and are only carried along in the linearised step; NULL: no
 // more.

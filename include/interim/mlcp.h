@@ -138,8 +138,9 @@ typedef struct ItmMlcpCapacity {
     int nlcp; // rows of the standard LCP for Lemke, see itm_mlcp_count_lcp_rows; 0: no Lemke
 } ItmMlcpCapacity;
 
-// Capacity for any problem of n rows with ncontact box couplings or cones. nlcp is limited to 2048
-// rows (32 MB); AUTO skips Lemke above that.
+// Capacity for any problem of n rows with ncontact box couplings or cones (at most n: each has its own tangent row). nlcp is
+// limited to 2048 rows (32 MB); AUTO skips Lemke above that. Matrices are not zeroed: the system provides their pages when a
+// solve first writes them, so a workspace uses only the memory of the problems it has solved.
 ITM_API ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact);
 
 // Number of rows of the standard LCP that is equivalent to a problem.

@@ -10,14 +10,6 @@ ITM_EXTERN_C_BEGIN
 
 typedef struct ItmResults ItmResults;  // an open result file
 
-// How a run ended, for the side file and the attributes.
-typedef enum ItmVerdict {
-    ITM_VERDICT_RUNNING,      // not closed yet: the program died
-    ITM_VERDICT_FINISHED,
-    ITM_VERDICT_INTERRUPTED,  // by the user
-    ITM_VERDICT_BROKE_DOWN,   // not finite or diverged; `reason` says where
-} ItmVerdict;
-
 // Open for writing; the ending of `path` chooses the format (.csv, .h5, .hdf5). prefix: put with a dot before every
 // name; may be "". title: free text. The first column is time [s].
 // Until it is closed the file is called name.part.csv (name.part.h5); an older file at `path` is not touched before.
@@ -53,6 +45,8 @@ ITM_API ItmStatus itm_results_watch(ItmResults* results, const ItmModel* m, cons
 ITM_API ItmStatus itm_results_watch_interfaces(ItmResults* results, ItmCosim* cosim, ItmError* error);
 // The state of everything watched: call it at the start and after every step (results may be NULL). ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_note_step(ItmResults* results, double time, ItmError* error);
+// A doubt for the description of the results and for the report. ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_add_doubt(ItmResults* results, const ItmDoubt* doubt, ItmError* error);
 // A number for the top of the report ("wall_time", 1.2, "s", "wall time"). ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, double value, const char* unit,
                                          const char* description, ItmError* error);

@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 void* itm_arena_take(ItmArena* arena, size_t count, size_t size)
 {
@@ -18,20 +17,37 @@ void* itm_arena_take(ItmArena* arena, size_t count, size_t size)
     return arena->block + start;
 }
 
-int itm_arena_allocate(ItmArena* arena)
+static size_t padded_size(const ItmArena* arena)
 {
-    size_t size = (arena->used + ITM_ARENA_ALIGN) / ITM_ARENA_ALIGN * ITM_ARENA_ALIGN;
-    void* block = aligned_alloc(ITM_ARENA_ALIGN, size);
-    if (block == NULL) {
+    return (arena->used + ITM_ARENA_ALIGN) / ITM_ARENA_ALIGN * ITM_ARENA_ALIGN;
+}
+
+// Hand out from the first aligned address of `memory`, which has ITM_ARENA_ALIGN bytes more than `size`.
+static int begin(ItmArena* arena, void* memory, size_t size)
+{
+    if (memory == NULL) {
         return -1;
     }
-    memset(block, 0, size);
-    *arena = (ItmArena){.block = block, .size = size};
+    size_t ahead = (ITM_ARENA_ALIGN - (uintptr_t)memory % ITM_ARENA_ALIGN) % ITM_ARENA_ALIGN;
+    *arena = (ItmArena){.block = (char*)memory + ahead, .memory = memory, .size = size};
     return 0;
+}
+
+int itm_arena_allocate(ItmArena* arena)
+{
+    // calloc, not memset: large blocks come from the system as pages that are zero already
+    size_t size = padded_size(arena);
+    return begin(arena, calloc(1, size + ITM_ARENA_ALIGN), size);
+}
+
+int itm_arena_allocate_scratch(ItmArena* arena)
+{
+    size_t size = padded_size(arena);
+    return begin(arena, malloc(size + ITM_ARENA_ALIGN), size);
 }
 
 void itm_arena_free(ItmArena* arena)
 {
-    free(arena->block);
+    free(arena->memory);
     *arena = (ItmArena){0};
 }

@@ -314,21 +314,19 @@ int itm_contact_get_count(const ItmData* d)
     return has_step ? d->contact->ncontact : 0;
 }
 
-static int user_id(const ItmModel* m, int body)
-{
-    for (int id = 0; body != ITM_NONE && id < m->nuser; id++) {
-        if (m->body_index[id] == m->bodies[body].owner) {
-            return id;
-        }
-    }
-    return ITM_GROUND;
-}
-
 ItmContactInfo itm_contact_get_info(const ItmData* d, int contact)
 {
     // looking makes the impulses those of least norm, and nothing else
     itm_bounded_refine(d->model, (ItmData*)d);
     return itm_contact_look(d, contact);
+}
+
+ItmContactState itm_contact_get_state(const ItmData* d, int contact)
+{
+    int row = d->contact->contacts[contact].row;
+    return !itm_bounded_is_closed(d->bounded, row)    ? ITM_CONTACT_OPEN
+           : itm_bounded_is_sliding(d->bounded, row) ? ITM_CONTACT_SLIDING
+                                                      : ITM_CONTACT_STICKING;
 }
 
 ItmContactInfo itm_contact_look(const ItmData* d, int contact)
@@ -342,8 +340,8 @@ ItmContactInfo itm_contact_look(const ItmData* d, int contact)
     const double* x = d->bounded->x + c->row;
     bool is_gap = c->second == ITM_NONE;
     ItmContactInfo info = {
-        .body_a = user_id(m, c->body_a),
-        .body_b = user_id(m, c->body_b),
+        .body_a = is_gap ? model->gaps[c->first].user_a : model->colliders[c->first].user_id,
+        .body_b = is_gap ? model->gaps[c->first].user_b : model->colliders[c->second].user_id,
         .name_a = is_gap ? model->gaps[c->first].name : model->colliders[c->first].name,
         .name_b = is_gap ? NULL : model->colliders[c->second].name,
         .point = {c->point.gap, c->point.normal, c->point.point_a, c->point.point_b, c->point.key},

@@ -13,6 +13,7 @@ typedef struct ItmCollider {
     const char* name;
     int      body;       // or ITM_NONE: the world
     int         owner;     // the user's body that this is part of
+    int      user_id;    // and its number for the user, ITM_GROUND: the world
     ItmFrame frame;      // of the shape in the body (origin in the centre of mass)
     ItmGeom* geom;       // owned
     int      material;   // index in the table of surfaces
@@ -22,6 +23,7 @@ typedef struct ItmCollider {
 typedef struct ItmGap {
     const char* name;
     int      body_a, body_b; // ITM_NONE: the world
+    int      user_a, user_b; // their numbers for the user, ITM_GROUND: the world
     ItmGapFunction* function;
     void*    context;
     int      max_points;
@@ -79,6 +81,8 @@ ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h);
 
 // itm_contact_get_info with the impulses as they are, also while stepping.
 ItmContactInfo itm_contact_look(const ItmData* d, int contact);
+// State of a contact whatever the share of the load that redundant contacts leave it: closed where it carries load or keeps its gap.
+ItmContactState itm_contact_get_state(const ItmData* d, int contact);
 // What a bounded row of the last step is called: "contact of 'box' and 'floor': normal", "limit 'elbow'".
 void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size);
 

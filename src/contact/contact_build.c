@@ -68,6 +68,7 @@ static ItmStatus build_shape(ItmModel* m, const ItmBuilder* b, ItmCollider* c, c
         .name = itm_model_take_string(m, name),
         .body = at.body,
         .owner = owner_of(m, at.body),
+        .user_id = def->body,
         .frame = {def->pose.p, itm_quat_to_mat(def->pose.q)},
         .material = def->material == ITM_NONE ? 0 : def->material + 1,
         .group = def->group,
@@ -125,6 +126,8 @@ static ItmStatus build_gaps(ItmModel* m, ItmContactModel* contact, const ItmBuil
             .name = itm_model_take_string(m, def->name),
             .body_a = def->body_a == ITM_GROUND ? ITM_NONE : m->body_index[def->body_a],
             .body_b = def->body_b == ITM_GROUND ? ITM_NONE : m->body_index[def->body_b],
+            .user_a = def->body_a,
+            .user_b = def->body_b,
             .function = def->function,
             .context = def->context,
             .max_points = def->max_points,
@@ -285,7 +288,7 @@ ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error
     ItmStatus status = itm_multibody_build(&m, b, error);
     status = status == ITM_OK ? build_contact(m, b, error) : status;
     status = status == ITM_OK ? build_visuals(m, b, error) : status;
-    status = status == ITM_OK ? itm_outputs_build(m) : status;
+    status = status == ITM_OK ? itm_outputs_build(m, error) : status;
     if (status == ITM_ERR_MEMORY) {
         itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", b->bodies.count);
     }

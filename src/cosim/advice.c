@@ -1,153 +1,22 @@
 // Linearised macro step: how much a small disturbance grows from one communication point to the next.
 //
-// z -> F(z) is one macro step, or as many as controls need until their samples come round; z holds coordinates and velocities of
-// bodies at interfaces and actuators, states of the subsystems, and what bonds remember. The Jacobian comes by central differences
-// over whole steps, so it is that of the scheme that runs, with all that rides in it; contacts answer as they do to small
-// disturbances of either sign. The two sides of a cut are disturbed each alone: the scheme has to bring them together again, and
-// where it does not (exchange hold) that is how it breaks down.
-#include "cosim/cosim.h"
-#include "math/eigen_general.h"
+// z -> F(z) is one macro step, or as many as controls need until their samples repeat; advice_states.c has the states z. The Jacobian
+// comes by central differences over whole steps, so it is that of the scheme that runs, interface models with their contacts included.
+// The two sides of an interface are disturbed each alone: the scheme has to bring them together again, and where it does not (exchange
+// hold) that is how it breaks down.
+//
+// J is block diagonal, a block per component. Trial step k disturbs state k of every component at once.
+#include "cosim/advice.h"
 
 #include "base/error.h"
+#include "math/eigen_general.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STATES 600    // of the linearised step: its eigenvalues take (states)^3 operations
-#define SMALL 1e-6         // disturbance of coordinates (m, rad) and velocities
-#define SMALL_SHARE 1e-5   // of other states
-#define USUAL_FORCE 100.0  // N
-#define USUAL_STATE 0.1    // of subsystems that do not say
-#define PAST_STEPS 2       // until predictions have their past
-
-// ---------------------------------------------------------------------------- states
-
-// Goes over all states: reads them with the sizes of their disturbances, or writes them.
-typedef struct Walk {
-    double *z, *small;       // NULL: only counts                                   (n)
-    bool is_writing;
-    int n;
-} Walk;
-
-static void visit(Walk* walk, double* state, double small)
-{
-    if (walk->z != NULL && walk->is_writing) {
-        *state = walk->z[walk->n];
-    } else if (walk->z != NULL) {
-        walk->z[walk->n] = *state;
-        walk->small[walk->n] = small;
-    }
-    walk->n++;
-}
-
-static double share(double value, double usual)
-{
-    return SMALL_SHARE * fmax(fabs(value), usual);
-}
-
-static bool is_measured_in(const ItmModel* m, const ItmMeasure* measure, int component)
-{
-    const ItmJoint* joint = measure->joint != ITM_NONE ? &m->joints[measure->joint] : NULL;
-    int a = joint != NULL ? joint->body_a : measure->body_a, b = joint != NULL ? joint->body_b : measure->body_b;
-    return (a != ITM_NONE && m->component[a] == component) || (b != ITM_NONE && m->component[b] == component);
-}
-
-// Whether a signal drives a motion, a force or a load of a component.
-static bool is_signalled(const ItmModel* m, int signal, int component)
-{
-    bool is_driven = false;
-    for (int i = 0; i < m->nmotion && !is_driven; i++) {
-        is_driven = m->motions[i].signal == signal && is_measured_in(m, &m->measures[m->motions[i].measure], component);
-    }
-    for (int i = 0; i < m->npush && !is_driven; i++) {
-        bool is_own = m->pushes[i].signal == signal || (m->pushes[i].is_servo && m->pushes[i].target == signal);
-        is_driven = is_own && is_measured_in(m, &m->measures[m->pushes[i].measure], component);
-    }
-    for (int i = 0; i < m->nload && !is_driven; i++) {
-        is_driven = m->loads[i].signal == signal && m->component[m->loads[i].body] == component;
-    }
-    return is_driven;
-}
-
-// Whether an interface or a wire acts on bodies of a component.
-static bool is_driven(const ItmCosim* x, const ItmMechanism* part, int component)
-{
-    const ItmModel* m = part->model;
-    bool is_driven = part->rim.is_touched[component];
-    for (int i = part->wire; i < part->wire + part->nwire && !is_driven; i++) {
-        int index = x->wires[i].to_index;
-        is_driven = x->wires[i].is_signal
-                        ? is_signalled(m, index, component)
-                        : is_measured_in(m, &m->measures[m->pushes[m->actuator_push[index]].measure], component);
-    }
-    return is_driven;
-}
-
-// Bodies that joints connect with an interface or a driven actuator. Others (a block that lies there) meet them by contact only,
-// and their own contacts answer a disturbance upwards and downwards differently: that is no growth.
-static void visit_mechanism(const ItmCosim* x, const ItmMechanism* part, Walk* walk)
-{
-    const ItmModel* m = part->model;
-    for (int i = 0; i < m->nbody; i++) {
-        const ItmBody* body = &m->bodies[i];
-        if (!is_driven(x, part, m->component[i])) {
-            continue;
-        }
-        for (int k = 0; k < body->nq; k++) {
-            visit(walk, &part->data->q[body->q_adr + k], SMALL);
-        }
-        for (int k = 0; k < body->nv; k++) {
-            visit(walk, &part->data->v[body->v_adr + k], SMALL);
-        }
-    }
-    for (int i = 0; i < m->noutside; i++) {
-        double* outside = part->data->outside + ITM_OUTSIDE_REALS * i;
-        visit(walk, &outside[ITM_OUTSIDE_OFFSET], SMALL);
-        visit(walk, &outside[ITM_OUTSIDE_SLOPE], SMALL);
-    }
-    if (walk->is_writing) {
-        part->data->position_state = ITM_POSITION_STALE;
-    }
-}
-
-// Its states; outputs that wires take follow them.
-static void visit_member(const ItmMember* member, Walk* walk)
-{
-    const ItmSubsystem* table = &member->table;
-    int n = table->get_states != NULL ? table->nstate : 0;
-    double* z = walk->z != NULL ? walk->z + walk->n : NULL;
-    if (z != NULL && n > 0 && walk->is_writing) {
-        table->set_states(table->self, z);
-        if (member->is_watched && !table->is_sampled) {
-            table->get_outputs(table->self, member->y);
-        }
-    } else if (z != NULL && n > 0) {
-        table->get_states(table->self, z);
-        for (int k = 0; k < n; k++) {
-            walk->small[walk->n + k] = share(z[k], table->nominal != NULL ? table->nominal[k] : USUAL_STATE);
-        }
-    }
-    walk->n += n;
-}
-
-static int walk_states(ItmCosim* x, Walk walk)
-{
-    for (int i = 0; i < x->nmechanism; i++) {
-        visit_mechanism(x, &x->mechanisms[i], &walk);
-    }
-    for (int i = 0; i < x->nmember; i++) {
-        visit_member(&x->members[i], &walk);
-    }
-    for (int i = 0; i < x->nbond; i++) {
-        ItmBondMemory* memory = x->bonds[i].memory;
-        visit(&walk, &memory->force, share(memory->force, USUAL_FORCE));
-        visit(&walk, &memory->active, share(memory->active, USUAL_FORCE));
-        visit(&walk, &memory->w_past[0], SMALL);
-        visit(&walk, &memory->w_past[1], SMALL);
-    }
-    return walk.n;
-}
+#define MOST_STATES 600    // of a component: the eigenvalues take (states)^3 operations
+#define PAST_STEPS 2       // until extrapolation has its past
 
 const char* itm_cosim_get_opaque(const ItmCosim* x, int i)
 {
@@ -164,55 +33,76 @@ const char* itm_cosim_get_opaque(const ItmCosim* x, int i)
 // ---------------------------------------------------------------------------- Jacobian
 
 typedef struct Linear {
-    int n;
-    int nsteps;                  // macro steps of F
-    char* start;                 // state of the system where it is linearised
-    double *z, *small;           // states there, and their disturbances (n)
-    double *plus, *minus, *room; // (n)
-    double* J;                   // column by column, in units of the disturbances (n x n)
-    double *re, *im;             // eigenvalues (n)
+    const ItmStates* states;
+    ItmAdviceWatch watch;
+    int nmost;               // states of the largest component
+    int nsteps;              // macro steps of F
+    char* start;             // state of the system where it is linearised
+    double *z, *small;       // states there, and their disturbances             (n)
+    double *plus, *minus;    // (n)
+    double** J;              // block of each component, column by column, in units of the disturbances (n_c x n_c)
+    double *re, *im;         // eigenvalues of a block (nmost)
 } Linear;
 
-// F(start + times * disturbance of state j)
-static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int j, double times, double* z)
+static ItmStatus refuse_budget(ItmCosim* x)
 {
-    memcpy(z, l->z, sizeof(double) * (size_t)l->n);
-    z[j] += times * l->small[j];
-    itm_cosim_restore(x, l->start, itm_cosim_get_state_size(x));
-    walk_states(x, (Walk){.z = z, .is_writing = true});
-    ItmStatus status = ITM_OK;
-    for (int k = 0; k < l->nsteps && status == ITM_OK; k++) {
-        status = itm_cosim_step(x);
+    return itm_error_set(&x->error, ITM_ERR_CAPACITY, "itm_cosim_compute_radius", NULL, "the budget is spent");
+}
+
+// F(start + times * disturbances of state k of every component)
+static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int k, double times, double* z)
+{
+    const ItmStates* s = l->states;
+    memcpy(z, l->z, sizeof(double) * (size_t)s->n);
+    for (int c = 0; c < s->ncomponent; c++) {
+        if (s->first[c] + k < s->first[c + 1]) {
+            z[s->first[c] + k] += times * l->small[s->first[c] + k];
+        }
     }
-    walk_states(x, (Walk){.z = z, .small = l->room});
+    itm_cosim_restore(x, l->start, itm_cosim_get_state_size(x));
+    itm_states_write(s, x, z);
+    ItmStatus status = ITM_OK;
+    for (int step = 0; step < l->nsteps && status == ITM_OK; step++) {
+        bool is_over = l->watch.is_over != NULL && l->watch.is_over(l->watch.context);
+        status = is_over ? refuse_budget(x) : itm_cosim_step(x);
+    }
+    itm_states_read(s, x, z, NULL);
     return status;
 }
 
 static ItmStatus differentiate(ItmCosim* x, const Linear* l)
 {
-    for (int j = 0; j < l->n; j++) {
-        ItmStatus status = step_disturbed(x, l, j, 1.0, l->plus);
-        status = status == ITM_OK ? step_disturbed(x, l, j, -1.0, l->minus) : status;
+    const ItmStates* s = l->states;
+    for (int k = 0; k < l->nmost; k++) {
+        ItmStatus status = step_disturbed(x, l, k, 1.0, l->plus);
+        status = status == ITM_OK ? step_disturbed(x, l, k, -1.0, l->minus) : status;
         if (status != ITM_OK) {
             return status;
         }
-        for (int i = 0; i < l->n; i++) {
-            l->J[(size_t)j * (size_t)l->n + (size_t)i] = 0.5 * (l->plus[i] - l->minus[i]) / l->small[i];
+        for (int c = 0; c < s->ncomponent; c++) {
+            int first = s->first[c], n = s->first[c + 1] - first;
+            for (int i = 0; i < n && k < n; i++) {
+                l->J[c][(size_t)k * (size_t)n + (size_t)i] = 0.5 * (l->plus[first + i] - l->minus[first + i]) / l->small[first + i];
+            }
         }
     }
     return ITM_OK;
 }
 
+// Of all blocks, each alone.
 static ItmStatus find_radius(ItmCosim* x, const Linear* l, double* radius)
 {
-    ItmStatus status = itm_eigen_general(l->J, l->re, l->im, l->n);
-    if (status != ITM_OK) {
-        return itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL,
-                             "the eigenvalues of the linearised step were not found: %s", itm_status_message(status));
-    }
     double largest = 0.0;
-    for (int i = 0; i < l->n; i++) {
-        largest = fmax(largest, hypot(l->re[i], l->im[i]));
+    for (int c = 0; c < l->states->ncomponent; c++) {
+        int n = l->states->first[c + 1] - l->states->first[c];
+        ItmStatus status = itm_eigen_general(l->J[c], l->re, l->im, n);
+        if (status != ITM_OK) {
+            return itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL,
+                                 "the eigenvalues of the linearised step were not found: %s", itm_status_message(status));
+        }
+        for (int i = 0; i < n; i++) {
+            largest = fmax(largest, hypot(l->re[i], l->im[i]));
+        }
     }
     *radius = pow(largest, 1.0 / l->nsteps);
     return ITM_OK;
@@ -227,12 +117,14 @@ static ItmStatus linearise(ItmCosim* x, const Linear* l, double* radius)
         }
     }
     itm_cosim_save(x, l->start, itm_cosim_get_state_size(x));
-    walk_states(x, (Walk){.z = l->z, .small = l->small});
+    itm_states_read(l->states, x, l->z, l->small);
     ItmStatus status = differentiate(x, l);
     return status == ITM_OK ? find_radius(x, l, radius) : status;
 }
 
-// Macro steps until the samples of all subsystems come round; 0: never.
+// ---------------------------------------------------------------------------- radius
+
+// Macro steps until the samples of all subsystems repeat; 0: never.
 static int find_period(const ItmCosim* x)
 {
     double period = x->step;
@@ -243,33 +135,153 @@ static int find_period(const ItmCosim* x)
     return isfinite(period) ? (int)itm_cosim_count_whole(period, x->step) : 0;
 }
 
-ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
+static int find_most(const ItmStates* s)
 {
-    int n = walk_states(x, (Walk){0}), period = find_period(x);
-    int nsteps = nstep > period && period > 0 ? (nstep + period - 1) / period * period : period;
-    if (n == 0 || n > MOST_STATES) {
-        return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, NULL,
-                             "the linearised step has %d states; 1 to %d are worth an answer", n, MOST_STATES);
+    int most = 0;
+    for (int c = 0; c < s->ncomponent; c++) {
+        int n = s->first[c + 1] - s->first[c];
+        most = n > most ? n : most;
     }
-    if (nsteps == 0) {
-        return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, NULL,
-                             "the samples of the controls do not come round within a thousand macro steps");
+    return most;
+}
+
+// Linearise with room for it; the state of the system afterwards is any.
+static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
+{
+    const ItmStates* s = l->states;
+    size_t reals = 4 * (size_t)s->n + 2 * (size_t)l->nmost;
+    for (int c = 0; c < s->ncomponent; c++) {
+        size_t n = (size_t)(s->first[c + 1] - s->first[c]);
+        reals += n * n;
     }
-    size_t size = itm_cosim_get_state_size(x), reals = (size_t)n * (size_t)(n + 7);
     double* block = malloc(sizeof *block * reals);
-    char* bytes = malloc(2 * size);
-    ItmStatus status = block != NULL && bytes != NULL
-                           ? ITM_OK
-                           : itm_error_set(&x->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
-    if (status == ITM_OK) {
-        Linear l = {.n = n, .nsteps = nsteps, .start = bytes + size, .z = block, .small = block + n, .plus = block + 2 * n,
-                    .minus = block + 3 * n, .room = block + 4 * n, .re = block + 5 * n, .im = block + 6 * n,
-                    .J = block + 7 * n};
-        itm_cosim_save(x, bytes, size);
-        status = linearise(x, &l, radius);
-        itm_cosim_restore(x, bytes, size);
+    l->J = malloc(sizeof(double*) * (size_t)s->ncomponent);
+    l->start = malloc(itm_cosim_get_state_size(x));
+    ItmStatus status = ITM_OK;
+    if (block == NULL || l->J == NULL || l->start == NULL) {
+        status = itm_error_set(&x->error, ITM_ERR_MEMORY, "itm_cosim_compute_radius", NULL, "out of memory");
+    } else {
+        double* next = block;
+        double** parts[] = {&l->z, &l->small, &l->plus, &l->minus, &l->re, &l->im};
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            *parts[i] = next;
+            next += i < 4 ? s->n : l->nmost;
+        }
+        for (int c = 0; c < s->ncomponent; c++) {
+            size_t n = (size_t)(s->first[c + 1] - s->first[c]);
+            l->J[c] = next;
+            next += n * n;
+        }
+        status = linearise(x, l, radius);
     }
     free(block);
-    free(bytes);
+    free(l->J);
+    free(l->start);
     return status;
+}
+
+ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
+{
+    ItmStates states;
+    ItmStatus status = itm_states_create(&states, x);
+    int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
+    if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
+        status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
+                               "the linearised step has %d states that influence each other; 1 to %d are supported", most,
+                               MOST_STATES);
+    }
+    if (status == ITM_OK && period == 0) {
+        status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
+                               "the samples of the controls do not repeat within a thousand macro steps");
+    }
+    char* before = status == ITM_OK ? malloc(itm_cosim_get_state_size(x)) : NULL;
+    if (status == ITM_OK && before == NULL) {
+        status = itm_error_set(&x->error, ITM_ERR_MEMORY, "itm_cosim_compute_radius", NULL, "out of memory");
+    }
+    if (status == ITM_OK) {
+        int nsteps = nstep > period ? (nstep + period - 1) / period * period : period;
+        Linear l = {.states = &states, .watch = watch, .nmost = most, .nsteps = nsteps};
+        itm_cosim_save(x, before, itm_cosim_get_state_size(x));
+        x->is_trial = true;  // a disturbance is energy from nowhere
+        status = linearise_in_room(x, &l, radius);
+        x->is_trial = false;
+        itm_cosim_restore(x, before, itm_cosim_get_state_size(x));
+    }
+    free(before);
+    itm_states_destroy(&states);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- runs
+
+// Bounded rows of the last step: contacts near enough to count, limits, friction.
+static int count_rows(const ItmCosim* x)
+{
+    int n = 0;
+    for (int i = 0; i < x->nmechanism; i++) {
+        n += x->mechanisms[i].data->bounded != NULL ? x->mechanisms[i].data->bounded->nrow : 0;
+    }
+    return n;
+}
+
+ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change)
+{
+    ItmStatus status = itm_cosim_reset(x);
+    int nrow = 0;
+    *change = INFINITY;
+    for (int k = 0; k < nstep && status == ITM_OK; k++) {
+        bool is_over = watch.is_over != NULL && watch.is_over(watch.context);
+        status = is_over ? refuse_budget(x) : itm_cosim_step(x);
+        nrow = k == 0 ? count_rows(x) : nrow;
+        *change = count_rows(x) != nrow ? fmin(*change, itm_cosim_get_time(x)) : *change;
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- work
+
+#define BODY_WORK 200.0    // operations per velocity of a mechanism and step
+#define MEMBER_WORK 20.0   // per state and micro step of a subsystem
+
+static double square(double n)
+{
+    return n * n;
+}
+
+// Of one macro step: steps of mechanisms and micro steps of interface models with the squares of their bounded rows, steps of subsystems.
+static double estimate_step(const ItmCosim* x, double H)
+{
+    double work = 0.0, times = H / x->step;
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmMechanism* part = &x->mechanisms[i];
+        double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
+        double nsub = part->own_step > 0.0 && !part->uses_impulse ? times * part->nsub : 1.0;
+        work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) + (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
+        if (part->has_rim && part->cluster == ITM_NONE) {
+            work += times * part->K * 2.0 * square(part->rim.n + part->rim.ride.nc);
+        }
+    }
+    for (int i = 0; i < x->ncluster; i++) {
+        const ItmRim* rim = &x->clusters[i].join.rim;
+        work += times * x->clusters[i].coupler.K * 2.0 * square(rim->n + rim->ride.nc);
+    }
+    for (int i = 0; i < x->nmember; i++) {
+        work += MEMBER_WORK * (1 + x->members[i].table.nstate) * H / fmin(x->members[i].step, H);
+    }
+    return work;
+}
+
+double itm_advice_estimate_work(ItmCosim* x, double H)
+{
+    ItmStates states;
+    ItmStatus status = itm_states_create(&states, x);
+    double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
+    nstep /= states.ncomponent > 0 ? states.ncomponent : 1;
+    itm_states_destroy(&states);
+    return nstep * estimate_step(x, H);
+}
+
+ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
+{
+    return itm_advice_compute_radius(x, nstep, (ItmAdviceWatch){0}, radius);
 }

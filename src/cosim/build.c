@@ -90,9 +90,10 @@ static double choose_step(const ItmCosimBuilder* b, const ItmCosimOptions* o)
     return step;
 }
 
-// Period of a member: micro steps a macro step (> 0), or minus the macro steps a step.
+// Step and period of a member: micro steps per macro step (> 0), or minus the macro steps per step.
 static ItmStatus fit_member(const ItmCosim* x, ItmMember* member, ItmError* error)
 {
+    member->step = member->own_step > 0.0 ? member->own_step : x->step;
     long inside = itm_cosim_count_whole(x->step, member->step), around = itm_cosim_count_whole(member->step, x->step);
     bool has_bond = false;
     for (int i = 0; i < member->table.nport; i++) {
@@ -112,10 +113,10 @@ static ItmStatus fit_member(const ItmCosim* x, ItmMember* member, ItmError* erro
 
 // ---------------------------------------------------------------------------- members
 
-static ItmStatus create_member(ItmCosim* x, ItmMember* member, ItmMemberDef* def, ItmError* error)
+static ItmStatus create_member(ItmMember* member, ItmMemberDef* def, ItmError* error)
 {
     member->name = strdup(def->name);
-    member->step = def->step > 0.0 ? def->step : x->step;
+    member->own_step = def->step;
     if (def->circuit != NULL) {
         ItmStatus status =
             itm_circuit_make_subsystem(&member->table, &member->hydraulics, def->circuit, &def->options, error);
@@ -248,21 +249,20 @@ static ItmStatus check_elastic_model(const ItmCosim* x, const ItmMechanism* part
     return ITM_OK;
 }
 
-static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, const ItmMechanismDef* def, ItmError* error)
+static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, ItmError* error)
 {
     part->nsub = 1;
-    part->step = def->step;
-    if (part->has_rim && def->step.stepper != ITM_STEPPER_EULER) {
+    if (part->has_rim && part->step.stepper != ITM_STEPPER_EULER) {
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "stepper",
                              "mechanism '%s': coupling 'rim' is made from the step of 'euler', not of '%s'", part->name,
-                             itm_stepper_name(def->step.stepper));
+                             itm_stepper_name(part->step.stepper));
     }
     bool is_held = part->cluster != ITM_NONE && x->clusters[part->cluster].is_held;
-    if (def->has_step && (!part->has_rim || is_held) && !x->options.is_monolithic) {
-        long n = itm_cosim_count_whole(x->step, def->step.step);
+    if (part->own_step > 0.0 && (!part->has_rim || is_held) && !x->options.is_monolithic) {
+        long n = itm_cosim_count_whole(x->step, part->own_step);
         if (n == 0) {
             return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
-                          def->step.step, part->name);
+                          part->own_step, part->name);
         }
         part->nsub = (int)n;
     }
@@ -288,13 +288,12 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
 
 static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
 {
-    const ItmMechanismDef* def = &b->mechanisms.items[part - x->mechanisms];
     ItmStatus status = choose_exchange(x, part, error);
     if (status == ITM_OK) {
         status = check_elastic_model(x, part, error);
     }
     if (status == ITM_OK) {
-        status = choose_own_steps(x, part, def, error);
+        status = choose_own_steps(x, part, error);
     }
     if (status == ITM_OK) {
         status = itm_mechanism_choose_potential(x, part, b, error);
@@ -353,7 +352,7 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     x->ninterface = b->interfaces.count;
     x->nframe_bond = b->frame_bonds.count;
     x->nstate = 1 + ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
-                ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
+                itm_verdict_count_reals(x) + ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
     size_t parts = (size_t)(x->nmechanism + x->nmember);
     x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
     x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
@@ -380,6 +379,8 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         part->model = b->mechanisms.items[i].model;
+        part->step = b->mechanisms.items[i].step;
+        part->own_step = b->mechanisms.items[i].has_step ? part->step.step : 0.0;
         part->name = strdup(b->mechanisms.items[i].name);
         part->nswitch = x->state + x->nstate - ITM_MECHANISM_COUNTERS * (size_t)(i + 1);
         part->nlost = part->nswitch + 1;
@@ -401,7 +402,7 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
-        status = create_member(x, &x->members[i], &b->members.items[i], error);
+        status = create_member(&x->members[i], &b->members.items[i], error);
     }
     if (status == ITM_OK) {
         status = create_bonds(x, b, error);
@@ -414,7 +415,7 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
         status = itm_frames_create(x, b, error);
     }
     if (status == ITM_OK) {
-        status = itm_clusters_group(x, b, error);
+        status = itm_clusters_group(x, error);
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         status = create_mechanism(x, &x->mechanisms[i], b, error);
@@ -493,6 +494,10 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
         status = itm_cosim_group(x, error);
     }
     if (status == ITM_OK) {
+        status = itm_verdict_create(x, x->state + x->nstate - itm_verdict_count_reals(x) -
+                                           ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism, error);
+    }
+    if (status == ITM_OK) {
         status = itm_cosim_name_outputs(x, b, error);
     }
     if (status == ITM_OK) {
@@ -506,6 +511,38 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     return ITM_OK;
 }
 
+// Steps of all parts anew, in the order in which they are made.
+static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
+        status = fit_member(x, &x->members[i], error);
+    }
+    if (status == ITM_OK) {
+        status = itm_clusters_fit_steps(x, error);
+    }
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        status = choose_exchange(x, part, error);
+        status = status == ITM_OK ? choose_own_steps(x, part, error) : status;
+        part->coupler.K = part->K;
+        part->data->options.step = part->data->h = part->step.step;
+    }
+    if (status == ITM_OK) {
+        itm_clusters_fit_couplers(x);
+        status = itm_groups_count_ticks(x, error);
+    }
+    return status;
+}
+
+ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H)
+{
+    x->options.macro_step = x->step = H;
+    ItmStatus status = check_options(&x->options, &x->error);
+    status = status == ITM_OK ? fit_parts(x, &x->error) : status;
+    return status == ITM_OK ? itm_cosim_reset(x) : status;
+}
+
 void itm_cosim_destroy(ItmCosim* x)
 {
     if (x == NULL) {
@@ -513,6 +550,7 @@ void itm_cosim_destroy(ItmCosim* x)
     }
     itm_pool_destroy(x->pool);
     itm_cosim_free_outputs(x);
+    itm_verdict_destroy(x);
     itm_clusters_destroy(x);
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];

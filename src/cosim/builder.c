@@ -104,7 +104,7 @@ ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const It
     if (status != ITM_OK) {
         return status;
     }
-    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL, .potential = itm_default_potential_options()};
+    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL && step->step > 0.0, .potential = itm_default_potential_options()};
     def.step = step != NULL ? *step : itm_default_step_options();
     if (def.name == NULL || !ITM_LIST_APPEND(b->mechanisms, def)) {
         free(def.name);

@@ -1,10 +1,11 @@
 // Mechanisms that frame bonds connect.
 //
 // Exchange of impulses: the interface models of all, each made at the middle of the step, are joined (src/rim/join.h) and take the
-// micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Exchange
-// hold [nonsmooth-rim, section IV; flexible-rim, section II]: every mechanism takes its own steps h, each solved together with
-// the interface models of the others as they were at the communication point, with rim-nonsmooth their contacts included. The two sides of a frame then find impulses of
-// their own, which agree only as far as the models do.
+// micro steps together; then every mechanism takes over the impulses and moments at its frames in one step H. Where a model is smooth,
+// its partners take it as smooth and the mechanism itself keeps its contacts: each mechanism takes the micro steps in a view of its own,
+// with its own contacts and the others' models. Exchange hold [nonsmooth-rim, section IV; flexible-rim, section II]: every
+// mechanism takes its own steps h, each solved together with the interface models of the others as they were at the communication
+// point. In views the two sides of a frame find impulses of their own, which agree as far as the models do.
 #include "cosim/builder.h"
 #include "cosim/cosim.h"
 
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "math/vec.h"
+#include "rim/ride.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,16 +83,16 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmCluster* cluster, ItmError* err
 }
 
 // Micro steps from the mechanisms' own steps: all of them meet.
-static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCluster* cluster, ItmError* error)
+static ItmStatus choose_micro_steps(const ItmCosim* x, ItmCluster* cluster, ItmError* error)
 {
     long K = 1;
     for (int i = 0; i < cluster->nmechanism; i++) {
-        const ItmMechanismDef* def = &b->mechanisms.items[cluster->mechanisms[i]];
-        bool has_own = def->has_step && !x->options.is_monolithic;
-        long n = has_own ? itm_cosim_count_whole(x->step, def->step.step) : 1;
+        const ItmMechanism* part = &x->mechanisms[cluster->mechanisms[i]];
+        bool has_own = part->own_step > 0.0 && !x->options.is_monolithic;
+        long n = has_own ? itm_cosim_count_whole(x->step, part->own_step) : 1;
         if (n == 0) {
             return REFUSE("macro_step", "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", x->step,
-                          def->step.step, def->name);
+                          part->own_step, part->name);
         }
         K = itm_cosim_count_common(K, n);
         if (K > MOST_MICRO_STEPS) {
@@ -102,7 +104,16 @@ static ItmStatus choose_micro_steps(ItmCosim* x, const ItmCosimBuilder* b, ItmCl
     return ITM_OK;
 }
 
-static ItmStatus fill_cluster(ItmCosim* x, const ItmCosimBuilder* b, int* root, int set, ItmError* error)
+ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->ncluster && status == ITM_OK; i++) {
+        status = choose_micro_steps(x, &x->clusters[i], error);
+    }
+    return status;
+}
+
+static ItmStatus fill_cluster(ItmCosim* x, int* root, int set, ItmError* error)
 {
     ItmCluster* cluster = &x->clusters[x->ncluster];
     int nlink = 0;
@@ -127,11 +138,10 @@ static ItmStatus fill_cluster(ItmCosim* x, const ItmCosimBuilder* b, int* root, 
             add_links(x, cluster, &x->frame_bonds[i]);
         }
     }
-    ItmStatus status = choose_exchange(x, cluster, error);
-    return status == ITM_OK ? choose_micro_steps(x, b, cluster, error) : status;
+    return choose_exchange(x, cluster, error);
 }
 
-ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
+ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error)
 {
     int* root = calloc((size_t)x->nmechanism + 1, sizeof *root);
     bool* is_joined = calloc((size_t)x->nmechanism + 1, sizeof *is_joined);
@@ -147,21 +157,55 @@ ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* er
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         if (is_joined[i] && itm_union_find(root, i) == i) {
-            status = fill_cluster(x, b, root, i, error);
+            status = fill_cluster(x, root, i, error);
         }
     }
     free(root);
     free(is_joined);
-    return status;
+    return status == ITM_OK ? itm_clusters_fit_steps(x, error) : status;
 }
 
 // ---------------------------------------------------------------------------- memory
+
+static bool is_smooth(const ItmCosim* x, const ItmCluster* cluster, int i)
+{
+    return x->mechanisms[cluster->mechanisms[i]].is_smooth;
+}
+
+static bool needs_views(const ItmCosim* x, const ItmCluster* cluster)
+{
+    bool is_any = cluster->is_held;
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        is_any = is_any || is_smooth(x, cluster, i);
+    }
+    return is_any;
+}
+
+// A copy of a model, its lines known: before its first use they are counted.
+static void lay_out_copy(ItmRim* copy, ItmArena* arena, const ItmRim* of)
+{
+    ItmRim measuring = {0};
+    itm_rim_lay_out_copy(copy != NULL ? copy : &measuring, arena, of);
+    if (copy != NULL) {
+        memcpy(copy->actuator, of->actuator, sizeof(int) * (size_t)of->n);
+    }
+}
 
 // The bonds of line actuators of all its mechanisms, in the order of the joined model.
 static void lay_out(ItmCosim* x, ItmCluster* cluster, ItmRim* const* rims)
 {
     ItmArena* arena = &cluster->arena;
-    itm_rim_join_lay_out(&cluster->join, arena, rims, cluster->nmechanism, cluster->links, cluster->nlink);
+    ItmRim** seen = ITM_TAKE(arena, ItmRim*, cluster->nmechanism);
+    cluster->smooth = ITM_TAKE(arena, ItmRim, cluster->nmechanism);
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        if (is_smooth(x, cluster, i)) {
+            lay_out_copy(cluster->smooth != NULL ? &cluster->smooth[i] : NULL, arena, rims[i]);
+        }
+        if (seen != NULL) {
+            seen[i] = is_smooth(x, cluster, i) ? &cluster->smooth[i] : rims[i];
+        }
+    }
+    itm_rim_join_lay_out(&cluster->join, arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links, cluster->nlink);
     int n = cluster->join.nline;
     ItmCoupler* coupler = &cluster->coupler;
     coupler->n = n;
@@ -178,19 +222,15 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
 {
     ItmRim** seen = ITM_TAKE(&view->arena, ItmRim*, cluster->nmechanism);
     view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
-    ItmRim measuring = {0};
     for (int i = 0; i < cluster->nmechanism; i++) {
-        itm_rim_lay_out_copy(view->others != NULL ? &view->others[i] : &measuring, &view->arena, rims[i]);
+        lay_out_copy(view->others != NULL ? &view->others[i] : NULL, &view->arena, rims[i]);
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
-            // before the first copy, to be counted as frames: lines of others are held and no rows of the joined model
-            for (int k = 0; k < rims[i]->n && i != own; k++) {
-                view->others[i].actuator[k] = ITM_NONE;
-            }
         }
     }
     itm_rim_join_lay_out(&view->join, &view->arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
                          cluster->nlink);
+    view->lambda = ITM_TAKE(&view->arena, double, view->join.nline);
 }
 
 static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError* error)
@@ -212,6 +252,30 @@ static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError
     return status;
 }
 
+// Micro steps and rule of the joined model from those of the subsystems at its line actuators.
+static void fit_coupler(const ItmCosim* x, ItmCluster* cluster)
+{
+    ItmCoupler* coupler = &cluster->coupler;
+    coupler->K = 0;
+    coupler->use_heun = true;
+    for (int j = 0; j < coupler->n; j++) {
+        const ItmBond* bond = &x->bonds[coupler->bonds[j]];
+        if (itm_coupling_is_rim(bond->options.coupling)) {
+            const ItmMechanism* part = &x->mechanisms[bond->mechanism];
+            coupler->use_heun = coupler->use_heun && part->use_heun;
+            coupler->K = coupler->K == 0 ? part->K : (int)itm_cosim_count_common(coupler->K, part->K);
+        }
+    }
+    coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
+}
+
+void itm_clusters_fit_couplers(ItmCosim* x)
+{
+    for (int i = 0; i < x->ncluster; i++) {
+        fit_coupler(x, &x->clusters[i]);
+    }
+}
+
 static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims, ItmError* error)
 {
     for (int i = 0; i < cluster->nmechanism; i++) {
@@ -226,19 +290,9 @@ static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims,
     coupler->name = x->mechanisms[cluster->mechanisms[0]].name;
     coupler->rim = &cluster->join.rim;
     coupler->cluster = (int)(cluster - x->clusters);
-    coupler->K = 0;
-    coupler->use_heun = true;
-    for (int j = 0; j < coupler->n; j++) {
-        const ItmBond* bond = &x->bonds[coupler->bonds[j]];
-        if (itm_coupling_is_rim(bond->options.coupling)) {
-            const ItmMechanism* part = &x->mechanisms[bond->mechanism];
-            coupler->use_heun = coupler->use_heun && part->use_heun;
-            coupler->K = coupler->K == 0 ? part->K : (int)itm_cosim_count_common(coupler->K, part->K);
-        }
-    }
-    coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
+    fit_coupler(x, cluster);
     ItmStatus status = itm_rim_join_create_workspace(&cluster->join, error);
-    return status == ITM_OK && cluster->is_held ? create_views(cluster, rims, error) : status;
+    return status == ITM_OK && needs_views(x, cluster) ? create_views(cluster, rims, error) : status;
 }
 
 // Orientations at the start are those that stay; points must meet.
@@ -365,6 +419,19 @@ void itm_clusters_measure(ItmCosim* x)
     }
 }
 
+static void note_largest(const ItmCosim* x, ItmFrameBond* bond)
+{
+    ItmFrameMemory* memory = bond->memory;
+    if (!(bond->drift <= memory->largest_drift)) {
+        memory->largest_drift = bond->drift;
+        memory->drift_time = itm_cosim_get_time(x);
+    }
+    if (!(bond->angle <= memory->largest_angle)) {
+        memory->largest_angle = bond->angle;
+        memory->angle_time = itm_cosim_get_time(x);
+    }
+}
+
 void itm_clusters_arrive(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
@@ -375,6 +442,9 @@ void itm_clusters_arrive(ItmCosim* x)
         }
     }
     itm_clusters_measure(x);
+    for (int i = 0; i < x->nframe_bond && *itm_cosim_get_steps(x) > 0.0; i++) {
+        note_largest(x, &x->frame_bonds[i]);
+    }
 }
 
 // ---------------------------------------------------------------------------- exchange of impulses
@@ -411,23 +481,29 @@ static void note_rank(ItmCosim* x, const ItmCluster* cluster, bool has_lost)
 ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler)
 {
     if (coupler->cluster == ITM_NONE) {
-        itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
-        return ITM_OK;
+        return itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
     }
     ItmCluster* cluster = &x->clusters[coupler->cluster];
     set_levers(x, cluster);
+    for (int i = 0; i < cluster->nmechanism; i++) {
+        if (is_smooth(x, cluster, i)) {
+            itm_rim_copy_smooth(&cluster->smooth[i], &x->mechanisms[cluster->mechanisms[i]].rim);
+        }
+    }
     ItmStatus status = itm_rim_join_begin(&cluster->join, coupler->K, coupler->use_heun);
     note_rank(x, cluster, status == ITM_OK && cluster->join.rank < cluster->nlink);
     return status;
 }
 
-// Impulses of the links on mechanism a of each bond, added to the memories.
-static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0)
+// Impulses of the links on mechanism a of each bond, added to the memories. mechanism: only of bonds with it as a, or ITM_NONE.
+static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0, int mechanism)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         ItmFrameBond* bond = &x->frame_bonds[i];
-        unsigned directions = get_end(x, bond, true)->directions;
-        for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT && &x->clusters[bond->cluster] == cluster; k++) {
+        const ItmInterface* a = get_end(x, bond, true);
+        unsigned directions = a->directions;
+        bool is_asked = &x->clusters[bond->cluster] == cluster && (mechanism == ITM_NONE || mechanism == a->mechanism);
+        for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT && is_asked; k++) {
             if (directions >> k & 1u) {
                 bond->memory->impulse[k] += P0[bond->link + row++];
             }
@@ -439,19 +515,84 @@ static void forget(ItmCosim* x, const ItmCluster* cluster)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         if (&x->clusters[x->frame_bonds[i].cluster] == cluster) {
-            memset(x->frame_bonds[i].memory, 0, sizeof(ItmFrameMemory));
+            memset(x->frame_bonds[i].memory->impulse, 0, sizeof x->frame_bonds[i].memory->impulse);
         }
     }
 }
 
-void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
+// What mechanism `own` sees of the others, before any of them moves: smooth models where they are smooth.
+static void see_others(const ItmCosim* x, const ItmCluster* cluster, ItmClusterView* view, int own)
 {
-    if (coupler->cluster != ITM_NONE) {
-        ItmCluster* cluster = &x->clusters[coupler->cluster];
-        itm_rim_join_end(&cluster->join);
-        forget(x, cluster);
-        remember(x, cluster, cluster->join.P0);
+    for (int k = 0; k < cluster->nmechanism; k++) {
+        const ItmRim* rim = &x->mechanisms[cluster->mechanisms[k]].rim;
+        if (k != own) {
+            (is_smooth(x, cluster, k) ? itm_rim_copy_smooth : itm_rim_copy)(&view->others[k], rim);
+        }
     }
+}
+
+// Line actuators have the mean of the forces that subsystems have found with the joined model while the view takes its micro steps, and
+// their impulses, moments, works and lengths at its end.
+static void copy_lines(ItmRim* to, const ItmRim* from)
+{
+    size_t size = sizeof(double) * (size_t)from->n;
+    memcpy(to->P0, from->P0, size);
+    memcpy(to->P1, from->P1, size);
+    memcpy(to->work, from->work, size);
+    memcpy(to->s, from->s, size);
+}
+
+// The micro steps of one mechanism with its own contacts and the others' models; it takes over their impulses afterwards.
+static ItmStatus run_view(ItmCosim* x, ItmCluster* cluster, int own)
+{
+    ItmClusterView* view = &cluster->views[own];
+    const ItmCoupler* coupler = &cluster->coupler;
+    see_others(x, cluster, view, own);
+    memcpy(view->join.links, cluster->join.links, sizeof(ItmRimLink) * (size_t)cluster->nlink);
+    memcpy(view->join.gap, cluster->join.gap, sizeof(double) * (size_t)cluster->nlink);
+    for (int j = 0; j < view->join.nline; j++) {
+        view->lambda[j] = cluster->join.rim.P0[j] / x->step;
+    }
+    ItmStatus status = itm_rim_join_begin(&view->join, coupler->K, coupler->use_heun);
+    for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
+        status = itm_rim_advance(&view->join.rim, x->step / coupler->K, view->lambda);
+    }
+    if (status != ITM_OK) {
+        cluster->join.rim.data->error = view->join.rim.data->error;
+        return status;
+    }
+    copy_lines(&view->join.rim, &cluster->join.rim);
+    return ITM_OK;
+}
+
+// Views are run before any of them ends: the end of one writes to the model of its mechanism, which others look at.
+static ItmStatus run_views(ItmCosim* x, ItmCluster* cluster)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+        status = run_view(x, cluster, i);
+    }
+    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+        itm_rim_join_end(&cluster->views[i].join);
+        remember(x, cluster, cluster->views[i].join.P0, cluster->mechanisms[i]);
+    }
+    return status;
+}
+
+ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
+{
+    if (coupler->cluster == ITM_NONE) {
+        return ITM_OK;
+    }
+    ItmCluster* cluster = &x->clusters[coupler->cluster];
+    forget(x, cluster);
+    if (cluster->views != NULL) {
+        itm_ride_end(&cluster->join.rim);
+        return run_views(x, cluster);
+    }
+    itm_rim_join_end(&cluster->join);
+    remember(x, cluster, cluster->join.P0, ITM_NONE);
+    return ITM_OK;
 }
 
 static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
@@ -461,16 +602,10 @@ static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
         coupler->lambda[j] = x->bonds[coupler->bonds[j]].held;
     }
     ItmStatus status = itm_coupler_begin(x, coupler);
-    // without contacts a step is as good as many: nothing in it changes
-    int K = cluster->join.rim.ride.nc > 0 ? coupler->K : 1;
-    double h = x->step / K;
-    for (int k = 0; k < K && status == ITM_OK; k++) {
-        status = itm_rim_advance(coupler->rim, h, coupler->lambda);
+    for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
+        status = itm_rim_advance(coupler->rim, x->step / coupler->K, coupler->lambda);
     }
-    if (status == ITM_OK) {
-        itm_coupler_end(x, coupler);
-    }
-    return status;
+    return status == ITM_OK ? itm_coupler_end(x, coupler) : status;
 }
 
 // ---------------------------------------------------------------------------- exchange hold
@@ -526,13 +661,8 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
 
 static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
 {
-    // what each sees of the others, before any of them moves
     for (int i = 0; i < cluster->nmechanism; i++) {
-        for (int k = 0; k < cluster->nmechanism; k++) {
-            if (k != i) {
-                itm_rim_copy(&cluster->views[i].others[k], &x->mechanisms[cluster->mechanisms[k]].rim);
-            }
-        }
+        see_others(x, cluster, &cluster->views[i], i);
     }
     forget(x, cluster);
     bool has_lost = false;
@@ -550,9 +680,7 @@ static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
                 return status;
             }
             has_lost = has_lost || view->join.rank < cluster->nlink;
-            if (i == 0) {
-                remember(x, cluster, view->join.P0);
-            }
+            remember(x, cluster, view->join.P0, cluster->mechanisms[i]);
         }
     }
     note_rank(x, cluster, has_lost);

@@ -46,6 +46,8 @@ typedef struct ItmBond {
     double w_own;            // rate that it comes to with it                       m/s
     double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
+    double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
+    double work_held;        // of the force that the mechanism has over this step  J
     double work_model;       // of its force on the interface model                 J
     ItmBondMemory* memory;
 } ItmBond;
@@ -63,6 +65,8 @@ typedef struct ItmInterface {
 // What a frame bond remembers; doubles only, saved as bytes.
 typedef struct ItmFrameMemory {
     double impulse[ITM_DIRECTION_COUNT]; // on mechanism a over the last macro step     N s
+    double largest_drift, drift_time;    // largest distance of the points so far, and when         m, s
+    double largest_angle, angle_time;    // likewise of the angle between the frames                rad, s
 } ItmFrameMemory;
 
 // Two frames that move together.
@@ -76,10 +80,11 @@ typedef struct ItmFrameBond {
     ItmFrameMemory* memory;
 } ItmFrameBond;
 
-// A cluster as one of its mechanisms sees it with exchange hold: its own interface model, and those of the others as they were at
-// the communication point, carried on by themselves.
+// A cluster as one of its mechanisms sees it: its own interface model with its contacts, and those of the others as they were at
+// the communication point, carried on by themselves; with coupling rim these are smooth.
 typedef struct ItmClusterView {
     ItmRim*  others;         // numbers only; the own one is not used               (nmechanism)
+    double*  lambda;         // mean forces of line actuators                       (join.nline)    N
     ItmRimJoin join;
     ItmArena arena;
 } ItmClusterView;
@@ -105,9 +110,10 @@ typedef struct ItmCluster {
     bool is_held;            // exchange hold
     bool has_members;        // subsystems share its interface model: a group runs it
     int  K;                  // micro steps a macro step, where no subsystem says so
-    ItmRimJoin join;         // of the mechanisms' interface models
+    ItmRimJoin join;         // of the mechanisms' interface models, smooth copies where these are smooth
+    ItmRim* smooth;          // the copies                                          (nmechanism)
     ItmCoupler coupler;
-    ItmClusterView* views;   // exchange hold                                       (nmechanism), else NULL
+    ItmClusterView* views;   // exchange hold, or smooth models among them          (nmechanism), else NULL
     ItmArena arena;
     ItmStatus status;
     ItmError error;
@@ -120,6 +126,7 @@ typedef struct ItmMechanism {
     char* name;
     const ItmModel* model;
     ItmStepOptions step;
+    double   own_step;       // that the user gave it, 0: none                      s
     ItmData* data;
     int      nsub;           // own steps a macro step
     int      wire, nwire;    // those that feed its actuators
@@ -145,6 +152,8 @@ typedef struct ItmMechanism {
     double*  nsurprise;      // bounded rows so far that changed though they were taken to stay
     double*  npotential;     // bounded rows that could have changed in the last macro step
     char     surprise[240];  // the first row that did so and when, empty: none
+    bool     is_supported;   // its momentum can change from outside
+    long     steps_seen, unfinished_seen; // of its step info by the monitor
     bool     is_watched;     // a wire wants its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;
@@ -156,6 +165,7 @@ typedef struct ItmMember {
     char* name;
     ItmSubsystem table;
     ItmHydraulics* hydraulics; // of a circuit, else NULL
+    double   own_step;       // that the user gave it, 0: that of the system        s
     double   step;           // h, s
     long     period;         // ticks of its group between two steps
     int      group;
@@ -197,6 +207,42 @@ typedef struct ItmGroup {
     double cost;             // s
 } ItmGroup;
 
+// What a quantity that has a bound has been so far; doubles only, saved as bytes.
+typedef struct ItmExcess {
+    double largest, largest_time;
+    double bound;            // 0: not judged
+    double first_time;       // since when the largest is above the bound, while it is
+    double is_beyond;        // 0 or 1
+} ItmExcess;
+
+// A mechanism's momenta, and its steps; doubles only.
+typedef struct ItmMechanismWatch {
+    double p[3], L[3];       // momentum and angular momentum about the centre of mass at the start     N s, N m s
+    double p_size, L_size;   // largest sum of the magnitudes of the bodies' momenta so far
+    double steps, unfinished; // so far
+} ItmMechanismWatch;
+
+// What the whole machine has had so far; doubles only.
+typedef struct ItmMachineWatch {
+    double has_start;        // 0 or 1
+    double kinetic_first;    // of the first step that was more than rest
+    double kinetic_max, potential_min, potential_max;
+    double supply, load, motion;             // largest magnitudes of the works of sources
+    double supply_in, load_in, motion_in;    // largest works that they put in
+    double released;         // most energy that oil, walls and gas gave back
+    double lift;             // most energy that position correction may have given
+    double rest;             // energy below which a machine counts as at rest
+    double size;             // m
+    double error;            // largest magnitude of ItmBalance.error
+} ItmMachineWatch;
+
+// A quantity with a bound.
+typedef struct ItmJudged {
+    ItmDoubtKind kind;
+    const char* where;       // "" the whole
+    int index;               // bond, frame bond or mechanism
+} ItmJudged;
+
 struct ItmCosim {
     ItmCosimOptions options;
     double   step;           // H, s
@@ -226,7 +272,14 @@ struct ItmCosim {
     char*    start;          // state to which a reset goes back
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
-    char     warning[256];
+
+    // bounds: what has one, and what it has been
+    ItmJudged* judged;      //                                                  (njudged)
+    ItmExcess* excess;       //                                                     (njudged)
+    int      njudged;
+    ItmMachineWatch* machine;
+    ItmMechanismWatch* watches; //                                                  (nmechanism)
+    bool     is_trial;       // steps that are taken back: nothing is judged
 
     // outputs
     int      noutput;
@@ -236,6 +289,12 @@ struct ItmCosim {
     int*     alias_of;       // which output each repeats                           (nalias)
 };
 // clang-format on
+
+// ---------------------------------------------------------------------------- build.c
+
+// Give a coupled system another macro step and reset it: the same system as if it had been built with H. Allocates nothing. On failure
+// (H does not fit the steps of the subsystems) the system has no valid step until the next call succeeds.
+ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H);
 
 // ---------------------------------------------------------------------------- step.c
 
@@ -286,7 +345,10 @@ void itm_frames_destroy(ItmCosim* x);
 // ---------------------------------------------------------------------------- cluster.c
 
 // Clusters of mechanisms that frame bonds connect: which, their steps, their exchange; before the mechanisms are made.
-ItmStatus itm_clusters_group(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
+ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error);
+// Micro steps of their interface models from the macro step of the system.
+ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error);
+void itm_clusters_fit_couplers(ItmCosim* x);
 // Their joined interface models, once the mechanisms are there. Refuses frames that do not meet at the start.
 ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error);
 void itm_clusters_destroy(ItmCosim* x);
@@ -296,7 +358,7 @@ void itm_clusters_measure(ItmCosim* x);
 void itm_clusters_arrive(ItmCosim* x);
 // Start and end of the micro steps of an interface model, joined ones included. Errors in the data object of its RIM.
 ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler);
-void itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
+ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
 // A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
 void itm_cluster_run(ItmCosim* x, ItmCluster* cluster);
 
@@ -329,6 +391,9 @@ ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, It
 ItmStatus itm_wire_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error);
 // Groups, order of the sampled members; an algebraic loop is refused.
 ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error);
+// Ticks of all groups from the periods of their members as the macro step gives them: micro steps per macro step (> 0), or minus the
+// macro steps per step.
+ItmStatus itm_groups_count_ticks(ItmCosim* x, ItmError* error);
 // Values of all wires into the inputs of a member, of a mechanism.
 void itm_wires_feed_member(ItmCosim* x, ItmMember* member);
 void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
@@ -338,10 +403,53 @@ void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
 // At the end of a macro step: residual power and energy of every bond, spurious energy, throughput.
 void itm_bonds_book(ItmCosim* x);
 
+// Energies of the whole system, J. Start values of the circuits are their zero.
+typedef struct ItmBalance {
+    double circuit[ITM_HYDRAULIC_ACCOUNT_COUNT];
+    double booked[ITM_LEDGER_COUNT]; // of all mechanisms
+    double kinetic, potential;       // of all mechanisms
+    double start;                    // their sum at the start
+    double load;      // work of loads, of actuators without a bond, of subsystems without an energy balance of their own,
+                      // less that of cylinders without a bond
+    double spurious;  // coupling energy error of bonds and of interfaces between mechanisms
+    double error;     // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
+} ItmBalance;
+// After itm_ledger_close or itm_output_compute of all mechanisms.
+ItmBalance itm_cosim_compute_balance(ItmCosim* x);
+
+// ---------------------------------------------------------------------------- verdict.c
+
+// Number of doubles of the state, once the numbers of parts are known; and their places in it.
+size_t itm_verdict_count_reals(const ItmCosim* x);
+ItmStatus itm_verdict_create(ItmCosim* x, double* state, ItmError* error);
+void itm_verdict_destroy(ItmCosim* x);
+// The start, before the first step; nothing afterwards.
+void itm_verdict_begin(ItmCosim* x);
+// Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
+ItmStatus itm_verdict_update(ItmCosim* x, double time);
+// The largest value so far of a quantity of a bond, frame bond or mechanism.
+double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
+
 // ---------------------------------------------------------------------------- output.c
 
 ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 void itm_cosim_free_outputs(ItmCosim* x);
+
+// ---------------------------------------------------------------------------- advice.c
+
+// Asked before every trial step whether to give up.
+typedef struct ItmAdviceWatch {
+    bool (*is_over)(void* context);  // NULL: never
+    void* context;
+} ItmAdviceWatch;
+// itm_cosim_compute_radius that can be given up: ITM_ERR_CAPACITY then.
+ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius);
+// Run a system from its start for a number of macro steps: why a step fails; when the number of bounded rows first changes, s, INFINITY
+// where it does not.
+ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change);
+// Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step;
+// 0: no memory.
+double itm_advice_estimate_work(ItmCosim* x, double H);
 
 // ---------------------------------------------------------------------------- circuit.c
 

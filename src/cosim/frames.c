@@ -108,6 +108,10 @@ ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
         state.drift = it->drift;
         state.turn = it->angle;
         state.slip = it->slip;
+        state.largest_drift = it->memory->largest_drift;
+        state.drift_time = it->memory->drift_time;
+        state.largest_turn = it->memory->largest_angle;
+        state.turn_time = it->memory->angle_time;
     }
     return state;
 }

@@ -314,20 +314,25 @@ static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
     return status;
 }
 
-static void end_bonds(ItmCosim* x, const ItmGroup* group)
+static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
 {
+    ItmStatus status = ITM_OK;
     for (int k = 0; k < group->nmember; k++) {
         remember_forces(x, &x->members[group->members[k]]);
     }
-    for (int k = 0; k < group->ncoupler; k++) {
+    for (int k = 0; k < group->ncoupler && status == ITM_OK; k++) {
         ItmCoupler* coupler = group->couplers[k];
         for (int i = 0; i < coupler->n; i++) {
             ItmBond* bond = &x->bonds[coupler->bonds[i]];
             bond->memory->P1 = coupler->rim->P1[i];
             bond->work_model = coupler->rim->work[i];
         }
-        itm_coupler_end(x, coupler);
+        status = itm_coupler_end(x, coupler);
+        if (status != ITM_OK) {
+            refuse_model(group, coupler, status);
+        }
     }
+    return status;
 }
 
 void itm_group_run(ItmCosim* x, ItmGroup* group)
@@ -338,7 +343,7 @@ void itm_group_run(ItmCosim* x, ItmGroup* group)
         group->status = run_tick(x, group, tick);
     }
     if (group->status == ITM_OK) {
-        end_bonds(x, group);
+        group->status = end_bonds(x, group);
     }
     group->cost += itm_clock() - start;
 }

@@ -4,13 +4,14 @@
 // the force f~. The residual power is dP = f w - f~ w~, its integral the residual energy, by the trapezoidal rule (the
 // second minus of eq. 24 is a misprint). Beside these estimates from the points alone stands the work of the step itself:
 //   the port gave    sum h f~ w~ over the micro steps
-//   the mechanism got   held force: H f (w_n + w_n+1) / 2;  impulses: the work on its interface model, and (P0 - P1) times
+//   the mechanism got   held force: sum h f (w_n + w_n+1) / 2 over its own steps;  impulses: the work on its interface model, and (P0 - P1) times
 //                       what its rate at the end differs from the model's
 // The difference is the spurious energy; > 0: the coupling has added energy.
 #include "cosim/cosim.h"
 
+#include "multibody/forces.h"
+
 #include <math.h>
-#include <stdio.h>
 
 static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
 {
@@ -18,7 +19,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     bool is_impulse = part->uses_impulse && itm_coupling_is_rim(bond->options.coupling);
     double w_end = part->rim.w[bond->slot], force = is_impulse ? memory->force : bond->held;
     double beyond = is_impulse ? (memory->P0 - memory->P1) * (w_end - bond->w_now) : 0.0;
-    double got = is_impulse ? bond->work_model + beyond : 0.5 * x->step * bond->held * (bond->w + w_end);
+    double got = is_impulse ? bond->work_model + beyond : bond->work_held;
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
@@ -43,6 +44,70 @@ void itm_bonds_book(ItmCosim* x)
     }
 }
 
+// ---------------------------------------------------------------------------- the whole
+
+// Whether a subsystem has an energy balance of its own, which that of the whole goes on with.
+static bool has_balance(const ItmMember* member)
+{
+    return member->hydraulics != NULL && member->hydraulics->options.use_ledger;
+}
+
+// Work that the cylinders of a circuit without a bond have given.
+static double compute_outside_work(const ItmCosim* x, const ItmMember* member)
+{
+    bool has_outside = false;
+    double work = itm_hydraulics_get_ledger(member->hydraulics)[ITM_HYDRAULIC_MECHANICAL];
+    for (int i = 0; i < member->table.nport; i++) {
+        has_outside = has_outside || member->bonds[i] == ITM_NONE;
+        work -= member->bonds[i] != ITM_NONE ? x->bonds[member->bonds[i]].memory->given : 0.0;
+    }
+    return has_outside ? work : 0.0;
+}
+
+static void add_mechanisms(ItmCosim* x, ItmBalance* sum)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmMechanism* part = &x->mechanisms[i];
+        double booked[ITM_LEDGER_COUNT];
+        itm_ledger_read(part->data, booked);
+        for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
+            sum->booked[k] += booked[k];
+        }
+        itm_data_refresh_energy(part->model, part->data);
+        sum->kinetic += itm_energy_compute_kinetic(part->model, part->data);
+        sum->potential += itm_energy_compute_potential(part->model, part->data);
+        sum->start += *part->data->energy_start;
+    }
+}
+
+ItmBalance itm_cosim_compute_balance(ItmCosim* x)
+{
+    ItmBalance sum = {0};
+    add_mechanisms(x, &sum);
+    sum.load = sum.booked[ITM_LEDGER_LOAD];
+    for (int i = 0; i < x->nmember; i++) {
+        const ItmMember* member = &x->members[i];
+        for (int k = 0; has_balance(member) && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
+            sum.circuit[k] += itm_hydraulics_get_ledger(member->hydraulics)[k];
+        }
+        sum.load -= has_balance(member) ? compute_outside_work(x, member) : 0.0;
+    }
+    // a bond to a circuit only carries energy; any other subsystem is a source
+    sum.spurious = sum.booked[ITM_LEDGER_INTERFACE];
+    for (int i = 0; i < x->nbond; i++) {
+        const ItmBondMemory* memory = x->bonds[i].memory;
+        sum.load -= memory->spurious + (has_balance(&x->members[x->bonds[i].member]) ? memory->given : 0.0);
+        sum.spurious += memory->spurious;
+    }
+    sum.error = sum.kinetic + sum.potential - sum.start - sum.load;
+    for (int k = 0; k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
+        sum.error += k == ITM_HYDRAULIC_SUPPLY ? -sum.circuit[k] : k == ITM_HYDRAULIC_MECHANICAL ? 0.0 : sum.circuit[k];
+    }
+    sum.error += sum.booked[ITM_LEDGER_DISSIPATED] + sum.booked[ITM_LEDGER_FRICTION] + sum.booked[ITM_LEDGER_IMPACT] -
+                 sum.booked[ITM_LEDGER_MOTION];
+    return sum;
+}
+
 // ---------------------------------------------------------------------------- looking
 
 int itm_cosim_get_bond_count(const ItmCosim* x)
@@ -58,30 +123,12 @@ const char* itm_cosim_get_bond_name(const ItmCosim* x, int bond)
 ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
 {
     if (bond < 0 || bond >= x->nbond) {
-        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     }
     const ItmBond* it = &x->bonds[bond];
     const ItmRim* rim = &x->mechanisms[it->mechanism].rim;
     const ItmBondMemory* memory = it->memory;
     return (ItmBondState){rim->s[it->slot],       rim->w[it->slot],        memory->force,    memory->P0,
-                          memory->residual_power, memory->residual_energy, memory->spurious, memory->throughput};
-}
-
-const char* itm_cosim_get_warning(ItmCosim* x)
-{
-    double worst = x->options.spurious_limit;
-    x->warning[0] = '\0';
-    for (int i = 0; i < x->nbond; i++) {
-        const ItmBondMemory* memory = x->bonds[i].memory;
-        double share = memory->throughput > 0.0 ? fabs(memory->spurious) / memory->throughput : 0.0;
-        if (share > worst) {
-            worst = share;
-            snprintf(x->warning, sizeof x->warning,
-                     "the coupling of '%s' has %s %.3g J, %.3g %% of the %.3g J that went through it: take a smaller macro "
-                     "step, or coupling rim with exchange impulse",
-                     x->bonds[i].name, memory->spurious > 0.0 ? "added" : "taken", fabs(memory->spurious), 100.0 * share,
-                     memory->throughput);
-        }
-    }
-    return x->warning;
+                          memory->residual_power, memory->residual_energy, memory->spurious, memory->throughput,
+                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond)};
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/clock.h"
 #include "contact/contact.h"
+#include "multibody/measure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,12 +142,17 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
-    ItmRimContact contact = keeps_contacts && !part->is_smooth ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
+    // where partners see a smooth model, they get a copy of it (cluster.c)
+    ItmRimContact contact = keeps_contacts ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
-    ItmStatus status =
-        part->uses_impulse
-            ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, 0.5 * x->step, contact)
-            : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
+    double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
+    ItmStatus status = part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
+    if (status == ITM_OK) {
+        status =
+            part->uses_impulse
+                ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
+                : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
+    }
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }
@@ -195,18 +201,54 @@ void itm_mechanism_take_over(ItmMechanism* part)
     part->cost += itm_clock() - start;
 }
 
-// One step of its own, or as many as a stepper that chooses them takes for that time.
-static ItmStatus make_step(ItmMechanism* part)
+// Length and rate of a bond's actuator now. The interface model has them too, but subsystems may be using it in another thread.
+static ItmMeasured look_at_bond(const ItmMechanism* part, int slot)
+{
+    const ItmModel* m = part->model;
+    const ItmPush* push = &m->pushes[m->actuator_push[part->rim.actuator[slot]]];
+    return itm_measure_compute(m, part->data, &m->measures[push->measure]);
+}
+
+// One step of the stepper, and the work of the held forces over it as the ledger of the mechanism has it: f h (w + w+) / 2, or
+// f (s+ - s) where the ledger is integrated.
+static ItmStatus step_and_book(ItmCosim* x, ItmMechanism* part)
 {
     ItmData* d = part->data;
+    bool is_integrated = d->options.stepper == ITM_STEPPER_REFERENCE;
+    double t = itm_data_get_time(d);
+    for (int i = 0; i < part->nbond; i++) {
+        ItmMeasured from = look_at_bond(part, i);
+        x->bonds[part->bonds[i]].s_held = from.value;
+        x->bonds[part->bonds[i]].w_held = from.rate;
+    }
+    ItmStatus status = itm_step(part->model, d);
+    if (status != ITM_OK) {
+        return status;
+    }
+    itm_ledger_close(part->model, d);
+    itm_data_refresh(part->model, d);
+    double h = itm_data_get_time(d) - t;
+    for (int i = 0; i < part->nbond; i++) {
+        ItmBond* bond = &x->bonds[part->bonds[i]];
+        ItmMeasured to = look_at_bond(part, i);
+        bond->work_held += bond->held * (is_integrated ? to.value - bond->s_held : 0.5 * h * (bond->w_held + to.rate));
+    }
+    return ITM_OK;
+}
+
+// One step of its own, or as many as a stepper that chooses them takes for that time.
+static ItmStatus make_step(ItmCosim* x, ItmMechanism* part)
+{
+    ItmData* d = part->data;
+    itm_ledger_restart(part->model, d);
     if (!itm_stepper_is_variable(d->options.stepper)) {
-        return itm_step(part->model, d);
+        return step_and_book(x, part);
     }
     double end = itm_data_get_time(d) + d->options.step;
     ItmStatus status = ITM_OK;
     itm_data_set_stop_time(d, end);
     while (status == ITM_OK && itm_data_get_time(d) < end) {
-        status = itm_step(part->model, d);
+        status = step_and_book(x, part);
     }
     return status;
 }
@@ -214,15 +256,17 @@ static ItmStatus make_step(ItmMechanism* part)
 void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock();
+    for (int i = 0; i < part->nbond; i++) {
+        x->bonds[part->bonds[i]].work_held = 0.0;
+    }
     for (int k = 0; k < part->nsub && part->status == ITM_OK; k++) {
         if (k > 0) {  // there is no interface model then: it goes with one step
-            itm_data_refresh(part->model, part->data);
             itm_rim_measure(part->model, part->data, &part->rim);
         }
         const double *s = k > 0 ? part->rim.s : NULL, *w = k > 0 ? part->rim.w : NULL;
         set_inputs(x, part, s, w);
         ItmStatus status = has_own_friction(x, part) ? settle_friction(x, part, part->step.step, s, w) : ITM_OK;
-        status = status == ITM_OK ? make_step(part) : status;
+        status = status == ITM_OK ? make_step(x, part) : status;
         if (status != ITM_OK) {
             itm_mechanism_note_failure(part, status);
         }

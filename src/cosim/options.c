@@ -40,7 +40,7 @@ const char* itm_elastic_model_name(ItmElasticModel model)
 
 ItmCosimOptions itm_default_cosim_options(void)
 {
-    return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .spurious_limit = 0.01};
+    return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .bounds = itm_default_bounds()};
 }
 
 ItmBondOptions itm_default_bond_options(void)

@@ -4,7 +4,6 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
-#include "multibody/forces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,40 +145,6 @@ static void emit_models(Sink* sink)
 
 // ---------------------------------------------------------------------------- energy of the whole
 
-typedef struct Balance {
-    double circuit[ITM_HYDRAULIC_ACCOUNT_COUNT];
-    double booked[ITM_LEDGER_COUNT];
-    double mechanical;  // kinetic and potential since the start
-    double got;         // work of the bonds on the mechanisms
-    double spurious;
-} Balance;
-
-static Balance compute_balance(ItmCosim* x)
-{
-    Balance sum = {0};
-    for (int i = 0; i < x->nmember; i++) {
-        for (int k = 0; x->members[i].hydraulics != NULL && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
-            sum.circuit[k] += itm_hydraulics_get_ledger(x->members[i].hydraulics)[k];
-        }
-    }
-    for (int i = 0; i < x->nmechanism; i++) {
-        const ItmMechanism* part = &x->mechanisms[i];
-        double booked[ITM_LEDGER_COUNT];
-        itm_ledger_read(part->data, booked);
-        for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
-            sum.booked[k] += booked[k];
-        }
-        itm_data_refresh(part->model, part->data);
-        sum.mechanical += itm_energy_compute_kinetic(part->model, part->data) +
-                          itm_energy_compute_potential(part->model, part->data) - *part->data->energy_start;
-    }
-    for (int i = 0; i < x->nbond; i++) {
-        sum.spurious += x->bonds[i].memory->spurious;
-        sum.got += x->bonds[i].memory->given + x->bonds[i].memory->spurious;
-    }
-    return sum;
-}
-
 static void emit_energies(Sink* sink)
 {
     static const struct {
@@ -194,24 +159,23 @@ static void emit_energies(Sink* sink)
         {"seal", "lost by seal friction so far", ITM_HYDRAULIC_SEAL},
         {"end_damper", "taken by end dampers of cylinders so far", ITM_HYDRAULIC_DAMPER},
     };
-    Balance sum = sink->values != NULL ? compute_balance(sink->x) : (Balance){0};
+    ItmBalance sum = sink->values != NULL ? itm_cosim_compute_balance(sink->x) : (ItmBalance){0};
     const double* booked = sum.booked;
-    double other = booked[ITM_LEDGER_LOAD] - sum.got, lost = 0.0;
-    double in = sum.circuit[ITM_HYDRAULIC_SUPPLY] + other + booked[ITM_LEDGER_MOTION] + sum.spurious;
     emit(sink, "energy", "", "supply", "J", "from pressure and flow sources so far, net", sum.circuit[ITM_HYDRAULIC_SUPPLY]);
-    emit(sink, "energy", "", "load_work", "J", "work of loads and actuators without a bond so far", other);
+    emit(sink, "energy", "", "load_work", "J", "work of loads, actuators without a bond and foreign subsystems so far, less that of cylinders without a bond",
+         sum.load);
     emit(sink, "energy", "", "motion_work", "J", "work of prescribed motions so far", booked[ITM_LEDGER_MOTION]);
     emit(sink, "energy", "", "spurious", "J", "added by the coupling so far", sum.spurious);
     for (size_t i = 0; i < sizeof ACCOUNTS / sizeof ACCOUNTS[0]; i++) {
-        lost += sum.circuit[ACCOUNTS[i].account];
         emit(sink, "energy", "", ACCOUNTS[i].name, "J", ACCOUNTS[i].description, sum.circuit[ACCOUNTS[i].account]);
     }
-    lost += booked[ITM_LEDGER_DISSIPATED] + booked[ITM_LEDGER_FRICTION] + booked[ITM_LEDGER_IMPACT];
     emit(sink, "energy", "", "dissipated", "J", "taken by dampers of mechanisms so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "", "friction", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
     emit(sink, "energy", "", "impact", "J", "taken by contacts and stops so far", booked[ITM_LEDGER_IMPACT]);
-    emit(sink, "energy", "", "mechanical", "J", "kinetic and potential energy since the start", sum.mechanical);
-    emit(sink, "energy", "", "balance", "J", "energy that is not accounted for: numerical", lost + sum.mechanical - in);
+    emit(sink, "energy", "", "mechanical", "J", "kinetic and potential energy since the start",
+         sum.kinetic + sum.potential - sum.start);
+    emit(sink, "energy", "", "balance", "J", "energy that is not accounted for: numerical",
+         sum.error - sum.spurious);
 }
 
 // ---------------------------------------------------------------------------- the walk

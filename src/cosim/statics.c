@@ -92,8 +92,8 @@ static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
     itm_data_refresh(part->model, d);
     itm_rim_measure(part->model, d, &part->rim);
     ItmStatus status = itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_RIDE);
+    status = status == ITM_OK ? itm_rim_begin(&part->rim, 1, true) : status;
     if (status == ITM_OK) {
-        itm_rim_begin(&part->rim, 1, true);
         status = find_forces(part, x->step, part->lambda, work);
     } else {
         part->error = d->error;
@@ -181,7 +181,9 @@ ItmCosimRest itm_cosim_check_static(ItmCosim* x)
             rest.flow = fmax(rest.flow, circuit.flow);
         }
     }
+    x->is_trial = true;
     rest.is_broken = itm_cosim_step(x) != ITM_OK;
+    x->is_trial = false;
     for (int i = 0; i < x->nmechanism && !rest.is_broken; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
         for (int body = 0; body < part->model->nuser; body++) {

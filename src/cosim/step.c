@@ -5,7 +5,7 @@
 //   3. interface models of the mechanisms that have one
 //   4. subsystems over H, group by group; with held forces in a Jacobi scheme the mechanisms at the same time
 //   5. mechanisms over H: impulses of their interface models, or forces that have just come out (Gauss-Seidel)
-//   6. the ledger of the bonds
+//   6. the ledger of the bonds; the new state against its bounds
 //
 // 1, 3, 4 and 5 go in parallel. A step that fails leaves everything as it was.
 #include "cosim/cosim.h"
@@ -319,8 +319,16 @@ static ItmStatus arrive(ItmCosim* x)
     return run_sampled(x, 0.0);
 }
 
+// Everything as it was before the step that failed.
+static ItmStatus go_back(ItmCosim* x, ItmStatus status)
+{
+    copy_in(x, x->backup);
+    return status;
+}
+
 ItmStatus itm_cosim_step(ItmCosim* x)
 {
+    itm_verdict_begin(x);
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
     }
@@ -333,13 +341,33 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     copy_out(x, x->backup);
     ItmStatus status = step(x);
     if (status != ITM_OK) {
-        copy_in(x, x->backup);
-        return status;
+        return go_back(x, status);
     }
     *itm_cosim_get_steps(x) += 1.0;
     itm_bonds_book(x);
     itm_clusters_arrive(x);
+    status = itm_verdict_update(x, itm_cosim_get_time(x));
+    if (status != ITM_OK) {
+        return go_back(x, status);
+    }
     return x->nsampled > 0 ? arrive(x) : ITM_OK;
+}
+
+ItmStatus itm_cosim_step_free(ItmCosim* x)
+{
+    ItmMechanism* part = &x->mechanisms[0];
+    if (x->nmechanism != 1 || x->nmember > 0 || !itm_stepper_is_variable(part->step.stepper)) {
+        return itm_cosim_step(x);
+    }
+    itm_verdict_begin(x);
+    copy_out(x, x->backup);
+    ItmStatus status = itm_step(part->model, part->data);
+    if (status != ITM_OK) {
+        x->error = *itm_data_get_error(part->data);
+        return status;
+    }
+    status = itm_verdict_update(x, itm_data_get_time(part->data));
+    return status == ITM_OK ? ITM_OK : go_back(x, status);
 }
 
 // ---------------------------------------------------------------------------- looking

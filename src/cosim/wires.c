@@ -355,6 +355,15 @@ static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
     return ITM_OK;
 }
 
+ItmStatus itm_groups_count_ticks(ItmCosim* x, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->ngroup && status == ITM_OK; i++) {
+        status = count_ticks(x, &x->groups[i], error);
+    }
+    return status;
+}
+
 // Members of one set, sampled ones first in their order.
 static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* room, ItmCoupler** couplers)
 {
@@ -401,16 +410,16 @@ ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error)
         join_sets(x, root);
         int* room = x->group_room;
         ItmCoupler** couplers = x->coupler_room;
-        for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
+        for (int i = 0; i < x->nmember; i++) {
             if (itm_union_find(root, i) == i) {
                 ItmGroup* group = &x->groups[x->ngroup];
                 fill_group(x, group, root, i, room, couplers);
                 room += group->nmember;
                 couplers += group->ncoupler;
                 x->ngroup++;
-                status = count_ticks(x, group, error);
             }
         }
+        status = itm_groups_count_ticks(x, error);
     }
     free(root);
     free(is_done);

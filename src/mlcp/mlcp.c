@@ -50,19 +50,20 @@ ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact)
 {
     // every row doubly bounded, or a contact as normal, two pairs of directions and two slacks
     const int most = 2048;
+    // a coupling has a tangent row of its own
+    ncontact = ncontact < n ? ncontact : n;
     int nlcp = n > most || ncontact > most ? most : 2 * n + 3 * ncontact;
     return (ItmMlcpCapacity){.n = n, .ncontact = ncontact, .nlcp = nlcp < most ? nlcp : most};
 }
 
 // ---------------------------------------------------------------------------- workspace
 
+#define MOST_ROWS (1 << 26) // so that numbers of rows, and a few times as many, fit an int; memory ends long before
+
 static void lay_out(ItmMlcpWorkspace* ws)
 {
     ItmArena* arena = &ws->arena;
     int n = ws->capacity.n, ld = itm_dense_pad(n), nlcp = ws->capacity.nlcp;
-    size_t matrix = (size_t)n * (size_t)ld;
-    ws->s.H = ITM_TAKE(arena, double, matrix);
-    ws->F = ITM_TAKE(arena, double, matrix);
     double** vectors[] = {&ws->s.b, &ws->s.lo,  &ws->s.up,   &ws->s.d,    &ws->x,      &ws->w,
                           &ws->ray, &ws->shift, &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
@@ -84,31 +85,31 @@ static void lay_out(ItmMlcpWorkspace* ws)
     ws->mark = ITM_TAKE(arena, signed char, n);
 
     int width = itm_dense_pad(nlcp + 2);
-    ws->T = ITM_TAKE(arena, double, (size_t)nlcp*(size_t)width);
     for (int k = 0; k < 2; k++) {
         ws->tv[k] = ITM_TAKE(arena, double, width);
     }
     for (int k = 0; k < 4; k++) {
         ws->ti[k] = ITM_TAKE(arena, int, 2 * width);
     }
+    ws->s.H = ITM_TAKE(&ws->matrices, double, (size_t)n * (size_t)ld);
+    ws->F = ITM_TAKE(&ws->matrices, double, (size_t)n * (size_t)ld);
+    ws->T = ITM_TAKE(&ws->matrices, double, (size_t)nlcp*(size_t)width);
 }
 
 size_t itm_mlcp_workspace_measure(const ItmMlcpCapacity* capacity)
 {
     ItmMlcpWorkspace ws = {.capacity = *capacity};
     lay_out(&ws);
-    return sizeof ws + ws.arena.used;
+    return sizeof ws + ws.arena.used + ws.matrices.used;
 }
 
 ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
                                     ItmError* error)
 {
-    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 ||
-        capacity->nlcp < 0 || capacity->n > 100000 || capacity->ncontact > 100000 ||
-        capacity->nlcp > 100000) {
-        return itm_error_set(
-            error, ITM_ERR_ARGUMENT, __func__, "capacity",
-            "a workspace needs 1 to 100000 rows and 0 to 100000 contacts and LCP rows");
+    if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 || capacity->nlcp < 0 ||
+        capacity->n > MOST_ROWS || capacity->ncontact > MOST_ROWS || capacity->nlcp > MOST_ROWS) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "capacity",
+                             "a workspace has 1 to %d rows and 0 to %d contacts and LCP rows", MOST_ROWS, MOST_ROWS);
     }
     ItmMlcpWorkspace* ws = calloc(1, sizeof *ws);
     if (ws == NULL) {
@@ -117,8 +118,8 @@ ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpC
     ws->capacity = *capacity;
     ws->dense = itm_dense_choose();
     lay_out(ws);
-    if (itm_arena_allocate(&ws->arena) != 0) {
-        free(ws);
+    if (itm_arena_allocate(&ws->arena) != 0 || itm_arena_allocate_scratch(&ws->matrices) != 0) {
+        itm_mlcp_workspace_destroy(ws);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity",
                              "no memory for %d rows and %d LCP rows", capacity->n, capacity->nlcp);
     }
@@ -131,6 +132,7 @@ void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace)
 {
     if (workspace != NULL) {
         itm_arena_free(&workspace->arena);
+        itm_arena_free(&workspace->matrices);
         free(workspace);
     }
 }

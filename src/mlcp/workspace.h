@@ -33,7 +33,8 @@ typedef struct ItmMlcpScaled {
 } ItmMlcpScaled;
 
 struct ItmMlcpWorkspace {
-    ItmArena arena;
+    ItmArena arena;    // vectors, zero at the start
+    ItmArena matrices; // written before they are read: pages of sizes that never occur stay untouched
     ItmMlcpCapacity capacity;
     const ItmDense* dense;
     const ItmMlcpProblem* problem; // the caller's, during a solve

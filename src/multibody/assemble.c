@@ -14,6 +14,7 @@
 #define MAX_TURN 0.5     // rad, largest rotation in one iteration: beyond it the linearisation is worthless
 #define CLOSED 1e-13     // times (1 + size of the mechanism): as close as rounding allows
 #define HEAVY 1e9        // modes of flexible bodies weigh this much more: bodies move before they bend
+#define LEFT_OUT 1e-6    // m or rad: 3e-4 rad from a singular position a left-out row opens by the square of that
 #define ACCEPTABLE 1e-9  // times the same: larger gaps are an error
 
 // ---------------------------------------------------------------------------- common
@@ -49,12 +50,22 @@ static bool is_rigid_row(const ItmModel* m, int row)
     return !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
 }
 
-// Norm of the rigid rows' entries, not finite if one of them is not.
-static double norm_of(const ItmModel* m, const double* x)
+// Whether a row must hold: it is rigid, and not one that a nearly singular position leaves out (ItmData.singular_share). Those stay
+// nearly closed; a row that opens contradicts others.
+static bool must_hold(const ItmModel* m, const ItmData* d, int row)
+{
+    bool is_motion = m->blocks[m->row_block[row]].kind == ITM_BLOCK_MOTION;
+    bool is_left_out = d->singular_share > 0.0 && d->factor.inv_diag[row] == 0.0 && !m->is_row_redundant[row] && !is_motion &&
+                       fabs(d->row_gap[row]) < LEFT_OUT;
+    return is_rigid_row(m, row) && !is_left_out;
+}
+
+// Norm of the entries of the rows that must hold, not finite if one of them is not.
+static double norm_of(const ItmModel* m, const ItmData* d, const double* x)
 {
     double sum = 0.0;
     for (int i = 0; i < m->nrow; i++) {
-        sum += is_rigid_row(m, i) ? x[i] * x[i] : 0.0;
+        sum += must_hold(m, d, i) ? x[i] * x[i] : 0.0;
     }
     return sqrt(sum);
 }
@@ -69,7 +80,7 @@ static double size_of(const ItmModel* m, const ItmData* d)
 }
 
 // "loop.tx (0.3), hinge.ry (0.01)": the rows that are furthest from zero.
-static void name_worst_rows(const ItmModel* m, const double* x, char* text, size_t size)
+static void name_worst_rows(const ItmModel* m, const ItmData* d, const double* x, char* text, size_t size)
 {
     size_t used = 0;
     double last = HUGE_VAL;
@@ -77,11 +88,11 @@ static void name_worst_rows(const ItmModel* m, const double* x, char* text, size
     for (int shown = 0; shown < 4; shown++) {
         int worst = ITM_NONE;
         for (int i = 0; i < m->nrow; i++) {
-            if (is_rigid_row(m, i) && fabs(x[i]) < last && (worst == ITM_NONE || fabs(x[i]) > fabs(x[worst]))) {
+            if (must_hold(m, d, i) && fabs(x[i]) < last && (worst == ITM_NONE || fabs(x[i]) > fabs(x[worst]))) {
                 worst = i;
             }
         }
-        if (worst == ITM_NONE || (shown > 0 && fabs(x[worst]) < 1e-3 * norm_of(m, x)) || used >= size) {
+        if (worst == ITM_NONE || (shown > 0 && fabs(x[worst]) < 1e-3 * norm_of(m, d, x)) || used >= size) {
             return;
         }
         last = fabs(x[worst]);
@@ -92,9 +103,9 @@ static void name_worst_rows(const ItmModel* m, const double* x, char* text, size
 }
 
 // "loop": the element whose row is furthest from zero.
-static void name_worst_element(const ItmModel* m, const double* x, char* text, size_t size)
+static void name_worst_element(const ItmModel* m, const ItmData* d, const double* x, char* text, size_t size)
 {
-    name_worst_rows(m, x, text, size);
+    name_worst_rows(m, d, x, text, size);
     text[strcspn(text, ". ")] = '\0';
 }
 
@@ -123,7 +134,7 @@ static bool search_along(const ItmModel* m, ItmData* d, double t, double scale, 
         itm_kinematics_integrate(m, d->q1, d->q, d->x1, scale);
         itm_kinematics_compute_positions(m, d, d->q1);
         itm_rows_compute_gaps(m, d, d->q1, t);
-        if (norm_of(m, d->row_gap) < gap) {
+        if (norm_of(m, d, d->row_gap) < gap) {
             memcpy(d->q, d->q1, sizeof(double) * (size_t)m->nq);
             itm_data_update_angles(m, d);
             return true;
@@ -139,7 +150,7 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         evaluate(m, d, t, POSITIONS);
         size = size_of(m, d);
-        gap = norm_of(m, d->row_gap);
+        gap = norm_of(m, d, d->row_gap);
         if (gap <= CLOSED * size) {
             return ITM_OK;
         }
@@ -150,13 +161,13 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
         }
     }
     evaluate(m, d, t, POSITIONS);
-    gap = norm_of(m, d->row_gap);
+    gap = norm_of(m, d, d->row_gap);
     if (gap <= ACCEPTABLE * size) {
         return ITM_OK;
     }
     char rows[400], element[128];
-    name_worst_rows(m, d->row_gap, rows, sizeof rows);
-    name_worst_element(m, d->row_gap, element, sizeof element);
+    name_worst_rows(m, d, d->row_gap, rows, sizeof rows);
+    name_worst_element(m, d, d->row_gap, element, sizeof element);
     return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
                          "the joints cannot be closed: %s remain open (m or rad); move the bodies nearer to where they "
                          "fit, or check joint frames, lengths and start values",
@@ -168,7 +179,7 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
 ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmError* error)
 {
     evaluate(m, d, t, VELOCITIES);
-    double before = norm_of(m, d->row_rate);
+    double before = norm_of(m, d, d->row_rate);
     // v <- v - M^-1 A' H^-1 (A v - signal'); the second pass removes what rounding left of the first
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < m->nrow; i++) {
@@ -183,12 +194,12 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
     for (int i = 0; i < m->nv; i++) {
         speed = fmax(speed, fabs(d->v[i]));
     }
-    if (norm_of(m, d->row_rate) <= ACCEPTABLE * (speed + before)) {
+    if (norm_of(m, d, d->row_rate) <= ACCEPTABLE * (speed + before)) {
         return ITM_OK;
     }
     char rows[400], element[128];
-    name_worst_rows(m, d->row_rate, rows, sizeof rows);
-    name_worst_element(m, d->row_rate, element, sizeof element);
+    name_worst_rows(m, d, d->row_rate, rows, sizeof rows);
+    name_worst_element(m, d, d->row_rate, element, sizeof element);
     return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
                          "the start velocities contradict the joints: %s cannot be met (m/s or rad/s); check driven "
                          "motions and start rates against each other",

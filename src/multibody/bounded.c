@@ -4,6 +4,7 @@
 #include "multibody/mass.h"
 #include "multibody/measure.h"
 
+#include <limits.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------- memory
@@ -11,23 +12,36 @@
 #define ROWS_PER_CONTACT 6       // normal, two tangents, torsion, two rolling
 #define LARGEST_DENSE_ISLAND 600 // rows; a dense matrix of that size has 3 MB
 
+// Numbers of rows and places are ints. What does not fit is reported when a step needs it.
+static int fit_int(double count)
+{
+    return count < INT_MAX / 2 ? (int)count : INT_MAX / 2;
+}
+
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
-    b->row_capacity = njoint + m->nloose_row + ROWS_PER_CONTACT * ncontact;
+    b->row_capacity = fit_int(njoint + m->nloose_row + (double)ROWS_PER_CONTACT * ncontact);
     b->block_capacity = njoint + m->nloose_point + ncontact;
-    b->coupling_capacity = m->nloose_point + 4 * ncontact;
-    b->path_capacity = 2 * m->depth * b->block_capacity;
-    b->cov_capacity = 2 * b->row_capacity;
-    b->Y_capacity = 2 * m->depth_velocities * b->row_capacity;
+    b->coupling_capacity = fit_int(m->nloose_point + 4.0 * ncontact);
+    b->path_capacity = fit_int(2.0 * m->depth * b->block_capacity);
+    b->cov_capacity = fit_int(2.0 * b->row_capacity);
+    b->Y_capacity = fit_int(2.0 * m->depth_velocities * b->row_capacity);
     b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
     b->hash_size = 1;
-    while (b->hash_size < 2 * b->row_capacity) {
-        b->hash_size *= 2;
-    }
 }
 
-static void lay_out_table(ItmBounded* b, ItmArena* arena)
+// A power of two, so that at least half of the places stay empty.
+static size_t fit_hash(int count)
+{
+    size_t size = 1;
+    while (size < 2 * (size_t)count) {
+        size *= 2;
+    }
+    return size;
+}
+
+static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
 {
     b->rows = ITM_TAKE(arena, ItmBoundRow, b->row_capacity);
     b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->block_capacity);
@@ -38,12 +52,13 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena)
     b->x = ITM_TAKE(arena, double, b->row_capacity);
     b->v_after = ITM_TAKE(arena, double, b->row_capacity);
     b->state = ITM_TAKE(arena, signed char, b->row_capacity);
+    b->body_force = ITM_TAKE(arena, ItmBoundForce, nbody);
     for (int i = 0; i < 2; i++) {
         b->memory[i].key = ITM_TAKE(arena, uint64_t, b->row_capacity);
         b->memory[i].x = ITM_TAKE(arena, double, b->row_capacity);
         b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
     }
-    b->hash = ITM_TAKE(arena, int, b->hash_size);
+    b->hash = ITM_TAKE(arena, int, fit_hash(b->row_capacity));
     b->x_push = ITM_TAKE(arena, double, b->row_capacity);
     b->settle_lo = ITM_TAKE(arena, double, b->row_capacity);
     b->settle_up = ITM_TAKE(arena, double, b->row_capacity);
@@ -92,7 +107,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
 {
     set_capacities(m, b, ncontact);
-    lay_out_table(b, arena);
+    lay_out_table(b, arena, m->nbody);
     lay_out_islands(m, b, arena);
     for (int i = 0; arena->block != NULL && i < m->nbody; i++) {
         b->body_head[i] = ITM_NONE;
@@ -116,6 +131,8 @@ static uint64_t slot_of(const ItmBounded* b, uint64_t key)
 
 void itm_bounded_index_memory(ItmBounded* b)
 {
+    // as large as the rows that there are need it: most models have room for many more
+    b->hash_size = (int)fit_hash(b->memory[b->current].count);
     for (int i = 0; i < b->hash_size; i++) {
         b->hash[i] = ITM_NONE;
     }
@@ -215,7 +232,9 @@ static void trace_paths(const ItmModel* m, ItmBounded* b, ItmRowBlock* block, in
 
 static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
 {
-    if (b->nblock == b->block_capacity || b->nrow + nrow > b->row_capacity) {
+    bool has_path = b->npath <= b->path_capacity - 2 * m->depth;
+    bool has_Y = b->nY + 2.0 * m->depth_velocities * nrow <= b->Y_capacity;
+    if (b->nblock == b->block_capacity || b->nrow + nrow > b->row_capacity || !has_path || !has_Y) {
         b->is_overfull = true;
         return NULL;
     }
@@ -476,26 +495,44 @@ bool itm_bounded_is_sliding(const ItmBounded* b, int normal)
     return !has_tangent || speed2 > SLIDING_SPEED * SLIDING_SPEED;
 }
 
-ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body)
+double itm_bounded_compute_w(const ItmBounded* b, int row)
 {
-    ItmBoundForce out = {0};
+    return b->v_after[row] + b->rows[row].offset + b->rows[row].omega * b->x[row];
+}
+
+bool itm_bounded_is_closed(const ItmBounded* b, int row)
+{
+    return b->x[row] > 0.0 || itm_bounded_compute_w(b, row) <= ITM_BOUNDED_AT_REST;
+}
+
+// One closed contact, for the body that is the block's first or second.
+static void add_force(ItmBounded* b, const ItmBoundBlock* block, int slot, int owner)
+{
+    ItmBoundForce* force = &b->body_force[owner];
+    force->count++;
+    force->sliding += itm_bounded_is_sliding(b, block->first);
+    for (int i = 0; i < block->nrow; i++) {
+        ItmSpatial cov = b->cov[block->path.cov_adr + i * block->path.nbody + slot];
+        force->impulse = itm_vec_axpy(b->x[block->first + i], cov.lin, force->impulse);
+    }
+}
+
+void itm_bounded_sum_contacts(const ItmModel* m, ItmBounded* b)
+{
+    memset(b->body_force, 0, sizeof *b->body_force * (size_t)m->nbody);
     for (int k = 0; k < b->nblock; k++) {
         const ItmBoundBlock* block = &b->blocks[k];
-        const int* touched = block->path.body;
-        int slot = block->path.nbody > 0 && m->bodies[touched[0]].owner == body   ? 0
-                   : block->path.nbody > 1 && m->bodies[touched[1]].owner == body ? 1
-                                                                                  : ITM_NONE;
-        if (slot == ITM_NONE || b->rows[block->first].kind != ITM_BOUND_NORMAL || b->x[block->first] <= 0.0) {
-            continue;
-        }
-        out.count++;
-        out.sliding += itm_bounded_is_sliding(b, block->first);
-        for (int i = 0; i < block->nrow; i++) {
-            ItmSpatial cov = b->cov[block->path.cov_adr + i * block->path.nbody + slot];
-            out.impulse = itm_vec_axpy(b->x[block->first + i], cov.lin, out.impulse);
+        bool is_contact = block->nrow > 0 && b->rows[block->first].kind == ITM_BOUND_NORMAL && b->x[block->first] > 0.0;
+        int last = ITM_NONE;
+        for (int slot = 0; is_contact && slot < block->path.nbody; slot++) {
+            int owner = m->bodies[block->path.body[slot]].owner;
+            // two nodes of one body: forces within it
+            if (owner != last) {
+                add_force(b, block, slot, owner);
+            }
+            last = owner;
         }
     }
-    return out;
 }
 
 double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner)

@@ -24,6 +24,7 @@ typedef enum ItmBoundKind {
 // is counted.
 #define ITM_REFINE_MOST 300
 
+#define ITM_BOUNDED_AT_REST 1e-8  // m/s: what a row that keeps w = 0 may have, ten times the tolerance of the solver
 #define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps and penetrations below this are rounding and count as contact
 
 // clang-format off
@@ -58,7 +59,20 @@ typedef struct ItmBoundBlock {
     int next;              // next block of the same island, or ITM_NONE
 } ItmBoundBlock;
 
+// Contact impulses on a body in the last step.
+typedef struct ItmBoundForce {
+    ItmVec3 impulse;     // N s
+    int count, sliding;  // closed contacts, and those of them that slide
+} ItmBoundForce;
+
 // The table of a step, and what the solve made of it.
+// Velocity with which a step h closes a gap, gap / h. A step that is cut shorter than `shortest` closes the share (h / shortest)^2 of it
+// only: all of it would be a huge velocity for the steps that follow.
+static inline double itm_gap_feed(double gap, double h, double shortest)
+{
+    return h >= shortest ? gap / h : gap * h / (shortest * shortest);
+}
+
 typedef struct ItmBounded {
     int nrow, nblock, ncoupling, npath, ncov, nY;            // in use
     int row_capacity, block_capacity, coupling_capacity;
@@ -70,6 +84,7 @@ typedef struct ItmBounded {
     bool has_Y;            // Y belongs to the rows
     bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
                            // penetration is undone by displacements
+    double feed_time;      // itm_gap_feed of gaps < 0                                                         s
 
     ItmBoundRow*    rows;      //                                       (row_capacity)
     ItmBoundBlock*  blocks;    //                                       (block_capacity)
@@ -80,6 +95,7 @@ typedef struct ItmBounded {
     double*         x;         // impulses                              (row_capacity)  N s
     double*         v_after;   // A v+                                  (row_capacity)  m/s
     signed char*    state;     // ITM_ROW_...                           (row_capacity)
+    ItmBoundForce*  body_force; // itm_bounded_sum_contacts             (nbody)
 
     // warm start: impulses and states of the last step by key. Two memories, because a step that fails must leave the one it
     // started from; itm_bounded_commit makes the new one current. Saved and restored with the state.
@@ -91,7 +107,7 @@ typedef struct ItmBounded {
     } memory[2];
     int             current;
     int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
-    int             hash_size; // a power of two
+    int             hash_size; // a power of two, in use
 
     double*         settle_lo, *settle_up; // bounds that settling sets aside (row_capacity)
     double*         x_settled; // impulses of settling                  (row_capacity)  N s
@@ -172,14 +188,12 @@ static inline bool itm_bound_row_is_unilateral(const ItmBoundRow* row)
 // Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h);
 
-// Contact impulses on a body in the last step.
-typedef struct ItmBoundForce {
-    ItmVec3 impulse;     // N s
-    int count, sliding;  // closed contacts, and those of them that slide
-} ItmBoundForce;
-
-// body: one of the user's; what touches its nodes counts
-ItmBoundForce itm_bounded_compute_contact(const ItmModel* m, const ItmBounded* b, int body);
+// Sums of the contacts of the user's bodies in b->body_force; what touches nodes counts for their body.
+void itm_bounded_sum_contacts(const ItmModel* m, ItmBounded* b);
+// Velocity of a row after the step as complementarity has it, A v+ + offset + Omega x.
+double itm_bounded_compute_w(const ItmBounded* b, int row);
+// Whether a unilateral row ended the step closed: under load, or with w = 0 while others carry the load.
+bool itm_bounded_is_closed(const ItmBounded* b, int row);
 // Whether the contact with this normal row ended the step with a slip, or has no friction.
 bool itm_bounded_is_sliding(const ItmBounded* b, int normal);
 // Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.

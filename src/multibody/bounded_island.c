@@ -18,15 +18,29 @@ int itm_bounded_number_rows(ItmBounded* b, int head)
     return n;
 }
 
-// H(block k, block other) += Y_k Y_other' over nv velocities that both have in a row
+// H(block k, block other) += Y_k Y_other' over nv velocities that both have in a row. Three rows of Y_other at once: one sum alone
+// would wait for its own additions.
 static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, int nv, int n)
 {
     const ItmBoundBlock *f = &b->blocks[k], *s = &b->blocks[other];
+    int ny = s->path.ny;
     for (int i = 0; i < f->nrow; i++) {
         const double* y_f = b->Y + f->path.y_adr + i * f->path.ny + y_k;
         double* H = b->H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
-        for (int j = 0; j < s->nrow; j++) {
-            const double* y_s = b->Y + s->path.y_adr + j * s->path.ny + y_other;
+        const double* y_s = b->Y + s->path.y_adr + y_other;
+        int j = 0;
+        for (; j + 3 <= s->nrow; j += 3, y_s += 3 * ny) {
+            double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0;
+            for (int l = 0; l < nv; l++) {
+                sum0 += y_f[l] * y_s[l];
+                sum1 += y_f[l] * y_s[ny + l];
+                sum2 += y_f[l] * y_s[2 * ny + l];
+            }
+            H[j] += sum0;
+            H[j + 1] += sum1;
+            H[j + 2] += sum2;
+        }
+        for (; j < s->nrow; j++, y_s += ny) {
             double sum = 0.0;
             for (int l = 0; l < nv; l++) {
                 sum += y_f[l] * y_s[l];

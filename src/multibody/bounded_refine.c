@@ -11,6 +11,7 @@
 // of the way goes from x0 straight towards the result, as far as K allows, so that what is given is admissible.
 #include "multibody/bounded_refine.h"
 
+#include "math/dense.h"
 #include "mlcp/friction.h"
 #include "multibody/bounded_island.h"
 #include "multibody/kinematics.h"
@@ -21,7 +22,6 @@
 #include <string.h>
 
 #define DEPENDENT 1e-10  // pivot against its diagonal entry: squares of angles of 1e-5
-#define AT_REST 1e-8     // m/s: what a row that keeps w = 0 may have, ten times the tolerance of the solver
 #define MAX_ITERATIONS 500
 #define CONVERGED 1e-9   // change of an iteration, relative to the impulses
 
@@ -40,6 +40,7 @@ typedef struct {
     int nnull;
     double* y;         // variables of x0, then of the result
     double *x, *z, *u; // of ADMM
+    const ItmDense* dense;
 } Island;
 
 static inline double* entry(const Island* s, int i, int j)
@@ -53,12 +54,6 @@ static bool is_variable(const Island* s, int i)
 }
 
 // ---------------------------------------------------------------------------- what may move
-
-// Velocity of a row as complementarity has it, A v+ + offset + Omega x.
-static double velocity_of(const ItmBounded* b, int row)
-{
-    return b->v_after[row] + b->rows[row].offset + b->rows[row].omega * b->x[row];
-}
 
 // Friction goes with the normal: x_t = ratio x_n. Row and column of the normal take in the tangent's.
 static void tie(Island* s, int normal, int tangent)
@@ -83,13 +78,13 @@ static bool is_sticking(const Island* s, const ItmMlcpContact* c)
         return false;
     }
     int t0 = b->global[c->tangent[0]], t1 = b->global[c->tangent[1]];
-    return hypot(b->v_after[t0], b->v_after[t1]) <= AT_REST;
+    return hypot(b->v_after[t0], b->v_after[t1]) <= ITM_BOUNDED_AT_REST;
 }
 
 static void choose_contact(Island* s, const ItmMlcpContact* c)
 {
     const ItmBounded* b = s->b;
-    bool is_touching = velocity_of(b, b->global[c->normal]) <= AT_REST;
+    bool is_touching = itm_bounded_compute_w(b, b->global[c->normal]) <= ITM_BOUNDED_AT_REST;
     // a contact can have further couplings, for torsion and rolling, behind the first
     bool is_first = s->part[c->normal] == STAYS;
     if (is_touching && is_first) {
@@ -108,7 +103,7 @@ static void choose_parts(Island* s)
 {
     const ItmBounded* b = s->b;
     for (int i = 0; i < s->n; i++) {
-        bool is_at_rest = fabs(velocity_of(b, b->global[i])) <= AT_REST;
+        bool is_at_rest = fabs(itm_bounded_compute_w(b, b->global[i])) <= ITM_BOUNDED_AT_REST;
         s->part[i] = is_at_rest ? BOUNDED : STAYS;
         s->scale[i] = 1.0;
     }
@@ -139,11 +134,8 @@ static int factor(Island* s)
         double pivot = s->diagonal[i];
         for (int j = 0; j < i; j++) {
             const double* L_j = entry(s, j, 0);
-            double sum = *entry(s, j, i);
-            for (int k = 0; k < j && is_variable(s, i); k++) {
-                sum -= L_i[k] * L_j[k];
-            }
-            L_i[j] = is_variable(s, i) ? sum * s->inv_diag[j] : 0.0;
+            bool is_needed = is_variable(s, i) && s->inv_diag[j] != 0.0;
+            L_i[j] = is_needed ? (*entry(s, j, i) - s->dense->dot(L_i, L_j, j)) * s->inv_diag[j] : 0.0;
             pivot -= L_i[j] * L_i[j];
         }
         bool is_dependent = is_variable(s, i) && !(pivot > DEPENDENT * s->diagonal[i]);
@@ -158,24 +150,21 @@ static bool is_dependent(const Island* s, int i)
     return is_variable(s, i) && s->inv_diag[i] == 0.0;
 }
 
-static double dot(const double* a, const double* b, int n)
+static double norm_of(const Island* s, const double* a)
 {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
+    return sqrt(s->dense->dot(a, a, s->n));
 }
 
-// The null vector with 1 in one dependent row and 0 in the others, in scaled variables.
+// The null vector with 1 in one dependent row and 0 in the others, in scaled variables: L' z = 0 from the back, row by row of L,
+// z_i holding - sum L_ki z_k over the k > i done so far until its turn comes.
 static void find_null_vector(const Island* s, double* z, int dependent)
 {
-    for (int i = s->n - 1; i >= 0; i--) {
-        double sum = 0.0;
-        for (int k = i + 1; k <= dependent; k++) {
-            sum += *entry(s, k, i) * z[k];
+    memset(z, 0, sizeof(double) * (size_t)s->n);
+    for (int i = dependent; i >= 0; i--) {
+        z[i] = i == dependent ? 1.0 : z[i] * s->inv_diag[i];
+        if (z[i] != 0.0) {
+            s->dense->axpy(z, -z[i], entry(s, i, 0), i);
         }
-        z[i] = i == dependent ? 1.0 : i < dependent ? -sum * s->inv_diag[i] : 0.0;
     }
     for (int i = 0; i < s->n; i++) {
         z[i] *= s->scale[i];
@@ -194,12 +183,9 @@ static void build_null_space(Island* s)
         find_null_vector(s, z, i);
         for (int k = 0; k < 2 * s->nnull; k++) {
             const double* other = s->N + (size_t)(k % s->nnull) * (size_t)s->n;
-            double along = dot(z, other, s->n);
-            for (int j = 0; j < s->n; j++) {
-                z[j] -= along * other[j];
-            }
+            s->dense->axpy(z, -s->dense->dot(z, other, s->n), other, s->n);
         }
-        double length = sqrt(dot(z, z, s->n));
+        double length = norm_of(s, z);
         for (int j = 0; j < s->n && length > 0.0; j++) {
             z[j] /= length;
         }
@@ -247,20 +233,15 @@ static bool is_admissible(const Island* s, const double* y, double* scratch, dou
 
 // ---------------------------------------------------------------------------- least norm
 
-// x = y0 + N N'(v - y0)
-static void project_affine(const Island* s, double* x, const double* v)
+// x = y0 + N N'(v - y0); v becomes v - y0
+static void project_affine(const Island* s, double* x, double* v)
 {
     int n = s->n;
     memcpy(x, s->y, sizeof(double) * (size_t)n);
+    s->dense->axpy(v, -1.0, s->y, n);
     for (int k = 0; k < s->nnull; k++) {
         const double* z = s->N + (size_t)k * (size_t)n;
-        double along = 0.0;
-        for (int i = 0; i < n; i++) {
-            along += z[i] * (v[i] - s->y[i]);
-        }
-        for (int i = 0; i < n; i++) {
-            x[i] += along * z[i];
-        }
+        s->dense->axpy(x, s->dense->dot(z, v, n), z, n);
     }
 }
 
@@ -268,7 +249,7 @@ static void project_affine(const Island* s, double* x, const double* v)
 static void minimise(Island* s)
 {
     int n = s->n;
-    double size = sqrt(dot(s->y, s->y, n));
+    double size = norm_of(s, s->y);
     memcpy(s->z, s->y, sizeof(double) * (size_t)n);
     memset(s->u, 0, sizeof(double) * (size_t)n);
     for (int k = 0; k < MAX_ITERATIONS; k++) {
@@ -299,7 +280,7 @@ static void approach(Island* s)
 {
     int n = s->n;
     double *trial = s->z, *scratch = s->u, inside = 0.0, outside = 2.0;
-    double small = 1e-12 * sqrt(dot(s->y, s->y, n));
+    double small = 1e-12 * norm_of(s, s->y);
     // the first trial is the whole way
     for (int k = 0; k < 30 && inside < 1.0; k++) {
         double share = 0.5 * (inside + outside);
@@ -352,7 +333,8 @@ static void refine_island(const ItmModel* m, ItmData* d, int head, int n)
                 .y = b->island_x,
                 .x = b->island_v,
                 .z = b->bounce_x,
-                .u = b->bounce_v};
+                .u = b->bounce_v,
+                .dense = itm_dense_choose()};
     choose_parts(&s);
     int ndependent = factor(&s);
     b->nredundant += ndependent;

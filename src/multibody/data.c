@@ -10,6 +10,7 @@
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
+#include "multibody/stiffness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->steps, 1},       {&d->q, m->nq},          {&d->v, m->nv},
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
         {&d->input, m->nactuator}, {&d->outside, ITM_OUTSIDE_REALS * m->noutside}, {&d->ledger, ITM_LEDGER_COUNT},
-        {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1},
+        {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1}, {&d->impact_peak, 1},
         {&d->v_raw, m->nloose > 0 ? m->nv : 0},
         {&d->time, 1}, {&d->step_size, 1}, {&d->loose_open, m->nloose_point},
         {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
@@ -116,7 +117,17 @@ static void lay_out(const ItmModel* m, ItmData* d)
     }
     d->q1 = ITM_TAKE(arena, double, m->nq);
     d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
+    d->stiffness_scratch = ITM_TAKE(arena, double, 4 * itm_stiffness_count(m));
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
+    int ny = m->nq + nv + nrow;
+    d->is_fast = ITM_TAKE(arena, bool, nb);
+    d->component_size = ITM_TAKE(arena, int, nb);
+    d->inertial_dv = ITM_TAKE(arena, double, nv);
+    d->inertial_state = ITM_TAKE(arena, signed char, nb);
+    d->inertial_size = ITM_TAKE(arena, double, 2 * nb);
+    d->inertial_q = ITM_TAKE(arena, double, m->nq);
+    d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
+    d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
     d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
     if (itm_model_has_bounds(m)) {
         lay_out_bounded(m, d);
@@ -283,7 +294,11 @@ ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuato
                              "actuator %d of %d, force %g: no such actuator or not a finite force", actuator,
                              m->nactuator, force);
     }
-    d->input[actuator] = force;
+    if (d->input[actuator] != force) {
+        itm_ledger_close(m, d);
+        d->input[actuator] = force;
+        itm_ledger_restart(m, d);
+    }
     return ITM_OK;
 }
 
@@ -313,8 +328,9 @@ ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int 
     if (s->outside != ITM_NONE) {
         const double* outside = d->outside + ITM_OUTSIDE_REALS * s->outside;
         value.x += outside[ITM_OUTSIDE_OFFSET] + outside[ITM_OUTSIDE_SLOPE] * (t - outside[ITM_OUTSIDE_TIME]);
-        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : outside[ITM_OUTSIDE_CHANGE];
-        value.x_ddot = s->def.is_smooth ? outside[ITM_OUTSIDE_CHANGE] : 0.0;
+        double change = d->has_jumps ? 0.0 : outside[ITM_OUTSIDE_CHANGE];
+        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : change;
+        value.x_ddot = s->def.is_smooth ? change : 0.0;
     }
     return value;
 }
@@ -365,19 +381,66 @@ ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, si
 
 // ---------------------------------------------------------------------------- ledger
 
+// The open half step of the forces' accounts, by the trapezoidal rule.
+static void add_open(const ItmData* d, double booked[ITM_LEDGER_COUNT])
+{
+    for (int i = 0; i < ITM_LEDGER_FORCES; i++) {
+        booked[i] += 0.5 * *d->ledger_open * (d->power_prev[i] + d->power[i]);
+    }
+}
+
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT])
 {
-    for (int i = 0; i < ITM_LEDGER_COUNT; i++) {
-        double open = i < ITM_LEDGER_FORCES ? *d->ledger_open : 0.0;
-        booked[i] = d->ledger[i] + 0.5 * open * (d->power_prev[i] + d->power[i]);
-    }
+    memcpy(booked, d->ledger, sizeof(double) * ITM_LEDGER_COUNT);
+    add_open(d, booked);
+    double impact = fmax(*d->impact_peak, booked[ITM_LEDGER_IMPACT]);
+    booked[ITM_LEDGER_CONSTRAINT] += impact - booked[ITM_LEDGER_IMPACT];
+    booked[ITM_LEDGER_IMPACT] = impact;
 }
 
 void itm_ledger_advance(ItmData* d, double h)
 {
-    itm_ledger_read(d, d->ledger);
+    add_open(d, d->ledger);
     memcpy(d->power_prev, d->power, sizeof d->power);
     *d->ledger_open = h;
+}
+
+void itm_data_refresh_energy(const ItmModel* m, ItmData* d)
+{
+    bool is_compliant = false;
+    for (int k = 0; k < m->nblock && !is_compliant; k++) {
+        is_compliant = itm_block_is_compliant(&m->blocks[k]);
+    }
+    itm_data_refresh(m, d);
+    if (is_compliant) {
+        itm_rows_compute(m, d, itm_data_get_time(d));
+    }
+}
+
+// d->power of forces and dampers at the present state.
+static void compute_force_powers(const ItmModel* m, ItmData* d)
+{
+    itm_data_refresh_energy(m, d);
+    itm_forces_compute(m, d, itm_data_get_time(d));
+    itm_rows_add_damper_power(m, d);
+}
+
+void itm_ledger_close(const ItmModel* m, ItmData* d)
+{
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
+    if (*d->ledger_open > 0.0) {
+        compute_force_powers(m, d);
+        add_open(d, d->ledger);
+        *d->ledger_open = 0.0;
+    }
+}
+
+void itm_ledger_restart(const ItmModel* m, ItmData* d)
+{
+    if (d->options.stepper == ITM_STEPPER_ALI3P && *d->steps > 0.0) {
+        compute_force_powers(m, d);
+        memcpy(d->power_prev, d->power, sizeof(double) * ITM_LEDGER_FORCES);
+    }
 }
 
 // ---------------------------------------------------------------------------- angles and bodies

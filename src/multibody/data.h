@@ -24,7 +24,9 @@ typedef enum ItmLedger {
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
     ITM_LEDGER_FRICTION,    // taken by dry friction
     ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
+    ITM_LEDGER_INTERFACE,   // work of the forces between this mechanism and others at their frames
     ITM_LEDGER_COUNT,
+    ITM_LEDGER_POWERS = ITM_LEDGER_INTERFACE, // number of accounts that have a power within a step
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
 } ItmLedger;
 
@@ -46,6 +48,15 @@ typedef enum ItmPositionState {
     ITM_POSITION_LOOKED,   // and the twists to v
     ITM_POSITION_FACTORED, // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
+
+// A body that turns by more than this in a step makes its component fast (stepper/inertial.h), rad: there the step's own treatment of
+// the inertia forces c has a relative error of 1e-4, turn^2 for steppers of order 1, turn^3 for ALI3-P.
+#define ITM_FAST_TURN 0.01
+#define ITM_FAST_TURN_SECOND 0.05
+// For a step with a reduced interface model, which must be the mechanism's step to rounding. Impulses of the interface go through the drift
+// unseen by the model, so only components that could not be stepped otherwise are fast.
+#define ITM_FAST_TURN_INTERFACE 0.1
+#define ITM_INERTIAL_COLUMNS 8  // of the extrapolation of inertial motion
 
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
 
@@ -73,6 +84,7 @@ struct ItmData {
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
+    double*  impact_peak;   // largest impact loss so far, which is the one reported (1) J
     double*  elastic;       // energy that compliant contacts and stops hold         (1) J
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
@@ -128,6 +140,7 @@ struct ItmData {
     double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
     double*  row_gamma;     // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
+    double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
     double*  row_guess;     // part of row_drift that this step reckons with         (nrow)   m, rad
     double*  row_before;    // A v at the start of the step                          (nrow)   m/s
     double*  row_x;         // right sides and solutions                             (nrow)
@@ -142,8 +155,20 @@ struct ItmData {
     double*  x4;            //                                                       (nv)
     double*  q1;            // coordinates                                           (nq)
     double*  row_scratch;   //                                                       (4 nrow)
+    double*  stiffness_scratch; //                                                (4 itm_stiffness_count)
     double*  state_backup;  // state before the step                                 (nstate)
     ItmPositionState position_state;
+
+    // inertial motion of components that turn fast: stepper/inertial.c
+    bool     has_fast;      // some component is fast in this step
+    bool*    is_fast;       // by component                                          (nbody)
+    int*     component_size; // bodies and row blocks of a component                 (nbody)
+    double*  inertial_dv;   // what inertia alone does to v in this step, where predicted (nv)
+    signed char* inertial_state; // of a component in the extrapolation              (nbody)
+    double*  inertial_size; // largest rate of translations, of rotations in a component (2 nbody)
+    double*  inertial_q;    // coordinates with unit quaternions                     (nq)
+    double*  inertial_y;    // states: q, v, row impulses                            (4 (nq + nv + nrow))
+    double*  inertial_work; // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
 
     struct ItmLoosePoint* loose_points; // gaps of loose joints, itm_clearance_measure   (nloose_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
@@ -152,6 +177,7 @@ struct ItmData {
     struct ItmVariable* variable; // work space of the stepper of that name, or NULL
     struct ItmControlled* controlled; // of the adaptive one, or NULL
     double   h;              // length of the step that is being made                          s
+    bool     has_jumps;      // external signals jump where they are set, CHANGE is 0: for a stepper that takes jumps as impacts
     double   stop_time;      // variable steps end there                                       s
 };
 // clang-format on
@@ -172,8 +198,16 @@ void itm_data_refresh(const ItmModel* m, ItmData* d);
 // Book the powers of forces in d->power (trapezoidal rule with those of the state before), and open the next step of
 // length h.
 void itm_ledger_advance(ItmData* d, double h);
-// The accounts as of now; needs d->power of the present state.
+// The accounts as of now; needs d->power of the present state. An impact loss never decreases: where contacts give back more than
+// they took, which only discretisation does, the rest is work of constraints.
 void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
+// Settle the time since the last step's start with the forces of the present state, before inputs change: a force that was held
+// over a step does the work h f (w_n + w_n+1) / 2, whatever follows it. Leaves d->wrench and d->tau void.
+void itm_ledger_close(const ItmModel* m, ItmData* d);
+// After inputs have changed between two steps: ALI3P starts its next step from the power of the new ones.
+void itm_ledger_restart(const ItmModel* m, ItmData* d);
+// Kinematics and, where rows are compliant, gaps and rates of the present state, as energies need them.
+void itm_data_refresh_energy(const ItmModel* m, ItmData* d);
 // Carry the unwrapped angles to the configuration of the position stage.
 void itm_data_update_angles(const ItmModel* m, ItmData* d);
 // What is known of a signal from outside: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps

@@ -191,3 +191,14 @@ double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
     }
     return sum;
 }
+
+void itm_momentum_compute(const ItmModel* m, const ItmData* d, ItmVec3* p, ItmVec3* L)
+{
+    *p = *L = (ItmVec3){0, 0, 0};
+    for (int i = 0; i < m->nbody; i++) {
+        ItmVec3 mv = itm_vec_scale(m->bodies[i].mass, d->twist[i].lin);
+        *p = itm_vec_add(*p, mv);
+        *L = itm_vec_add(*L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
+    }
+    itm_flexible_add_momenta(m, d, p, L);
+}

@@ -16,4 +16,7 @@ ItmSpatial itm_bushing_compute(const ItmData* d, const ItmBushing* bushing);
 double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d);
 double itm_energy_compute_potential(const ItmModel* m, const ItmData* d);
 
+// Momentum, and angular momentum about the world origin. After the velocity stage.
+void itm_momentum_compute(const ItmModel* m, const ItmData* d, ItmVec3* p, ItmVec3* L);
+
 #endif

@@ -2,6 +2,8 @@
 
 #include "multibody/flexible.h"
 
+#include <string.h>
+
 // ---------------------------------------------------------------------------- positions
 
 static inline ItmMat3 rotation_about_axis(int axis, double angle)
@@ -237,6 +239,25 @@ void itm_kinematics_integrate(const ItmModel* m, double* q_next, const double* q
             ItmQuat turn = itm_quat_exp(itm_vec(s * w[0], s * w[1], s * w[2]));
             write_quat(out + nplain,
                        itm_quat_normalize(itm_quat_mul(read_quat(q_i + nplain), turn)));
+        }
+    }
+}
+
+void itm_kinematics_compute_rates(const ItmModel* m, double* q_dot, const double* q, const double* v)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        double* out = q_dot + body->q_adr;
+        const double* v_i = v + body->v_adr;
+        int nplain = body->nrot == 3 ? body->ntrans : body->nq;
+        memcpy(out, v_i, sizeof(double) * (size_t)nplain);
+        if (body->nrot == 3) {
+            const double *p = q + body->q_adr + nplain, *w = v_i + nplain;
+            ItmQuat rate = itm_quat_mul((ItmQuat){p[0], p[1], p[2], p[3]}, (ItmQuat){0, w[0], w[1], w[2]});
+            out[nplain] = 0.5 * rate.w;
+            out[nplain + 1] = 0.5 * rate.x;
+            out[nplain + 2] = 0.5 * rate.y;
+            out[nplain + 3] = 0.5 * rate.z;
         }
     }
 }

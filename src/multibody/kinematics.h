@@ -19,6 +19,8 @@ void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const doub
 void itm_kinematics_compute_twists(const ItmModel* m, const ItmData* d, ItmSpatial* twist, const double* v);
 // q_next = q (+) s v: translations and angles add, quaternions turn by exp(s omega')
 void itm_kinematics_integrate(const ItmModel* m, double* q_next, const double* q, const double* v, double s);
+// q' = N(q) v: rates of plain coordinates are velocities, p' = p o omega' / 2. q_dot (nq)
+void itm_kinematics_compute_rates(const ItmModel* m, double* q_dot, const double* q, const double* v);
 // Coordinates of a mobilizer that come closest to a relative pose of frame b in frame a.
 void itm_kinematics_fit(const ItmBody* body, double* q, ItmPose b_in_a);
 

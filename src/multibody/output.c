@@ -370,17 +370,18 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double booked[ITM_LEDGER_COUNT];
     itm_ledger_read(d, booked);
     double lost = booked[ITM_LEDGER_DISSIPATED] + booked[ITM_LEDGER_FRICTION] + booked[ITM_LEDGER_IMPACT];
-    double gained = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
+    double loads = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_INTERFACE];
+    double gained = loads + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
     double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
     emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs, flexible bodies and compliant contacts",
          potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
     emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
-    emit(sink, "energy", "load_work", "", "J", "work of loads and actuators so far", booked[ITM_LEDGER_LOAD]);
+    emit(sink, "energy", "load_work", "", "J", "work of loads, actuators and interfaces so far", loads);
     emit(sink, "energy", "motion_work", "", "J", "work of prescribed motions so far",
          booked[ITM_LEDGER_MOTION]);
-    emit(sink, "energy", "constraint_work", "", "J", "work of joint forces so far: numerical",
+    emit(sink, "energy", "constraint_work", "", "J", "work of joints and contacts that is numerical, so far",
          booked[ITM_LEDGER_CONSTRAINT]);
     emit(sink, "energy", "friction", "", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
     emit(sink, "energy", "impact", "", "J", "lost in contacts and stops in their normal direction so far",
@@ -396,7 +397,7 @@ static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
         if (!m->bodies[body].has_shape) {
             continue;
         }
-        ItmBoundForce f = itm_bounded_compute_contact(m, d->bounded, body);
+        ItmBoundForce f = d->bounded->body_force[body];
         const char* name = m->bodies[body].name;
         double per_time = 1.0 / itm_data_get_step_size(d);
         emit_vec(sink, name, "contact_force", "N", "sum of contact forces on the body in the last step, world axes",
@@ -430,13 +431,8 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
 
 static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    ItmVec3 p = {0, 0, 0}, L = {0, 0, 0};
-    for (int i = 0; i < m->nbody; i++) {
-        ItmVec3 mv = itm_vec_scale(m->bodies[i].mass, d->twist[i].lin);
-        p = itm_vec_add(p, mv);
-        L = itm_vec_add(L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
-    }
-    itm_flexible_add_momenta(m, d, &p, &L);
+    ItmVec3 p, L;
+    itm_momentum_compute(m, d, &p, &L);
     emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
     emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
 }
@@ -495,6 +491,9 @@ static void prepare(const ItmModel* m, ItmData* d)
 {
     double t = itm_data_get_time(d), bounded_rate = d->bounded != NULL ? 1.0 / itm_data_get_step_size(d) : 0.0;
     itm_bounded_refine(m, d);
+    if (d->bounded != NULL) {
+        itm_bounded_sum_contacts(m, d->bounded);
+    }
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
     itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);
@@ -561,11 +560,11 @@ static ItmStatus name_outputs(ItmModel* m, ItmData* d)
     return !naming.is_full && build_hash(m) ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_outputs_build(ItmModel* m)
+ItmStatus itm_outputs_build(ItmModel* m, ItmError* error)
 {
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
-    ItmStatus status = itm_data_init(&d, m, &options, NULL);
+    ItmStatus status = itm_data_init(&d, m, &options, error);
     if (status == ITM_OK) {
         status = name_outputs(m, d);
         itm_data_free(d);

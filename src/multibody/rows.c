@@ -388,12 +388,51 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
 
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
 {
-    factor(m, d, relative, NULL);
+    if (d->singular_share == 0.0) {
+        factor(m, d, relative, NULL);
+        return;
+    }
+    double* raise = d->row_scratch;
+    for (int i = 0; i < m->nrow; i++) {
+        bool is_motion = m->blocks[m->row_block[i]].kind == ITM_BLOCK_MOTION;
+        raise[i] = is_motion ? 1.0 : fmax(1.0, m->pivot_raise[i] * d->singular_share / ITM_SINGULAR_SHARE);
+    }
+    factor(m, d, relative, raise);
 }
 
 void itm_rows_factor_step(const ItmModel* m, ItmData* d)
 {
     factor(m, d, 0.0, m->pivot_raise);
+}
+
+int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share)
+{
+    int found = ITM_NONE;
+    itm_rows_factor_step(m, d);
+    for (int i = 0; i < m->nrow; i++) {
+        double inv = d->factor.inv_diag[i];
+        double pivot = inv > 0.0 ? ITM_SINGULAR_SHARE / (inv * inv * d->factor.scale[i] * ITM_REDUNDANCY_TOLERANCE) : 0.0;
+        if (pivot < share && !m->is_row_redundant[i]) {
+            share = pivot;
+            found = i;
+        }
+    }
+    return found;
+}
+
+void itm_rows_factor_open(const ItmModel* m, ItmData* d)
+{
+    double* raise = d->row_scratch;
+    double gap = 0.0;
+    for (int i = 0; i < m->nrow; i++) {
+        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+        gap = is_rigid ? fmax(gap, fabs(d->row_gap[i])) : gap;
+    }
+    double share = fmin(ITM_OPEN_FACTOR * gap * gap, ITM_SINGULAR_SHARE);
+    for (int i = 0; i < m->nrow; i++) {
+        raise[i] = m->is_row_redundant[i] ? fmax(1.0, share / ITM_REDUNDANCY_TOLERANCE) : m->pivot_raise[i];
+    }
+    factor(m, d, 0.0, raise);
 }
 
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)

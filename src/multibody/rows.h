@@ -14,6 +14,11 @@
 // free bodies, because a light body between heavy ones has small pivots always.
 #define ITM_SINGULAR_SHARE 1e-5
 
+// Gaps that are left open turn the bodies out of their places by angles of about gap / size, and a redundant row gets a pivot of
+// the square of that. A row that is redundant in the start configuration counts as redundant up to this factor times the square of
+// the largest gap [m or rad], and at most up to ITM_SINGULAR_SHARE: ten times the angle in a mechanism of 1 m.
+#define ITM_OPEN_FACTOR 100.0
+
 // Compliance [1/kg] so large that a row takes no part in a solve.
 #define ITM_OMEGA_IDLE 1e30
 
@@ -33,6 +38,12 @@ void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative);
 // The same for a time step: rows that are nearly dependent in this position are left out (ITM_SINGULAR_SHARE).
 void itm_rows_factor_step(const ItmModel* m, ItmData* d);
+// The same for a stepper that leaves gaps open: rows that are redundant in the start configuration and nearly so here are left out
+// too (ITM_OPEN_FACTOR). After itm_rows_compute.
+void itm_rows_factor_open(const ItmModel* m, ItmData* d);
+// The row whose pivot has fallen most against the start configuration, if below `share`, or ITM_NONE: which joint is nearest to a
+// singular position. Leaves the factor of itm_rows_factor_step.
+int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share);
 // Keep the pivots of the factor of the start configuration in the model, which that compares with.
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d);
 

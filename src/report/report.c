@@ -40,7 +40,8 @@ void itm_report_add_head(ItmText* text, const char* title, bool has_scripts)
 
 static const char* verdict_words(const ItmTable* table)
 {
-    static const char* const WORDS[] = {"did not end", "finished", "interrupted", "broke down"};
+    static const char* const WORDS[] = {"did not end", "finished", "interrupted", "broke down",
+                                        "finished with doubts"};
     return table->is_described ? WORDS[table->verdict] : "a table of results";
 }
 

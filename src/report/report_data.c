@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "report/decimate.h"
+#include "io/results/results.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -326,7 +327,6 @@ static void add_motion(ItmText* text, const ItmRecord* record, const ItmReportBu
 
 void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget)
 {
-    static const char* const VERDICTS[] = {"running", "finished", "interrupted", "broke-down"};
     itm_text_add(text, "{\"version\":");
     itm_text_add_json(text, itm_version());
     itm_text_add(text, ",\"runs\":[");
@@ -337,7 +337,7 @@ void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, cons
         add_key(text, "title");
         itm_text_add_json(text, table->title);
         add_key(text, "verdict");
-        itm_text_add_json(text, table->is_described ? VERDICTS[table->verdict] : "");
+        itm_text_add_json(text, table->is_described ? itm_results_verdict_name(table->verdict) : "");
         add_key(text, "reason");
         itm_text_add_json(text, table->reason);
         add_columns(text, table);

@@ -3,6 +3,7 @@
 #include "report/plot.h"
 #include "report/report.h"
 #include "report/sweep_grid.h"
+#include "io/results/results.h"
 
 #include "base/error.h"
 
@@ -74,9 +75,16 @@ static void sort_keys(Page* p)
     }
 }
 
+static bool is_doubtful(const Page* p, long row)
+{
+    const char* verdict = itm_sweep_grid_get(p->grid, row, p->verdict);
+    return strcmp(verdict, itm_results_verdict_name(ITM_VERDICT_DOUBTFUL)) == 0;
+}
+
+// With or without doubts.
 static bool is_finished(const Page* p, long row)
 {
-    return strcmp(itm_sweep_grid_get(p->grid, row, p->verdict), "finished") == 0;
+    return is_doubtful(p, row) || strcmp(itm_sweep_grid_get(p->grid, row, p->verdict), "finished") == 0;
 }
 
 // Whether two rows agree in all keys from the `from`-th of the order on.
@@ -348,8 +356,8 @@ static void add_table(Page* p)
             double value = itm_sweep_grid_get_number(p->grid, row, i);
             itm_text_add(text, isnan(value) ? "<td>" : "<td class=\"num\">");
             if (i == p->verdict) {
-                itm_text_add(text, is_finished(p, row) ? "<span class=\"verdict finished\">"
-                                                       : "<span class=\"verdict broke-down\">");
+                const char* kind = is_doubtful(p, row) ? "finished-with-doubts" : is_finished(p, row) ? "finished" : "broke-down";
+                itm_text_format(text, "<span class=\"verdict %s\">", kind);
             }
             if (isnan(value)) {
                 itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, i));
@@ -394,14 +402,19 @@ static void add_section(Page* p, const char* title, bool is_about_errors, void (
 
 static void add_banner(Page* p, const char* title)
 {
-    long nfinished = 0;
+    long nfinished = 0, ndoubtful = 0;
+    char doubts[40] = "";
     for (long row = 0; row < p->grid->nrow; row++) {
         nfinished += is_finished(p, row);
+        ndoubtful += is_doubtful(p, row);
+    }
+    if (ndoubtful > 0) {
+        snprintf(doubts, sizeof doubts, ", %ld with doubts", ndoubtful);
     }
     itm_text_add(p->text, "<header id=\"top\">\n<p class=\"brand\">Interim sweep</p>\n<h1>");
     itm_text_add_html(p->text, title);
-    itm_text_format(p->text, "</h1>\n<p class=\"outcome\"><span class=\"verdict %s\">%ld of %ld finished</span></p>\n",
-                    nfinished == p->grid->nrow ? "finished" : "interrupted", nfinished, p->grid->nrow);
+    itm_text_format(p->text, "</h1>\n<p class=\"outcome\"><span class=\"verdict %s\">%ld of %ld finished%s</span></p>\n",
+                    nfinished == p->grid->nrow && ndoubtful == 0 ? "finished" : "interrupted", nfinished, p->grid->nrow, doubts);
     itm_text_add(p->text, "<dl class=\"numbers\">");
     for (int i = 0; i < p->grid->nkey; i++) {
         itm_text_add(p->text, "<div><dt>");

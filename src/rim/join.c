@@ -25,7 +25,7 @@ static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int c
     rim->n = n;
     rim->W = ITM_TAKE(arena, double, n * n);
     double** reals[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                        &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free};
+                        &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free, &rim->jump};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
@@ -93,17 +93,17 @@ static void copy_ride(ItmRide* to, const ItmRide* from, int n)
     const struct {
         double *to, *from;
     } reals[] = {{to->ac, from->ac}, {to->gap_drift, from->gap_drift}, {to->wc, from->wc}, {to->gap, from->gap},
-                 {to->x, from->x}};
+                 {to->x, from->x}, {to->omega, from->omega}};
     to->nc = from->nc;
     to->ncoupling = from->ncoupling;
     to->has_bounces = from->has_bounces;
-    to->energy_rate = from->energy_rate;
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         memcpy(reals[i].to, reals[i].from, sizeof(double) * nc);
     }
     memcpy(to->rows, from->rows, sizeof(ItmRideRow) * nc);
     memcpy(to->couplings, from->couplings, sizeof(ItmMlcpContact) * (size_t)from->ncoupling);
     memcpy(to->state, from->state, nc);
+    memcpy(to->table, from->table, sizeof(int) * nc);
     memcpy(to->H, from->H, sizeof(double) * nc * nc);
     memcpy(to->Hci, from->Hci, sizeof(double) * nc * (size_t)n);
     if (nc > 0) {
@@ -127,6 +127,14 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     copy_ride(&to->ride, &from->ride, from->n);
     if (to->effective != NULL) {
         itm_effective_copy(to, from);
+    }
+}
+
+void itm_rim_copy_smooth(ItmRim* to, const ItmRim* from)
+{
+    itm_rim_copy(to, from);
+    if (to->ride.nc > 0) {
+        itm_ride_eliminate(to);
     }
 }
 
@@ -341,7 +349,6 @@ static void join_rides(ItmRimJoin* join)
     ItmRide* out = &join->rim.ride;
     out->nc = join->ride_adr[join->nrim];
     out->ncoupling = 0;
-    out->energy_rate = 0.0;
     out->has_bounces = false;
     out->workspace = join->workspace;
     for (int r = 0; r < join->nrim; r++) {
@@ -349,7 +356,6 @@ static void join_rides(ItmRimJoin* join)
         if (rim->ride.nc == 0) {
             continue;
         }
-        out->energy_rate += rim->ride.energy_rate;
         out->has_bounces = out->has_bounces || rim->ride.has_bounces;
         copy_couplings(out, &rim->ride, join->ride_adr[r]);
         for (int i = 0; i < rim->ride.nc; i++) {
@@ -389,13 +395,13 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     fill_links(join);
     join_lines(join);
     join_rides(join);
-    itm_rim_begin(&join->rim, K, use_heun);
-    return ITM_OK;
+    return itm_rim_begin(&join->rim, K, use_heun);
 }
 
 // ---------------------------------------------------------------------------- handing back
 
-// P0 = -G+ (w_f + H a_f + F_L P0_L + F_c Q0), and P1 likewise with what undoes the gap
+// P0 = -G+ (w_f + H a_f + F_L P0_L + F_c Q0), and P1 likewise with the displacements that close the gaps, and with those that
+// correct contacts
 static void find_impulses(ItmRimJoin* join)
 {
     const ItmRim* rim = &join->rim;
@@ -407,7 +413,7 @@ static void find_impulses(ItmRimJoin* join)
             bool is_line = j < join->nline;
             double B = join->B[j * n + k];
             join->P0[k] -= B * (is_line ? rim->P0[j] : rim->ride.Q0[j - join->nline]);
-            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->ride.Q1[j - join->nline]);
+            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->ride.Q1[j - join->nline] + rim->ride.correction[j - join->nline] / rim->H);
         }
     }
 }
@@ -420,6 +426,7 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
     for (int i = 0; i < to->nc; i++) {
         to->Q0[i] = from->Q0[adr + i];
         to->Q1[i] = from->Q1[adr + i];
+        to->correction[i] = from->correction[adr + i];
         to->wc[i] = from->wc[adr + i];
         to->gap[i] = from->gap[adr + i];
         to->state[i] = from->state[adr + i];
@@ -435,8 +442,19 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
     to->is_steady = false;
 }
 
+// Rate of interface i after the jump at the start.
+static double rate_after_jump(const ItmRim* rim, int i)
+{
+    double w = rim->w[i];
+    for (int j = 0; j < rim->n; j++) {
+        w += rim->W[i * rim->n + j] * rim->jump[j];
+    }
+    return w;
+}
+
 // Rates at the end, and the work of the frames: impulses times mean rates, which is what they add to the kinetic energy of a
-// mechanism whose mass does not change.
+// mechanism whose mass does not change. The impulse that makes the frames move together comes first: riding rows begin with the rates
+// that it leaves.
 static void finish_rim(ItmRim* rim)
 {
     const ItmRide* r = &rim->ride;
@@ -452,10 +470,11 @@ static void finish_rim(ItmRim* rim)
     }
     for (int i = 0; i < rim->n; i++) {
         if (rim->actuator[i] == ITM_NONE) {
-            rim->work[i] = 0.5 * rim->P0[i] * (rim->w[i] + rim->w_next[i]);
+            double w = rate_after_jump(rim, i), rest = rim->P0[i] - rim->jump[i];
+            rim->work[i] = 0.5 * (rim->jump[i] * (rim->w[i] + w) + rest * (w + rim->w_next[i]));
         }
-        rim->w[i] = rim->w_next[i];
     }
+    memcpy(rim->w, rim->w_next, sizeof(double) * (size_t)rim->n);
 }
 
 void itm_rim_join_end(ItmRimJoin* join)
@@ -471,6 +490,7 @@ void itm_rim_join_end(ItmRimJoin* join)
         rim->use_heun = from->use_heun;
         memset(rim->P0, 0, sizeof(double) * (size_t)rim->n);
         memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
+        memset(rim->jump, 0, sizeof(double) * (size_t)rim->n);
         hand_back_rows(join, r);
     }
     for (int j = 0; j < join->nline; j++) {
@@ -486,6 +506,7 @@ void itm_rim_join_end(ItmRimJoin* join)
             Side p = get_side(&join->links[k], s);
             join->rims[p.rim]->P0[p.row] += p.sign * join->P0[k];
             join->rims[p.rim]->P1[p.row] += p.sign * join->P1[k];
+            join->rims[p.rim]->jump[p.row] -= p.sign * join->w_f[k];
         }
     }
     for (int r = 0; r < join->nrim; r++) {

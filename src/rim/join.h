@@ -61,6 +61,9 @@ void itm_rim_join_destroy_workspace(ItmRimJoin* join);
 void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of);
 void itm_rim_copy(ItmRim* to, const ItmRim* from);
 
+// The same without its bounded rows, for a smooth model (itm_ride_eliminate).
+void itm_rim_copy_smooth(ItmRim* to, const ItmRim* from);
+
 // Join the RIMs as they were extracted, all for the same step, with join->gap; then begin K micro steps of join->rim.
 // ITM_ERR_NOT_FINITE: the mobilities have no eigenvalues.
 ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun);

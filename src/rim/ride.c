@@ -17,7 +17,7 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
     size_t nc = (size_t)r->capacity;
     double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
                        &r->rhs, &r->a,    &r->b,         &r->w,      &r->x_try,     &r->lo, &r->up, &r->x_bounce, &r->v_bounce,
-                       &r->y,  &r->work};
+                       &r->y,  &r->work,  &r->correction};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = ITM_TAKE(arena, double, nc);
     }
@@ -81,6 +81,8 @@ void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     ItmBounded table = {0};
     ItmArena measuring = {0};
     itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
+    rim->ahead_key = ITM_TAKE(arena, uint64_t, table.row_capacity);
+    rim->ahead_rate = ITM_TAKE(arena, double, table.row_capacity);
     itm_ride_lay_out_rows(rim, arena, table.island_capacity, table.coupling_capacity);
 }
 
@@ -184,19 +186,6 @@ static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
     }
 }
 
-// Eliminated rows do not ride: apart again, the islands are left to the mechanism.
-static void part_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
-{
-    for (int i = 0; i < b->nisland; i++) {
-        int root = b->islands[i], head = b->head[root];
-        b->blocks[b->tail[root]].next = ITM_NONE;
-        for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-            b->blocks[k].rides = false;
-        }
-        mark_macro(m, rim, b, head);
-    }
-}
-
 // ---------------------------------------------------------------------------- reduction
 
 // out[stride local(c)] = Y_c y for the rows of the chain
@@ -226,31 +215,6 @@ static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const It
     }
 }
 
-// Half of |v_dot|^2 in the norm of M, over the single bodies of the chain: what bounces may give back of the free motion.
-static double compute_energy_rate(const ItmModel* m, const ItmRim* rim, ItmBounded* b)
-{
-    double sum = 0.0;
-    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            int index = b->blocks[k].path.path[i];
-            const ItmBody* body = &m->bodies[index];
-            if (!body->is_root_leaf || b->body_head[index] != ITM_NONE) {
-                continue;
-            }
-            b->body_head[index] = k;
-            for (int l = body->v_adr; l < body->v_adr + body->nv; l++) {
-                sum += 0.5 * rim->y_free[l] * rim->y_free[l];
-            }
-        }
-    }
-    for (int k = rim->ride.head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
-        }
-    }
-    return sum;
-}
-
 // Whether nothing can move row i of the assembled chain; b->H without compliance.
 static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
 {
@@ -276,6 +240,7 @@ static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const Itm
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
         .is_fixed = is_fixed(m, b, i, r->nc),
+        .is_held = row->is_held,
         .open = row->open,
         .lo = row->lo / rim->H,
         .up = row->up / rim->H,
@@ -307,30 +272,7 @@ static void copy_couplings(ItmRide* r, ItmBounded* b)
     }
 }
 
-// Penetration is undone by displacements over the macro step: no velocity, no energy.
-static ItmStatus plan_push(ItmData* d, ItmRim* rim)
-{
-    ItmRide* r = &rim->ride;
-    ItmBounded* b = d->bounded;
-    int n = rim->n, nc = r->nc;
-    memset(r->s_drift, 0, sizeof(double) * (size_t)n);
-    ItmStatus status = itm_bounded_solve_push(d, nc);
-    for (int j = 0; j < nc && status == ITM_OK; j++) {
-        double rate = b->x_push[r->table[j]] / rim->H;
-        if (rate == 0.0) {
-            continue;
-        }
-        for (int i = 0; i < nc; i++) {
-            r->gap_drift[i] += r->H[(size_t)i * (size_t)nc + (size_t)j] * rate;
-        }
-        for (int i = 0; i < n; i++) {
-            r->s_drift[i] += r->Hci[j * n + i] * rate;
-        }
-    }
-    return status;
-}
-
-static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+static void let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
 {
     ItmRide* r = &rim->ride;
     ItmBounded* b = d->bounded;
@@ -348,24 +290,23 @@ static ItmStatus let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
     copy_couplings(r, b);
     multiply_interfaces(m, b, rim);
-    r->energy_rate = compute_energy_rate(m, rim, b);
-    return plan_push(d, rim);
+    memset(r->s_drift, 0, sizeof(double) * (size_t)rim->n);
 }
 
 // ---------------------------------------------------------------------------- elimination
 
-// Split the rows of the assembled chain: those that were active, and can move at all, into r->active,
-// impulses of the last solve of the others into r->x. Returns how many are active.
-static int split_rows(const ItmModel* m, const ItmBounded* b, ItmRim* rim, int nc)
+// Split the rows: those that were active in the last solve, and can move at all, into r->active, impulses over the step H of the others
+// into r->x. Returns how many are active.
+static int split_rows(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
+    double scale = rim->H / rim->data->options.step;
     int nz = 0;
-    for (int i = 0; i < nc; i++) {
-        int index = b->global[i];
-        bool is_active = b->state[index] == ITM_ROW_ACTIVE && !is_fixed(m, b, i, nc);
-        r->x[i] = is_active || b->state[index] == ITM_ROW_UNKNOWN ? 0.0 : b->x[index];
+    for (int i = 0; i < r->nc; i++) {
+        bool is_active = r->state[i] == ITM_ROW_ACTIVE && !r->rows[i].is_fixed;
+        r->x[i] = is_active || r->state[i] == ITM_ROW_UNKNOWN ? 0.0 : scale * r->x[i];
         if (is_active) {
-            rim->eliminated[nz] = index;
+            rim->eliminated[nz] = r->table[i];
             r->active[nz++] = i;
         }
     }
@@ -373,30 +314,41 @@ static int split_rows(const ItmModel* m, const ItmBounded* b, ItmRim* rim, int n
     return nz;
 }
 
-// Impulses of the active rows without interface forces into r->x; their matrix is factored.
-static void solve_active(const ItmBounded* b, ItmRide* r, int nc, int nz)
+static void factor_active(ItmRide* r, int nz)
 {
     for (int k = 0; k < nz; k++) {
-        const double* row = b->H + (size_t)r->active[k] * (size_t)nc;
-        double sum = b->island_b[r->active[k]];
-        for (int j = 0; j < nc; j++) {
-            sum += row[j] * r->x[j];
-        }
-        r->rhs[k] = -sum;
+        const double* row = r->H + (size_t)r->active[k] * (size_t)r->nc;
         for (int l = 0; l < nz; l++) {
             r->S[k * nz + l] = row[r->active[l]];
         }
         r->S[k * (nz + 1)] *= 1.0 + ITM_RIDE_PROXIMAL;
     }
     itm_ride_factor(r, nz);
-    itm_ride_solve(r, r->rhs, nz);
+}
+
+// Impulses of the active rows without interface forces: x0 (r->x_try) at the start of the step, which brings rigid rows to their rates
+// at once, and the rest over the step, H f (r->rhs). b = w_c + H a_c + offset + H_zt x_t
+//   (H_zz + Omega) x0 = -(w_c + offset), 0 for compliant rows;   (H_zz + Omega) (x0 + H f) = -b
+static void solve_active(ItmRim* rim, int nz)
+{
+    ItmRide* r = &rim->ride;
     for (int k = 0; k < nz; k++) {
-        r->x[r->active[k]] = r->rhs[k];
+        int i = r->active[k];
+        const double* row = r->H + (size_t)i * (size_t)r->nc;
+        double start = r->wc[i] + itm_ride_compute_offset(r, i, rim->H), sum = rim->H * r->ac[i];
+        for (int j = 0; j < r->nc; j++) {
+            sum += row[j] * r->x[j];
+        }
+        bool is_compliant = r->omega[i] != 0.0;
+        r->x_try[k] = is_compliant ? 0.0 : -start;
+        r->rhs[k] = -sum - (is_compliant ? start : 0.0);
     }
+    itm_ride_solve(r, r->x_try, nz);
+    itm_ride_solve(r, r->rhs, nz);
 }
 
 // W = |y~ - Y_z' nu|^2 + nu' Omega nu, nu = (H_zz + Omega)^-1 H_zi: as a square, for its sign
-static void reduce_mobility(const ItmBounded* b, ItmRim* rim, int nc, int nz)
+static void reduce_mobility(ItmRim* rim, int nz)
 {
     ItmRide* r = &rim->ride;
     int n = rim->n;
@@ -409,7 +361,7 @@ static void reduce_mobility(const ItmBounded* b, ItmRim* rim, int nc, int nz)
     }
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {
-            const double* row = b->H + (size_t)r->active[k] * (size_t)nc;
+            const double* row = r->H + (size_t)r->active[k] * (size_t)r->nc;
             double sum = -2.0 * r->Hci[r->active[k] * n + i];
             for (int l = 0; l < nz; l++) {
                 sum += row[r->active[l]] * nu[i * nz + l];
@@ -425,26 +377,27 @@ static void reduce_mobility(const ItmBounded* b, ItmRim* rim, int nc, int nz)
     }
 }
 
-// Active rows z hold their rates over the step H, the others push as in the last solve:           [contact-rim, eqs. 36, 42]
-//   x_z = -(H_zz + Omega)^-1 (b_z + H_zt x_t + H_zi H lambda),   W -= H_iz (H_zz + Omega)^-1 H_zi,   a0 += H_ic x / H
-static void eliminate(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+// w += H_iz x0,   a0 += H_iz f + H_it x_t / H,   W -= H_iz (H_zz + Omega)^-1 H_zi                  [contact-rim, eqs. 36, 42]
+void itm_ride_eliminate(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
-    ItmBounded* b = d->bounded;
     int n = rim->n;
-    memcpy(d->x3, d->v, sizeof(double) * (size_t)m->nv);
-    itm_rim_respond(m, d, rim, d->x3, rim->H, NULL);
-    itm_bounded_set_offsets(m, d, d->x3, rim->H);
-    itm_bounded_assemble(m, d, r->head, nc);
-    multiply_interfaces(m, b, rim);
-    int nz = split_rows(m, b, rim, nc);
-    solve_active(b, r, nc, nz);
+    rim->split.is_on = false;
+    itm_ride_set_step(rim, rim->H);
+    int nz = split_rows(rim);
+    factor_active(r, nz);
+    solve_active(rim, nz);
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < nc; j++) {
+        for (int j = 0; j < r->nc; j++) {
             rim->a0[i] += r->Hci[j * n + i] * r->x[j] / rim->H;
         }
+        for (int k = 0; k < nz; k++) {
+            rim->w[i] += r->Hci[r->active[k] * n + i] * r->x_try[k];
+            rim->a0[i] += r->Hci[r->active[k] * n + i] * r->rhs[k] / rim->H;
+        }
     }
-    reduce_mobility(b, rim, nc, nz);
+    reduce_mobility(rim, nz);
+    r->nc = r->ncoupling = 0;
 }
 
 // ---------------------------------------------------------------------------- all of it
@@ -466,12 +419,11 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
                              "%d; couple it by predicted rates (zoh) at a small macro step, or take simpler shapes",
                              nc, rim->ride.capacity);
     }
-    if (nc > 0 && contact == ITM_RIM_RIDE) {
-        return let_ride(m, d, rim, nc);
-    }
     if (nc > 0) {
-        eliminate(m, d, rim, nc);
-        part_islands(m, rim, b);
+        let_ride(m, d, rim, nc);
+    }
+    if (nc > 0 && contact == ITM_RIM_ELIMINATE) {
+        itm_ride_eliminate(rim);
     }
     return ITM_OK;
 }

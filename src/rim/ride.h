@@ -14,6 +14,11 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
 // The bounded rows of the evaluation that an interface can feel, for riding or elimination. After the interface part.
 ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact);
 
+// Take the rows of an extraction, or of a copy, out of the model: it is smooth from now on. Rows that were active in the mechanism's
+// last solve hold over the step, the others act as they did. The model starts from the projected velocity: where rigid active rows
+// have another rate than they should, an impulse at the start corrects it.
+void itm_ride_eliminate(ItmRim* rim);
+
 // The rows that micro steps go with: all, or the potential ones.
 static inline ItmRide* itm_ride_get(ItmRim* rim)
 {
@@ -79,9 +84,6 @@ void itm_ride_part(ItmRim* rim, double h);
 // Whether active and tight rows stay what they are in the micro step h with forces lambda and scale * x of the potential rows; those
 // that do not are noted as surprises. True where no rows were taken out.
 bool itm_ride_holds(ItmRim* rim, double h, const double* lambda, const double* x, double scale);
-// Half of the square of the acceleration that the active rows take from the free motion, in the norm of M: what of
-// ItmRide.energy_rate is not there for potential rows to give back. 0 where no rows were taken out.
-double itm_ride_compute_rest(const ItmRim* rim, const double* lambda);
 // The micro step that itm_ride_holds looked at is made.
 void itm_ride_carry(ItmRim* rim, double h);
 // All rows again, as they are now. Nothing is steady.

@@ -252,7 +252,6 @@ static void reduce_potential(ItmRim* rim)
     ItmRide* p = &rim->potential;
     p->head = ITM_NONE;
     p->workspace = rim->ride.workspace;
-    p->energy_rate = rim->ride.energy_rate;
     p->has_bounces = p->is_factored = p->is_steady = false;
     for (int q = 0; q < p->nc; q++) {
         copy_potential_row(rim, q);
@@ -361,21 +360,6 @@ bool itm_ride_holds(ItmRim* rim, double h, const double* lambda, const double* x
     double most = compute_forces(rim, h, lambda, x, scale);
     bool holds = active_rows_hold(rim, 1e-9 * most);
     return tight_rows_hold(rim, h, lambda, x, scale) && holds;
-}
-
-// With all rows, E = x' H x / 2 + x . w is the energy of impulses x, compared with that of the free motion (ride_step.c). Where active
-// rows rest, x_z = -H_zz^-1 (h a_z + H_zp x_p), this is E of the potential rows alone plus h^2 a_z' H_zz^-1 a_z / 2.
-double itm_ride_compute_rest(const ItmRim* rim, const double* lambda)
-{
-    const ItmRide* r = &rim->ride;
-    const ItmRideSplit* s = &rim->split;
-    int n = rim->n;
-    double sum = 0.0;
-    for (int k = 0; k < s->nz && s->is_on; k++) {
-        double a = accelerate(rim, s->active[k]) + r->dense->dot(r->Hci + s->active[k] * n, lambda, n);
-        sum -= 0.5 * a * (s->f0[k] + r->dense->dot(s->nu + k * n, lambda, n));
-    }
-    return sum;
 }
 
 void itm_ride_carry(ItmRim* rim, double h)

@@ -21,6 +21,13 @@ void itm_ride_set_step(ItmRim* rim, double h)
     r->is_factored = r->is_steady = false;
 }
 
+// Gap that a micro step may use up; that of rounding is none.
+static double get_open(const ItmRide* r, int i)
+{
+    bool is_open = r->rows[i].is_rigid && r->gap[i] > 0.0;
+    return is_open ? itm_bounded_get_open(r->gap[i], r->rows[i].open) : r->gap[i];
+}
+
 // As the mechanism's own step has it (bounded_solve.c), but the rates carry their bias themselves.
 double itm_ride_compute_offset(const ItmRide* r, int i, double h)
 {
@@ -29,7 +36,7 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
     if (row->has_target) {
         offset += gap / h;
     } else if (row->is_unilateral) {
-        gap = row->is_rigid && gap > 0.0 ? itm_bounded_get_open(gap, row->open) : gap;
+        gap = get_open(r, i);
         offset += gap > 0.0 ? gap / h : row->is_rigid ? 0.0 : K / (h * K + D) * gap;
     }
     return offset;
@@ -59,7 +66,7 @@ static bool let_bounce(ItmRim* rim, double h)
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         double w_free = r->wc[i] + h * r->a[i];
-        r->is_bouncing[i] = row->restitution > 0.0 && r->gap[i] + h * w_free <= 0.0 &&
+        r->is_bouncing[i] = row->restitution > 0.0 && get_open(r, i) + h * w_free <= 0.0 &&
                             r->wc[i] < -rim->model->contact_options.restitution_speed;
         if (r->is_bouncing[i]) {
             r->b[i] = w_free - row->reference + row->restitution * r->wc[i];
@@ -90,14 +97,26 @@ static ItmStatus solve_mlcp(ItmRim* rim)
     return status;
 }
 
-// Energy that impulses x with rates w add, apart from what does not depend on them (see bounded_solve.c).
-static double energy_of(const ItmRim* rim, const double* x, const double* v, double h)
+// Work of impulses x with rates v after the micro step, and the sum without cancellation (see bounded_solve.c).
+static double work_of(const ItmRide* r, const double* x, const double* v, double* size)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    double sum = 0.0;
+    *size = 0.0;
+    for (int i = 0; i < r->nc; i++) {
+        if (!r->rows[i].is_motor) {
+            sum += 0.5 * x[i] * (r->wc[i] + v[i]);
+            *size += 0.5 * fabs(x[i]) * (fabs(r->wc[i]) + fabs(v[i]));
+        }
+    }
+    return sum;
+}
+
+// dx . dv / 2 of two solutions, motors left out.
+static double curvature_of(const ItmRide* r, const double* x0, const double* v0, const double* x1, const double* v1)
+{
     double sum = 0.0;
     for (int i = 0; i < r->nc; i++) {
-        double w_free = r->wc[i] + h * r->a[i];
-        sum += r->rows[i].is_motor ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + r->wc[i]);
+        sum += r->rows[i].is_motor ? 0.0 : 0.5 * (x1[i] - x0[i]) * (v1[i] - v0[i]);
     }
     return sum;
 }
@@ -113,13 +132,14 @@ static void strip_offsets(ItmRim* rim, double* v, double h)
 }
 
 // Newton's restitution may create energy where contacts and friction meet: then go back towards the solution without bounce.
-static ItmStatus limit_bounce(ItmRim* rim, double h, double allowed)
+static ItmStatus limit_bounce(ItmRim* rim, double h)
 {
     ItmRide* r = itm_ride_get(rim);
-    double *x1 = r->x_bounce, *v1 = r->v_bounce;
+    double size, size0, *x1 = r->x_bounce, *v1 = r->v_bounce;
     memcpy(x1, r->x_try, sizeof(double) * (size_t)r->nc);
     memcpy(v1, r->w, sizeof(double) * (size_t)r->nc);
-    if (energy_of(rim, x1, v1, h) <= allowed) {
+    double with = work_of(r, x1, v1, &size), allowed = rim->model->contact_options.tolerance * size;
+    if (with <= allowed) {
         return ITM_OK;
     }
     for (int i = 0; i < r->nc; i++) {
@@ -127,20 +147,17 @@ static ItmStatus limit_bounce(ItmRim* rim, double h, double allowed)
     }
     ItmStatus status = solve_mlcp(rim);
     strip_offsets(rim, r->w, h);
-    allowed = fmax(allowed, energy_of(rim, r->x_try, r->w, h));
-    for (int k = 0; k < 12 && status == ITM_OK && energy_of(rim, x1, v1, h) > allowed; k++) {
-        for (int i = 0; i < r->nc; i++) {
-            x1[i] = 0.5 * (x1[i] + r->x_try[i]);
-            v1[i] = 0.5 * (v1[i] + r->w[i]);
-        }
+    double without = work_of(r, r->x_try, r->w, &size0);
+    double share = itm_bounded_share_bounce(without, with, curvature_of(r, r->x_try, r->w, x1, v1), fmax(allowed, without));
+    for (int i = 0; i < r->nc && status == ITM_OK; i++) {
+        r->x_try[i] += share * (x1[i] - r->x_try[i]);
+        r->w[i] += share * (v1[i] - r->w[i]);
     }
-    memcpy(r->x_try, x1, sizeof(double) * (size_t)r->nc);
-    memcpy(r->w, v1, sizeof(double) * (size_t)r->nc);
     return status;
 }
 
-// Impulses x_try, rates A v+ in w and new modes by the MLCP. allowed: energy that bounces may give.
-static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing, double allowed)
+// Impulses x_try, rates A v+ in w and new modes by the MLCP.
+static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 {
     ItmRide* r = itm_ride_get(rim);
     for (int i = 0; i < r->nc; i++) {
@@ -155,7 +172,7 @@ static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing, double allowed)
     }
     strip_offsets(rim, r->w, h);
     if (is_bouncing) {
-        status = limit_bounce(rim, h, allowed);
+        status = limit_bounce(rim, h);
     }
     // the next trial starts from here
     itm_ride_set_modes(r, r->state, r->x_try);
@@ -176,8 +193,7 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
         strip_offsets(rim, r->w, h);
         return ITM_OK;
     }
-    double allowed = is_bouncing ? h * h * (r->energy_rate - itm_ride_compute_rest(rim, lambda)) : 0.0;
-    return solve(rim, h, is_bouncing, allowed);
+    return solve(rim, h, is_bouncing);
 }
 
 // Position impulses y of the micro step.
@@ -361,9 +377,58 @@ static void end_steady(ItmRim* rim, double h)
     r->is_steady = false;
 }
 
+// ---------------------------------------------------------------------------- position correction
+
+// The part of H over the rows to be corrected, listed in r->active, and their gaps at the end of the macro step without a correction.
+// Returns how many; 0: none of them is off.
+static int prepare_correction(const ItmRim* rim, ItmBoundCorrection* c)
+{
+    const ItmRide* r = &rim->ride;
+    bool is_any = false;
+    for (int i = 0; i < r->nc; i++) {
+        const ItmRideRow* row = &r->rows[i];
+        if (row->is_unilateral && row->is_rigid && !row->is_fixed) {
+            is_any = is_any || itm_bounded_is_off(r->gap[i] + rim->H * r->gap_drift[i], row->is_held);
+            r->active[c->n++] = i;
+        }
+    }
+    for (int k = 0; k < c->n && is_any; k++) {
+        int i = r->active[k];
+        for (int l = 0; l < c->n; l++) {
+            c->H[(size_t)k * (size_t)c->n + (size_t)l] = r->H[(size_t)i * (size_t)r->nc + (size_t)r->active[l]];
+        }
+        itm_bounded_set_correction(c, k, r->gap[i] + rim->H * r->gap_drift[i], r->rows[i].is_held);
+    }
+    return is_any ? c->n : 0;
+}
+
+// Gaps of rigid contacts and limits are corrected by displacements over the macro step: no velocity, no energy. In a joined model
+// gap_drift already has the displacements that close the interfaces, and H the response of the interfaces: both corrections agree.
+static ItmStatus correct_positions(ItmRim* rim)
+{
+    ItmRide* r = &rim->ride;
+    ItmBoundCorrection c = {
+        .H = r->S, .b = r->b, .lo = r->lo, .up = r->up, .x = r->x_try, .w = r->w, .state = r->mode};
+    int n = rim->n, nc = r->nc, count = prepare_correction(rim, &c);
+    memset(r->correction, 0, sizeof(double) * (size_t)nc);
+    ItmStatus status = count > 0 ? itm_bounded_solve_correction(rim->data, r->workspace, &c) : ITM_OK;
+    for (int k = 0; k < count && status == ITM_OK; k++) {
+        int j = r->active[k];
+        double rate = c.x[k] / rim->H;
+        r->correction[j] = c.x[k];
+        for (int i = 0; i < nc && rate != 0.0; i++) {
+            r->gap_drift[i] += r->H[(size_t)i * (size_t)nc + (size_t)j] * rate;
+        }
+        for (int i = 0; i < n && rate != 0.0; i++) {
+            r->s_drift[i] += r->Hci[j * n + i] * rate;
+        }
+    }
+    return status;
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
-void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
+ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
 {
     ItmRide* r = &rim->ride;
     double h = rim->H / K;
@@ -377,7 +442,11 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     memset(rim->work, 0, sizeof(double) * (size_t)rim->n);
     r->is_steady = false;
     if (r->nc == 0) {
-        return;
+        return ITM_OK;
+    }
+    ItmStatus status = correct_positions(rim);
+    if (status != ITM_OK) {
+        return status;
     }
     memset(r->work, 0, sizeof(double) * (size_t)r->nc);
     memset(r->Q0, 0, sizeof(double) * (size_t)r->nc);
@@ -397,6 +466,7 @@ void itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     if (rim->npotential > 0 && rim->npotential < r->nc) {
         itm_ride_part(rim, h);
     }
+    return ITM_OK;
 }
 
 ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end)

@@ -9,6 +9,7 @@
 #include "rim/effective.h"
 #include "rim/frame_rows.h"
 #include "rim/ride.h"
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->Y_frame = ITM_TAKE(arena, double, ITM_DIRECTION_COUNT * nv);
     rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
     double** interfaces[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                             &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free};
+                             &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free, &rim->jump};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }
@@ -138,14 +139,19 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- half solved vectors
 
+// Three by three: a free body beside the others, which adds zeros, then changes no bit.
 static inline double dot(const double* restrict x, const double* restrict y, int n)
 {
     if (n == 6) {  // a free body: the loop costs more than the products
         return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5]);
     }
     double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        sum += x[k] * y[k];
+    int k = 0;
+    for (; k + 3 <= n; k += 3) {
+        sum += x[k] * y[k] + x[k + 1] * y[k + 1] + x[k + 2] * y[k + 2];
+    }
+    if (k < n) {
+        sum += k + 1 < n ? x[k] * y[k] + x[k + 1] * y[k + 1] : x[k] * y[k];
     }
     return sum;
 }
@@ -212,7 +218,8 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
     gather_rows(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
         double gap = d->row_gap[i] - shift * d->row_rate[i];
-        b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - (h - shift) * d->row_bias[i] -
+        double ahead = itm_inertial_is_fast_row(m, d, i) ? h : h - shift;  // drift over all of the step is taken out
+        b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - ahead * d->row_bias[i] -
                d->row_gamma[i] * gap / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
@@ -362,6 +369,57 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
+static bool is_contact(const ItmBoundRow* row)
+{
+    return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
+}
+
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
+{
+    rim->nahead = 0;
+    if (d->bounded == NULL || m->contact == NULL) {
+        return ITM_OK;
+    }
+    const ItmBounded* b = d->bounded;
+    // at the start for an evaluation at the middle, at the middle for one at the start
+    rim->ahead_time = shift > 0.0 ? -shift : 0.5 * H;
+    memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
+    itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift + rim->ahead_time);
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_kinematics_compute_velocities(m, d, d->v);
+    ItmStatus status = itm_euler_collect_bounded(m, d, t, H);
+    for (int i = 0; i < b->nrow && status == ITM_OK; i++) {
+        if (is_contact(&b->rows[i])) {
+            rim->ahead_key[rim->nahead] = b->rows[i].key;
+            rim->ahead_rate[rim->nahead++] = b->rows[i].rate;
+        }
+    }
+    memcpy(d->q, rim->q_start, sizeof(double) * (size_t)m->nq);
+    d->position_state = ITM_POSITION_STALE;
+    return status;
+}
+
+// A' v of the contact rows that both looks have; the lists are in the same order but for rows that come and go. Evaluated at the start: an
+// own step h of the mechanism brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is
+// h A' v. The model, whose rows change all the time, starts from the rate without that: with one micro step h it is then the
+// mechanism's own step.
+static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
+{
+    for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
+        ItmBoundRow* row = &b->rows[i];
+        int k = 0;
+        while (k < rim->nahead && rim->ahead_key[(at + k) % rim->nahead] != row->key) {
+            k++;
+        }
+        if (is_contact(row) && k < rim->nahead) {
+            at = (at + k) % rim->nahead;
+            row->bias = (rim->ahead_rate[at] - row->rate) / rim->ahead_time;
+            row->rate -= rim->shift > 0.0 ? 0.0 : h * row->bias;
+        }
+    }
+    rim->nahead = 0;
+}
+
 // Evaluation of the mechanism without the interface forces, in the configuration q (+) shift v.
 static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
 {
@@ -382,7 +440,11 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    return itm_euler_evaluate(m, d, t + shift, H);
+    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, true);
+    if (status == ITM_OK && d->bounded != NULL) {
+        set_contact_bias(d->bounded, rim, d->options.step);
+    }
+    return status;
 }
 
 // Interfaces and bounded rows, M and H factored.

@@ -82,6 +82,7 @@ typedef struct ItmRideRow {
     double margin;           // factor on what may change, where that is decided by margins
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
+    bool   is_held;          // rigid contact under load: its gap is drift, and closed by displacement
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
     double open;             // as ItmBoundRow                                                m, rad
     double lo, up;           // bounds of the force                                           N
@@ -108,10 +109,10 @@ typedef struct ItmRide {
     bool*   has_held;        // it was active in the last micro step                    (nc)
     bool*   has_changed;     // it has begun or ceased to be so in this macro step      (nc)
     bool*   is_surprise;     // changed in this macro step though it was taken to stay  (nc)
-    double* gap_drift;       // rate at which penetration is undone, or a motor's target moves on (nc) m/s
+    double* correction;      // impulses of position that correct gaps over the macro step (nc)     kg m
+    double* gap_drift;       // rate at which gaps are corrected, or a motor's target moves on (nc) m/s
     double* s_drift;         // what that does to the lengths                           (n)         m/s
     bool    has_bounces;     // some row has a restitution
-    double  energy_rate;     // half the square of v_dot of single bodies, in the norm of M         J/s^2
 
     // running
     double* wc;              // rates                                                   (nc)        m/s
@@ -221,6 +222,10 @@ typedef struct ItmRim {
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
     double* mobility_free;  // diagonal of W without any rows                           (n)         1/kg
+    int     nahead;         // itm_rim_look_ahead: contact rows half a macro step from the evaluation
+    uint64_t* ahead_key;    // their names                                              (nahead)
+    double* ahead_rate;     // A(q (+) delta v) v                                       (nahead)    m/s
+    double  ahead_time;     // delta, from the evaluation                                           s
     bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
 
     // micro steps
@@ -229,6 +234,7 @@ typedef struct ItmRim {
     double  theta;          // (1/H^2) int (H - tau) dtau so far
     double* P0;             // impulse int lambda dt                                    (n)         N s
     double* P1;             // its moment, (1/H) int (H - tau) lambda dt                (n)         N s
+    double* jump;           // part of P0 that joined frames get at the start of the step (n)       N s
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
@@ -261,6 +267,12 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim);
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact);
 
+// Before itm_rim_extract with the same t, H and shift, where contacts move while the model is carried through several micro steps: how
+// the rates of contact rows change along the motion, A' v = (A(q (+) delta v) v - A v) / delta, from a second look at the contacts,
+// half a macro step from the evaluation. It holds for vertices, edges and round shapes alike. A mechanism's own short steps look at
+// their contacts anew every time and do without.
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift);
+
 // The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
 // the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
 ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic,
@@ -272,7 +284,7 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim);
 
 // Start of K micro steps of H / K each. use_heun: lengths by the mean of the rates at both ends, otherwise by the last one
 // (semi-implicit Euler).
-void itm_rim_begin(ItmRim* rim, int K, bool use_heun);
+ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun);
 // Rates w_end (n) at the end of a micro step h under forces lambda (n); nothing moves.
 ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end);
 // One micro step under forces lambda (n), with Heun's rule the mean of those at its two ends.

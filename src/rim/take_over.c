@@ -9,8 +9,10 @@
 #include "multibody/latch.h"
 #include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
+#include <math.h>
 #include <string.h>
 
 // Impulses of rows that no interface feels: one solve for the whole step, v without them.
@@ -22,7 +24,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
         if (!b->blocks[head].rides) {
-            status = itm_bounded_solve_island(m, d, head, v, rim->H);
+            status = itm_bounded_solve_island(m, d, head, rim->H);
         }
     }
     return status;
@@ -84,6 +86,7 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     place(&rim->ride, b->x, rim->ride.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->ride, b->x, rim->ride.Q0);
+    place(&rim->ride, b->x_push, rim->ride.correction);
     report(rim, d);
     itm_bounded_finish(m, d, v, push);
     // where rows were solved for the whole step, positions go with the velocities at its end
@@ -134,7 +137,7 @@ static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
 static void book_interfaces(ItmData* d, const ItmRim* rim)
 {
     for (int i = 0; i < rim->n; i++) {
-        d->ledger[ITM_LEDGER_LOAD] += rim->work[i];
+        d->ledger[rim->actuator[i] != ITM_NONE ? ITM_LEDGER_LOAD : ITM_LEDGER_INTERFACE] += rim->work[i];
     }
 }
 
@@ -158,11 +161,15 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_bounded_commit(d->bounded);
     }
     book_forces(m, d, rim);
+    double* late = d->x2;  // displacement of fast components beside their drift with the velocities of the end
     for (int i = 0; i < m->nv; i++) {
+        double drift = d->has_fast ? d->inertial_dv[i] : 0.0;
+        late[i] = push[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
         push[i] += H * v_mean[i];
     }
     itm_kinematics_integrate(m, d->q, rim->q_start, push, 1.0);
     d->position_state = ITM_POSITION_STALE;
+    itm_inertial_finish(m, d, rim->q_start, late, H);
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, rim->t + H, H);
     } else if (m->nangle > 0) {
@@ -170,6 +177,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
     }
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;

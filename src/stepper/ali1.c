@@ -5,43 +5,71 @@
 //
 // Solved in the space of the rows: with r = A v' + g of the current v', the Woodbury identity turns one iteration into
 //   delta = -(H + 1/alpha)^-1 r,   v' += M^-1 A' delta,   lambda += delta        (lambda = -lambda*)
-// Compliant rows push explicitly with -K Phi - D w.
+// Without a given alpha this is its limit 1/alpha = 0: one iteration, and a second one against rounding.
+//
+// The gaps that stabilisation leaves open, of order h^2, make redundant rows contradict the others: r cannot vanish in all of
+// them, and lambda would grow with every iteration. Redundant rows therefore take no part (itm_rows_factor_open); they hold as
+// far as the others do.
+//
+// Modes of flexible bodies are implicit as in the default stepper, M^ = M + h/2 D + h^2/4 K or M + h D + h^2 K.
+// Compliant rows apply -K Phi - D w explicitly.
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include "multibody/dynamics.h"
+#include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
 
 #include <string.h>
 
-#define DEFAULT_COMPLIANCE 1e-6  // 1/alpha by default, as a fraction of the mobility a row sees
-#define DEFAULT_OMEGA 0.1        // omega h by default: stabilises over some ten steps
+#define DEFAULT_OMEGA 0.1  // omega h by default: stabilises over some ten steps
 
-// Row forces to start from: those of the last step, and what compliant rows push with.
+static bool takes_part(const ItmData* d, int row)
+{
+    return d->row_omega[row] < ITM_OMEGA_IDLE;
+}
+
+// H + 1/alpha, factored. Compliant and redundant rows take no part, which row_omega = ITM_OMEGA_IDLE says.
+static void factor_rows(const ItmModel* m, ItmData* d)
+{
+    for (int i = 0; i < m->nrow; i++) {
+        d->row_omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
+    }
+    itm_rows_factor_open(m, d);
+    double alpha = d->options.penalty;
+    for (int i = 0; i < m->nrow; i++) {
+        bool is_idle = !takes_part(d, i) || d->factor.inv_diag[i] == 0.0;
+        d->row_omega[i] = is_idle ? ITM_OMEGA_IDLE : alpha > 0.0 ? 1.0 / alpha : 0.0;
+    }
+    if (alpha > 0.0) {
+        int nredundant = d->info.nredundant;
+        itm_rows_factor(m, d, 0.0);
+        d->info.nredundant = nredundant;
+    }
+}
+
+// Row forces to start from: those of the last step, and those of compliant rows.
 static void set_row_forces(const ItmModel* m, ItmData* d, double* lambda)
 {
     itm_rows_compute_compliant_forces(m, d, d->row_scratch);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        lambda[i] = is_compliant ? d->row_scratch[i] : d->lambda[i] / d->options.step;
-        d->row_omega[i] = is_compliant              ? ITM_OMEGA_IDLE
-                          : d->options.penalty > 0.0 ? 1.0 / d->options.penalty
-                                                     : 0.0;
+        lambda[i] = is_compliant ? d->row_scratch[i] : takes_part(d, i) ? d->lambda[i] / d->options.step : 0.0;
     }
 }
 
-// Acceleration that the rigid rows still miss: r = A v' + g. Returns the largest entry.
+// Acceleration that the rows still miss: r = A v' + g, 0 for those that take no part. Returns the largest entry.
 static double compute_missing(const ItmModel* m, ItmData* d, double* r, const double* v_dot)
 {
     double omega = d->options.frequency > 0.0 ? d->options.frequency : DEFAULT_OMEGA / d->options.step;
     double xi = d->options.damping_ratio, largest = 0.0;
     itm_rows_multiply(m, d, r, v_dot);
     for (int i = 0; i < m->nrow; i++) {
-        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
         double g = d->row_bias[i] - d->row_ref[i] + 2.0 * xi * omega * d->row_rate[i] +
                    omega * omega * d->row_gap[i];
-        r[i] = is_compliant ? 0.0 : r[i] + g;
+        r[i] = takes_part(d, i) ? r[i] + g : 0.0;
         largest = fmax(largest, fabs(r[i]));
     }
     return largest;
@@ -72,21 +100,26 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
 {
     double* lambda = d->lambda;
     itm_rows_compute(m, d, t);
+    itm_inertial_set_bias(m, d, d->options.step);
+    factor_rows(m, d);
     set_row_forces(m, d, lambda);
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
     itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
 
-    itm_rows_factor(m, d, d->options.penalty > 0.0 ? 0.0 : DEFAULT_COMPLIANCE);
     itm_rows_compute_reference(m, d, d->row_ref, t, 2);
     iterate(m, d, v_dot, lambda);
-    itm_dynamics_compute_row_powers(m, d, lambda, t);
     itm_rows_add_damper_power(m, d);
-    for (int i = ITM_LEDGER_FORCES; i < ITM_LEDGER_COUNT; i++) {
-        d->ledger[i] += d->options.step * d->power[i];
-    }
     for (int i = 0; i < m->nrow; i++) {
         lambda[i] *= d->options.step;
     }
+}
+
+// Work of the row impulses, with the mean of the row velocities at both ends of the step.
+static void book_rows(const ItmModel* m, ItmData* d, const double* v_next)
+{
+    itm_rows_multiply(m, d, d->row_before, d->v);
+    itm_rows_multiply(m, d, d->row_ref, v_next);
+    itm_euler_book_row_work(m, d);
 }
 
 ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
@@ -95,8 +128,13 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     double* v_dot = d->x1;
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
-    itm_mass_factor(m, d);
+    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+        itm_flexible_add_lag(m, d, h);
+    }
+    itm_inertial_set_wrench(m, d, h);
+    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, h));
     if (m->nrow > 0) {
         solve_rows(m, d, v_dot, t);
     } else {
@@ -104,10 +142,17 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     }
     itm_ledger_advance(d, h);
 
+    double* v_next = v_dot;
     for (int i = 0; i < m->nv; i++) {
-        d->v[i] += h * v_dot[i];
+        v_next[i] = d->v[i] + h * v_dot[i];
     }
+    if (m->nrow > 0) {
+        book_rows(m, d, v_next);
+    }
+    memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
     itm_kinematics_integrate(m, d->q, d->q, d->v, h);
+    itm_inertial_finish(m, d, d->q1, NULL, h);
     itm_kinematics_compute_positions(m, d, d->q);
     d->info.gap = itm_rows_compute_gaps(m, d, d->q, t + h);
     itm_data_update_angles(m, d);

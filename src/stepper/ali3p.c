@@ -4,12 +4,16 @@
 //
 //   g = M a+ + c - f + A' (alpha Phi + lambda*) = 0,   lambda* <- lambda* + alpha Phi
 //
-// Newton with the tangent M + (h^2/4) A' alpha A; the derivatives of c, f and of A are left out of it, which costs
-// iterations, not accuracy. In the space of the rows, with Omega = 4 / (alpha h^2):
+// Newton with the tangent W + (h^2/4) A' alpha A, W = M + (h/2) D + (h^2/4) K. K and D are those of springs, dampers, servos,
+// actuators and bushings (stiffness.h) and of modes of flexible bodies; the derivatives of c and of A, and geometric stiffness, are
+// left out, which costs iterations, not accuracy. In the space of the rows, with Omega = 4 / (alpha h^2):
 //   delta a = x - M^-1 A' (H + Omega)^-1 A x,   x = -M^-1 g
-// Modes of flexible bodies have M + (h/2) D + (h^2/4) K in the tangent.
+// The factors hold M and the modes; springs and dampers follow by conjugate gradients over their forces (add_stiffness).
 // Compliant rows enter g with -K Phi - D w, and the tangent with Omega = 1 / (h^2 K / 4 + h D / 2).
-// Afterwards v+ and a+ are projected onto the constraints in the same metric [cranes, eqs. 6-7].
+// Components that turn fast (stepper/inertial.h) are stepped before, by half a kick, a drift and half a kick, of order 2 too: Newton's
+// method then finds their end of the step given.
+// Afterwards v+ and a+ are projected onto the constraints in the metric W [cranes, eqs. 6-7].
+#include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
 #include "base/error.h"
@@ -19,10 +23,12 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/stiffness.h"
 
 #include <string.h>
 
 #define DEFAULT_COMPLIANCE 1e-9  // 4 / (alpha h^2) by default, as a fraction of the mobility a row sees
+#define SMALL_RESIDUAL 1e-8      // of conjugate gradients, against the start: Newton's method does the rest
 
 static void set_omega(const ItmModel* m, ItmData* d, double h)
 {
@@ -77,44 +83,132 @@ static void compute_imbalance(const ItmModel* m, ItmData* d, double* x, double t
     itm_mass_solve(m, d, x, d->tau, d->wrench);
 }
 
-// Newton correction of the accelerations, into x; d->lambda takes over the penalty forces.
-// The penalty term's share of x and of the row forces comes out of one solve:
-//   (H + Omega) mu = -(A x + (4/h^2) Phi),   delta a = x + M^-1 A' mu,   lambda += mu
-// Rows without a position level ask for (2/h) w instead of (4/h^2) Phi.
-static void correct(const ItmModel* m, ItmData* d, double* x, double h)
+// ---------------------------------------------------------------------------- solves with the tangent
+
+// x <- x + M^-1 A' mu with (H + Omega) mu = -(A x + mu), mu given: what the rows miss beside A x. mu (nrow)
+static void add_rows(const ItmModel* m, ItmData* d, double* x, double* mu)
 {
-    double* mu = d->row_x;
-    itm_rows_multiply(m, d, mu, x);
+    if (m->nrow == 0) {
+        return;
+    }
+    double* A_x = d->row_scratch;
+    itm_rows_multiply(m, d, A_x, x);
     for (int i = 0; i < m->nrow; i++) {
-        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        double missing = block->is_velocity ? 2.0 / h * d->row_rate[i] : 4.0 / (h * h) * d->row_gap[i];
-        mu[i] = -mu[i] - (itm_block_is_compliant(block) ? 0.0 : missing);
+        mu[i] = -mu[i] - A_x[i];
     }
     itm_blocks_solve(&m->pattern, &d->factor, mu);
     itm_rows_apply(m, d, x, mu);
+}
+
+// z and its row forces mu: how M and the rows respond to forces sqrt(weight) p of the elements.
+static void respond(const ItmModel* m, ItmData* d, double* z, double* mu, double* force, const double* root, const double* p)
+{
+    for (int i = 0; i < itm_stiffness_count(m); i++) {
+        force[i] = root[i] * p[i];
+    }
+    for (int i = 0; i < m->nbody; i++) {
+        d->wrench[i] = itm_spatial_zero();
+    }
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    memset(mu, 0, sizeof(double) * (size_t)m->nrow);
+    itm_stiffness_add_forces(m, d, d->wrench, d->tau, force);
+    itm_mass_solve(m, d, z, d->tau, d->wrench);
+    add_rows(m, d, z, mu);
+}
+
+static double dot(const double* a, const double* b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// From the solution x, mu with M to that with W = M + a' w a, a the directions of springs and dampers, w their weights.
+// Their forces sqrt(w) y follow from
+//   (I + sqrt(w) a P a' sqrt(w)) y = -sqrt(w) a x,   P: the response of M with the rows,
+// by conjugate gradients: as many iterations as there are stiff elements, at most. x and mu are updated along with y.
+static void add_stiffness(const ItmModel* m, ItmData* d, double* x, double* mu, double h)
+{
+    int n = itm_stiffness_count(m);
+    double *root = d->stiffness_scratch, *r = root + n, *p = r + n, *q = p + n;
+    double *z = d->x2, *mu_z = d->row_scratch + m->nrow;
+    if (n == 0 || !itm_stiffness_compute(m, d, root, 0.25 * h * h, 0.5 * h)) {
+        return;
+    }
+    itm_stiffness_multiply(m, d, r, x);
+    for (int i = 0; i < n; i++) {
+        root[i] = sqrt(root[i]);
+        p[i] = r[i] = -root[i] * r[i];
+    }
+    double rr = dot(r, r, n), enough = SMALL_RESIDUAL * SMALL_RESIDUAL * rr;
+    for (int k = 0; k < 2 * n && rr > enough; k++) {
+        // q = p + sqrt(w) a z
+        respond(m, d, z, mu_z, q, root, p);
+        itm_stiffness_multiply(m, d, q, z);
+        for (int i = 0; i < n; i++) {
+            q[i] = p[i] + root[i] * q[i];
+        }
+        double alpha = rr / dot(p, q, n);
+        for (int i = 0; i < n; i++) {
+            r[i] -= alpha * q[i];
+        }
+        for (int i = 0; i < m->nv; i++) {
+            x[i] += alpha * z[i];
+        }
+        for (int i = 0; i < m->nrow; i++) {
+            mu[i] += alpha * mu_z[i];
+        }
+        double rr_next = dot(r, r, n);
+        for (int i = 0; i < n; i++) {
+            p[i] = r[i] + rr_next / rr * p[i];
+        }
+        rr = rr_next;
+    }
+}
+
+// Newton correction of the accelerations, from x = -M^-1 g into x; d->lambda takes over the penalty forces.
+// The penalty term's share of x and of the row forces comes out of one solve:
+//   (H + Omega) mu = -(A x + (4/h^2) Phi),   delta a = x + M^-1 A' mu,   lambda += mu
+// Rows without a position level require (2/h) w instead of (4/h^2) Phi.
+static void correct(const ItmModel* m, ItmData* d, double* x, double h)
+{
+    double* mu = d->row_x;
+    for (int i = 0; i < m->nrow; i++) {
+        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
+        double missing = block->is_velocity ? 2.0 / h * d->row_rate[i] : 4.0 / (h * h) * d->row_gap[i];
+        mu[i] = itm_block_is_compliant(block) ? 0.0 : missing;
+    }
+    add_rows(m, d, x, mu);
+    add_stiffness(m, d, x, mu, h);
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += mu[i];
     }
 }
 
-// x <- x - M^-1 A' (H + Omega)^-1 violation, over the rigid rows                           [cranes, eqs. 6-7]
-static void project(const ItmModel* m, ItmData* d, double* x, double* violation)
+// x <- x - W^-1 A' (A W^-1 A' + Omega)^-1 violation, over the rigid rows; violation becomes the row forces [cranes, eqs. 6-7]
+static void project(const ItmModel* m, ItmData* d, double* x, double* violation, double h)
 {
+    double* change = d->x1;
+    memset(change, 0, sizeof(double) * (size_t)m->nv);
     for (int i = 0; i < m->nrow; i++) {
-        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        violation[i] = is_compliant ? 0.0 : -violation[i];
+        violation[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 0.0 : violation[i];
     }
-    itm_blocks_solve(&m->pattern, &d->factor, violation);
-    itm_rows_apply(m, d, x, violation);
+    add_rows(m, d, change, violation);
+    add_stiffness(m, d, change, violation, h);
+    for (int i = 0; i < m->nv; i++) {
+        x[i] += change[i];
+    }
 }
 
-static void project_velocities(const ItmModel* m, ItmData* d)
+static void project_velocities(const ItmModel* m, ItmData* d, double h)
 {
     memcpy(d->row_x, d->row_rate, sizeof(double) * (size_t)m->nrow);
-    project(m, d, d->v, d->row_x);
+    project(m, d, d->v, d->row_x, h);
 }
 
-static void project_accelerations(const ItmModel* m, ItmData* d, double t)
+static void project_accelerations(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, t);
@@ -123,12 +217,67 @@ static void project_accelerations(const ItmModel* m, ItmData* d, double t)
     for (int i = 0; i < m->nrow; i++) {
         d->row_x[i] += d->row_bias[i] - d->row_ref[i];
     }
-    project(m, d, d->a, d->row_x);
+    project(m, d, d->a, d->row_x, h);
     // the forces that go with the projected accelerations
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->row_x[i];
     }
 }
+
+// ---------------------------------------------------------------------------- components that turn fast
+
+// First half of their kick and their drift: d->q of the end of the step, d->v up to the second half of the kick.
+static void begin_fast(const ItmModel* m, ItmData* d, double t, double h)
+{
+    double *a_kick = d->x1, *a = d->x2;
+    itm_data_refresh(m, d);
+    if (!itm_inertial_begin(m, d, h, ITM_FAST_TURN_SECOND, false)) {
+        return;
+    }
+    itm_inertial_compute_kick(m, d, a_kick, a, t);
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        for (int k = body->v_adr; itm_inertial_is_fast(m, d, i) && k < body->v_adr + body->nv; k++) {
+            d->v[k] += 0.5 * h * a_kick[k];
+        }
+    }
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
+    itm_inertial_finish(m, d, d->q1, NULL, h);
+}
+
+// Second half of their kick, at the end t of the step; their accelerations and row forces there.
+static void finish_fast(const ItmModel* m, ItmData* d, double t, double h)
+{
+    if (!d->has_fast) {
+        return;
+    }
+    double *a_kick = d->x1, *a = d->x2;
+    itm_inertial_compute_kick(m, d, a_kick, a, t);
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        for (int k = body->v_adr; itm_inertial_is_fast(m, d, i) && k < body->v_adr + body->nv; k++) {
+            d->v[k] += 0.5 * h * a_kick[k];
+            d->a[k] = a[k];
+        }
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        d->lambda[i] = itm_inertial_is_fast_row(m, d, i) ? d->row_x[i] : d->lambda[i];
+    }
+    set_omega(m, d, h);
+    evaluate(m, d, t);
+}
+
+// Nothing of x (nv) for them.
+static void leave_out_fast(const ItmModel* m, const ItmData* d, double* x)
+{
+    for (int i = 0; d->has_fast && i < m->nbody; i++) {
+        if (itm_inertial_is_fast(m, d, i)) {
+            memset(x + m->bodies[i].v_adr, 0, sizeof(double) * (size_t)m->bodies[i].nv);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- step
 
 // Add delta a to the end of the step: a += x, v += h/2 x, Delta += h^2/4 x. Returns the largest displacement.
 static double update(const ItmModel* m, ItmData* d, double* delta, const double* x, const double* q_start, double h)
@@ -145,12 +294,21 @@ static double update(const ItmModel* m, ItmData* d, double* delta, const double*
     return largest;
 }
 
-// Start of the iteration: constant acceleration.
+// Start of the iteration: constant acceleration. That of stiff springs would lead (h omega)^2 / 2 times too far, so with springs
+// constant velocity: Delta = h v, v+ = v, a+ = -a.
 static void predict(const ItmModel* m, ItmData* d, double* delta, const double* q_start, double h)
 {
+    bool has_springs = itm_stiffness_is_any(m);
+    double* change = d->x1;
     for (int i = 0; i < m->nv; i++) {
-        delta[i] = h * d->v[i] + 0.5 * h * h * d->a[i];
-        d->v[i] += h * d->a[i];
+        delta[i] = h * d->v[i] + (has_springs ? 0.0 : 0.5 * h * h * d->a[i]);
+        change[i] = has_springs ? 0.0 : h * d->a[i];
+    }
+    leave_out_fast(m, d, delta);
+    leave_out_fast(m, d, change);
+    for (int i = 0; i < m->nv; i++) {
+        d->v[i] += change[i];
+        d->a[i] = has_springs ? -d->a[i] : d->a[i];
     }
     itm_kinematics_integrate(m, d->q, q_start, delta, 1.0);
 }
@@ -184,9 +342,8 @@ static ItmStatus iterate(const ItmModel* m, ItmData* d, double* delta, const dou
     for (d->info.iterations = 0; d->info.iterations < d->options.max_iterations; d->info.iterations++) {
         evaluate(m, d, t);
         compute_imbalance(m, d, d->x1, t);
-        if (m->nrow > 0) {
-            correct(m, d, d->x1, h);
-        }
+        correct(m, d, d->x1, h);
+        leave_out_fast(m, d, d->x1);
         moved = update(m, d, delta, d->x1, q_start, h);
         first = d->info.iterations == 0 ? moved : first;
         if (!(moved <= 1e6 * (1.0 + first))) {
@@ -214,14 +371,19 @@ static void start(const ItmModel* m, ItmData* d, double t)
     memcpy(d->lambda, d->row_x, sizeof(double) * (size_t)m->nrow);
 }
 
-ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
+// The step from t; external signals have jumped before it and are linear in it.
+static ItmStatus make_step(const ItmModel* m, ItmData* d, double t, double h)
 {
-    double h = d->options.step, t = itm_data_get_time(d);
     double *q_start = d->q1, *delta = d->x3;
-    if (*d->steps == 0.0) {
+    bool has_jumped = itm_jumps_are_external(m);
+    if (has_jumped) {
+        itm_jumps_follow(m, d, t);
+    }
+    if (has_jumped || *d->steps == 0.0) {
         start(m, d, t);
         book(d, 0.0);
     }
+    begin_fast(m, d, t, h);
     memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
     set_omega(m, d, h);
     predict(m, d, delta, q_start, h);
@@ -229,9 +391,10 @@ ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
     if (status != ITM_OK) {
         return status;
     }
+    finish_fast(m, d, t + h, h);
     if (m->nrow > 0) {
-        project_velocities(m, d);
-        project_accelerations(m, d, t + h);
+        project_velocities(m, d, h);
+        project_accelerations(m, d, t + h, h);
     }
     itm_kinematics_compute_velocities(m, d, d->v);
     compute_powers(m, d, t + h);
@@ -239,4 +402,12 @@ ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
     itm_data_update_angles(m, d);
     d->position_state = ITM_POSITION_LOOKED;
     return ITM_OK;
+}
+
+ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d)
+{
+    d->has_jumps = true;
+    ItmStatus status = make_step(m, d, itm_data_get_time(d), d->options.step);
+    d->has_jumps = false;
+    return status;
 }

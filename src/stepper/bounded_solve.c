@@ -20,6 +20,8 @@
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 #define MOST_DRIFT 0.1  // of the contact margin: a larger gap is one
+#define RESTING_BAND 5e-7  // m: smaller gaps and penetrations of contacts at rest stay, half of the penetration that is promised
+#define RESTING_WAY 1e-7   // m, rad: a body that moves less in a step is at rest
 #define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
@@ -46,13 +48,14 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
     row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
     double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->open) : row->gap;
     double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
-    bool is_closing = row->gap + h * w_free <= 0.0;
+    // as the row without bounce sees it, or that would brake before the bounce
+    bool is_closing = gap + h * w_free <= 0.0;
     row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
                        row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
     } else if (b->feeds_gaps_back && is_rigid(row)) {
-        row->offset += row->gap / h;
+        row->offset += itm_gap_feed(row->gap, h, row->gap < 0.0 ? b->feed_time : 0.0);
     } else {
         row->offset += gamma * gap / h;
     }
@@ -82,10 +85,11 @@ static void recall(const ItmModel* m, ItmBounded* b)
 }
 
 // Friction at the edge of its cone that does not slip holds its rate all the same: dependent rows share a load in many ways. What
-// bounced is on its way.
+// bounced, were it less than it would, is on its way.
 static signed char remembered_state(const ItmBounded* b, int i)
 {
-    if (b->rows[i].is_bouncing) {
+    bool is_leaving = b->rows[i].restitution > 0.0 && b->v_after[i] > RESTING_RATE;
+    if (b->rows[i].is_bouncing || is_leaving) {
         return ITM_ROW_LO;
     }
     bool is_coupled = isinf(b->rows[i].lo) && isinf(b->rows[i].up);
@@ -205,75 +209,69 @@ static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
     return ITM_OK;
 }
 
-// Energy that impulses x add in the step, apart from a constant: with row velocities w before the step, w_free without the
-// impulses and v with them, kinetic and potential energy change by
-//   x . (v + w_free) / 2 - x . (w_free - w) - |v_free - v_before|^2 / 2        (norm of the mass matrix)
-// This is the part that depends on x; motors, which may add energy, do not count.
-static double energy_of(const ItmBounded* b, const double* x, const double* v, int n)
+// Work of the impulses x with the mean of the row velocities before and after the step, x . (w + v) / 2: what the energy balance takes
+// from dry friction and impact. Kinetic energy changes by it and by the work of the forces along the mean velocity, so bounces that keep
+// it at 0 come up as high as they fell. Motors, which may add energy, do not count. size: the sum without cancellation.
+static double work_of(const ItmBounded* b, const double* x, const double* v, int n, double* size)
+{
+    double sum = 0.0;
+    *size = 0.0;
+    for (int i = 0; i < n; i++) {
+        const ItmBoundRow* row = &b->rows[b->global[i]];
+        if (row->kind != ITM_BOUND_MOTOR) {
+            sum += 0.5 * x[i] * (row->rate + v[i]);
+            *size += 0.5 * fabs(x[i]) * (fabs(row->rate) + fabs(v[i]));
+        }
+    }
+    return sum;
+}
+
+// dx . dv / 2 of two solutions, motors left out.
+static double curvature_of(const ItmBounded* b, const double* x0, const double* v0, const double* x1, const double* v1, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) {
-        const ItmBoundRow* row = &b->rows[b->global[i]];
-        double w_free = b->v_after[b->global[i]];
-        sum += row->kind == ITM_BOUND_MOTOR ? 0.0 : x[i] * (0.5 * (v[i] - w_free) + row->rate);
+        bool counts = b->rows[b->global[i]].kind != ITM_BOUND_MOTOR;
+        sum += counts ? 0.5 * (x1[i] - x0[i]) * (v1[i] - v0[i]) : 0.0;
     }
     return sum;
 }
 
-// Blocks of an island whose path holds a body.
-static int count_blocks(const ItmBounded* b, int head, int body)
+double itm_bounded_share_bounce(double without, double with, double curvature, double allowed)
 {
-    int count = 0;
-    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            count += b->blocks[k].path.path[i] == body;
-        }
-    }
-    return count;
+    // without + t slope + t^2 curvature = allowed, the larger root
+    double slope = with - without - curvature, room = fmax(0.0, allowed - without);
+    double root = sqrt(fmax(0.0, slope * slope + 4.0 * curvature * room));
+    double share = slope > 0.0 ? 2.0 * room / (slope + root) : curvature > 0.0 ? (root - slope) / (2.0 * curvature) : 1.0;
+    return fmin(share, 1.0);
 }
 
-// |v_free - v_before|^2 / 2 over the single bodies of an island: what impulses may give back. Bodies in mechanisms are left
-// out, which is on the safe side.
-static double energy_allowed(const ItmModel* m, const ItmData* d, int head, const double* v_free)
+static bool has_bounce(const ItmBounded* b, int n)
 {
-    const ItmBounded* b = d->bounded;
-    double sum = 0.0;
-    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            int index = b->blocks[k].path.path[i];
-            const ItmBody* body = &m->bodies[index];
-            if (!body->is_root_leaf) {
-                continue;
-            }
-            const double *after = v_free + body->v_adr, *before = d->v + body->v_adr;
-            ItmVec3 dv = itm_vec(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
-            ItmVec3 dw = itm_vec(after[3] - before[3], after[4] - before[4], after[5] - before[5]);
-            double share = body->mass * itm_vec_dot(dv, dv) + itm_vec_dot(dw, itm_sym_mul_vec(&body->inertia, dw));
-            // a body counts once, whatever the number of its contacts
-            sum += 0.5 * share / count_blocks(b, head, index);
+    for (int i = 0; i < n; i++) {
+        if (b->rows[b->global[i]].is_bouncing) {
+            return true;
         }
     }
-    return sum;
+    return false;
 }
 
 // Newton's law of restitution can create energy where several contacts and friction meet. Then the impulses are taken
-// between those without any bounce (x0, v0: never create energy) and those with it (island_x, island_v), as far towards
-// the latter as the energy allows; both are admissible, and so is everything between, the admissible set being convex.
-static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+// between those without any bounce (x0, v0) and those with it (x1, v1), as far towards the latter as their work stays below 0, or
+// below that of x0; both are admissible, and so is everything between, the admissible set being convex. What the tolerance of the
+// solver does to the work is let pass: perfect bounces do none.
+static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, double h)
 {
     ItmBounded* b = d->bounded;
-    bool is_bouncing = false;
-    for (int i = 0; i < n; i++) {
-        is_bouncing = is_bouncing || b->rows[b->global[i]].is_bouncing;
-    }
-    if (!is_bouncing) {
+    if (!has_bounce(b, n)) {
         return ITM_OK;
     }
-    double allowed = energy_allowed(m, d, head, v_free);
-    if (energy_of(b, b->island_x, b->island_v, n) <= allowed) {
+    double size, size0, *x0 = b->island_x, *v0 = b->island_v, *x1 = b->bounce_x, *v1 = b->bounce_v;
+    double with = work_of(b, x0, v0, n, &size);
+    double allowed = m->contact_options.tolerance * size;
+    if (with <= allowed) {
         return ITM_OK;
     }
-    double *x1 = b->bounce_x, *v1 = b->bounce_v;
     memcpy(x1, b->island_x, sizeof(double) * (size_t)n);
     memcpy(v1, b->island_v, sizeof(double) * (size_t)n);
     for (int i = 0; i < n; i++) {
@@ -282,29 +280,21 @@ static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, co
         b->island_b[i] = b->v_after[b->global[i]] + row->offset;
     }
     ItmStatus status = solve_mlcp(m, d, head, n);
-    allowed = fmax(allowed, energy_of(b, b->island_x, b->island_v, n));
-    // halve the way from the bounce to x0 until the energy agrees: the last third of a per mille is not worth more
-    double share = 1.0;
-    for (int k = 0; k < 12 && status == ITM_OK && energy_of(b, x1, v1, n) > allowed; k++) {
-        share *= 0.5;
-        for (int i = 0; i < n; i++) {
-            x1[i] = 0.5 * (x1[i] + b->island_x[i]);
-            v1[i] = 0.5 * (v1[i] + b->island_v[i]);
-        }
-    }
-    if (share > 1e-3) {
-        memcpy(b->island_x, x1, sizeof(double) * (size_t)n);
-        memcpy(b->island_v, v1, sizeof(double) * (size_t)n);
+    double without = work_of(b, x0, v0, n, &size0);
+    double share = itm_bounded_share_bounce(without, with, curvature_of(b, x0, v0, x1, v1, n), fmax(allowed, without));
+    for (int i = 0; i < n && status == ITM_OK; i++) {
+        x0[i] += share * (x1[i] - x0[i]);
+        v0[i] += share * (v1[i] - v0[i]);
     }
     return status;
 }
 
-ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h)
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = solve_mlcp(m, d, head, n);
     if (status == ITM_OK) {
-        status = limit_bounce(m, d, head, n, v_free, h);
+        status = limit_bounce(m, d, head, n, h);
     }
     for (int i = 0; status == ITM_OK && i < n; i++) {
         b->x[b->global[i]] = b->island_x[i];
@@ -319,14 +309,57 @@ static bool is_pushed(const ItmBoundRow* row)
     return itm_bound_row_is_unilateral(row) && is_rigid(row);
 }
 
-static bool is_off(const ItmBoundRow* row)
+// Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
+static bool is_between_bodies_at_rest(const ItmData* d, const ItmBoundRow* row)
 {
-    return is_pushed(row) && (row->gap < -ITM_BOUNDED_SLOP || (row->is_held && row->gap > ITM_BOUNDED_SLOP));
+    const ItmRowBlock* path = &d->bounded->blocks[row->block].path;
+    double most = RESTING_WAY / d->h;
+    for (int i = 0; i < path->nbody; i++) {
+        ItmSpatial v = d->twist[path->body[i]];
+        if (!(itm_vec_dot(v.lin, v.lin) + itm_vec_dot(v.ang, v.ang) <= most * most)) {
+            return false;
+        }
+    }
+    return row->kind == ITM_BOUND_NORMAL;
 }
 
-// Penetration of rigid stops and contacts is undone by a displacement, not by a velocity, so that it adds no energy:
-//   0 <= Phi + H' x  _|_  x >= 0 over the normal rows, 0 = Phi + H' x over those under load. H is overwritten by its normal part.
-ItmStatus itm_bounded_solve_push(ItmData* d, int n)
+// Whether a row asks for position correction. Contacts between bodies at rest are left alone while they are off by less than half
+// a micrometre: every correction turns bodies a little, which changes all contact forces of a wall by more than the tolerance, and
+// the next solve starts over. Once a row asks, all rows of its island are corrected to 0.
+static bool is_off(const ItmData* d, const ItmBoundRow* row)
+{
+    double off = row->is_held ? fabs(row->gap) : -row->gap;
+    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held) && (off > RESTING_BAND || !is_between_bodies_at_rest(d, row));
+}
+
+void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held)
+{
+    c->H[(size_t)i * (size_t)(c->n + 1)] *= is_held ? 1.0 + SOFT : 1.0;
+    c->b[i] = fmax(gap, -MAX_PUSH);
+    c->lo[i] = is_held ? -INFINITY : 0.0;
+    c->up[i] = INFINITY;
+    // rows that penetrate or touch are expected to push: close to the solution, without the sweeps of a cold start
+    c->x[i] = 0.0;
+    c->state[i] = is_held || c->b[i] < ITM_BOUNDED_SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+}
+
+ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, const ItmBoundCorrection* c)
+{
+    ItmMlcpProblem problem = {.n = c->n, .H = c->H, .b = c->b, .lo = c->lo, .up = c->up, .is_symmetric = true};
+    ItmMlcpOptions options = itm_default_mlcp_options();
+    options.effort = d->model->contact_options.effort;
+    options.warm_start = true;
+    ItmMlcpResult result = {.x = c->x, .w = c->w, .state = c->state};
+    ItmStatus status = itm_mlcp_solve(workspace, &result, &problem, &options, &d->error);
+    if (status == ITM_OK) {
+        // a body squeezed between walls cannot be freed: that is seen in the penetration
+        (void)report(d, &result.info);
+    }
+    return status;
+}
+
+// Position correction of an assembled chain into b->x_push. H is overwritten by its normal part.
+static ItmStatus solve_push(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
     bool is_any = false;
@@ -334,7 +367,7 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
         if (is_pushed(row)) {
-            is_any = is_any || is_off(row);
+            is_any = is_any || is_off(d, row);
             b->global[count++] = b->global[i];
         }
     }
@@ -347,31 +380,19 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
             b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
         }
     }
+    const ItmBoundCorrection correction = {.n = count,
+                                           .H = b->H,
+                                           .b = b->island_b,
+                                           .lo = b->island_lo,
+                                           .up = b->island_up,
+                                           .x = b->island_x,
+                                           .w = b->island_w,
+                                           .state = b->island_state};
     for (int i = 0; i < count; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        b->island_b[i] = fmax(row->gap, -MAX_PUSH);
-        b->island_lo[i] = row->is_held ? -INFINITY : 0.0;
-        b->H[(size_t)i * (size_t)(count + 1)] *= row->is_held ? 1.0 + SOFT : 1.0;
-        b->island_up[i] = INFINITY;
-        // what penetrates or touches is pushed: nearly the answer already, without the sweeps of a cold start
-        b->island_x[i] = 0.0;
-        b->island_state[i] = row->is_held || b->island_b[i] < ITM_BOUNDED_SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+        itm_bounded_set_correction(&correction, i, row->gap, row->is_held);
     }
-    ItmMlcpProblem problem = {.n = count,
-                              .H = b->H,
-                              .b = b->island_b,
-                              .lo = b->island_lo,
-                              .up = b->island_up,
-                              .is_symmetric = true};
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.effort = d->model->contact_options.effort;
-    options.warm_start = true;
-    ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
-    ItmStatus status = itm_mlcp_solve(b->workspace, &result, &problem, &options, &d->error);
-    if (status == ITM_OK) {
-        // a body squeezed between walls cannot be freed: that is seen in the penetration
-        (void)report(d, &result.info);
-    }
+    ItmStatus status = itm_bounded_solve_correction(d, b->workspace, &correction);
     for (int i = 0; status == ITM_OK && i < count; i++) {
         b->x_push[b->global[i]] = b->island_x[i];
     }
@@ -381,8 +402,10 @@ ItmStatus itm_bounded_solve_push(ItmData* d, int n)
 // ---------------------------------------------------------------------------- one island, by sweeps
 
 #define SWEEP_FROM 90     // rows: from here on an island of single bodies is swept first
-#define LEAST_SWEEPS 220  // at most that many sweeps, or more while rows * sweeps stays below
-#define SWEEP_WORK 300000//   this
+#define TRIAL 3000        // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
+#define LEAST_TRIAL 4
+#define LEAST_SWEEPS 220  // otherwise at most that many, or more while rows * sweeps stays below
+#define SWEEP_WORK 500000 //   this
 #define MAX_PUSH_SWEEPS 50
 
 // State of a row as the dense solvers report it.
@@ -391,7 +414,18 @@ static signed char state_of(const ItmBoundRow* row, double x, double v)
     return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > RESTING_RATE ? ITM_ROW_LO : ITM_ROW_ACTIVE;
 }
 
-// Sweep an island. False: not suitable, or not done to the tolerance though a dense solver could do it.
+// A few sweeps show whether the impulses of the last step still fit. Where a direct solve is possible, they end there: columns of
+// boxes need thousands. Larger islands have nothing else.
+static int limit_sweeps(const ItmBounded* b, int n)
+{
+    if (n <= b->island_capacity) {
+        return n * n / TRIAL > LEAST_TRIAL ? n * n / TRIAL : LEAST_TRIAL;
+    }
+    return SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
+}
+
+// Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
+// to be limited, go to that too.
 static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
@@ -399,18 +433,21 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
         return false;
     }
-    bool is_any = false;
+    bool is_any = false, is_bouncing = false;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
+            is_bouncing = is_bouncing || b->rows[i].is_bouncing;
             b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            is_any = is_any || is_off(&b->rows[i]);
+            is_any = is_any || is_off(d, &b->rows[i]);
         }
     }
+    if (is_bouncing && is_dense_possible) {
+        return false;
+    }
     double tolerance = m->contact_options.tolerance;
-    int max_sweeps = SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
-    ItmSweepResult result = itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, max_sweeps, false);
+    ItmSweepResult result =
+        itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, limit_sweeps(b, n), false);
     if (result.residual > tolerance && is_dense_possible) {
-        d->info.fallbacks++;
         return false;
     }
     if (!(result.residual <= tolerance)) {
@@ -434,7 +471,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 
 // ---------------------------------------------------------------------------- an island
 
-ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h)
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, double h)
 {
     ItmBounded* b = d->bounded;
     int n = itm_bounded_number_rows(b, head);
@@ -447,8 +484,8 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, cons
                              b->island_capacity);
     }
     itm_bounded_assemble(m, d, head, n);
-    ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, v_free, h);
-    return status == ITM_OK ? itm_bounded_solve_push(d, n) : status;
+    ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, h);
+    return status == ITM_OK ? solve_push(d, n) : status;
 }
 
 // ---------------------------------------------------------------------------- all of them
@@ -497,6 +534,13 @@ static double elastic_of(const ItmBoundRow* row, double v_after, double h)
 static void book_works(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
+    if (*d->steps == 0.0 && *d->time == 0.0) {
+        // what overlaps at the start was compressed before
+        for (int i = 0; i < b->nrow; i++) {
+            *d->elastic += b->blocks[b->rows[i].block].rides ? 0.0 : elastic_of(&b->rows[i], 0.0, 0.0);
+        }
+        *d->energy_start += *d->elastic;
+    }
     double held = *d->elastic;
     *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
@@ -630,7 +674,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     }
     itm_bounded_set_offsets(m, d, v, h);
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]], v, h);
+        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]], h);
     }
     if (status == ITM_OK) {
         itm_bounded_finish(m, d, v, push);

@@ -21,12 +21,32 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
 // of the model; what it took and what is left is noted in d->info and for itm_step_judge.
 ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
                                  const ItmMlcpProblem* problem, const int* table);
-// Impulses of one island for a step h, v_free as given to itm_bounded_set_offsets.
-ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, const double* v_free, double h);
+// Impulses of one island for a step h.
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, double h);
 // The same for an island that is assembled, without undoing penetrations.
-ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, const double* v_free, double h);
-// Displacements that undo the penetrations of an assembled chain, into b->x_push. b->H is used up.
-ItmStatus itm_bounded_solve_push(ItmData* d, int n);
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, double h);
+// How far to go from a solution without bounces to one with them, 0 .. 1, where impulses do the work `without` and `with`, half the
+// product of the changes of impulses and rates is `curvature` (not negative), and the work must not exceed `allowed` >= `without`.
+double itm_bounded_share_bounce(double without, double with, double curvature, double allowed);
+
+// Position correction of rigid contacts and limits: displacements, not velocities, so that they add no energy.
+//   0 <= Phi + H x  _|_  x >= 0 over n rows,   0 = Phi + H x over those under load, whose gap is drift of the bodies
+typedef struct ItmBoundCorrection {
+    int n;
+    double* H;             // mobility of the rows, used up         (n x n)     1/kg
+    double *b, *lo, *up;   //                                       (n)         m, kg m
+    double *x, *w;         // impulses of position, gaps afterwards (n)         kg m, m
+    signed char* state;    //                                       (n)
+} ItmBoundCorrection;
+
+// Whether the gap of a row is to be corrected.
+static inline bool itm_bounded_is_off(double gap, bool is_held)
+{
+    return gap < -ITM_BOUNDED_SLOP || (is_held && gap > ITM_BOUNDED_SLOP);
+}
+// Fill row i, H being there.
+void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held);
+ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, const ItmBoundCorrection* c);
 // v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
 void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
 // All impulses b->x are there: v becomes v+, push as in itm_bounded_solve; energies, report, memory.

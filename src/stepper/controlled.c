@@ -122,7 +122,8 @@ ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d)
     for (;;) {
         double h = itm_step_spread(d, itm_step_limit(d, wish), h_min, d->options.step), error = 0.0;
         ItmStatus status = try_step(m, d, h, &error);
-        bool is_last_try = h <= h_min * (1.0 + 1e-9);
+        // before a stop time a step may be longer than the smallest one, and no shorter one fits
+        bool is_last_try = fmin(h, wish) <= h_min * (1.0 + 1e-9);
         if (status != ITM_OK && is_last_try) {
             return status;
         }

@@ -11,6 +11,7 @@
 // Modes of flexible bodies are implicit too: M^ = M + h/2 D + h^2/4 K (Newmark's rule as a step of velocities, which neither
 // damps nor limits the step), or M + h D + h^2 K with the force -K (eta + h eta') - D eta' of the step's end [contact-rim, eq. 21].
 #include "stepper/bounded_solve.h"
+#include "stepper/inertial.h"
 #include "stepper/settle.h"
 #include "stepper/stepper.h"
 
@@ -66,8 +67,9 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     itm_rows_compute_reference(m, d, d->row_ref, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
-        d->row_guess[i] = h * h * h * d->row_drift[i];
-        double c = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
+        bool is_fast = itm_inertial_is_fast_row(m, d, i);  // bias of the predicted drift, which closes its gaps itself
+        d->row_guess[i] = is_fast ? 0.0 : h * h * h * d->row_drift[i];
+        double c = is_fast || itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
         b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - (d->row_gamma[i] * d->row_gap[i] + d->row_guess[i]) / h;
     }
     itm_blocks_solve(&m->pattern, &d->factor, b);
@@ -115,6 +117,12 @@ static void keep_raw(const ItmModel* m, ItmData* d)
 
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 {
+    if (d->has_fast) {
+        // the factors of the start are gone, and too old where a body has turned far
+        itm_kinematics_compute_positions(m, d, d->q);
+        itm_rows_compute_jacobian(m, d);
+        itm_euler_factor(m, d, h);
+    }
     d->info.gap = itm_gaps_close(m, d, t);
     memset(d->row_guess, 0, sizeof(double) * (size_t)m->nrow);
     d->info.residual = d->info.gap;
@@ -164,7 +172,7 @@ static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
-        if (body->is_root_leaf) {
+        if (body->is_root_leaf && !itm_inertial_is_fast(m, d, i)) {
             ItmVec3 w = itm_mat_t_mul_vec(&d->R[i], d->twist[i].ang);
             ItmVec3 explicit_torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, w), w);
             ItmVec3 change = itm_vec_sub(turn_freely(body, w, h), w);
@@ -186,7 +194,7 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface)
 {
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
@@ -194,7 +202,9 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
+    itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN, has_interface || d->bounded != NULL);
     itm_dynamics_compute_right_side(m, d, t);
+    itm_inertial_set_wrench(m, d, h);
     keep_gyroscopic_energy(m, d, h);
     if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
@@ -205,6 +215,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h)
         }
         itm_rows_compute_motion(m, d, t);
         itm_rows_add_damper_power(m, d);
+        itm_inertial_set_bias(m, d, h);
     }
     return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;
 }
@@ -235,7 +246,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->h, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    ItmStatus status = itm_euler_evaluate(m, d, t, h);
+    ItmStatus status = itm_euler_evaluate(m, d, t, h, false);
     if (status != ITM_OK) {
         return status;
     }
@@ -271,12 +282,16 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         }
     }
     // q+ = q (+) (h v+ + what undoes penetration)
+    double *q_start = d->q1, *push = d->x2;
+    memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
+    memcpy(push, move, sizeof(double) * (size_t)m->nv);
     for (int i = 0; i < m->nv; i++) {
         d->v[i] = v_next[i];
         move[i] += h * v_next[i];
     }
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
+    itm_inertial_finish(m, d, q_start, push, h);
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, t + h, h);
     } else {

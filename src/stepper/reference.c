@@ -1,6 +1,7 @@
 // Adaptive reference integrator: explicit Runge-Kutta of order 8 with error control (SUNDIALS, ERKStep) on
 //   q' = N(q) v,  v' from the index-1 equations,  ledger' = powers
 // with q and v projected onto the constraints after every internal step. Internal steps stop at jumps of signals.
+// Where rows become dependent (change points) those are left out for a moment, see SINGULAR_SHARE.
 // Every communication step starts the integrator anew from the state and a step hint kept in it, so that a restored state
 // continues with the same bits.
 #include "stepper/stepper.h"
@@ -9,6 +10,8 @@
 #include "multibody/assemble.h"
 #include "multibody/dynamics.h"
 #include "multibody/kinematics.h"
+#include "multibody/mass.h"
+#include "multibody/rows.h"
 
 #include <arkode/arkode_erkstep.h>
 #include <nvector/nvector_serial.h>
@@ -17,6 +20,13 @@
 
 #define MAX_INTERNAL_STEPS 1000000
 #define ORDER 8
+
+// Rows whose pivot falls below this share of its start are left out: within 3e-4 rad of a change point inertia carries the
+// mechanism. Closer to it rounding, which goes with 1 / angle, decides on the branch; farther away the rows are worth more.
+#define SINGULAR_SHARE 1e-7
+#define NEARLY_SINGULAR 1e-2  // share of a pivot that explains why the integrator stopped: 0.1 rad
+
+#define SMALLEST_STEP 1e-10  // internal step over the step: where steps shrink without end there is no need to follow
 
 struct ItmReference {
     SUNContext context;
@@ -32,36 +42,16 @@ static void pack(const ItmModel* m, const ItmData* d, double* y)
 {
     memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
     memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
-    memcpy(y + m->nq + m->nv, d->ledger, sizeof(double) * ITM_LEDGER_COUNT);
+    memcpy(y + m->nq + m->nv, d->ledger, sizeof(double) * ITM_LEDGER_POWERS);
 }
 
 // y -> q (quaternions normalised), v, ledger
 static void unpack(const ItmModel* m, ItmData* d, const double* y)
 {
     memcpy(d->v, y + m->nq, sizeof(double) * (size_t)m->nv);
-    memcpy(d->ledger, y + m->nq + m->nv, sizeof(double) * ITM_LEDGER_COUNT);
+    memcpy(d->ledger, y + m->nq + m->nv, sizeof(double) * ITM_LEDGER_POWERS);
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
     itm_kinematics_integrate(m, d->q, y, d->x1, 0.0);
-}
-
-// q' = N v: rates of plain coordinates are velocities, p' = p o omega' / 2
-static void compute_q_dot(const ItmModel* m, double* q_dot, const double* q, const double* v)
-{
-    for (int i = 0; i < m->nbody; i++) {
-        const ItmBody* body = &m->bodies[i];
-        double* out = q_dot + body->q_adr;
-        const double* v_i = v + body->v_adr;
-        int nplain = body->nrot == 3 ? body->ntrans : body->nq;
-        memcpy(out, v_i, sizeof(double) * (size_t)nplain);
-        if (body->nrot == 3) {
-            const double *p = q + body->q_adr + nplain, *w = v_i + nplain;
-            ItmQuat rate = itm_quat_mul((ItmQuat){p[0], p[1], p[2], p[3]}, (ItmQuat){0, w[0], w[1], w[2]});
-            out[nplain] = 0.5 * rate.w;
-            out[nplain + 1] = 0.5 * rate.x;
-            out[nplain + 2] = 0.5 * rate.y;
-            out[nplain + 3] = 0.5 * rate.z;
-        }
-    }
 }
 
 // ---------------------------------------------------------------------------- callbacks
@@ -73,15 +63,26 @@ static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
     ItmData* d = r->d;
     double* out = N_VGetArrayPointer(y_dot);
     unpack(m, d, N_VGetArrayPointer(y));
-    compute_q_dot(m, out, N_VGetArrayPointer(y), d->v);
+    itm_kinematics_compute_rates(m, out, N_VGetArrayPointer(y), d->v);
     itm_dynamics_compute(m, d, out + m->nq, t, 0.0);
-    memcpy(out + m->nq + m->nv, d->power, sizeof d->power);
+    memcpy(out + m->nq + m->nv, d->power, sizeof(double) * ITM_LEDGER_POWERS);
     for (int i = 0; i < m->nv; i++) {
         if (!isfinite(out[m->nq + i])) {
             return 1;  // recoverable: a smaller step may help
         }
     }
     return 0;
+}
+
+// The joints cannot be kept closed: what assembly says of it is meant for the start of a run.
+static void fail_open(ItmData* d, double t)
+{
+    char element[sizeof d->error.field];
+    memcpy(element, d->error.field, sizeof element);
+    itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", element,
+                  "the reference integrator cannot keep '%s' closed at t = %.9g s: the mechanism is in a singular position or "
+                  "at the end of its reach, or motions contradict each other; check lengths and motions, or use stepper 'euler'",
+                  element, t);
 }
 
 // After every internal step: back onto the constraints.
@@ -96,10 +97,14 @@ static int project(realtype t, N_Vector y, void* user)
     if (r->m->nrow > 0 && status == ITM_OK) {
         status = itm_assemble_velocities(r->m, r->d, t, &r->d->error);
     }
+    if (status != ITM_OK) {
+        fail_open(r->d, t);
+        return -1;
+    }
     itm_kinematics_compute_positions(r->m, r->d, r->d->q);
     itm_data_update_angles(r->m, r->d);
     pack(r->m, r->d, N_VGetArrayPointer(y));
-    return status == ITM_OK ? 0 : -1;
+    return 0;
 }
 
 // SUNDIALS would print; we report through the status.
@@ -123,13 +128,15 @@ ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error)
     r->m = m;
     r->d = d;
     d->reference = r;
+    d->singular_share = SINGULAR_SHARE;
     bool ok = SUNContext_Create(NULL, &r->context) == 0;
-    r->y = ok ? N_VNew_Serial(m->nq + m->nv + ITM_LEDGER_COUNT, r->context) : NULL;
+    r->y = ok ? N_VNew_Serial(m->nq + m->nv + ITM_LEDGER_POWERS, r->context) : NULL;
     r->integrator = r->y != NULL ? ERKStepCreate(compute_rates, 0.0, r->y, r->context) : NULL;
     ok = r->integrator != NULL && ERKStepSetErrHandlerFn(r->integrator, ignore_message, NULL) == ARK_SUCCESS &&
          ERKStepSStolerances(r->integrator, d->options.tolerance, d->options.tolerance) == ARK_SUCCESS &&
          ERKStepSetUserData(r->integrator, r) == ARK_SUCCESS &&
          ERKStepSetOrder(r->integrator, ORDER) == ARK_SUCCESS &&
+         ERKStepSetMinStep(r->integrator, SMALLEST_STEP * d->options.step) == ARK_SUCCESS &&
          ERKStepSetMaxNumSteps(r->integrator, MAX_INTERNAL_STEPS) == ARK_SUCCESS &&
          ERKStepSetPostprocessStepFn(r->integrator, project) == ARK_SUCCESS;
     if (!ok) {
@@ -169,6 +176,27 @@ static double next_stop(const ItmModel* m, double t, double end)
     return stop;
 }
 
+// The integrator gave up at time t, with a code of ARKODE.
+static void fail_advance(const ItmModel* m, ItmData* d, double t, int code)
+{
+    itm_kinematics_compute_positions(m, d, d->q);
+    itm_mass_factor(m, d);
+    itm_rows_compute_jacobian(m, d);
+    int row = m->nrow > 0 ? itm_rows_find_singular(m, d, NEARLY_SINGULAR) : ITM_NONE;
+    if (row != ITM_NONE) {
+        itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
+                      "the reference integrator stopped at t = %.9g s, where '%s' nearly depends on the other joints and "
+                      "motions: the mechanism is in a singular position or at the end of its reach; check lengths and motions, "
+                      "or use stepper 'euler'",
+                      t, m->row_names[row]);
+        return;
+    }
+    itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
+                  "the reference integrator stopped at t = %.9g s (%s): the motion is too stiff or not finite there; use stepper "
+                  "'euler' or 'ali3p'",
+                  t, code == ARK_TOO_MUCH_WORK ? "too many internal steps" : "its step became too small");
+}
+
 // From t to stop, with no jump in between.
 static int advance(ItmReference* r, double t, double stop)
 {
@@ -189,27 +217,37 @@ static int advance(ItmReference* r, double t, double stop)
     realtype last = 0.0;
     ERKStepGetLastStep(r->integrator, &last);
     *d->step_hint = internal > 1 && last > 0.0 && last < *d->step_hint ? *d->step_hint : last;
+    if (flag < 0 && d->error.status == ITM_OK) {
+        ERKStepGetCurrentTime(r->integrator, &reached);
+        fail_advance(r->m, d, reached, flag);
+    }
     return flag >= 0 ? 0 : flag;
 }
 
-ItmStatus itm_reference_step(const ItmModel* m, ItmData* d)
+// From the present time to `end`, from one jump of a signal to the next.
+static ItmStatus advance_to(const ItmModel* m, ItmData* d, double end)
 {
-    double t = itm_data_get_time(d), end = (*d->steps + 1.0) * d->options.step;
-    d->error.status = ITM_OK;
+    double t = itm_data_get_time(d);
     while (t < end) {
         double stop = next_stop(m, t, end);
+        if (m->nmotion > 0 && m->nrow > 0) {
+            itm_jumps_follow(m, d, t);
+        }
         int flag = advance(d->reference, t, stop);
         if (flag < 0) {
-            if (d->error.status == ITM_OK) {
-                itm_error_set(&d->error, ITM_ERR_DIVERGED, __func__, NULL,
-                              "the reference integrator stopped between t = %.9g and %.9g s (code %d): the motion is too "
-                              "stiff or not finite there",
-                              t, stop, flag);
-            }
             return ITM_ERR_DIVERGED;
         }
         t = stop;
     }
-    d->position_state = ITM_POSITION_STALE;
     return ITM_OK;
+}
+
+ItmStatus itm_reference_step(const ItmModel* m, ItmData* d)
+{
+    d->error.status = ITM_OK;
+    d->has_jumps = true;
+    ItmStatus status = advance_to(m, d, (*d->steps + 1.0) * d->options.step);
+    d->has_jumps = false;
+    d->position_state = ITM_POSITION_STALE;
+    return status;
 }

@@ -59,7 +59,7 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
         }
         if (n <= b->island_capacity) {
             itm_bounded_assemble(m, d, head, n);
-            status = itm_bounded_solve_velocities(m, d, head, n, v, 0.0);
+            status = itm_bounded_solve_velocities(m, d, head, n, 0.0);
         }
     }
     return status;

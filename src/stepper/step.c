@@ -6,6 +6,7 @@
 #include "multibody/bounded.h"
 #include "multibody/latch.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,6 +162,13 @@ void itm_step_pass_time(ItmData* d, double advance, double h)
     d->info.smallest_step = d->info.smallest_step > 0.0 ? fmin(d->info.smallest_step, h) : h;
 }
 
+// Whether a stepper of variable step has nothing left to do before d->stop_time: a rest that is rounding of time is no step.
+static bool is_at_stop(const ItmData* d)
+{
+    double rest = d->stop_time - *d->time;
+    return itm_stepper_is_variable(d->options.stepper) && rest < INFINITY && rest <= 4.0 * DBL_EPSILON * fabs(d->stop_time);
+}
+
 // ---------------------------------------------------------------------------- step
 
 // The body whose coordinates or velocities are not finite, or ITM_NONE.
@@ -260,6 +268,10 @@ static ItmStatus dispatch(const ItmModel* m, ItmData* d)
 
 ItmStatus itm_step(const ItmModel* m, ItmData* d)
 {
+    if (is_at_stop(d)) {
+        *d->time = fmax(*d->time, d->stop_time);
+        return ITM_OK;
+    }
     memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
     d->info.iterations = 0;
     ItmStatus status = dispatch(m, d);
@@ -278,6 +290,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     if (d->bounded != NULL) {
         itm_bounded_commit(d->bounded);
     }
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;

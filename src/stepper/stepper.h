@@ -32,7 +32,8 @@ void itm_step_pass_time(ItmData* d, double advance, double h);
 // What the implicit treatment of modes puts on their diagonal.
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h);
 // Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h);
+// has_interface: for a reduced interface model, which needs the inertial motion of fast components over the step (stepper/inertial.h).
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface);
 // The bounded rows of the present state for a step h from time t. After the velocity stage and the forces.
 ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h);
 // Work of row impulses d->lambda over the step, with the mean of the row velocities A v before (d->row_before) and after
@@ -53,6 +54,12 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d);
 ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_reference_destroy(ItmData* d);
 ItmStatus itm_reference_step(const ItmModel* m, ItmData* d);
+
+// Whether an external signal drives a row, so that its rate jumps wherever it is set.
+bool itm_jumps_are_external(const ItmModel* m);
+// Where signals that drive velocities have jumped at t, the velocities follow by an impact:
+//   v+ = v + M^-1 A' P,   H P = -(A v - signal'),   work of the motions P . (A v + A v+) / 2
+void itm_jumps_follow(const ItmModel* m, ItmData* d, double t);
 
 // Close the gaps of rigid rows at the end of a step, time t, by Newton's method with the factors at hand (H and M of the
 // start of the step), or with new ones where those do not serve: q <- q (+) -M^-1 A' H^-1 Phi. The corrections count as part of

@@ -8,11 +8,14 @@
 // Gaps are fed back as velocities, not closed afterwards as in the default stepper: this is the scheme of the paper, of first
 // order. Euler parameters go p+ = p + h G' omega / 2 and are normalised, which the paper does to first order.
 // Friction, restitution, motors and compliance take part in the step but not in the choice of h.
+// A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_gap_feed).
 #include "stepper/bounded_solve.h"
+#include "stepper/inertial.h"
 #include "stepper/step_search.h"
 #include "stepper/stepper.h"
 
 #include "base/error.h"
+#include "multibody/bounded.h"
 #include "multibody/clearance.h"
 #include "multibody/dynamics.h"
 #include "multibody/kinematics.h"
@@ -34,6 +37,11 @@ typedef struct ItmVariable {
     double* mu[3];      // H^-1 b                                            (nrow)
     double* out;        // A v of bounded rows                               (row capacity)
 } ItmVariable;
+
+static double get_smallest_step(const ItmData* d)
+{
+    return d->options.min_step > 0.0 ? d->options.min_step : d->options.step / RANGE;
+}
 
 // ---------------------------------------------------------------------------- life
 
@@ -75,6 +83,7 @@ ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error)
     if (d->bounded != NULL) {
         s->search.workspace = d->bounded->workspace;
         d->bounded->feeds_gaps_back = true;
+        d->bounded->feed_time = get_smallest_step(d);
     }
     return ITM_OK;
 }
@@ -99,7 +108,9 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
+    itm_inertial_set_wrench(m, d, h);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
     }
@@ -247,10 +258,11 @@ static ItmStatus search(const ItmModel* m, ItmData* d, double t, double h_min, d
 // v += M^-1 C' h lambda with C v+ + Phi / h = signal'; impulses into d->lambda.
 static void solve_bilateral(const ItmModel* m, ItmData* d, double* v, double t, double h)
 {
+    double shortest = get_smallest_step(d);
     compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, d->lambda, v);
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] = d->row_ref[i] - d->lambda[i] - d->row_gap[i] / h;
+        d->lambda[i] = d->row_ref[i] - d->lambda[i] - itm_gap_feed(d->row_gap[i], h, shortest);
     }
     itm_blocks_solve(&m->pattern, &d->factor, d->lambda);
     itm_rows_apply(m, d, v, d->lambda);
@@ -282,7 +294,9 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t)
         itm_rows_multiply(m, d, d->row_ref, d->v);
         itm_euler_book_row_work(m, d);
     }
+    memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
     integrate(m, d, d->h);
+    itm_inertial_finish(m, d, d->q1, NULL, d->h);
     if (m->nrow + m->nangle > 0) {
         itm_kinematics_compute_positions(m, d, d->q);
         itm_data_update_angles(m, d);
@@ -302,7 +316,7 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
     ItmVariable* s = d->variable;
     double t = itm_data_get_time(d), *v_next = d->x1, *push = d->x3;
     double h_max = itm_step_limit(d, d->options.step);
-    double h_min = fmin(h_max, d->options.min_step > 0.0 ? d->options.min_step : d->options.step / RANGE);
+    double h_min = fmin(h_max, get_smallest_step(d));
     double h = h_max;
     ItmStatus status = evaluate(m, d, t, h_max);
     if (status == ITM_OK) {

@@ -195,6 +195,37 @@ a_breakdown_is_status_2_and_leaves_results() {
     grep -q '"reason": "broke down at ' r.json
 }
 
+# Held forces make this crane tremble: doubts are told in every way, and a status of their own is for those who ask.
+doubts_are_told_also_quietly_and_strictly() {
+    shaky="--set cosim.coupling=zoh --set cosim.exchange=hold --until 0.28s"
+    expect 0 "$interim" run "$source/examples/crane-double.yaml" $shaky -o r.csv --report r.html
+    out_has "finished with doubts at 0.28 s"
+    err_has "interim: doubt: coupling energy error of 'cyl2': up to "
+    grep -q '"verdict": "finished-with-doubts"' r.json
+    grep -q '{"kind": "coupling energy error", "where": "cyl2", "largest": ' r.json
+    grep -q 'verdict finished-with-doubts' r.html
+    grep -q "coupling energy error of" r.html
+    expect 3 "$interim" run -q --strict "$source/examples/crane-double.yaml" $shaky -o r.h5
+    [ ! -s out.txt ]
+    err_has "interim: doubt: energy balance: up to "
+    expect 0 "$interim" report r.h5 -o h5.html
+    grep -q 'verdict finished-with-doubts' h5.html
+    expect 0 "$interim" run -q --strict "$source/examples/crane-double.yaml" --until 0.28s
+    [ ! -s err.txt ]
+    expect 0 "$interim" sweep "$source/examples/crane-double.yaml" --over cosim.coupling=zoh,rim --until 0.28s -o sweep.csv
+    grep -q '^zoh,finished-with-doubts,.*coupling energy error of' sweep.csv
+    grep -q '^rim,finished,' sweep.csv
+}
+
+# A row whose energy has no source is no result.
+energy_from_nowhere_breaks_down_before_it_is_written() {
+    expect 2 "$interim" run -q "$source/examples/crane-double.yaml" --set cosim.coupling=linear -o r.csv
+    err_has "come from nowhere"
+    is_whole r.csv
+    largest=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crane.energy.kinetic") k = i } NR > 1 && $k > m { m = $k } END { print m }' r.csv)
+    awk "BEGIN { exit !($largest < 600) }"
+}
+
 # start FILE: a run that will not end by itself, in the background, with signals as a terminal has them, until its
 # part file has grown
 start() {
@@ -347,7 +378,7 @@ check_advises_on_joined_mechanisms_and_controls() {
     # what cannot be built says why
     expect 0 "$interim" check "$source/examples/crane-cut.yaml"
     grep -q '^  zoh  *1\.8577  unstable  2 ms' out.txt
-    grep -q '^  rim, hold *no advice: .* use exchange impulse' out.txt
+    grep -q '^  rim, hold *- *unknown *mechanism .* use exchange impulse' out.txt
     # wires alone: 800 N/m and 60 N s/m at 2 kg, a sample every 100 ms
     expect 0 "$interim" check "$source/examples/position-control.yaml"
     grep -q '^  wires  *0\.99[0-9]*  stable ' out.txt
@@ -355,6 +386,21 @@ check_advises_on_joined_mechanisms_and_controls() {
         --set run.output=100ms
     grep -q '^  wires .* unstable  below 100 ms' out.txt
     grep -q '^warning: the coupling of this file is not stable at its start: take a smaller macro_step' out.txt
+}
+
+# A control every 1 ms with oil every 0.2 ms: trials at multiples of 0.2 ms cannot be built, which once counted as stable.
+check_never_calls_stable_what_it_did_not_judge() {
+    expect 0 "$interim" check "$source/examples/log-crane.yaml" --set subsystems.control.step=1ms
+    grep -q '^  linear .* unstable  5 ms$' out.txt
+    if grep -q ' unstable  over' out.txt; then false; fi
+    # a search that runs out of its budget says so
+    expect 0 "$interim" check "$source/examples/crane-single.yaml" --budget 1e-6
+    grep -q '^  zoh  *-  unknown *its share of the budget of 1e-06 s processor time is spent; see --budget' out.txt
+    expect 1 "$interim" check "$source/examples/crane-single.yaml" --budget soon
+    err_has "--budget takes a number of seconds"
+    # the run breaks down later: no limit is claimed beyond the step that a run confirmed
+    expect 0 "$interim" check "$source/examples/crane-single.yaml" --set cosim.exchange=hold --set cosim.variables=velocity-pressure
+    grep -q '^  rim, hold .* at least 20 ms; unknown at 40 ms: stable at the start, but a run breaks down at' out.txt
 }
 
 check_warns_of_bad_scales() {
@@ -518,6 +564,10 @@ a_run_tells_of_loose_joints_and_variable_steps() {
     head -n 1 r.csv | grep -q 'joint.impacts.*step.size'
     tail -n 1 r.csv | grep -q '^1,'
     [ "$(rows r.csv)" -gt 100 ]
+    # 2400 rows of 20 us miss 48 ms by rounding: that is the end, not a step more
+    expect 0 "$interim" run "$source/examples/clearance-slider-crank.yaml" -s run.stepper=variable -u 48ms -o r.csv
+    out_has "of 5e-07 to 5e-06 s (variable)"
+    [ "$(rows r.csv)" -eq 2401 ]
     # steps end at the results that are asked for
     expect 0 "$interim" run "$loose" -o r.csv --every 100ms
     [ "$(rows r.csv)" -eq 11 ]
@@ -591,6 +641,8 @@ run_case every_example_runs_to_its_end
 run_case the_manual_page_has_every_command_and_option
 run_case torque_tables_of_the_arm_come_from_their_models
 run_case a_breakdown_is_status_2_and_leaves_results
+run_case doubts_are_told_also_quietly_and_strictly
+run_case energy_from_nowhere_breaks_down_before_it_is_written
 run_case an_interrupted_run_leaves_results
 run_case a_killed_run_leaves_its_part_file
 run_case killed_while_writing_a_run_reads_back
@@ -599,12 +651,13 @@ run_case off_a_terminal_a_run_is_quiet
 if script -qec true /dev/null >"$work/script.log" 2>&1 </dev/null; then
     run_case on_a_terminal_a_bar_shows_the_time
 else
-    skip_case on_a_terminal_a_bar_shows_the_time
+    skip_case on_a_terminal_a_bar_shows_the_time "script cannot open a terminal"
 fi
 run_case check_says_what_a_model_is
 run_case check_names_redundant_rows
 run_case check_prints_every_mechanism_and_the_cuts
 run_case check_advises_on_joined_mechanisms_and_controls
+run_case check_never_calls_stable_what_it_did_not_judge
 run_case check_warns_of_bad_scales
 run_case the_safe_step_is_the_limit_of_stability
 run_case a_circuit_runs_alone_with_results_in_every_format

@@ -77,7 +77,18 @@ only_the_api_is_visible() {
     ! grep -v '^itm_' symbols
 }
 
+# An empty entry of the run path is the current directory: whoever runs us in a folder of somebody else would run their libraries.
+no_run_path_is_empty_or_relative() {
+    find "$build" "$prefix" -type f \( -perm -u+x -o -name '*.so*' \) >files.txt
+    while read -r file; do
+        readelf -d "$file" 2>/dev/null | sed -nE 's/.*\(R(UN)?PATH\).*\[(.*)\]$/\2/p' >path.txt
+        [ ! -s path.txt ] || ! tr : '\n' <path.txt | grep -vE '^(/|\$ORIGIN)' || fail "$file: run path $(cat path.txt)"
+    done <files.txt
+    grep -q '/interim$' files.txt
+}
+
 run_case everything_is_installed
+run_case no_run_path_is_empty_or_relative
 run_case pkg_config_builds_a_consumer
 run_case pkg_config_knows_what_the_static_library_needs
 run_case the_engine_needs_libm_and_libc_only
@@ -87,7 +98,7 @@ cxx=$(command -v g++ || command -v clang++ || true)
 if [ -n "$cxx" ]; then
     run_case every_public_header_stands_alone_in_cxx
 else
-    skip_case every_public_header_stands_alone_in_cxx
+    skip_case every_public_header_stands_alone_in_cxx "no C++ compiler"
 fi
 run_case only_the_api_is_visible
 finish

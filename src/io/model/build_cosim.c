@@ -132,7 +132,8 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
 {
     const ItmFileMechanism* mechanism = &file->mechanisms[i];
     ItmStepOptions step = file->run.step;
-    step.step = mechanism->step > 0.0 ? mechanism->step : step.step;
+    bool follows = step.step == file->cosim.options.macro_step;  // it takes the step of the system, whatever that becomes
+    step.step = mechanism->step > 0.0 ? mechanism->step : follows ? 0.0 : step.step;
     ItmStatus status = itm_cosim_add_mechanism(b, mechanism->name, mechanism->model, &step, NULL, error);
     for (int k = 0; k < mechanism->ninterface && status == ITM_OK; k++) {
         const ItmFileInterface* it = &mechanism->interfaces[k];

@@ -229,10 +229,10 @@ static void check_steps(ItmReader* r, const ItmNode* node, double H)
 void itm_read_cosim(ItmReader* r, const ItmNode* node)
 {
     enum {
-        MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, ELASTIC_MODEL, POTENTIAL, THREADS, WARN, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY
+        MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, ELASTIC_MODEL, POTENTIAL, THREADS, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY
     };
     static const char* const KEYS[NKEY] = {"macro_step", "scheme",  "coupling",       "exchange",   "variables", "elastic_model", "potential",
-                                           "threads",    "spurious_limit", "subsystems", "bonds", "wires",     "outputs"};
+                                           "threads",    "subsystems", "bonds", "wires",     "outputs"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
@@ -250,7 +250,6 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     o->elastic_model = (ItmElasticModel)get_choice(r, v[ELASTIC_MODEL], "an elastic model", get_elastic_model_name,
                                                    ITM_ELASTIC_MODEL_COUNT, (int)o->elastic_model);
     o->nthread = itm_reader_get_int(r, v[THREADS], 1, 256, o->nthread);
-    o->spurious_limit = itm_reader_get_real(r, v[WARN], ITM_DIM_ONE, o->spurious_limit);
     ItmBondOptions common = get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]},
                                              itm_default_bond_options());
     o->is_monolithic = common.coupling == ITM_COUPLING_MONOLITHIC;

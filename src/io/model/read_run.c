@@ -109,12 +109,28 @@ static void read_min_step(ItmReader* r, const ItmNode* node, ItmStepOptions* o, 
     o->min_step = is_variable ? o->min_step : 0.0;
 }
 
+// bounds: beyond which the run is doubted, or breaks down.
+static void read_bounds(ItmReader* r, const ItmNode* node, ItmBounds* b)
+{
+    static const char* const KEYS[] = {"energy",        "coupling_energy", "momentum",   "penetration", "joint_gap",
+                                       "interface_gap", "residual",        "unfinished", "breakdown"};
+    double* const values[] = {&b->energy,        &b->coupling_energy, &b->momentum,   &b->penetration, &b->joint_gap,
+                              &b->interface_gap, &b->residual,        &b->unfinished, &b->breakdown};
+    enum { NBOUND = sizeof KEYS / sizeof KEYS[0] };
+    const ItmNode* v[NBOUND];
+    itm_reader_get_map(r, node, "bounds", KEYS, NBOUND, v);
+    for (int i = 0; i < NBOUND; i++) {
+        *values[i] = get_not_negative(r, v[i], ITM_DIM_ONE, *values[i], KEYS[i]);
+    }
+}
+
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
 {
     enum {
         DURATION,
         STEP,
         OUTPUT,
+        BOUNDS,
         STEPPER,
         MIN_STEP,
         TOLERANCE,
@@ -127,7 +143,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "duration",  "step",          "output",         "stepper", "min_step",
+        "duration",  "step",          "output", "bounds", "stepper", "min_step",
         "tolerance", "gap_tolerance", "max_iterations", "penalty", "frequency",
         "damping_ratio", "elastic"};
     const ItmNode* v[NKEY];
@@ -161,6 +177,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
     ItmFileCosim* cosim = &r->file->cosim;
+    read_bounds(r, v[BOUNDS], &cosim->options.bounds);
     cosim->options.macro_step = cosim->place.line > 0 ? cosim->options.macro_step : o->step;
     if (!is_variable || cosim->place.line > 0) {
         check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);

@@ -1,7 +1,7 @@
 #include "io/results/contact_log.h"
 
 #include "base/list.h"
-#include "interim/contact.h"
+#include "contact/contact.h"
 #include "multibody/clearance.h"
 
 #include <float.h>
@@ -67,7 +67,8 @@ static void visit_closed(ItmContactLog* log, int mechanism, const ItmContactInfo
     }
 }
 
-// All contacts that pushed in the last step: of shapes, of loose joints.
+// All closed contacts of the last step: of shapes, of joints with clearance. Impulses are those that the step found; the share that
+// redundant contacts have of a load is a matter of outputs, and costs more than the step.
 static void visit_all(ItmContactLog* log, const ItmWatchedList* mechanisms, Visit* visit, void* context)
 {
     for (int k = 0; k < mechanisms->count; k++) {
@@ -75,7 +76,8 @@ static void visit_all(ItmContactLog* log, const ItmWatchedList* mechanisms, Visi
         const ItmData* d = mechanisms->items[k].data;
         int n = itm_contact_get_count(d);
         for (int i = 0; i < n; i++) {
-            ItmContactInfo contact = itm_contact_get_info(d, i);
+            ItmContactInfo contact = itm_contact_look(d, i);
+            contact.state = itm_contact_get_state(d, i);
             visit_closed(log, k, &contact, visit, context);
         }
         for (int loose = 0; loose < m->nloose; loose++) {

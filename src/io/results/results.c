@@ -37,6 +37,7 @@ static const char* const VERDICT_NAMES[] = {
     [ITM_VERDICT_FINISHED] = "finished",
     [ITM_VERDICT_INTERRUPTED] = "interrupted",
     [ITM_VERDICT_BROKE_DOWN] = "broke-down",
+    [ITM_VERDICT_DOUBTFUL] = "finished-with-doubts",
 };
 #define NVERDICT ((int)(sizeof VERDICT_NAMES / sizeof VERDICT_NAMES[0]))
 
@@ -172,6 +173,10 @@ static void destroy(ItmResults* r)
     free((void*)r->head.part);
     free((void*)r->head.title);
     free(r->rows);
+    for (int i = 0; i < r->summary.ndoubt; i++) {
+        free((void*)r->summary.doubts[i].where);
+    }
+    free(r->summary.doubts);
     itm_recorder_destroy(r->recorder);
     free(r);
 }
@@ -346,4 +351,20 @@ ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, 
     return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description)
                ? ITM_OK
                : fail_record(error);
+}
+
+ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)
+{
+    ItmResultsSummary* s = &r->summary;
+    ItmDoubt* grown = realloc(s->doubts, (size_t)(s->ndoubt + 1) * sizeof *grown);
+    char* where = strdup(doubt->where);
+    s->doubts = grown != NULL ? grown : s->doubts;
+    if (grown == NULL || where == NULL) {
+        free(where);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for a doubt");
+    }
+    s->doubts[s->ndoubt] = *doubt;
+    s->doubts[s->ndoubt].name = itm_doubt_name(doubt->kind);
+    s->doubts[s->ndoubt++].where = where;
+    return ITM_OK;
 }

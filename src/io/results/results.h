@@ -13,6 +13,8 @@
 typedef struct ItmResultsSummary {
     ItmVerdict verdict;
     const char* reason;  // never NULL
+    ItmDoubt* doubts;    // `where` owned           (ndoubt)
+    int ndoubt;
     long nrow;
     double end_time;     // time of the last row, s
     const ItmRecord* record;  // scene and motion, or NULL
@@ -44,7 +46,7 @@ typedef struct ItmResultsWriter {
 extern const ItmResultsWriter itm_results_csv;
 extern const ItmResultsWriter itm_results_hdf5;
 
-// "running", "finished", "interrupted", "broke-down"
+// "running", "finished", "interrupted", "broke-down", "finished-with-doubts"
 const char* itm_results_verdict_name(ItmVerdict verdict);
 // The verdict of a name, ITM_VERDICT_RUNNING for an unknown one.
 ItmVerdict itm_results_verdict_find(const char* name);
@@ -60,6 +62,8 @@ ItmStatus itm_results_fail_io(ItmError* error, const char* function, const char*
 // Rename, replacing an older file in one step.
 ItmStatus itm_results_rename(const char* from, const char* to, ItmError* error);
 
+// The doubts of a run as a JSON array.
+void itm_results_json_add_doubts(ItmText* text, const ItmResultsSummary* summary);
 // The JSON side file of a CSV table.
 ItmStatus itm_results_json_write(const char* path, const ItmResultsHead* head,
                                  const ItmResultsSummary* summary, ItmError* error);

@@ -62,8 +62,12 @@ static bool write_string(hid_t object, const char* name, const char* text)
 
 static bool write_summary(hid_t file, const ItmResultsSummary* summary)
 {
-    return write_string(file, "verdict", itm_results_verdict_name(summary->verdict)) &&
-           write_string(file, "reason", summary->reason);
+    ItmText doubts = {0};
+    itm_results_json_add_doubts(&doubts, summary);
+    bool is_written = !doubts.has_failed && write_string(file, "verdict", itm_results_verdict_name(summary->verdict)) &&
+                      write_string(file, "reason", summary->reason) && write_string(file, "doubts", doubts.chars);
+    itm_text_free(&doubts);
+    return is_written;
 }
 
 // ---------------------------------------------------------------------------- space

@@ -45,6 +45,27 @@ static void add_record(ItmText* text, const ItmRecord* record)
     }
 }
 
+void itm_results_json_add_doubts(ItmText* text, const ItmResultsSummary* summary)
+{
+    itm_text_add(text, "[");
+    for (int i = 0; i < summary->ndoubt; i++) {
+        const ItmDoubt* doubt = &summary->doubts[i];
+        itm_text_add(text, i > 0 ? ",\n    {" : "\n    {");
+        add_pair(text, "kind", doubt->name, ", ");
+        add_pair(text, "where", doubt->where, ", \"largest\": ");
+        itm_text_add_number(text, doubt->largest, 9);
+        itm_text_add(text, ", \"largest_time\": ");
+        itm_text_add_number(text, doubt->largest_time, 17);
+        itm_text_add(text, ", \"bound\": ");
+        itm_text_add_number(text, doubt->bound, 9);
+        itm_text_add(text, ", \"first_time\": ");
+        itm_text_add_number(text, doubt->first_time, 17);
+        itm_text_add(text, ", ");
+        add_pair(text, "unit", doubt->unit, "}");
+    }
+    itm_text_add(text, summary->ndoubt > 0 ? "\n  ]" : "]");
+}
+
 static void add_document(ItmText* text, const ItmResultsHead* head, const ItmResultsSummary* summary)
 {
     itm_text_add(text, "{\n  ");
@@ -53,7 +74,9 @@ static void add_document(ItmText* text, const ItmResultsHead* head, const ItmRes
     add_pair(text, "results", base_name(head->path), ",\n  ");
     add_pair(text, "verdict", itm_results_verdict_name(summary->verdict), ",\n  ");
     add_pair(text, "reason", summary->reason, ",\n  ");
-    itm_text_format(text, "\"rows\": %ld,\n  \"end_time\": ", summary->nrow);
+    itm_text_add(text, "\"doubts\": ");
+    itm_results_json_add_doubts(text, summary);
+    itm_text_format(text, ",\n  \"rows\": %ld,\n  \"end_time\": ", summary->nrow);
     itm_text_add_number(text, summary->end_time, 17);
     itm_text_add(text, ",\n  \"columns\": [\n");
     for (int i = 0; i < head->ncolumn; i++) {

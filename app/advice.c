@@ -1,0 +1,389 @@
+// Judges macro steps by the spectral radius of the linearised step (itm_cosim_compute_radius), and searches for the largest stable one.
+//
+// One system per coupling serves all its trials: it takes another macro step for each (itm_cosim_set_macro_step). Every H that is tried is
+// a multiple of the steps of all subsystems. From the smallest on, H grows by factors until the first one that is not stable, then
+// the interval in between is bisected. A trial that cannot be built or run is unknown, never stable or unstable, and ends the search.
+#include "advice.h"
+
+#include "cosim/cosim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define OWN_GROWTH 0.5   // 1/s: slower growth may be the machine's own (a load that tips over) and does not count,
+#define OWN_TIMES 2.0    // nor does growth of up to so many times that of the monolithic twin,
+#define OWN_MOST 5.0     // 1/s: as far as that is slow
+#define LONG_ENOUGH 1e-3 // s, to tell such growth from noise
+#define NOISE 1e-4       // of radii at 1: differences have them to a few 1e-5
+#define LARGEST 0.2      // s, where the search ends, unless the H of the file is larger
+#define COARSE 4         // from one H that is tried to the next: below the H of the file
+#define FINE 2           // and above
+#define SHARP 0.02       // how well the limit is known, where steps allow,
+#define BLUNT 0.1        // and where it is far above the H of the file
+#define CONFIRM_STEPS 100 // of a run with an H that is stable at the start, at most
+#define CONFIRM_TIME 4.0 // s, at most
+#define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
+
+#define WORK_SHARE 3e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
+
+#define MOST_TRIALS 64
+#define MOST_DOUBLINGS 40
+
+struct Advice {
+    ItmModelFile* file;
+    ItmCosimOptions options;     // of the file, to be put back
+    ItmBondOptions* bonds;       //                                                  (nbond)
+    ItmBondVariables variables;  // for forces that are held
+    double base;                 // every H that is tried is a multiple of this, s
+    double budget;               // s
+    double end;                  // processor time at which it is spent, s
+    double end_now;              // and the share of the present coupling in it
+    int nleft;                   // couplings to come
+    bool has_memory;
+
+    ItmCosim* system;            // of the present coupling, or NULL
+    AdviceTrial refusal;         // why there is none
+    AdviceTrial trials[MOST_TRIALS];  // of the present coupling                     (ntrial)
+    int ntrial;
+    const char* name;            // of the present coupling
+
+    ItmCosim* twin;              // monolithic, or NULL
+    ItmStatus twin_status;       // why not
+    double growth[MOST_DOUBLINGS]; // at 2 base, 4 base, ...                         (ngrowth)  1/s
+    int ngrowth;
+    AppProgress progress;
+};
+
+// ---------------------------------------------------------------------------- budget
+
+static double get_processor_time(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static bool is_over(void* context)
+{
+    Advice* a = context;
+    double now = get_processor_time();
+    app_progress_update_share(&a->progress, 1.0 - (a->end - now) / a->budget, a->name);
+    return now > a->end_now;
+}
+
+static AdviceTrial give_reason(Advice* a, double H, ItmStatus status, const ItmError* error)
+{
+    AdviceTrial trial = {.H = H, .verdict = ADVICE_UNKNOWN};
+    if (status == ITM_ERR_MEMORY) {
+        a->has_memory = false;
+        trial.verdict = ADVICE_STOPPED;
+    } else if (get_processor_time() > a->end_now) {
+        trial.verdict = ADVICE_STOPPED;
+        snprintf(trial.reason, sizeof trial.reason, "its share of the budget of %g s processor time is spent; see --budget", a->budget);
+    } else {
+        snprintf(trial.reason, sizeof trial.reason, "%s", error->message);
+    }
+    return trial;
+}
+
+// ---------------------------------------------------------------------------- the machine's own growth
+
+static void create_twin(Advice* a)
+{
+    ItmError error;
+    a->file->cosim.options.is_monolithic = true;
+    a->twin_status = itm_file_create_cosim(&a->twin, a->file, NULL, &error);
+    a->file->cosim.options.is_monolithic = false;
+}
+
+// Growth 1/s of the twin where it is now: the machine's own.
+static ItmStatus compute_growth(Advice* a, double* growth)
+{
+    double h = itm_cosim_get_step(a->twin), radius = 1.0;
+    int nstep = (int)ceil(LONG_ENOUGH / h - 1e-6);
+    ItmStatus status = itm_advice_compute_radius(a->twin, nstep, (ItmAdviceWatch){is_over, a}, &radius);
+    *growth = log(radius) * nstep > NOISE ? fmin(log(radius) / h, OWN_MOST) : 0.0;
+    return status;
+}
+
+// The same at the last of the times 2 base, 4 base, 8 base, ... up to 2 H, about where a trial with H is linearised. The twin runs on from
+// one time to the next, once for all couplings. 0 where its step is not smaller than H.
+static ItmStatus get_own_growth(Advice* a, double H, double* growth)
+{
+    if (a->twin == NULL && a->twin_status == ITM_OK) {
+        create_twin(a);
+    }
+    double h = a->twin_status == ITM_OK ? itm_cosim_get_step(a->twin) : 0.0;
+    int n = 1 + (int)floor(log2(H / a->base) + 1e-6);
+    n = n < 1 ? 1 : n > MOST_DOUBLINGS ? MOST_DOUBLINGS : n;
+    while (a->twin_status == ITM_OK && h < 0.75 * H && a->ngrowth < n) {
+        double t = ldexp(a->base, a->ngrowth + 1);
+        while (a->twin_status == ITM_OK && itm_cosim_get_time(a->twin) < t - 2.5 * h) {
+            a->twin_status = is_over(a) ? ITM_ERR_CAPACITY : itm_cosim_step(a->twin);
+        }
+        if (a->twin_status == ITM_OK) {
+            a->twin_status = compute_growth(a, &a->growth[a->ngrowth++]);
+        }
+    }
+    *growth = h < 0.75 * H && a->ngrowth >= n ? a->growth[n - 1] : 0.0;
+    return a->twin_status;
+}
+
+// Stable: a radius of 1, or growth that may be the machine's own.
+static ItmStatus is_stable(Advice* a, double radius, double H, bool* stable)
+{
+    double growth = 0.0;
+    *stable = radius <= fmax(1.0 + NOISE, exp(OWN_GROWTH * H));
+    if (*stable || log(radius) > (OWN_GROWTH + OWN_TIMES * OWN_MOST) * H) {
+        return ITM_OK;
+    }
+    ItmStatus status = get_own_growth(a, H, &growth);
+    *stable = log(radius) <= (OWN_GROWTH + OWN_TIMES * growth) * H;
+    return status;
+}
+
+// ---------------------------------------------------------------------------- one trial
+
+static AdviceTrial judge(Advice* a, double H)
+{
+    AdviceTrial trial = {.H = H};
+    if (a->system == NULL) {
+        trial = a->refusal;
+        trial.H = H;
+        return trial;
+    }
+    ItmStatus status = itm_cosim_set_macro_step(a->system, H);
+    if (status == ITM_OK) {
+        status = itm_advice_compute_radius(a->system, 1, (ItmAdviceWatch){is_over, a}, &trial.radius);
+    }
+    if (status != ITM_OK) {
+        return give_reason(a, H, status, itm_cosim_get_error(a->system));
+    }
+    bool stable = false;
+    status = is_stable(a, trial.radius, H, &stable);
+    if (status != ITM_OK) {
+        ItmError error = {.message = "whether this is growth of the machine itself: its monolithic twin cannot be run"};
+        return give_reason(a, H, status, &error);
+    }
+    trial.verdict = stable ? ADVICE_STABLE : ADVICE_UNSTABLE;
+    return trial;
+}
+
+// Every H of a coupling once.
+static AdviceTrial* find_trial(Advice* a, double H)
+{
+    int i = 0;
+    while (i < a->ntrial && fabs(a->trials[i].H - H) > 1e-9 * H) {
+        i++;
+    }
+    if (i == MOST_TRIALS) {  // more than any search takes
+        i = --a->ntrial;
+    }
+    if (i == a->ntrial) {
+        a->trials[a->ntrial++] = judge(a, H);
+    }
+    return &a->trials[i];
+}
+
+// A run from the start with a step that is stable there: it may still break down later, which linearisation cannot foresee.
+static void confirm(Advice* a, AdviceTrial* trial)
+{
+    if (trial->verdict != ADVICE_STABLE || trial->is_confirmed) {
+        return;
+    }
+    double left = fmin(a->file->run.duration, CONFIRM_TIME) / trial->H + 1e-6;
+    int nstep = left < CONFIRM_STEPS ? (int)left : CONFIRM_STEPS;
+    ItmStatus status = itm_cosim_set_macro_step(a->system, trial->H);
+    status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}, &trial->change) : status;
+    trial->is_confirmed = true;
+    if (status != ITM_OK) {
+        ItmError error = {0};
+        snprintf(error.message, sizeof error.message, "stable at the start, but a run breaks down at %.3g s: %.500s",
+                 itm_cosim_get_time(a->system), itm_cosim_get_error(a->system)->message);
+        *trial = give_reason(a, trial->H, status, &error);
+    }
+}
+
+AdviceTrial app_advice_judge(Advice* a, double H, bool needs_run)
+{
+    AdviceTrial* trial = find_trial(a, H);
+    if (needs_run) {
+        confirm(a, trial);
+    }
+    return *trial;
+}
+
+// ---------------------------------------------------------------------------- the largest step
+
+// After n steps of the base the next to try: by COARSE up to half of n_file, then n_file itself, then by FINE; the last is `most`.
+static long find_next(long n, long n_file, long most)
+{
+    long next = n * COARSE * 2 <= n_file ? n * COARSE : n < n_file ? n_file : n * FINE;
+    return next > most || 4 * next > 3 * most ? most : next;
+}
+
+// The largest H that is worth a trial: up to LARGEST, and larger than that of the file only as far as the work of one trial allows.
+static double find_most(const Advice* a)
+{
+    double H = a->options.macro_step, most = fmax(LARGEST, H);
+    while (most > FINE * H && a->system != NULL && itm_advice_estimate_work(a->system, most) > a->budget * WORK_SHARE) {
+        most *= 0.5;
+    }
+    return most > FINE * H || most == LARGEST ? fmax(most, H) : H;
+}
+
+// From the largest stable H down, the first that a run confirms; 0: none. above: the last that was not confirmed.
+static double confirm_limit(Advice* a, double stable, AdviceTrial* above)
+{
+    while (stable > 0.0) {
+        AdviceTrial trial = app_advice_judge(a, stable, true);
+        if (trial.verdict == ADVICE_STABLE) {
+            break;
+        }
+        *above = trial;
+        stable = 0.0;
+        for (int i = 0; i < a->ntrial; i++) {
+            bool is_next = a->trials[i].verdict == ADVICE_STABLE && a->trials[i].H < trial.H;
+            stable = is_next ? fmax(stable, a->trials[i].H) : stable;
+        }
+    }
+    return stable;
+}
+
+AdviceLimit app_advice_find_limit(Advice* a)
+{
+    double H = a->options.macro_step;
+    find_trial(a, H);  // first: the estimate of work takes the sizes of its last step
+    long stable = 0, n_file = lround(floor(H / a->base + 1e-9)), most = lround(floor(find_most(a) / a->base + 1e-9));
+    AdviceLimit limit = {.above.verdict = ADVICE_STABLE};
+    for (long n = 1; stable < most && limit.above.verdict == ADVICE_STABLE; n = find_next(n, n_file, most)) {
+        limit.above = *find_trial(a, (double)n * a->base);
+        stable = limit.above.verdict == ADVICE_STABLE ? n : stable;
+    }
+    while (limit.above.verdict == ADVICE_UNSTABLE && stable > 0) {
+        long unstable = lround(limit.above.H / a->base), n = lround(sqrt((double)stable * (double)unstable));
+        double sharp = stable > FINE * n_file ? BLUNT : SHARP;
+        if (n == stable || n == unstable || (double)(unstable - stable) <= sharp * (double)stable) {
+            break;
+        }
+        AdviceTrial trial = *find_trial(a, (double)n * a->base);
+        if (trial.verdict == ADVICE_STABLE) {
+            stable = n;
+        } else {
+            limit.above = trial;
+        }
+    }
+    limit.stable = confirm_limit(a, (double)stable * a->base, &limit.above);
+    limit.change = limit.stable > 0.0 ? app_advice_judge(a, limit.stable, true).change : INFINITY;
+    limit.is_cut = limit.above.verdict == ADVICE_STABLE && limit.stable < LARGEST - a->base;
+    return limit;
+}
+
+// ---------------------------------------------------------------------------- begin and end
+
+bool app_advice_is_frame(const ItmModelFile* file, const ItmFileBond* bond)
+{
+    size_t n = strcspn(bond->port, ".");
+    for (int k = 0; k < file->nmechanism; k++) {
+        if (strlen(file->mechanisms[k].name) == n && strncmp(file->mechanisms[k].name, bond->port, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The step of which every H is a multiple: of those of all subsystems. Where none has one, any H fits.
+static double find_base(const ItmModelFile* file)
+{
+    double common = 0.0, H = file->cosim.options.macro_step;
+    for (int i = 0; i < file->ncircuit; i++) {
+        common = itm_cosim_find_common_multiple(common, file->circuits[i].step);
+    }
+    for (int i = 0; i < file->ncontrol && isfinite(common); i++) {
+        common = itm_cosim_find_common_multiple(common, file->controls[i].step);
+    }
+    for (int i = 0; i < file->nmechanism && isfinite(common); i++) {
+        double own = file->mechanisms[i].step > 0.0 ? file->mechanisms[i].step : file->run.step.step != H ? file->run.step.step : 0.0;
+        common = itm_cosim_find_common_multiple(common, own);
+    }
+    return common > 0.0 ? common : H / PARTS;
+}
+
+double app_advice_get_base(const Advice* a)
+{
+    return a->base;
+}
+
+Advice* app_advice_begin(ItmModelFile* file, int nchoice, double budget)
+{
+    Advice* a = calloc(1, sizeof *a);
+    ItmBondOptions* bonds = calloc((size_t)file->cosim.nbond + 1, sizeof *bonds);
+    if (a == NULL || bonds == NULL) {
+        free(a);
+        free(bonds);
+        fprintf(stderr, "interim: out of memory\n");
+        return NULL;
+    }
+    for (int i = 0; i < file->cosim.nbond; i++) {
+        bonds[i] = file->cosim.bonds[i].options;
+    }
+    bool has_variables = file->cosim.nbond > 0 && !file->cosim.options.is_monolithic;
+    *a = (Advice){.file = file,
+                  .options = file->cosim.options,
+                  .bonds = bonds,
+                  .variables = has_variables ? bonds[0].variables : ITM_VARIABLES_VELOCITY_FORCE,
+                  .base = find_base(file),
+                  .budget = budget,
+                  .end = get_processor_time() + budget,
+                  .nleft = nchoice,
+                  .has_memory = true,
+                  .progress = app_progress_begin(1.0, false)};
+    file->cosim.options.is_monolithic = false;
+    return a;
+}
+
+void app_advice_choose(Advice* a, const AdviceChoice* choice)
+{
+    ItmModelFile* file = a->file;
+    ItmError error = {0};
+    for (int i = 0; i < file->cosim.nbond; i++) {
+        ItmFileBond* bond = &file->cosim.bonds[i];
+        bond->options = app_advice_is_frame(file, bond) ? choice->frame : choice->line;
+        bond->options.variables = bond->options.exchange == ITM_EXCHANGE_HOLD ? a->variables : ITM_VARIABLES_VELOCITY_FORCE;
+    }
+    itm_cosim_destroy(a->system);
+    a->system = NULL;
+    a->ntrial = 0;
+    a->name = choice->name;
+    double now = get_processor_time();
+    a->end_now = now + (a->end - now) / (a->nleft > 1 ? a->nleft : 1);
+    a->nleft--;
+    ItmStatus status = a->has_memory ? itm_file_create_cosim(&a->system, file, NULL, &error) : ITM_ERR_MEMORY;
+    if (status != ITM_OK) {
+        a->refusal = give_reason(a, 0.0, status, &error);
+    }
+}
+
+void app_advice_hide_progress(Advice* a)
+{
+    app_progress_end(&a->progress);
+}
+
+bool app_advice_end(Advice* a)
+{
+    bool has_memory = a->has_memory;
+    app_progress_end(&a->progress);
+    a->file->cosim.options = a->options;
+    for (int i = 0; i < a->file->cosim.nbond; i++) {
+        a->file->cosim.bonds[i].options = a->bonds[i];
+    }
+    itm_cosim_destroy(a->system);
+    itm_cosim_destroy(a->twin);
+    free(a->bonds);
+    free(a);
+    if (!has_memory) {
+        fprintf(stderr, "interim: out of memory\n");
+    }
+    return has_memory;
+}

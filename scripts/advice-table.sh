@@ -1,0 +1,21 @@
+#!/bin/sh
+# Make the table of docs/reference/advice.md again: advice on the macro step against runs.
+#   scripts/advice-table.sh [BUILD]     BUILD: directory with interim and tests/advice_runs, build by default; about a minute
+# Exit status 1 where advice and runs differ; the table shows where.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:-build}
+page=docs/reference/advice.md
+table=$(mktemp)
+trap 'rm -f "$table" "$table.page"' EXIT
+status=0
+"$build/tests/advice_runs" "$build/interim" >"$table" || status=$?
+[ "$status" -le 1 ] || exit "$status"
+awk -v table="$table" '
+/^<!-- table: end/ { skips = 0 }
+!skips { print }
+/^<!-- table: begin/ { skips = 1; while ((getline line < table) > 0) print line }
+' "$page" >"$table.page"
+cp "$table.page" "$page"
+exit "$status"

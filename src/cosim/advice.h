@@ -1,0 +1,30 @@
+// Linearisation of the macro step: which states are disturbed, and which of them cannot influence each other.
+#ifndef ITM_COSIM_ADVICE_H
+#define ITM_COSIM_ADVICE_H
+
+#include "cosim/cosim.h"
+
+// clang-format off
+
+// States of the linearised step, component by component. Subsystems and bodies belong to one component where a joint, a force, a bond,
+// a frame bond, a wire or a possible contact connects them; states of different components never influence each other.
+typedef struct ItmStates {
+    int      n;
+    int      ncomponent;
+    int*     first;          // state of each component, and n            (ncomponent + 1)
+    int*     place;          // where a state in the order of the walk is found here (n)
+    double** at;             // its address, in the order of the walk; NULL: of a subsystem, by get_states (n)
+    double*  usual;          // its usual size                            (n)
+    double*  share;          // its disturbance as a share of its size; 0: the usual size is the disturbance (n)
+    double*  room;           // in the order of the walk                  (n)
+} ItmStates;
+// clang-format on
+
+// Find the states and their components; itm_states_destroy frees them, also after a failure. ITM_ERR_MEMORY.
+ItmStatus itm_states_create(ItmStates* states, ItmCosim* x);
+void itm_states_destroy(ItmStates* states);
+// z (n), component by component; small (n): the disturbances, or NULL.
+void itm_states_read(const ItmStates* states, ItmCosim* x, double* z, double* small);
+void itm_states_write(const ItmStates* states, ItmCosim* x, const double* z);
+
+#endif

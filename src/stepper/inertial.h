@@ -1,0 +1,35 @@
+// Inertial motion of mechanisms that turn fast: the step is split into a kick by forces and impulses and a drift without forces.
+//
+// A component (bodies connected by joints) is fast in a step h where a body of it turns by more than ITM_FAST_TURN
+// (ALI3-P: ITM_FAST_TURN_SECOND). For such a
+// component the velocity-dependent terms c of M v' + c = f + A' lambda, explicit elsewhere, would feed energy:
+//   kick    v_k = v + M^-1 (h f + A' P)        forces, rows, contacts, interfaces: the step as it is, without c and A' v
+//   drift   M v' + c = A' lambda,  A v' + A' v = 0   from (q, v_k) over h, to a relative 1e-13
+// This is the splitting of the kinetic and the potential energy (symplectic Euler on any configuration space), of order 1 in the
+// forces; the drift keeps energy and momentum to its tolerance at any h omega. Slow components are stepped as without it, bit for bit.
+#ifndef ITM_STEPPER_INERTIAL_H
+#define ITM_STEPPER_INERTIAL_H
+
+#include "multibody/data.h"
+
+// Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
+// the present state, d->inertial_dv, for bounded rows and interfaces, which want to know where velocities go. Overwrites the
+// factors of M and H then, and the position and velocity stages are made again. Returns whether there are any.
+bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted);
+// Replace the inertia forces in d->wrench of fast components by those of the predicted drift, or by none.
+void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h);
+// The same for the bias of their rows: h row_bias is what the kick must not see of A v. After itm_rows_compute_motion.
+void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h);
+// Drift of fast components: from q_start and the velocities d->v (prediction included) into d->q and d->v, over h; then q <- q (+) move
+// (may be NULL). Impulses of their rows are added to d->lambda. Slow components stay as they are.
+void itm_inertial_finish(const ItmModel* m, ItmData* d, const double* q_start, const double* move, double h);
+
+// Accelerations a (nv) of all components in the present state, and a_kick, the part that is not due to inertia: M a_kick = f + A' lambda,
+// A a_kick = signal''. Leaves the row stage as itm_dynamics_compute does, row forces in d->row_x.
+void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, double* a, double t);
+
+// Whether the component of a body, or of the bodies of a row, is fast in this step.
+bool itm_inertial_is_fast(const ItmModel* m, const ItmData* d, int body);
+bool itm_inertial_is_fast_row(const ItmModel* m, const ItmData* d, int row);
+
+#endif
