@@ -33,7 +33,7 @@ static inline Coupled coupled(double H, double h, ItmExchange exchange, ItmHydra
 // overrides (n).
 static inline ItmModelFile* load_coupled(const char* name, const Coupled* how, const char* const* extra, int n)
 {
-    enum { NOWN = 7, NMAX = 16 };
+    enum { NOWN = 8, NMAX = 16 };
     char text[NOWN][80];
     const char* overrides[NMAX];
     snprintf(text[0], sizeof text[0], "cosim.macro_step=%.17g s", how->H);
@@ -43,6 +43,7 @@ static inline ItmModelFile* load_coupled(const char* name, const Coupled* how, c
     snprintf(text[4], sizeof text[4], "subsystems.hydraulics.step=%.17g s", how->h);
     snprintf(text[5], sizeof text[5], "subsystems.hydraulics.integrator=%s", itm_hydraulic_integrator_name(how->integrator));
     snprintf(text[6], sizeof text[6], "subsystems.hydraulics.ledger=%s", how->use_ledger ? "true" : "false");
+    snprintf(text[7], sizeof text[7], "run.bounds.breakdown=%.17g", how->options.bounds.breakdown);
     for (int i = 0; i < NOWN; i++) {
         overrides[i] = text[i];
     }

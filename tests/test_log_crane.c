@@ -149,7 +149,7 @@ static void check_cones(Crane* c, double mu)
 // share the grip as they like.
 static void check_grip(const char* stiffness, const char* damping)
 {
-    const char* steps[] = {"cosim.macro_step=5ms", "cosim.macro_step=16ms", "cosim.macro_step=20ms"};
+    const char* steps[] = {"cosim.macro_step=5ms", "cosim.macro_step=10ms", "cosim.macro_step=16ms", "cosim.macro_step=20ms"};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         Crane c = START(steps[i], stiffness, damping);
         run_until(&c, 1.6);
@@ -157,7 +157,9 @@ static void check_grip(const char* stiffness, const char* damping)
         while (itm_cosim_get_time(c.cosim) < END) {
             CHECK_OK(itm_cosim_step(c.cosim), itm_cosim_get_error(c.cosim));
             check_cones(&c, 0.5);
-            assert_int_equal((int)get(&c, "crane.log.contact_sliding"), 0);
+            if (get(&c, "crane.log.contact_sliding") > 0) {
+                fail_msg("%s, %s: %g contacts slide at %g s", stiffness, steps[i], get(&c, "crane.log.contact_sliding"), itm_cosim_get_time(c.cosim));
+            }
         }
         print_message("%s, %s: creep %.2e m, log at %.3f m\n", stiffness, steps[i], get_grip(&c) - grip, get(&c, "crane.log.position.z"));
         CHECK_NEAR(get_grip(&c), grip, 1e-3);

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#define ROUNDS 4   // of sweeps and Newton steps from the solution of the convex problem
+#define SWEEPS 50
+
 // x'(w + b) / 2 in the caller's units
 static double compute_energy(const ItmMlcpProblem* problem, const double* x, const double* w)
 {
@@ -59,6 +62,12 @@ bool itm_rest_find(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpI
     tight.tolerance *= 0.01;
     itm_newton_polish(ws, &tight, info);
     *residual = itm_mlcp_measure(ws);
+    // where friction of the convex problem is not quite that of the law, Newton's method may miss the solution nearby: sweeps stay close
+    for (int k = 0; k < ROUNDS && *residual > options->tolerance && !itm_mlcp_is_spent(options, info); k++) {
+        itm_gauss_seidel_sweep(ws, 1.0, SWEEPS);
+        itm_newton_polish(ws, &tight, info);
+        *residual = itm_mlcp_measure(ws);
+    }
     return *residual <= options->tolerance && compute_energy(ws->problem, ws->x_user, ws->w_user) <
                                                   compute_energy(ws->problem, ws->x_best, ws->w_best);
 }

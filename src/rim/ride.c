@@ -241,6 +241,7 @@ static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const Itm
         .is_motor = row->kind == ITM_BOUND_MOTOR,
         .is_fixed = is_fixed(m, b, i, r->nc),
         .is_held = row->is_held,
+        .is_at_rest = itm_bounded_is_at_rest(d, row),
         .open = row->open,
         .lo = row->lo / rim->H,
         .up = row->up / rim->H,

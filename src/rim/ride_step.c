@@ -388,7 +388,7 @@ static int prepare_correction(const ItmRim* rim, ItmBoundCorrection* c)
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
         if (row->is_unilateral && row->is_rigid && !row->is_fixed) {
-            is_any = is_any || itm_bounded_is_off(r->gap[i] + rim->H * r->gap_drift[i], row->is_held);
+            is_any = is_any || itm_bounded_is_off(r->gap[i] + rim->H * r->gap_drift[i], row->is_held, row->is_at_rest);
             r->active[c->n++] = i;
         }
     }

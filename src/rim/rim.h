@@ -83,6 +83,7 @@ typedef struct ItmRideRow {
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   is_held;          // rigid contact under load: its gap is drift, and closed by displacement
+    bool   is_at_rest;       // its bodies are: small gaps stay
     bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
     double open;             // as ItmBoundRow                                                m, rad
     double lo, up;           // bounds of the force                                           N

@@ -20,7 +20,6 @@
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
 #define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
 #define MOST_DRIFT 0.1  // of the contact margin: a larger gap is one
-#define RESTING_BAND 5e-7  // m: smaller gaps and penetrations of contacts at rest stay, half of the penetration that is promised
 #define RESTING_WAY 1e-7   // m, rad: a body that moves less in a step is at rest
 #define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
@@ -310,7 +309,7 @@ static bool is_pushed(const ItmBoundRow* row)
 }
 
 // Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
-static bool is_between_bodies_at_rest(const ItmData* d, const ItmBoundRow* row)
+bool itm_bounded_is_at_rest(const ItmData* d, const ItmBoundRow* row)
 {
     const ItmRowBlock* path = &d->bounded->blocks[row->block].path;
     double most = RESTING_WAY / d->h;
@@ -323,13 +322,9 @@ static bool is_between_bodies_at_rest(const ItmData* d, const ItmBoundRow* row)
     return row->kind == ITM_BOUND_NORMAL;
 }
 
-// Whether a row asks for position correction. Contacts between bodies at rest are left alone while they are off by less than half
-// a micrometre: every correction turns bodies a little, which changes all contact forces of a wall by more than the tolerance, and
-// the next solve starts over. Once a row asks, all rows of its island are corrected to 0.
 static bool is_off(const ItmData* d, const ItmBoundRow* row)
 {
-    double off = row->is_held ? fabs(row->gap) : -row->gap;
-    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held) && (off > RESTING_BAND || !is_between_bodies_at_rest(d, row));
+    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held, itm_bounded_is_at_rest(d, row));
 }
 
 void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held)

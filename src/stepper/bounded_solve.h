@@ -39,10 +39,17 @@ typedef struct ItmBoundCorrection {
     signed char* state;    //                                       (n)
 } ItmBoundCorrection;
 
-// Whether the gap of a row is to be corrected.
-static inline bool itm_bounded_is_off(double gap, bool is_held)
+#define ITM_BOUNDED_RESTING_BAND 5e-7  // m: half of the penetration that is promised
+
+// Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
+bool itm_bounded_is_at_rest(const ItmData* d, const ItmBoundRow* row);
+// Whether the gap of a row is to be corrected. Contacts between bodies at rest are left alone while they are off by less than half a
+// micrometre: every correction turns bodies a little, which changes all contact forces of a wall by more than the tolerance, and the
+// next solve starts over. Once a row asks, all rows of its island are corrected to 0.
+static inline bool itm_bounded_is_off(double gap, bool is_held, bool is_at_rest)
 {
-    return gap < -ITM_BOUNDED_SLOP || (is_held && gap > ITM_BOUNDED_SLOP);
+    double off = is_held ? fabs(gap) : -gap;
+    return off > (is_at_rest ? ITM_BOUNDED_RESTING_BAND : ITM_BOUNDED_SLOP);
 }
 // Fill row i, H being there.
 void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held);
