@@ -1,4 +1,4 @@
-// The `interim` command: what its files share. Only this folder prints, knows exit statuses and terminals.
+// The `interim` command: shared declarations. Only this folder prints, sets exit statuses and handles terminals.
 #ifndef INTERIM_APP_H
 #define INTERIM_APP_H
 
@@ -24,7 +24,7 @@ typedef struct AppWord {
     const char* value;
 } AppWord;
 
-// What a command line says.
+// A parsed command line.
 typedef struct AppArguments {
     const char* model;       // the model file: the first operand
     char** operands;         // all of them                       (noperand)
@@ -109,7 +109,7 @@ double app_wall_time(void);
 // ---------------------------------------------------------------------------- signals
 
 // From now on the first SIGINT, SIGTERM or SIGHUP is only noted, for the command to end properly; the second one
-// ends the process. What nohup or a shell told us to ignore stays ignored.
+// ends the process. Signals that nohup or a shell set to ignored stay ignored.
 void app_signals_catch(void);
 // Back to the system's handling of them, as a new process has it.
 void app_signals_release(void);
@@ -139,7 +139,7 @@ typedef struct AppProgress {
 
 AppProgress app_progress_begin(double duration, bool is_quiet);
 void app_progress_update(AppProgress* progress, double time);
-// The same for a number of runs: so many done, so many at work.
+// The same for a number of runs: done and running.
 void app_progress_update_runs(AppProgress* progress, int ndone, int nbusy);
 // The same for the share of a budget, with the name of the present work.
 void app_progress_update_share(AppProgress* progress, double share, const char* text);

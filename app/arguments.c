@@ -1,4 +1,4 @@
-// Command lines: options may stand before and after the model file, "--" ends them, "--name=value" and
+// Command lines: options may come before and after the model file, "--" ends them, "--name=value" and
 // "--name value" are the same.
 #include "app.h"
 
@@ -43,7 +43,7 @@ static bool complain_unknown(const AppCommand* command, const char* word)
 
 // ---------------------------------------------------------------------------- reading
 
-// The option a word names, and its value if it stands in the same word ("--until=2s", "-oa.csv").
+// The option that a word names, and its value if it is in the same word ("--until=2s", "-oa.csv").
 static const AppOption* find_option(const AppCommand* command, const char* word, const char** value)
 {
     size_t length = strcspn(word, "=");
@@ -78,11 +78,11 @@ static bool apply_override(AppArguments* a, const AppCommand* command, const App
                            const char* value)
 {
     if (option->key == NULL && strchr(value, '=') == NULL) {
-        return complain(command, "--set wants KEY=VALUE, not", value);
+        return complain(command, "--set requires KEY=VALUE, got", value);
     }
     char* text = make_override(option->key, value);
     if (text == NULL) {
-        return complain(command, "no memory for", value);
+        return complain(command, "out of memory reading", value);
     }
     a->overrides[a->noverride++] = text;
     return true;
@@ -119,7 +119,7 @@ static bool apply_operand(AppArguments* a, const AppCommand* command, char* word
 {
     if (a->noperand > 0 && !command->takes_many) {
         char what[64];
-        snprintf(what, sizeof what, "one %s at a time, not also", operand_name(command));
+        snprintf(what, sizeof what, "only one %s is allowed; unexpected", operand_name(command));
         return complain(command, what, word);
     }
     a->operands[a->noperand++] = word;
@@ -140,12 +140,12 @@ static int parse_word(AppArguments* a, const AppCommand* command, int left, char
         return 0;
     }
     if (option->value == NULL && value != NULL) {
-        complain(command, "no value is wanted in", words[0]);
+        complain(command, "this option takes no value:", words[0]);
         return 0;
     }
     bool takes_next = option->value != NULL && value == NULL;
     if (takes_next && left < 2) {
-        complain(command, "a value is missing after", words[0]);
+        complain(command, "missing value after", words[0]);
         return 0;
     }
     value = takes_next ? words[1] : value;
@@ -171,7 +171,7 @@ bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, c
         }
     }
     if (is_right && a->model == NULL && !a->wants_help) {
-        fprintf(stderr, "interim %s: which %s? (see: interim help %s)\n", command->name, operand_name(command),
+        fprintf(stderr, "interim %s: missing %s (see: interim help %s)\n", command->name, operand_name(command),
                 command->name);
         is_right = false;
     }

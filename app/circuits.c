@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_STATES 1000  // of circuits whose rates are looked at: it takes the cube of the states
+#define MOST_STATES 1000  // of circuits whose rates are computed: the cost is cubic in the number of states
 
 // ---------------------------------------------------------------------------- numbers
 
@@ -11,11 +11,11 @@ static void print_size(const ItmFileCircuit* circuit)
 {
     ItmCircuitInfo info = itm_circuit_get_info(circuit->circuit);
     printf("\n%s (hydraulics)\n", circuit->name);
-    printf("  nodes        %d: volumes %d, sources %d; groups of volumes that exchange oil %d\n", info.nnode, info.nvolume,
+    printf("  nodes        %d: volumes %d, sources %d; independent groups of volumes %d\n", info.nnode, info.nvolume,
            info.nsource, info.nisland);
-    printf("  elements     valves %d, cylinders %d, accumulators %d; single resistances %d\n", info.nvalve,
+    printf("  elements     valves %d, cylinders %d, accumulators %d; flow branches %d\n", info.nvalve,
            info.ncylinder, info.naccumulator, info.nbranch);
-    printf("  states       %d; %.0f kB for a running instance\n", info.nstate, ceil((double)info.data_bytes / 1024.0));
+    printf("  states       %d; %.0f kB per instance\n", info.nstate, ceil((double)info.data_bytes / 1024.0));
     printf("  inputs      ");
     for (int i = 0; i < info.ninput; i++) {
         printf(" %s", itm_circuit_get_input_name(circuit->circuit, i));
@@ -23,7 +23,7 @@ static void print_size(const ItmFileCircuit* circuit)
     printf("\n");
 }
 
-// The fastest rate of the start and the steps it allows; returns the number of warnings, -1 after printing what is wrong.
+// The fastest rate at the start and the steps it allows; returns the number of warnings, or -1 after printing an error.
 static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, ItmHydraulics* d)
 {
     const ItmCircuit* c = circuit->circuit;
@@ -57,14 +57,14 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
     if (!(step > limit)) {
         return 0;
     }
-    printf("warning: circuit '%s': %s is not stable in steps of %.3g s; up to %.3g s is safe at the start, or take "
-           "trapezoidal\n", circuit->name, name, step, limit);
+    printf("warning: circuit '%s': %s is unstable at a step of %.3g s; reduce the step to at most %.3g s (stable at the "
+           "start) or use integrator trapezoidal\n", circuit->name, name, step, limit);
     return 1;
 }
 
 // ---------------------------------------------------------------------------- start
 
-// What the static start found for the inputs that were free.
+// The values that the static start found for the free inputs.
 static void print_found(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicRest* rest)
 {
     printf("  static start found in %d iterations", rest->iterations);
@@ -84,11 +84,11 @@ static void print_start(const ItmFileCircuit* circuit, const ItmHydraulics* d, c
     }
     const char* node = itm_circuit_get_node_name(c, rest->flow_node);
     if (node != NULL) {
-        printf("  rest         net flow up to %.3g m^3/s, into '%s'", rest->flow, node);
+        printf("  equilibrium  largest net flow %.3g m^3/s, into '%s'", rest->flow, node);
     }
     const char* cylinder = itm_circuit_get_cylinder_name(c, rest->force_cylinder);
     if (cylinder != NULL) {
-        printf("; force off by up to %.3g N, of '%s'", rest->force, cylinder);
+        printf("; largest force error %.3g N, at '%s'", rest->force, cylinder);
     }
     printf("%s", node != NULL || cylinder != NULL ? "\n" : "");
     for (int i = 0; i < itm_circuit_get_info(c).ncylinder; i++) {
@@ -109,7 +109,7 @@ static int check_circuit(const ItmModelFile* file, const ItmFileCircuit* circuit
         app_print_error(&error);
         return -1;
     }
-    if (file->cosim.nbond == 0) {  // otherwise the mechanism has a say in where it rests
+    if (file->cosim.nbond == 0) {  // otherwise the mechanism takes part in the equilibrium
         print_start(circuit, d, &rest);
     }
     int nwarning = print_rates(file, circuit, d);

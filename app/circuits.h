@@ -1,4 +1,4 @@
-// What `interim check` says of hydraulic circuits.
+// The part of `interim check` on hydraulic circuits.
 #ifndef INTERIM_APP_CIRCUITS_H
 #define INTERIM_APP_CIRCUITS_H
 

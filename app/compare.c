@@ -1,4 +1,4 @@
-// interim compare: how far runs are apart.
+// interim compare: differences between runs.
 #include "app.h"
 
 #include "report/compare_runs.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "only these, with commas between; * stands for anything"},
-    {APP_OPTION_WORD, "--report", 'r', "FILE", NULL, "also write a page with the runs laid over each other"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "signals to compare, separated by commas; * matches anything"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE", NULL, "also write an HTML report that overlays the runs"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 static bool is_wanted(const int* columns, int count, const ItmTable* table, const char* name)
@@ -64,7 +64,7 @@ static void print_shifts(const ItmRunComparison* c)
 {
     for (int i = 0; i < c->nshift; i++) {
         const ItmContactShift* s = &c->shifts[i];
-        printf("  contact %s: begins %ld and %ld times, up to %.3g s apart\n", s->name, s->nevent, s->nreference_event,
+        printf("  contact %s: %ld and %ld onsets, up to %.3g s apart\n", s->name, s->nevent, s->nreference_event,
                s->shift);
     }
 }
@@ -82,7 +82,7 @@ static bool compare(const AppTables* tables, int index, const int* columns, int 
     bool has_common = c.nerror > 0;
     if (!has_common) {
         fprintf(stderr, "interim: %s and %s have no %s in common\n", reference->label, run->label,
-                c.from <= c.until ? "signal" : "stretch of time");
+                c.from <= c.until ? "signal" : "time interval");
     } else {
         printf("%s against %s, from %.9g s to %.9g s\n", run->label, reference->label, c.from, c.until);
         print_errors(&c, reference->table, columns, count);
@@ -126,7 +126,7 @@ static int compare_all(const AppTables* tables, const AppArguments* arguments)
 static int run(const AppArguments* arguments)
 {
     if (arguments->noperand < 2) {
-        fprintf(stderr, "interim compare: two or more result files are needed (see: interim help compare)\n");
+        fprintf(stderr, "interim compare: two or more result files are required (see: interim help compare)\n");
         return APP_BAD_INPUT;
     }
     AppTables tables;
@@ -138,12 +138,12 @@ static int run(const AppArguments* arguments)
 const AppCommand app_compare_command = {
     .name = "compare",
     .synopsis = "REFERENCE RESULTS... [OPTION]...",
-    .help = "how far results are from a reference, signal by signal",
+    .help = "compare results with a reference, signal by signal",
     .details =
-        "Compares results with the first one: root mean square and largest difference of every signal, the\n"
-        "latter also as a share of the signal's range, largest share first; how far the events of a signal\n"
-        "(crossings of the middle of its range) and the begins of contacts are apart. Signals are compared at\n"
-        "the times of the table with fewer rows, the other one is interpolated.",
+        "Compares each result file with the first one. For every signal, prints the root mean square and the\n"
+        "largest difference, also relative to the signal's range, and sorts by the relative difference. Also\n"
+        "prints the time differences of events (crossings of the middle of a signal's range) and of contact\n"
+        "onsets. Signals are compared at the times of the table with fewer rows; the other is interpolated.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .operand = "result file",

@@ -7,12 +7,12 @@
 
 // A light body between heavy ones costs the solver digits.
 #define MASS_RATIO_LIMIT 1e4
-// Penetration of the start that rounding of the file's numbers explains, against the size of the model.
+// Penetration at the start that rounding of the file's numbers explains, relative to the size of the model.
 #define ROUNDING 1e-9
 
 static const char* const LAWS[ITM_FRICTION_COUNT] = {"box", "pyramid", "cone"};
 
-// ---------------------------------------------------------------------------- what there is
+// ---------------------------------------------------------------------------- shapes and laws
 
 static void print_shapes(const ItmContactModel* contact)
 {
@@ -29,13 +29,13 @@ static void print_shapes(const ItmContactModel* contact)
         }
     }
     // the first material of the table is the one of shapes that name none
-    printf("; %d %s, %d pairs of bodies never meet\n", contact->nmaterial - 1,
+    printf("; %d %s, %d excluded pairs of bodies\n", contact->nmaterial - 1,
            contact->nmaterial == 2 ? "material" : "materials", contact->nexcluded);
 }
 
 static void print_laws(const ItmContactOptions* o)
 {
-    printf("contact      friction as %s bounded by the %s normal force, margin %.3g m, solver %s\n", LAWS[o->law],
+    printf("contact      friction %s bounded by the %s normal force, margin %.3g m, solver %s\n", LAWS[o->law],
            o->use_last_normal ? "last" : "current", o->margin, itm_mlcp_solver_name(o->solver));
 }
 
@@ -87,7 +87,7 @@ static int warn_penetration(const ItmModel* m, const ItmData* d, const char* nam
     if (-c.point.gap <= ROUNDING * fmax(1.0, itm_model_get_info(m).length)) {
         return 0;
     }
-    app_print_warning(name, "'%s' and '%s' overlap by %.3g m at the start; the first steps push them apart", c.name_a,
+    app_print_warning(name, "'%s' and '%s' overlap by %.3g m at the start; the first steps separate them", c.name_a,
                       c.name_b != NULL ? c.name_b : "its other body", -c.point.gap);
     return 1;
 }
@@ -110,13 +110,13 @@ static int warn_masses(const ItmModel* m, const ItmData* d, const char* name)
     }
     ItmContactInfo c = itm_contact_get_info(d, found);
     app_print_warning(name,
-                      "of '%s' and '%s', which touch at the start, one is %.2g times as heavy as the other; forces lose "
-                      "digits",
+                      "'%s' and '%s' touch at the start, but one is %.2g times as heavy as the other; contact forces lose "
+                      "accuracy",
                       c.name_a, c.name_b != NULL ? c.name_b : "its other body", worst);
     return 1;
 }
 
-// Whether two shapes should meet, but detection does not know how.
+// Whether two shapes should collide, but collision detection does not support the pair.
 static bool is_passed_over(const ItmContactModel* contact, const ItmCollider* a, const ItmCollider* b)
 {
     return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
@@ -135,8 +135,8 @@ static int warn_passed_over(const ItmContactModel* contact, const char* name)
             }
             if (count++ == 0) {
                 app_print_warning(name,
-                                  "'%s' (%s) and '%s' (%s) pass through each other: such shapes cannot meet; use convex "
-                                  "shapes for what moves",
+                                  "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; "
+                                  "use convex shapes for moving bodies",
                                   a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
             }
         }
@@ -155,8 +155,8 @@ static int warn_solver(const ItmContactOptions* o, const char* name)
                          ((o->solver == ITM_MLCP_LEMKE || o->solver == ITM_MLCP_ENUMERATION) && is_coupled &&
                           o->law == ITM_FRICTION_CONE);
     if (is_unsuitable) {
-        app_print_warning(name, "solver %s cannot treat friction as %s: choose %s or solver auto", itm_mlcp_solver_name(o->solver),
-                          LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
+        app_print_warning(name, "solver %s does not support friction %s: choose %s or solver auto",
+                          itm_mlcp_solver_name(o->solver), LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
     }
     return is_unsuitable;
 }

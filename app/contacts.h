@@ -1,4 +1,4 @@
-// What `interim check` says of shapes, bounds and the contacts of the start.
+// The part of `interim check` on shapes, bounds and the contacts at the start.
 #ifndef INTERIM_APP_CONTACTS_H
 #define INTERIM_APP_CONTACTS_H
 

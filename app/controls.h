@@ -1,4 +1,4 @@
-// What `interim check` says of controls.
+// The part of `interim check` on controls.
 #ifndef INTERIM_APP_CONTROLS_H
 #define INTERIM_APP_CONTROLS_H
 

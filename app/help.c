@@ -24,16 +24,16 @@ void app_help_print_command(const AppCommand* command)
 
 void app_help_print_overview(void)
 {
-    printf("Interim %s: machines that collide, stick and rattle, and what moves them\n\n"
-           "Simulates mechanisms with contact, and couples them at large steps, without iterating, to hydraulics,\n"
-           "controls and other mechanisms, by reduced interface models. Models are YAML files, or URDF.\n\n"
+    printf("Interim %s: nonsmooth multibody dynamics and co-simulation\n\n"
+           "Simulates mechanisms with contact, friction and impacts. Reduced interface models couple them to\n"
+           "hydraulics, controls and other mechanisms at large macro steps without iteration. Models are YAML or\n"
+           "URDF files.\n\n"
            "usage: interim COMMAND FILE... [OPTION]...\n\n",
            itm_version());
     for (int i = 0; app_commands[i] != NULL; i++) {
         printf("  %-10s %s\n", app_commands[i]->name, app_commands[i]->help);
     }
-    printf("  %-10s %s\n\n", "help", "the page of a command: interim help run");
-    printf("Exit status: 0 finished; 1 wrong usage or a bad model; 2 the simulation broke down;\n"
-           "3 it finished with doubts, under --strict; "
-           "128 + the signal's number if it was interrupted.\n");
+    printf("  %-10s %s\n\n", "help", "show the help of a command: interim help run");
+    printf("Exit status: 0 finished; 1 wrong usage or invalid model; 2 the simulation broke down;\n"
+           "3 finished with doubts and --strict was given; 128 + signal number if interrupted.\n");
 }

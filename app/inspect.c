@@ -1,4 +1,4 @@
-// interim inspect: what mechanisms are like at their interfaces, at any time of a run.
+// interim inspect: mobility and effective mass of mechanisms at their interfaces, at any time of a run.
 #include "app.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #define AT_KEY "run.duration"  // --at is read, with its unit, as the end of the run
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_OVERRIDE, "--at", 't', "TIME", AT_KEY, "the time to look at, as in 2s; the start without this option"},
+    {APP_OPTION_OVERRIDE, "--at", 't', "TIME", AT_KEY, "time to inspect, as in 2s; default: the start"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in cosim.coupling=rim; may be repeated"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 // ---------------------------------------------------------------------------- numbers
@@ -62,8 +62,8 @@ static void solve_small(double A[3][3], double value[3], double V[3][3])
     }
 }
 
-// Belted ellipsoid of the translations or rotations: how heavy the mechanism is along u is 1 / (u' W u); its principal axes are
-// those of that part of W.                                                                         [flexible-rim, section IV]
+// Belted ellipsoid of the translations or rotations: the effective mass along u is 1 / (uᵀ W u); its principal axes are those of
+// that block of W.                                                                         [flexible-rim, section IV]
 static void print_ellipsoid(const ItmInterfaceView* view, ItmDirection first, const char* what, const char* unit)
 {
     int row[3], n = 0;
@@ -103,18 +103,18 @@ static void print_view(const ItmInterfaceView* view)
                  view->M_eff);
     printf("  rank         %d of %d\n", view->rank, view->n);
     if (isinf(view->condition)) {
-        printf("  condition    singular: it cannot move along %d %s\n", view->n - view->rank,
+        printf("  condition    singular: no motion along %d %s\n", view->n - view->rank,
                view->n - view->rank == 1 ? "direction" : "directions");
     } else {
         printf("  condition    %.4g\n", view->condition);
     }
     print_ellipsoid(view, ITM_TX, "belted ellipsoid of translations: effective masses", "kg");
     print_ellipsoid(view, ITM_RX, "and of rotations: effective moments of inertia", "kg m^2");
-    printf("  moves        ");
+    printf("  velocity     ");
     for (int i = 0; i < view->n; i++) {
         printf(" %.5g", view->velocity[i]);
     }
-    printf("\n  accelerates  ");
+    printf("\n  acceleration ");
     for (int i = 0; i < view->n; i++) {
         printf(" %.5g", view->acceleration[i]);
     }
@@ -148,8 +148,8 @@ static int look(ItmCosim* cosim)
 static int step_and_look(ItmCosim* cosim, double time)
 {
     if (itm_cosim_get_interface_count(cosim) == 0) {
-        fprintf(stderr, "interim: there is nothing to inspect: the model has no interfaces and no bonds; name frames in a "
-                        "section 'interfaces' of multibody\n");
+        fprintf(stderr, "interim: nothing to inspect: the model has no interfaces and no bonds; add frames to the section "
+                        "'interfaces' of multibody\n");
         return APP_BAD_INPUT;
     }
     // the communication point at or before the time
@@ -192,11 +192,11 @@ const AppCommand app_inspect_command = {
     .synopsis = "MODEL.yaml [OPTION]...",
     .help = "show mobility and effective mass at the interfaces, at any time of a run",
     .details =
-        "Runs a model up to a time and shows every interface of every mechanism there: frames of the section\n"
-        "interfaces, and actuators with a bond. W gives the velocities that unit impulses cause, M_eff is its\n"
-        "inverse; rank and condition number say how well posed the coupling is, the belted ellipsoid how heavy\n"
-        "the mechanism is along its principal axes, active rows which contacts, stops and frictions hold just\n"
-        "now and are part of W.",
+        "Runs a model up to a time and prints the interface model of every interface: frames in the section\n"
+        "interfaces, and actuators with a bond. The mobility W is the velocity response to unit impulses; the\n"
+        "effective mass M_eff is its inverse. Rank and condition number show how well-posed the coupling is. The\n"
+        "belted ellipsoid lists the effective masses along its principal axes. Active rows are the contacts,\n"
+        "joint limits and friction constraints that are active at that time and included in W.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

@@ -1,4 +1,4 @@
-// interim plot: signals of result files as a picture.
+// interim plot: signals of result files as SVG or PNG.
 #include "app.h"
 
 #include "report/plot.h"
@@ -11,10 +11,10 @@
 #define MOST_LINES 40  // of a picture; more cannot be told apart
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "names with commas between; * stands for anything"},
-    {APP_OPTION_WORD, "--range", 0, "FROM:TO", NULL, "seconds to show, as in 0.5:2"},
-    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "picture, ending in .svg or .png; else beside the results, as .svg"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "signals to draw, separated by commas; * matches anything"},
+    {APP_OPTION_WORD, "--range", 0, "FROM:TO", NULL, "time range in seconds, as in 0.5:2"},
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "output file, .svg or .png; default: .svg next to the results"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 // "0.5:2"; false after printing what is wrong.
@@ -32,7 +32,7 @@ static bool parse_range(const char* text, ItmPlotOptions* options)
         is_right = end != second && *end == '\0' && options->from < options->to;
     }
     if (!is_right) {
-        fprintf(stderr, "interim plot: --range wants FROM:TO in seconds, as in 0.5:2, not '%s'\n", text);
+        fprintf(stderr, "interim plot: --range requires FROM:TO in seconds, as in 0.5:2, got '%s'\n", text);
     }
     return is_right;
 }
@@ -44,7 +44,7 @@ static int draw(const AppTables* tables, const AppArguments* arguments, const It
     int count = columns != NULL ? app_tables_choose(tables, app_arguments_get(arguments, "--signals"), columns) : 0;
     int status = APP_BAD_INPUT;
     if (count > MOST_LINES) {
-        fprintf(stderr, "interim plot: %d signals are too many for one picture: choose at most %d with --signals\n", count,
+        fprintf(stderr, "interim plot: %d signals are too many for one plot; select at most %d with --signals\n", count,
                 MOST_LINES);
     } else if (count > 0 && itm_plot_write(path, tables->runs, tables->count, columns, count, options, &error) != ITM_OK) {
         app_print_error(&error);
@@ -74,11 +74,10 @@ static int run(const AppArguments* arguments)
 const AppCommand app_plot_command = {
     .name = "plot",
     .synopsis = "RESULTS... --signals NAMES [-o FILE.svg|FILE.png]",
-    .help = "draw signals of results as a picture",
+    .help = "plot signals as SVG or PNG",
     .details =
-        "Draws signals over time, a panel for each unit, as SVG or PNG. Spikes are never lost: of every stretch\n"
-        "of time its least and its largest value are drawn. Several results are laid over each other, all but\n"
-        "the first dashed.\n\n"
+        "Plots signals over time as SVG or PNG, one panel per unit. Every time interval shows its minimum and\n"
+        "maximum, so no spike is lost. Several result files are overlaid; all but the first are dashed.\n\n"
         "  interim plot run.csv --signals 'boom.position.*,cylinder.force' -o boom.png",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),

@@ -95,7 +95,7 @@ void app_progress_update_runs(AppProgress* p, int ndone, int nbusy)
     double share = p->duration > 0.0 ? ndone / p->duration : 1.0;
     char left[48], numbers[160];
     format_left(left, sizeof left, share, p->drawn - p->start);
-    snprintf(numbers, sizeof numbers, " %d of %.0f runs, %d at work%s%s", ndone, p->duration, nbusy,
+    snprintf(numbers, sizeof numbers, " %d of %.0f runs, %d running%s%s", ndone, p->duration, nbusy,
              ndone > 0 ? ", " : "", ndone > 0 ? left : "");
     draw(share, numbers);
 }

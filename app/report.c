@@ -1,4 +1,4 @@
-// interim report: result files into one page.
+// interim report: an HTML report from result files.
 #include "app.h"
 
 #include "io/results/results.h"
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write the page to FILE; else beside the first results, as .html"},
-    {APP_OPTION_WORD, "--static", 0, NULL, NULL, "plots as pictures, no scripts and no 3-D view"},
-    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "do not tell what was written"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "output file; default: .html next to the first results"},
+    {APP_OPTION_WORD, "--static", 0, NULL, NULL, "plots as images, no scripts and no 3-D view"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "do not print the name of the report"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 // Write the report of the tables; the exit status.
@@ -28,7 +28,7 @@ static int write_report(const AppTables* tables, const char* path, bool is_stati
     }
     if (!is_quiet) {
         printf("  report       %s%s\n", path,
-               is_static || itm_report_has_viewer() ? "" : " (pictures only: this build was made without npm)");
+               is_static || itm_report_has_viewer() ? "" : " (static plots only: this build was made without npm)");
     }
     return APP_FINISHED;
 }
@@ -109,13 +109,13 @@ int app_report_after_run(const AppArguments* arguments, const char* results, int
 const AppCommand app_report_command = {
     .name = "report",
     .synopsis = "RESULTS... [-o FILE.html]",
-    .help = "show results as a page: the machine in 3-D, plots, energy, contacts",
+    .help = "write an HTML report: 3-D view, plots, energy, contacts",
     .details =
-        "Writes one HTML file from results of `interim run` (.csv or .h5): what was run and how it ended, the\n"
-        "machine moving in 3-D, plots on the same clock, contacts, energy, solver. The file needs nothing else:\n"
-        "no network, no server; a double click opens it. Several results are laid over each other, the first\n"
-        "one is shown in 3-D. Any CSV file with a column called time first will do for plots. The table of\n"
-        "`interim sweep` gives curves and maps of the errors over the swept values.",
+        "Writes one HTML file from the results of `interim run` (.csv or .h5): model and outcome, animated 3-D\n"
+        "view, plots with a shared time cursor, contacts, energy, solver. The file is self-contained: it opens\n"
+        "from disk without network or server. Several results are overlaid; the 3-D view shows the first. Any\n"
+        "CSV file whose first column is time can be plotted. For the table of `interim sweep`, the report shows\n"
+        "curves and maps of the errors over the swept values.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .operand = "result file",

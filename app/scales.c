@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// Beyond these, double precision or the step no longer carries both ends of the scale.
+// Beyond these limits, double precision or the step no longer resolves both ends of the scale.
 #define MASS_RATIO_LIMIT 1e6
 #define FAR_LIMIT 1e5       // m from the world's origin
 #define GYRATION_MOST 1e3   // radius of gyration against the size of the model
@@ -18,7 +18,8 @@ static int warn_masses(const ItmModelInfo* info, const char* name)
     if (info->nbody < 2 || info->mass_max <= MASS_RATIO_LIMIT * info->mass_min) {
         return 0;
     }
-    app_print_warning(name, "the heaviest body is %.2g times the lightest; forces on the light one lose digits",
+    app_print_warning(name,
+                      "the heaviest body has %.2g times the mass of the lightest; forces on light bodies lose accuracy",
                       info->mass_max / info->mass_min);
     return 1;
 }
@@ -28,11 +29,11 @@ static int warn_size(const ItmModelInfo* info, const char* name)
     if (info->length <= FAR_LIMIT) {
         return 0;
     }
-    app_print_warning(name, "something is %.2g m from the world's origin; move the origin nearer", info->length);
+    app_print_warning(name, "the model extends to %.2g m from the world origin; move the origin closer", info->length);
     return 1;
 }
 
-// Inertia in other units than the mass is the commonest slip: compare the radius of gyration with the model.
+// Inertia in other units than the mass is the most common mistake: compare the radius of gyration with the model.
 static int warn_inertia(const ItmModel* m, double size, const char* name)
 {
     int count = 0;
@@ -42,8 +43,8 @@ static int warn_inertia(const ItmModel* m, double size, const char* name)
         double radius = sqrt(inertia / body->mass);
         if (radius > GYRATION_MOST * size || radius < GYRATION_LEAST * size) {
             app_print_warning(name,
-                              "body '%s' has a radius of gyration of %.2g m in a model of %.2g m; are mass and inertia in the "
-                              "units meant?",
+                              "body '%s' has a radius of gyration of %.2g m in a model of %.2g m; check the units of mass "
+                              "and inertia",
                               body->name, radius, size);
             count++;
         }
@@ -56,7 +57,7 @@ static int warn_freedom(const ItmModelInfo* info, const char* name)
     if (info->freedom > 0 || info->nmotion > 0) {
         return 0;
     }
-    app_print_warning(name, "nothing can move: the rows leave no freedom");
+    app_print_warning(name, "nothing can move: the constraints leave no degree of freedom");
     return 1;
 }
 
@@ -65,7 +66,7 @@ static int warn_freedom(const ItmModelInfo* info, const char* name)
 // With forces of the start of the step, semi-implicit Euler is stable for W (k h^2 + 2 d h) < 4. What else the bodies
 // carry only lowers W, so this limit is on the safe side.
 
-// n' I^-1 n, with the Cholesky factor of the inertia
+// nᵀ I⁻¹ n, with the Cholesky factor of the inertia
 static double turning_mobility(const ItmBody* body, ItmVec3 n)
 {
     ItmVec3 y = itm_body_solve_lower(body, n);
@@ -114,7 +115,8 @@ static int warn_step(const char* part, const char* name, double limit, double st
     if (step <= limit) {
         return 0;
     }
-    app_print_warning(part, "'%s' may be too stiff for a step of %.3g s; up to %.2g s is safe", name, step, limit);
+    app_print_warning(part, "'%s' may be too stiff for a step of %.3g s; reduce the step to at most %.2g s", name, step,
+                      limit);
     return 1;
 }
 

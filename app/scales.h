@@ -1,4 +1,4 @@
-// What in a model is badly scaled: for double precision, or for the step it is to be run with.
+// Warnings about badly scaled models: for double precision, or for the step of the run.
 #ifndef INTERIM_APP_SCALES_H
 #define INTERIM_APP_SCALES_H
 

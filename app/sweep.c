@@ -11,19 +11,19 @@
 #include <unistd.h>
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--over", 'v', "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; may be repeated"},
-    {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL, "change a value of the model in all runs; may be repeated"},
+    {APP_OPTION_WORD, "--over", 'v', "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; repeatable"},
+    {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL, "change a value of the model in all runs; repeatable"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME"},
-    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results that are compared"},
-    {APP_OPTION_WORD, "--signals", 'i', "NAME,...", NULL, "signals to tell of, as in rod.position.x or 'rod.*'"},
-    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL, "compare with a run that has this value; or results FILE"},
-    {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "runs at a time; as many as there are processors"},
-    {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after so much wall time, as in 60s"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "output interval of the compared results"},
+    {APP_OPTION_WORD, "--signals", 'i', "NAME,...", NULL, "signals to report, as in rod.position.x or 'rod.*'"},
+    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL, "compare with a run with this value, or with a results FILE"},
+    {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "number of parallel runs; default: number of processors"},
+    {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after this wall time, as in 60s"},
     {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
-    {APP_OPTION_WORD, "--report", 'p', "FILE", NULL, "write a page with curves and maps to FILE, ending in .html; needs -o"},
-    {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "write the table to FILE.csv too"},
-    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no table on the terminal"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_WORD, "--report", 'p', "FILE", NULL, "write an HTML report with curves and maps; requires -o"},
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "also write the table to FILE.csv"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print no progress bar and no table"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 static bool complain(const char* what, const char* text)
@@ -68,7 +68,7 @@ static bool add_patterns(Sweep* s, const char* text)
         }
         text += length + (text[length] == ',');
     }
-    return s->patterns.count > 0 || complain("--signals wants names, not", text);
+    return s->patterns.count > 0 || complain("--signals requires names, got", text);
 }
 
 static bool set_reference(Sweep* s, const char* text)
@@ -78,7 +78,7 @@ static bool set_reference(Sweep* s, const char* text)
         return true;
     }
     if (strchr(text, '=') == NULL) {
-        return complain("--reference wants KEY=VALUE or a results file that is there, not", text);
+        return complain("--reference requires KEY=VALUE or an existing results file, got", text);
     }
     return app_sweep_add_text(&s->reference, text, strlen(text));
 }
@@ -88,7 +88,7 @@ static bool set_jobs(Sweep* s, const char* text)
     char* end = NULL;
     long count = strtol(text, &end, 10);
     if (end == text || *end != '\0' || count < 1 || count > 1024) {
-        return complain("--jobs wants a number from 1 to 1024, not", text);
+        return complain("--jobs requires a number from 1 to 1024, got", text);
     }
     s->nworker = (int)count;
     return true;
@@ -100,7 +100,7 @@ static bool set_timeout(Sweep* s, const char* text)
     ItmExpressionError error;
     if (!itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error) ||
         !itm_quantity_fits(quantity, ITM_DIM_TIME) || !(quantity.value > 0.0)) {
-        return complain("--timeout wants a time, as in 60s, not", text);
+        return complain("--timeout requires a time, as in 60s, got", text);
     }
     s->timeout = quantity.value;
     return true;
@@ -120,7 +120,8 @@ static bool apply_word(Sweep* s, const AppWord* word)
     case 't':
         return set_timeout(s, word->value);
     case 'p':
-        return s->arguments->output != NULL || complain("a report needs the table too, with -o TABLE.csv:", word->value);
+        return s->arguments->output != NULL ||
+               complain("a report requires the table; add -o TABLE.csv to --report", word->value);
     default:
         s->keep = word->value;
         return true;
@@ -132,22 +133,22 @@ static bool check_arguments(const Sweep* s)
     const char* output = s->arguments->output;
     bool has_reference = s->reference.count > 0 || s->reference_file != NULL;
     if (s->axes.count == 0) {
-        fprintf(stderr, "interim sweep: over what? --over KEY=VALUE,VALUE,... (see: interim help sweep)\n");
+        fprintf(stderr, "interim sweep: missing --over KEY=VALUE,VALUE,... (see: interim help sweep)\n");
         return false;
     }
     if (s->ncombination > SWEEP_MOST_RUNS) {
-        fprintf(stderr, "interim sweep: more than %d combinations; take fewer values\n", SWEEP_MOST_RUNS);
+        fprintf(stderr, "interim sweep: more than %d combinations; use fewer values\n", SWEEP_MOST_RUNS);
         return false;
     }
     if (s->reference.count > 0 && s->reference_file != NULL) {
-        return complain("the reference is a file or a run, not both:", s->reference_file);
+        return complain("--reference is either a file or a run, not both:", s->reference_file);
     }
     if (has_reference && s->patterns.count == 0) {
-        fprintf(stderr, "interim sweep: compare which signals with the reference? --signals NAME,...\n");
+        fprintf(stderr, "interim sweep: --reference requires --signals NAME,...\n");
         return false;
     }
     if (output != NULL && itm_results_format(output) != 'c') {
-        return complain("the table is a file ending in .csv, not", output);
+        return complain("the name of the table must end in .csv, got", output);
     }
     return true;
 }
@@ -176,7 +177,7 @@ static bool set_up(Sweep* s)
     app_signals_catch();
     bool is_set_up = app_sweep_probe(s) && app_sweep_make_jobs(s) && app_sweep_make_table(s);
     if (is_set_up) {
-        app_sweep_write_table(s);  // a table that cannot be written is no surprise at the end
+        app_sweep_write_table(s);  // fail now, not at the end, if the table cannot be written
     }
     return is_set_up && !s->has_failed;
 }
@@ -229,7 +230,7 @@ static void print_summary(const Sweep* s, const int counts[SWEEP_VERDICT_COUNT],
            s->arguments->output != NULL ? s->arguments->output : "");
 }
 
-// References and runs that are no results: to stderr.
+// References and runs without results: to stderr.
 static void print_troubles(const Sweep* s)
 {
     for (int i = 0; i < s->nreference + s->ncombination; i++) {
@@ -287,7 +288,7 @@ static int sweep(const AppArguments* arguments)
         status = finish(&s, app_wall_time() - progress.start);
     }
     if (app_signals_get() != 0) {
-        fprintf(stderr, "interim: interrupted by signal %d; the table has what was done\n", app_signals_get());
+        fprintf(stderr, "interim: interrupted by signal %d; the table contains the completed runs\n", app_signals_get());
         status = 128 + app_signals_get();
     }
     tear_down(&s);
@@ -297,19 +298,19 @@ static int sweep(const AppArguments* arguments)
 const AppCommand app_sweep_command = {
     .name = "sweep",
     .synopsis = "MODEL.yaml --over KEY=VALUES [OPTION]...",
-    .help = "run a model with every combination of some values, and compare",
+    .help = "run a model for all combinations of parameter values and compare",
     .details =
-        "Runs the model once for every combination of the values given with --over, several runs at a time,\n"
-        "each in its own process, and prints one row a run: how it ended and when, what the chosen signals did,\n"
-        "how far they are from a reference, what it cost.\n"
+        "Runs the model once for every combination of the values given with --over, several runs in parallel,\n"
+        "each in its own process. Prints one row per run: outcome, end time, final and peak values of the\n"
+        "selected signals, their difference from a reference, and the CPU time.\n"
         "\n"
         "  interim sweep pendulum.yaml --every 16ms --over run.step=1ms:16ms:5log --signals hinge.angle \\\n"
         "      --reference run.step=0.1ms -o steps.csv\n"
         "\n"
-        "The reference of a run is the same combination with the --reference values in place of its own; runs that\n"
-        "differ only in those share it. A run that breaks down or takes too long is a result like any other.\n"
-        "Exit status: 0 all runs ran; 1 wrong usage or a model that cannot be run; 128 + the signal's number if\n"
-        "interrupted, with what was done so far in the table.",
+        "The reference of a run is the same combination with its own values replaced by those of --reference; runs\n"
+        "that differ only in these values share a reference. A run that breaks down or times out is a result\n"
+        "like any other. Exit status: 0 all runs were executed; 1 wrong usage or invalid model; 128 + signal\n"
+        "number if interrupted, with the completed runs in the table.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = sweep,

@@ -1,4 +1,4 @@
-// interim sweep: a run a combination of values, each in its own process, and one table of how they went.
+// interim sweep: one run per combination of values, each in its own process, and one table of their outcomes.
 #ifndef INTERIM_APP_SWEEP_H
 #define INTERIM_APP_SWEEP_H
 
@@ -62,8 +62,8 @@ typedef struct SweepJob {
     char* log;         // file for what the run prints to stderr
     pid_t pid;         // while it runs, otherwise 0
     double start;      // wall time of its start, s
-    double stop;       // wall time at which it was told to stop, s; 0: it was not
-    bool is_late;      // told so because it took too long
+    double stop;       // wall time at which it was asked to stop, s; 0: it was not
+    bool is_late;      // asked because it took too long
     // outcome
     SweepVerdict verdict;
     double end_time;   // of the last row, simulated s; NAN: no row
@@ -91,7 +91,7 @@ void app_sweep_pool_run(SweepPool* pool);
 
 // ---------------------------------------------------------------------------- table
 
-// What is told of a signal in a run.
+// Statistics of a signal in a run.
 typedef struct SweepSignal {
     double rms, maximum;  // difference from the reference; NAN: none
     double last, peak;    // value at the end, and the one largest in magnitude; NAN: not in the results
@@ -137,7 +137,7 @@ typedef struct Sweep {
     const char* keep;          // directory, or NULL
     char* directory;           // where results go; our own unless kept
 
-    SweepJob* jobs;            // references first, then one a combination  (nreference + ncombination)
+    SweepJob* jobs;            // references first, then one per combination  (nreference + ncombination)
     int nreference, ncombination;
     ItmTable* reference_table; // from a file
     SweepTable table;
@@ -149,7 +149,7 @@ typedef struct Sweep {
 bool app_sweep_complain_memory(void);
 bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length);
 
-// sweep_runs.c: the jobs of a sweep, and what becomes of their results.
+// sweep_runs.c: the jobs of a sweep and their results.
 // Make the directory for results: the one to keep them in, or one that goes away with the sweep.
 bool app_sweep_make_directory(Sweep* sweep);
 // A job with the overrides of all runs; its files are called after stem and number.

@@ -19,7 +19,7 @@ static bool add_value(SweepAxis* axis, const char* text, size_t length)
     char* copy = strndup(text, length);
     if (copy == NULL || !ITM_LIST_APPEND(axis->values, copy)) {
         free(copy);
-        return complain("no memory for", text, length);
+        return complain("out of memory reading", text, length);
     }
     return true;
 }
@@ -129,10 +129,10 @@ static double range_value(const Range* range, int i)
 static bool add_range(SweepAxis* axis, const Range* range, const char* text, size_t length)
 {
     if (range->count < 2 || range->count > SWEEP_MOST_RUNS) {
-        return complain("a range wants at least 2 values and at most 100000, not", text, length);
+        return complain("a range requires at least 2 and at most 100000 values, got", text, length);
     }
     if (range->is_log && !(range->first / range->last > 0.0)) {
-        return complain("a logarithmic range cannot pass zero:", text, length);
+        return complain("a logarithmic range cannot cross zero:", text, length);
     }
     for (int i = 0; i < range->count; i++) {
         char value[128];
@@ -147,7 +147,7 @@ static bool add_range(SweepAxis* axis, const Range* range, const char* text, siz
 
 // ---------------------------------------------------------------------------- items
 
-// Length of the first item of a list: up to a comma that stands outside of brackets and quotes.
+// Length of the first item of a list: up to a comma outside brackets and quotes.
 static size_t item_length(const char* text)
 {
     int depth = 0;
@@ -176,7 +176,7 @@ static bool add_item(SweepAxis* axis, const char* text, size_t length)
         length--;
     }
     if (length == 0) {
-        return complain("a value is missing in the list of", axis->key, strlen(axis->key));
+        return complain("missing value in the list of", axis->key, strlen(axis->key));
     }
     return parse_range(&range, text, length) ? add_range(axis, &range, text, length) : add_value(axis, text, length);
 }
@@ -199,15 +199,15 @@ bool app_sweep_axes_add(SweepAxes* axes, const char* text)
 {
     size_t length = strcspn(text, "=");
     if (length == 0 || text[length] == '\0') {
-        return complain("--over wants KEY=VALUE,VALUE,..., not", text, strlen(text));
+        return complain("--over requires KEY=VALUE,VALUE,..., got", text, strlen(text));
     }
     if (app_sweep_axes_find(axes, text) != ITM_NONE) {
-        return complain("one --over a key, but there are two for", text, length);
+        return complain("only one --over per key is allowed, but there are two for", text, length);
     }
     SweepAxis axis = {.key = strndup(text, length)};
     if (axis.key == NULL || !ITM_LIST_APPEND(*axes, axis)) {
         free(axis.key);
-        return complain("no memory for", text, length);
+        return complain("out of memory reading", text, length);
     }
     return add_items(&axes->items[axes->count - 1], text + length + 1);
 }

@@ -1,5 +1,5 @@
-// The processes of a sweep. A run is `interim run` itself in a child, so whatever happens to it, a crash, memory
-// eaten up, an endless step, happens to it alone.
+// The processes of a sweep. Each run is `interim run` in a child process, so a crash, exhausted memory or an endless step
+// affects only that run.
 #define _DEFAULT_SOURCE  // wait4: the CPU time of one child
 #include "sweep.h"
 
@@ -153,7 +153,7 @@ static void finish(SweepPool* pool, SweepJob* job, int status, const struct rusa
     job->end_time = NAN;
     read_message(job);
     if (job->verdict == SWEEP_CRASHED && WIFSIGNALED(status)) {
-        snprintf(job->message, sizeof job->message, "the process died of signal %d (%s)", WTERMSIG(status),
+        snprintf(job->message, sizeof job->message, "the process was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     } else if (job->verdict == SWEEP_TIMED_OUT) {
         snprintf(job->message, sizeof job->message, "stopped after %.3g s of wall time", job->wall_time);
@@ -221,7 +221,7 @@ static int start_jobs(SweepPool* pool, int* next, int nbusy)
         if (!is_started) {
             job->verdict = SWEEP_FAILED;
             job->end_time = NAN;
-            snprintf(job->message, sizeof job->message, "no process for it: %s", strerror(errno));
+            snprintf(job->message, sizeof job->message, "cannot create a process: %s", strerror(errno));
             pool->done(pool->context, job);
             return 1;
         }

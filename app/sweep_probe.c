@@ -1,4 +1,4 @@
-// Before a sweep: is every value fit to be run, and what are the signals?
+// Before a sweep: load every value once and find the signals.
 #include "sweep.h"
 
 #include "base/nearest.h"
@@ -110,7 +110,7 @@ static bool complain_signal(const ItmTable* names, const char* pattern, const ch
     if (nearest.best != NULL) {
         fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
     } else {
-        fprintf(stderr, "; the names are those of the results of interim run\n");
+        fprintf(stderr, "; use the signal names of the results of interim run\n");
     }
     return false;
 }

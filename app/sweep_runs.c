@@ -1,4 +1,4 @@
-// The jobs of a sweep: their overrides and files, and what becomes of their results.
+// The jobs of a sweep: their overrides, files and results.
 #include "sweep.h"
 
 #include "report/compare.h"
@@ -30,7 +30,7 @@ bool app_sweep_make_directory(Sweep* s)
     if (s->keep != NULL) {
         s->directory = strdup(s->keep);
         if (mkdir(s->keep, 0777) != 0 && errno != EEXIST) {
-            fprintf(stderr, "interim sweep: cannot make the directory '%s': %s\n", s->keep, strerror(errno));
+            fprintf(stderr, "interim sweep: cannot create the directory '%s': %s\n", s->keep, strerror(errno));
             return false;
         }
         return s->directory != NULL || app_sweep_complain_memory();
@@ -44,7 +44,7 @@ bool app_sweep_make_directory(Sweep* s)
     }
     snprintf(path, size, "%s/interim-sweep-XXXXXX", parent);
     if (mkdtemp(path) == NULL) {
-        fprintf(stderr, "interim sweep: cannot make a directory in '%s': %s\n", parent, strerror(errno));
+        fprintf(stderr, "interim sweep: cannot create a directory in '%s': %s\n", parent, strerror(errno));
         free(path);
         return false;
     }

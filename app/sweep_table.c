@@ -170,7 +170,7 @@ void app_sweep_table_print(const SweepTable* t)
                  .widths = calloc((size_t)ncolumn, sizeof *sink.widths),
                  .ncolumn = ncolumn};
     if (sink.widths == NULL) {
-        fprintf(stderr, "interim: no memory to print the table\n");
+        fprintf(stderr, "interim: out of memory printing the table\n");
         return;
     }
     for (int i = 0; i < t->nrow; i++) {

@@ -30,7 +30,7 @@ bool app_tables_read(AppTables* tables, const AppArguments* arguments)
 {
     *tables = (AppTables){.runs = calloc((size_t)arguments->noperand + 1, sizeof *tables->runs)};
     if (tables->runs == NULL) {
-        fprintf(stderr, "interim: no memory\n");
+        fprintf(stderr, "interim: out of memory\n");
         return false;
     }
     for (int i = 0; i < arguments->noperand; i++) {
@@ -72,11 +72,11 @@ static void complain(const ItmTable* table, const char* pattern)
     for (int i = 1; i < table->ncolumn; i++) {
         itm_nearest_offer(&nearest, table->names[i]);
     }
-    fprintf(stderr, "interim: no signal is called '%s'", pattern);
+    fprintf(stderr, "interim: no signal '%s'", pattern);
     if (nearest.best != NULL) {
         fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
     } else {
-        fprintf(stderr, " (the first line of the file lists them; * stands for anything)\n");
+        fprintf(stderr, " (the first line of the file lists all signals; * matches anything)\n");
     }
 }
 

@@ -1,4 +1,4 @@
-// Status codes, messages and the few types every part of the library shares.
+// Status codes, messages and the basic types shared by all parts of the library.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_BASE_H
 #define INTERIM_BASE_H
@@ -29,35 +29,35 @@ ITM_EXTERN_C_BEGIN
 
 // ---------------------------------------------------------------------------- status
 
-// Outcome of a call. Misuse and bad input give an error status; an iteration that did not finish
-// is not an error but an outcome in the step info.
+// Outcome of a call. Misuse and bad input return an error status. An iteration that does not converge
+// is not an error; it is reported in the step info.
 typedef enum ItmStatus {
     ITM_OK = 0,
-    ITM_ERR_ARGUMENT,   // a NULL, a size or an index that the function does not accept
-    ITM_ERR_MEMORY,     // the system gave no memory
+    ITM_ERR_ARGUMENT,   // a NULL, a size or an index that the function rejects
+    ITM_ERR_MEMORY,     // out of memory
     ITM_ERR_INPUT,      // a definition or file that does not describe a valid model
-    ITM_ERR_ASSEMBLY,   // the joints cannot be closed, or the start velocities contradict them
+    ITM_ERR_ASSEMBLY,   // the joints cannot be assembled, or the initial velocities violate them
     ITM_ERR_CAPACITY,   // a fixed capacity of the data object was exceeded
-    ITM_ERR_NOT_FINITE, // a NaN or infinity appeared; the state is as it was before the step
-    ITM_ERR_DIVERGED,   // an implicit step found no solution; the state is as it was before the step
+    ITM_ERR_NOT_FINITE, // a NaN or infinity occurred; the state before the step is restored
+    ITM_ERR_DIVERGED,   // an implicit step did not converge; the state before the step is restored
     ITM_ERR_IO,         // a file could not be read or written
-    ITM_ERR_UNSUPPORTED, // the request is valid but this build or model cannot serve it
+    ITM_ERR_UNSUPPORTED, // the request is valid, but this build or model does not support it
     ITM_STATUS_COUNT
 } ItmStatus;
 
-// A sentence for a status, never NULL.
+// Message of a status, one sentence, never NULL.
 ITM_API const char* itm_status_message(ItmStatus status);
 
 // ---------------------------------------------------------------------------- errors
 
-// What went wrong, and where. Filled by calls that take an ItmError*, which may always be NULL.
+// Description and location of an error. Filled by calls that take an ItmError*, which may always be NULL.
 typedef struct ItmError {
     ItmStatus status;
-    char message[768];  // one sentence with the offending names and numbers, and the remedy
-    char field[128];    // field of the definition that is at fault ("mass"), empty if none
+    char message[768];  // one sentence: the offending names and numbers, and how to fix it
+    char field[128];    // invalid field of the definition ("mass"), empty if none
     char file[256];     // model file, empty if the error is not about a file
     int line, column;   // position in the file, 1-based; 0 if unknown
-    const char* function; // where in the library the error was noticed
+    const char* function; // library function that detected the error
 } ItmError;
 
 // ---------------------------------------------------------------------------- values
@@ -83,14 +83,14 @@ typedef struct ItmSym3 {
     double xx, yy, zz, xy, xz, yz;
 } ItmSym3;
 
-// Name, unit and meaning of one recorded quantity.
+// Name, unit and description of one output.
 typedef struct ItmOutputInfo {
     const char* name;         // "rod.position.x"; belongs to the model
     const char* unit;         // "m"
     const char* description;  // "position of the body frame's origin, world x"
 } ItmOutputInfo;
 
-// Version of the library that is running, "major.minor.patch".
+// Version of the loaded library, "major.minor.patch".
 ITM_API const char* itm_version(void);
 
 ITM_EXTERN_C_END

@@ -1,4 +1,4 @@
-// Contact and everything else with a bound: colliding shapes and their materials, joint limits, joint friction.
+// Unilateral constraints: colliding shapes and their materials, joint limits, joint friction.
 // (Motors with a force limit are motions with max_force, see model.h.)
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_CONTACT_H
@@ -13,7 +13,7 @@ ITM_EXTERN_C_BEGIN
 
 // ---------------------------------------------------------------------------- materials
 
-// How two surfaces meet. stiffness and damping both 0: rigid.
+// Contact properties of two surfaces. stiffness and damping both 0: rigid.
 typedef struct ItmSurface {
     double friction;            // Coulomb's coefficient, >= 0
     double torsional_friction;  // torque about the normal / normal force, m, >= 0
@@ -28,11 +28,11 @@ typedef struct ItmMaterialDef {
     ItmSurface surface;
 } ItmMaterialDef;
 
-// Friction 0.5, nothing else; rigid.
+// Default material: friction 0.5, no restitution, rigid.
 ITM_API ItmMaterialDef itm_default_material_def(void);
 
-// What holds where these two materials meet. Pairs that are not given combine their materials: friction by the
-// geometric mean, restitution, torsional and rolling friction by the larger one, stiffness and damping in series.
+// Contact properties of two materials. Pairs without a definition combine their materials: the geometric mean of
+// friction, the larger restitution, torsional and rolling friction, stiffness and damping in series.
 typedef struct ItmMaterialPairDef {
     int material_a, material_b;
     ItmSurface surface;
@@ -47,7 +47,7 @@ typedef enum ItmColliderKind {
     ITM_COLLIDER_CAPSULE,   // size: radius, length of the cylindrical part along z
     ITM_COLLIDER_PLANE,     // half space below z = 0 of its frame
     ITM_COLLIDER_HULL,      // convex hull of vertices
-    ITM_COLLIDER_MESH,      // triangles over vertices, outside where they turn counter-clockwise
+    ITM_COLLIDER_MESH,      // triangles over vertices, counter-clockwise seen from outside
     ITM_COLLIDER_HEIGHTS,   // heights over a regular grid in x and y, centred on the frame
     ITM_COLLIDER_KIND_COUNT
 } ItmColliderKind;
@@ -59,8 +59,8 @@ typedef struct ItmColliderDef {
     double size[3];            // m; heights: extent along x and y
     ItmPose pose;              // frame of the shape in the body frame
     int material;              // or ITM_NONE: the default material
-    uint32_t group;            // what it is, as bits; default 1
-    uint32_t mask;             // groups it meets; default all. Two shapes meet if each has the other's group in its mask
+    uint32_t group;            // groups of the shape, as bits; default 1
+    uint32_t mask;             // groups it collides with, default all; both masks must contain a group of the other shape
     const ItmVec3* vertices;   // hull, mesh                              (nvertex)
     int nvertex;
     const int* triangles;      // mesh: vertex indices                    (3 ntriangle)
@@ -69,6 +69,7 @@ typedef struct ItmColliderDef {
     int nx, ny;
 } ItmColliderDef;
 
+// Default shape: a sphere of radius 1 m on the ground, default material, group 1, all groups in the mask.
 ITM_API ItmColliderDef itm_default_collider_def(void);
 
 // One point of a gap between two bodies, world axes.
@@ -77,11 +78,11 @@ typedef struct ItmGapPoint {
     ItmVec3 normal;   // unit, from body a to body b
     ItmVec3 point_a;  // nearest point on a
     ItmVec3 point_b;  // nearest point on b
-    uint64_t key;     // names the point from step to step
+    uint64_t key;     // identifies the point from step to step
 } ItmGapPoint;
 
-// A gap that the user computes: writes up to `max` points for the given poses of the body frames and returns how many.
-// Called while stepping, from the thread that steps; must not call back into the library.
+// User-defined gap function: writes up to `max` points for the given poses of the body frames and returns their number.
+// Called during a step, from the stepping thread; must not call the library.
 typedef int ItmGapFunction(void* context, ItmGapPoint* points, int max, const ItmPose* pose_a,
                            const ItmPose* pose_b);
 
@@ -94,23 +95,25 @@ typedef struct ItmGapDef {
     ItmSurface surface;
 } ItmGapDef;
 
+// Default gap: one point, friction 0.5; name, bodies and function are not set.
 ITM_API ItmGapDef itm_default_gap_def(void);
 
 // ---------------------------------------------------------------------------- joints
 
-// A free direction stays in [lower, upper].
+// Joint limit: a free direction stays in [lower, upper].
 typedef struct ItmLimitDef {
     const char* name;
     int joint;
     ItmDirection direction;
     double lower, upper;        // m or rad; -INFINITY and INFINITY: none
     double restitution;         // 0 .. 1
-    double stiffness, damping;  // of the stop; both 0: rigid
+    double stiffness, damping;  // of the limit; both 0: rigid
 } ItmLimitDef;
 
+// Default limit: direction ITM_RZ, no bounds, rigid, no restitution; the joint is not set.
 ITM_API ItmLimitDef itm_default_limit_def(void);
 
-// Dry friction on a free direction: at most `force`, against the motion.
+// Dry friction on a free direction: at most `force`, opposing the motion.
 typedef struct ItmJointFrictionDef {
     const char* name;
     int joint;
@@ -118,44 +121,51 @@ typedef struct ItmJointFrictionDef {
     double force;  // N or N m, >= 0
 } ItmJointFrictionDef;
 
+// Default joint friction: direction ITM_RZ, force 0; the joint is not set.
 ITM_API ItmJointFrictionDef itm_default_joint_friction_def(void);
 
-// ---------------------------------------------------------------------------- laws of the whole model
+// ---------------------------------------------------------------------------- contact options
 
 typedef struct ItmContactOptions {
     ItmFrictionLaw law;           // box, pyramid, exact cone
     int ndirection;               // corners of the pyramid
-    bool use_last_normal;         // friction bounds from the last step's normal impulse (as the papers) instead of this one's
-    double margin;                // shapes nearer than this (plus their way in one step) are contacts, m
-    double restitution_speed;     // slower approaches do not bounce, m/s
-    int max_contacts;             // capacity; 0: chosen from the shapes
+    bool use_last_normal;         // friction bounds from the last normal impulse (as in the papers), not the current one
+    double margin;                // shapes closer than this (plus their motion in one step) become contacts, m
+    double restitution_speed;     // no restitution below this approach speed, m/s
+    int max_contacts;             // capacity; 0: derived from the shapes
     ItmMlcpSolver solver;
-    double tolerance;             // relative residual at which a solve counts as done
-    double effort;                // what the solve of an island may cost, ItmMlcpOptions.effort; 0: no limit
-    double residual_limit;        // relative residual beyond which a step counts as bad,
-    int residual_steps;           // and how many bad steps on end stop the run; 0: never
+    double tolerance;             // relative residual at which a solve counts as solved
+    double effort;                // limit per island, see ItmMlcpOptions.effort; 0: no limit
+    double residual_limit;        // relative residual above which a step counts as bad
+    int residual_steps;           // number of consecutive bad steps that ends the run; 0: never
 } ItmContactOptions;
 
-// Exact cone, margin 1 mm, bounce above 1 cm/s, automatic solver to 1e-9 at an effort of 40; 20 steps on end with a
-// residual above 1e-3 stop the run.
+// Default options: exact cone, margin 1 mm, restitution above 1 cm/s, solver AUTO to 1e-9 with an effort of 40; 20
+// consecutive steps with a residual above 1e-3 end the run.
 ITM_API ItmContactOptions itm_default_contact_options(void);
 
 // ---------------------------------------------------------------------------- builder
 
+// Set the contact options of the model.
 ITM_API ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContactOptions* options, ItmError* error);
-// Materials have names of their own, like signals.
+// Add a material. Material names are a namespace of their own, like those of signals.
 ITM_API ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error);
+// Define the contact properties of a pair of materials.
 ITM_API ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
+// Add a colliding shape to a body or to the ground.
 ITM_API ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error);
-// A shape to look at in pictures of the machine: it touches nothing and weighs nothing. Its name is not kept.
+// Add a shape for display only: it does not collide and has no mass. Its name is not kept.
 ITM_API ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error);
+// Add a user-defined gap between two bodies.
 ITM_API ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error);
+// Add a limit to a free direction of a joint.
 ITM_API ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error);
+// Add dry friction to a free direction of a joint.
 ITM_API ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error);
-// Shapes of these two bodies never meet. Bodies that a joint connects never meet anyway.
+// Exclude contact between two bodies. Bodies connected by a joint are always excluded.
 ITM_API ItmStatus itm_builder_exclude_contact(ItmBuilder* b, int body_a, int body_b, ItmError* error);
 
-// ---------------------------------------------------------------------------- looking at contacts
+// ---------------------------------------------------------------------------- reading contacts
 
 typedef enum ItmContactState {
     ITM_CONTACT_OPEN,
@@ -165,17 +175,19 @@ typedef enum ItmContactState {
 
 // A contact of the last step.
 typedef struct ItmContactInfo {
-    int body_a, body_b;       // user's ids, or ITM_GROUND
-    const char* name_a;       // of the shapes; name_a alone for a user's gap
+    int body_a, body_b;       // ids of the builder, or ITM_GROUND
+    const char* name_a;       // names of the shapes; a user-defined gap has only name_a
     const char* name_b;
     ItmGapPoint point;        // at the start of the step
-    ItmVec3 impulse;          // on body b, world axes; of least norm where redundant contacts leave a choice   N s
+    ItmVec3 impulse;          // on body b, world axes; minimum norm if contacts are redundant   N s
     double normal_impulse;    // N s
     ItmContactState state;
 } ItmContactInfo;
 
 struct ItmData;
+// Number of contacts of the last step.
 ITM_API int itm_contact_get_count(const struct ItmData* d);
+// Contact of the last step by index, 0 .. count - 1. Computes minimum-norm impulses on the first call after a step.
 ITM_API ItmContactInfo itm_contact_get_info(const struct ItmData* d, int contact);
 
 ITM_EXTERN_C_END

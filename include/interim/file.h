@@ -16,13 +16,13 @@ typedef struct ItmRunSettings {
     ItmStepOptions step;
 } ItmRunSettings;
 
-// Where something stands, for messages.
+// Position in a file, for messages.
 typedef struct ItmFilePlace {
     char* file;        // or the override ("--set ...")
     int line, column;  // 1-based
 } ItmFilePlace;
 
-// A frame on a body where another mechanism can be joined: `interfaces` of a mechanism.
+// A frame on a body to which another mechanism can be connected: `interfaces` of a mechanism.
 typedef struct ItmFileInterface {
     char* name;
     char* body;
@@ -38,11 +38,11 @@ typedef struct ItmFilePotential {
     ItmFilePlace place;
 } ItmFilePotential;
 
-// A mechanism: the section `multibody`, or a subsystem of type `multibody`.
+// A mechanism: the section `multibody` or a subsystem of type `multibody`.
 typedef struct ItmFileMechanism {
     char* name;           // prefix of its result names, or "" for none
     ItmModel* model;
-    double step;          // of its own, s; 0: that of the run
+    double step;          // its own step, s; 0: the step of the run
     ItmFileInterface* interfaces;  // in the order of the file  (ninterface)
     int ninterface;
     ItmPotentialOptions potential; // `potential` of the section cosim
@@ -56,17 +56,17 @@ typedef struct ItmFileCircuit {
     ItmCircuit* circuit;
     ItmHydraulicOptions options;
     double step;                  // of its integrator, s; 0: the step of the run
-    bool is_static;               // itm_file_create_hydraulics looks for a state of rest
-    bool* is_free;                // inputs that it may change for that        (ninput)
-    double* force;                // force of each cylinder there, N; NAN: any (ncylinder)
-    ItmFilePlace start;           // where the file says so; line 0: nowhere
+    bool is_static;               // itm_file_create_hydraulics solves for static equilibrium
+    bool* is_free;                // inputs that the static solve may change    (ninput)
+    double* force;                // required cylinder forces, N; NAN: any      (ncylinder)
+    ItmFilePlace start;           // position in the file; line 0: none
 } ItmFileCircuit;
 
 // A control: a subsystem of type `control`.
 typedef struct ItmFileControl {
     char* name;           // prefix of its result names
-    ItmControl* control;  // its inputs have the full names of the outputs they take, and are connections too
-    double step;          // between two samples, s
+    ItmControl* control;  // its inputs have the full names of the connected outputs, and are connections too
+    double step;          // sample interval, s
 } ItmFileControl;
 
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
@@ -76,7 +76,7 @@ typedef struct ItmFileConnection {
     ItmFilePlace place;
 } ItmFileConnection;
 
-// An actuator of a mechanism that is a port of a subsystem, or two interfaces that move together: `bonds` of the section cosim.
+// A bond between an actuator of a mechanism and a port of a subsystem, or between two interfaces: `bonds` of the section cosim.
 typedef struct ItmFileBond {
     char* actuator;      // "arm.cyl1" or "arm.flange"
     char* port;          // "hydraulics.cyl1" or "tool.mount"
@@ -86,20 +86,20 @@ typedef struct ItmFileBond {
 
 // The section cosim.
 typedef struct ItmFileCosim {
-    ItmCosimOptions options;  // its macro step is that of the run where the file has no such section
+    ItmCosimOptions options;  // without this section, the macro step is the step of the run
     ItmFileBond* bonds;       // in the order of the file  (nbond)
     int nbond;
-    ItmFileConnection* aliases;  // second names of results: `to` for `from`   (nalias)
+    ItmFileConnection* aliases;  // aliases of results: `to` for `from`        (nalias)
     int nalias;
-    ItmFilePlace place;       // of the section; line 0: there is none
+    ItmFilePlace place;       // position of the section; line 0: none
 } ItmFileCosim;
 
-// What a model file describes: a mechanism, further subsystems, or both. Everything here belongs to it.
+// Contents of a model file: mechanisms, further subsystems, or both. It owns all its pointers.
 typedef struct ItmModelFile {
     char* title;         // never NULL
     char* name;          // prefix of all result names of the section multibody ("arm"), or "" for none
-    ItmModel* model;               // the mechanism of the section multibody, NULL: none; the first of:
-    ItmFileMechanism* mechanisms;  // all, in the order of the file  (nmechanism)
+    ItmModel* model;               // the mechanism of the section multibody, NULL: none; also the first entry of:
+    ItmFileMechanism* mechanisms;  // all mechanisms, in the order of the file  (nmechanism)
     int nmechanism;
     ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)
     int ncircuit;
@@ -109,30 +109,31 @@ typedef struct ItmModelFile {
     int nconnection;
     ItmFileCosim cosim;
     ItmRunSettings run;
-    char** notes;        // what is in it, or in files that it names, but not used: a sentence each  (nnote)
+    char** notes;        // unused contents of the file, or of files that it refers to, one sentence each  (nnote)
     int nnote;
 } ItmModelFile;
 
-// Read, check, compile and assemble. overrides: "key.path=value" strings (noverride), each checked like
-// the file itself; a path names an existing key of the file or an optional one that may stand there
+// Read, check, compile and assemble a model file. overrides: "key.path=value" strings (noverride), each checked like
+// the file itself. A path names an existing key of the file or a valid optional key
 // ("run.step=2ms", "parameters.L=2 m", "multibody.coordinates=absolute").
-// A file that ends in .urdf is read as a model with that robot alone, its base fixed.
-// Errors carry file, line, column, what was expected and the nearest valid word.
+// A file that ends in .urdf is read as a model of that robot alone, with a fixed base.
+// Errors contain file, line, column, the expected value and the nearest valid word.
 ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
                                 int noverride, ItmError* error);
-// The same from memory; `name` stands for the file in messages.
+// The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
+// Free a model file and everything it owns; NULL is allowed.
 ITM_API void itm_file_destroy(ItmModelFile* file);
 
-// A running instance of a circuit at its start: with the options of the file and, where the file wants a static start,
-// pressures and free inputs solved for. rest: how far from rest it starts; may be NULL. ITM_ERR_DIVERGED: there is
-// no state of rest near the values of the file, error has the place.
+// Create an instance of a circuit in its initial state, with the options of the file. If the file requests a static start,
+// solve for pressures and free inputs. rest (may be NULL): residual of the equilibrium. ITM_ERR_DIVERGED: no static
+// equilibrium near the values of the file; error contains the position.
 ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicRest* rest,
                                              ItmError* error);
 
-// The whole as a running system at its start: parts, bonds, connections, static start. A mechanism or a circuit alone is a
-// system too, of one part. The file must outlive it. rest (may be NULL): how far from rest it starts, where a circuit wants a
+// Create the system in its initial state: subsystems, bonds, connections, static start. A single mechanism or circuit is a
+// system of one subsystem. The file must outlive it. rest (may be NULL): residual of the equilibrium if a circuit requests a
 // static start.
 ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimRest* rest,
                                         ItmError* error);

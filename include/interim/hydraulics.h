@@ -1,10 +1,10 @@
 // Hydraulic circuits: fluids, volumes, valves, cylinders, and their integration.
 //
 // A circuit is a netlist. Its nodes are volumes, whose pressures are states, and sources, whose pressures are
-// given. Everything else (orifices, valves, cylinders ...) joins nodes. A builder collects definitions;
-// itm_circuit_build compiles them into an ItmCircuit, which never changes and may be shared by threads; an
-// ItmHydraulics is one running instance of it. The circuit knows no mechanics: the motion of each piston (length s,
-// rate w) is an input, its force (push > 0) an output.     docs/theory-hydraulics.md
+// given. Elements (orifices, valves, cylinders ...) connect nodes. A builder collects definitions.
+// itm_circuit_build compiles them into an ItmCircuit, which is immutable and may be shared by threads. An
+// ItmHydraulics is one instance of it. The circuit contains no mechanics: the motion of each piston (length s,
+// rate w) is an input and its force (positive when pushing) an output.     docs/theory-hydraulics.md
 //
 // Pressures are absolute. Flow through an element is positive from its first port to its second.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,77 +16,79 @@
 
 ITM_EXTERN_C_BEGIN
 
-typedef struct ItmCircuitBuilder ItmCircuitBuilder;  // definitions so far
+typedef struct ItmCircuitBuilder ItmCircuitBuilder;  // collects definitions
 typedef struct ItmCircuit ItmCircuit;                // compiled, read-only
-typedef struct ItmHydraulics ItmHydraulics;          // a running instance
+typedef struct ItmHydraulics ItmHydraulics;          // an instance with its state
 
 // ---------------------------------------------------------------------------- fluids and nodes
 
 typedef struct ItmFluidDef {
     const char* name;
     double density;          // kg/m^3, > 0
-    double bulk_modulus;     // of the oil, Pa, > 0; where has_pressure_law is false
+    double bulk_modulus;     // of the oil, Pa, > 0; used if has_pressure_law is false
     bool has_pressure_law;   // B = (1 + a p + b p^2) / (a + 2 b p)          [contact-rim, eq. 49]
     double compress_a;       // a, 1/Pa
     double compress_b;       // b, 1/Pa^2
-    double vapour_pressure;  // Pa, >= 0: no pressure falls below it
+    double vapour_pressure;  // Pa, >= 0; lower bound of all pressures
 } ItmFluidDef;
 
-// Density 850, bulk modulus 1.5 GPa, vapour pressure 1 kPa.
+// Default fluid: density 850 kg/m^3, bulk modulus 1.5 GPa, vapour pressure 1 kPa.
 ITM_API ItmFluidDef itm_default_fluid_def(void);
 
-// A node with a pressure state: rigid volume, hose (wall_modulus), or just the port of a cylinder, whose chamber
-// then is its volume.
+// A node with a pressure state: a rigid volume, a hose (wall_modulus), or only the port of a cylinder, whose chamber
+// is then its volume.
 typedef struct ItmVolumeDef {
     const char* name;
     int fluid;
-    double volume;        // m^3; > 0, or 0 where a chamber gives the node its volume
+    double volume;        // m^3; > 0, or 0 if a chamber provides the volume
     double wall_modulus;  // of the hose, Pa, > 0; INFINITY: rigid                 [cranes, eq. 9]
-    double pressure;      // at the start, Pa; not below vapour or tank pressure
-    bool is_held;         // itm_hydraulics_solve_static keeps the pressure as it is
+    double pressure;      // initial, Pa; not below vapour or tank pressure
+    bool is_held;         // itm_hydraulics_solve_static does not change the pressure
 } ItmVolumeDef;
 
-// Rigid, no volume of its own, 0.1 MPa.
+// Default volume: rigid, no volume of its own, 0.1 MPa.
 ITM_API ItmVolumeDef itm_default_volume_def(void);
 
-// A node with given pressure: pump or tank. Pressure = pressure + signal(t) + input.
+// A node with a given pressure: pump or tank. Pressure = pressure + signal(t) + input.
 typedef struct ItmPressureSourceDef {
     const char* name;
     int fluid;
-    double pressure;  // Pa; with the signal's start value not below the vapour pressure
+    double pressure;  // Pa; its sum with the signal's initial value must not be below the vapour pressure
     int signal;       // Pa, or ITM_NONE
-    bool is_tank;     // no volume may start below a tank
+    bool is_tank;     // no volume may start below tank pressure
 } ItmPressureSourceDef;
 
-// 0.1 MPa.
+// Default pressure source: 0.1 MPa.
 ITM_API ItmPressureSourceDef itm_default_pressure_source_def(void);
+// Default tank: 0.1 MPa.
 ITM_API ItmPressureSourceDef itm_default_tank_def(void);
 
-// Given flow from port_a to port_b: flow + signal(t) + input.
+// Prescribed flow from port_a to port_b: flow + signal(t) + input.
 typedef struct ItmFlowSourceDef {
     const char* name;
-    int port_a;   // node, or ITM_NONE: from outside, at zero pressure
+    int port_a;   // node, or ITM_NONE: the environment, at zero pressure
     int port_b;   // node
     double flow;  // m^3/s
     int signal;   // m^3/s, or ITM_NONE
 } ItmFlowSourceDef;
 
+// Default flow source: flow 0; the ports are not set.
 ITM_API ItmFlowSourceDef itm_default_flow_source_def(void);
 
 // ---------------------------------------------------------------------------- resistances and valves
 
-// How turbulent flow depends on the pressure drop x. r(x) = sign(x) sqrt(|x|); below `threshold` it is replaced by the
-// straight line x / sqrt(threshold), because the slope of the root is infinite at 0. Q = coefficient r(x),
+// Turbulent flow as a function of the pressure drop x: Q = coefficient r(x), r(x) = sign(x) sqrt(|x|). Below `threshold`,
+// r is the straight line x / sqrt(threshold), because the slope of the root is infinite at 0.
 // coefficient = discharge area sqrt(2 / density)                             [cranes, eq. 30]
 typedef struct ItmOrificeLaw {
-    double coefficient;  // m^3/(s sqrt(Pa)), > 0; or 0: from discharge and area
+    double coefficient;  // m^3/(s sqrt(Pa)), > 0; 0: computed from discharge and area
     double discharge;    // > 0
     double area;         // m^2, > 0
     double threshold;    // Pa, >= 0
-    bool is_one_way;     // no flow back: Q = 0 where x < 0                   [contact-rim, eq. 47]
+    bool is_one_way;     // no reverse flow: Q = 0 if x < 0                  [contact-rim, eq. 47]
 } ItmOrificeLaw;
 
-// Orifice or throttle. A variable one has opening + signal(t) + input, kept in [0, 1], as a factor.
+// Orifice or throttle. A variable orifice multiplies the flow by opening + signal(t) + input, clamped to [0, 1].
 typedef struct ItmOrificeDef {
     const char* name;
     int port_a, port_b;
@@ -96,7 +98,7 @@ typedef struct ItmOrificeDef {
     int signal;      // variable; or ITM_NONE
 } ItmOrificeDef;
 
-// Discharge 0.7, threshold 2 bar, both ways, fixed.
+// Default orifice: discharge 0.7, threshold 2 bar, both directions, fixed.
 ITM_API ItmOrificeDef itm_default_orifice_def(void);
 
 // Laminar resistance: Q = conductance (p_a - p_b).
@@ -106,9 +108,10 @@ typedef struct ItmLaminarDef {
     double conductance;  // m^3/(s Pa), > 0
 } ItmLaminarDef;
 
+// Default laminar resistance; ports and conductance are not set.
 ITM_API ItmLaminarDef itm_default_laminar_def(void);
 
-// Check or relief valve: opens from 0 to 1 while p_a - p_b rises from opening_pressure by span. No flow back.
+// Check or relief valve: opens from 0 to 1 while p_a - p_b rises from opening_pressure by span. No reverse flow.
 typedef struct ItmPressureValveDef {
     const char* name;
     int port_a, port_b;
@@ -117,8 +120,9 @@ typedef struct ItmPressureValveDef {
     double span;              // Pa, > 0
 } ItmPressureValveDef;
 
-// Check: opens at 0.2 bar, fully 0.5 bar later. Relief: at 20 MPa, fully 1 MPa later.
+// Default check valve: opens at 0.2 bar, fully open 0.5 bar above.
 ITM_API ItmPressureValveDef itm_default_check_valve_def(void);
+// Default relief valve: opens at 20 MPa, fully open 1 MPa above.
 ITM_API ItmPressureValveDef itm_default_relief_valve_def(void);
 
 typedef enum ItmValveKind {
@@ -131,8 +135,8 @@ typedef enum ItmValveKind {
 
 typedef enum ItmSpoolKind {
     ITM_SPOOL_DIRECT,  // u = command
-    ITM_SPOOL_FIRST,   // u' = (command - u) / time_constant                   [cranes, eq. 32]
-    ITM_SPOOL_SECOND,  // u'' = frequency^2 (command - u) - 2 damping_ratio frequency u'
+    ITM_SPOOL_FIRST,   // du/dt = (command - u) / time_constant                [cranes, eq. 32]
+    ITM_SPOOL_SECOND,  // d2u/dt2 = frequency^2 (command - u) - 2 damping_ratio frequency du/dt
     ITM_SPOOL_KIND_COUNT
 } ItmSpoolKind;
 
@@ -141,7 +145,7 @@ typedef struct ItmValveDef {
     const char* name;
     ItmValveKind kind;
     int port_p, port_t, port_a, port_b;
-    ItmOrificeLaw law;     // coefficient per unit of u (4/3: per volt); area is that at u = 1
+    ItmOrificeLaw law;     // coefficient per unit of u (4/3: per volt); area at u = 1
     double command;
     int signal;            // or ITM_NONE
     double limit;          // 4/3: |command| and |u| <= limit, > 0; INFINITY: none
@@ -152,10 +156,10 @@ typedef struct ItmValveDef {
     double damping_ratio;  // >= 0
 } ItmValveDef;
 
-// The spool follows directly; 4/3: command 0; symmetric: command 0.5, one way, threshold 0.
+// Default valve: direct spool; 4/3: command 0; symmetric: command 0.5, one-way, threshold 0.
 ITM_API ItmValveDef itm_default_valve_def(ItmValveKind kind);
 
-// Gas behind a bladder or piston: p_gas V_gas^exponent stays constant. Empty of oil below the precharge.
+// Gas accumulator: p_gas V_gas^exponent is constant. It contains no oil below the precharge.
 typedef struct ItmAccumulatorDef {
     const char* name;
     int port;
@@ -164,6 +168,7 @@ typedef struct ItmAccumulatorDef {
     double exponent;    // >= 1: 1 isothermal, 1.4 adiabatic
 } ItmAccumulatorDef;
 
+// Default accumulator: exponent 1.4; port, volume and precharge are not set.
 ITM_API ItmAccumulatorDef itm_default_accumulator_def(void);
 
 // ---------------------------------------------------------------------------- cylinders
@@ -171,85 +176,109 @@ ITM_API ItmAccumulatorDef itm_default_accumulator_def(void);
 // Double-acting cylinder. Chamber 1 (port_1) grows with the length s, chamber 2 shrinks:
 //   l_1 = start_extension + s - start_length,  l_2 = stroke - l_1
 //   F = p_1 A_1 - p_2 A_2 - viscous w - seal(w) + F_d                         [cranes, eqs. 33, 34]
-// contact-rim numbers its chambers the other way: its p_1 is p_2 here.
+// The paper contact-rim numbers the chambers in the opposite order: its p_1 is p_2 here.
 typedef struct ItmCylinderDef {
     const char* name;
     int port_1, port_2;
-    double area_1, area_2;  // m^2, > 0; or 0: from the diameters
+    double area_1, area_2;  // m^2, > 0; 0: computed from the diameters
     double bore, rod;       // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
     double stroke;          // m, > 0
-    double start_length;    // s at the start, m; NAN: that of the motion
-    double start_extension; // l_1 there, in [0, stroke]; NAN: half the stroke     [contact-rim, eq. 50]
+    double start_length;    // initial s, m; NAN: that of the motion
+    double start_extension; // initial l_1, in [0, stroke]; NAN: half the stroke    [contact-rim, eq. 50]
     double dead_volume_1, dead_volume_2;  // m^3, >= 0
     double wall_modulus;    // of the cylinder, Pa, > 0; INFINITY: rigid
     double leakage;         // across the piston, m^3/(s Pa), >= 0
     double viscous;         // N s/m, >= 0
     double coulomb;         // seal friction, N, >= 0
-    double coulomb_speed;   // |w| below which it falls off linearly, m/s, > 0
+    double coulomb_speed;   // |w| below which seal friction is linear in w, m/s, > 0
     double damper_length, damper_stiffness, damper_damping;  // end dampers, m, N/m, N s/m; 0: none
-    int motion;             // signal for s (stand-alone runs), or ITM_NONE: from itm_hydraulics_set_piston
+    int motion;             // signal for s (stand-alone runs), or ITM_NONE: set by itm_hydraulics_set_piston
 } ItmCylinderDef;
 
+// Default cylinder: piston at half stroke, rigid walls, no leakage, friction or end dampers; ports and sizes are not set.
 ITM_API ItmCylinderDef itm_default_cylinder_def(void);
 
 // ---------------------------------------------------------------------------- building
 
+// Create an empty builder.
 ITM_API ItmStatus itm_circuit_builder_create(ItmCircuitBuilder** builder, ItmError* error);
+// Free a builder; NULL is allowed.
 ITM_API void itm_circuit_builder_destroy(ItmCircuitBuilder* b);
 
-// Each add checks its definition, copies it and gives an id (may be NULL): of signals, fluids and nodes, which are
-// numbered together whether volume or source, and of elements per kind. Names are unique over nodes and
-// elements, have 1 to 64 bytes without white space, control characters or any of . , / = " and are not "energy".
-// ITM_ERR_INPUT: error->field names the member at fault.
+// Each itm_circuit_add_ function checks the definition, copies it and stores an id (may be NULL). Signals, fluids and nodes
+// (volumes and sources together) are numbered separately, elements per kind. Names are unique over nodes and elements, have 1 to
+// 64 bytes without white space, control characters or any of . , / = " and are not "energy".
+// ITM_ERR_INPUT: error->field is the invalid field.
+
+// Add a signal of time.
 ITM_API ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
+// Add a fluid.
 ITM_API ItmStatus itm_circuit_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error);
+// Add a volume node.
 ITM_API ItmStatus itm_circuit_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error);
+// Add a pressure source or tank.
 ITM_API ItmStatus itm_circuit_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
                                                   ItmError* error);
+// Add a flow source.
 ITM_API ItmStatus itm_circuit_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id,
                                               ItmError* error);
+// Add an orifice or throttle.
 ITM_API ItmStatus itm_circuit_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error);
+// Add a laminar resistance.
 ITM_API ItmStatus itm_circuit_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error);
+// Add a check or relief valve.
 ITM_API ItmStatus itm_circuit_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
                                                  ItmError* error);
+// Add a directional valve.
 ITM_API ItmStatus itm_circuit_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error);
+// Add an accumulator.
 ITM_API ItmStatus itm_circuit_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
                                               ItmError* error);
+// Add a cylinder.
 ITM_API ItmStatus itm_circuit_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error);
-// A second name for an output: "cyl1.p3" for "line1.pressure"; between its dots the rules for names hold. Whether there is such an
-// output is checked when the circuit is built.
+// Add a second name for an output: "cyl1.p3" for "line1.pressure". Each part between dots follows the rules for names.
+// itm_circuit_build checks that the output exists.
 ITM_API ItmStatus itm_circuit_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error);
 
-// Id of a signal, fluid or node that was added, ITM_NONE if there is none of that name.
+// Id of a signal by name, or ITM_NONE.
 ITM_API int itm_circuit_builder_find_signal(const ItmCircuitBuilder* b, const char* name);
+// Id of a fluid by name, or ITM_NONE.
 ITM_API int itm_circuit_builder_find_fluid(const ItmCircuitBuilder* b, const char* name);
+// Id of a node by name, or ITM_NONE.
 ITM_API int itm_circuit_builder_find_node(const ItmCircuitBuilder* b, const char* name);
 
-// Compile. ITM_ERR_INPUT: a node that nothing joins, without volume, or whose start pressure is below tank or vapour
-// pressure; a cylinder outside its stroke; an alias of nothing. error->field names element and member ("line1.pressure").
-// The builder is not changed.
+// Compile a circuit. ITM_ERR_INPUT: a node without connection or volume, or with an initial pressure below tank or vapour
+// pressure; a cylinder outside its stroke; an alias of an unknown output. error->field is element and field
+// ("line1.pressure"). The builder is not changed.
 ITM_API ItmStatus itm_circuit_build(ItmCircuit** circuit, const ItmCircuitBuilder* b, ItmError* error);
+// Free a circuit; NULL is allowed.
 ITM_API void itm_circuit_destroy(ItmCircuit* c);
 
 typedef struct ItmCircuitInfo {
     int nnode, nvolume, nsource;  // nodes: volumes and sources
-    int nbranch;                  // single resistances (a directional valve has four)
+    int nbranch;                  // flow branches (a directional valve has four)
     int nvalve, ncylinder, naccumulator;
-    int ninput;                   // commands that can be set from outside
+    int ninput;                   // external inputs: commands that itm_hydraulics_set_input sets
     int nstate;                   // pressures and spool states
-    int nisland;                  // groups of volumes that exchange oil
-    size_t data_bytes;            // size of a running instance
+    int nisland;                  // groups of volumes connected without a source in between
+    size_t data_bytes;            // size of an instance
 } ItmCircuitInfo;
 
+// Sizes of a circuit.
 ITM_API ItmCircuitInfo itm_circuit_get_info(const ItmCircuit* c);
+// Id of a node by name, or ITM_NONE.
 ITM_API int itm_circuit_find_node(const ItmCircuit* c, const char* name);
+// Index of a cylinder by name, or ITM_NONE.
 ITM_API int itm_circuit_find_cylinder(const ItmCircuit* c, const char* name);
-// Inputs carry the name of the element they command: source, flow source, variable orifice, valve.
+// Index of an input, or ITM_NONE. An input has the name of its element: source, flow source, variable orifice, valve.
 ITM_API int itm_circuit_find_input(const ItmCircuit* c, const char* name);
+// Name of a node; NULL if there is no such node.
 ITM_API const char* itm_circuit_get_node_name(const ItmCircuit* c, int node);
+// Name of a cylinder; NULL if there is no such cylinder.
 ITM_API const char* itm_circuit_get_cylinder_name(const ItmCircuit* c, int cylinder);
+// Name of an input; NULL if there is no such input.
 ITM_API const char* itm_circuit_get_input_name(const ItmCircuit* c, int input);
-// Name of a state, as its output ("line1.pressure", "valve1.spool"), for messages.
+// Name of a state, equal to its output ("line1.pressure", "valve1.spool"), for messages.
 ITM_API const char* itm_circuit_get_state_name(const ItmCircuit* c, int state);
 
 // ---------------------------------------------------------------------------- running
@@ -265,29 +294,31 @@ typedef enum ItmHydraulicIntegrator {
 
 typedef struct ItmHydraulicOptions {
     ItmHydraulicIntegrator integrator;
-    double tolerance;    // trapezoidal: of Newton; adaptive: relative error; > 0
-    int max_iterations;  // of Newton in one step
-    bool use_ledger;     // integrate the energy accounts along
+    double tolerance;    // trapezoidal: Newton residual; adaptive: relative error; > 0
+    int max_iterations;  // of Newton per step
+    bool use_ledger;     // also integrate the energy balance
 } ItmHydraulicOptions;
 
-// Trapezoidal, 1e-10, 30 iterations, with ledger.
+// Default options: trapezoidal, tolerance 1e-10, 30 iterations, with energy balance.
 ITM_API ItmHydraulicOptions itm_default_hydraulic_options(void);
 // "euler", "heun", "rk4", "trapezoidal", "adaptive"
 ITM_API const char* itm_hydraulic_integrator_name(ItmHydraulicIntegrator integrator);
 
-// One block of memory, made once: stepping allocates nothing. options NULL: the defaults.
+// Create an instance as one block of memory; stepping allocates nothing. options NULL: the defaults.
 ITM_API ItmStatus itm_hydraulics_create(ItmHydraulics** data, const ItmCircuit* c, const ItmHydraulicOptions* options,
                                         ItmError* error);
+// Free an instance; NULL is allowed.
 ITM_API void itm_hydraulics_destroy(ItmHydraulics* d);
-// Back to the start of the circuit: time 0, start pressures, spools at their commands, inputs 0.
+// Reset to the initial state: time 0, initial pressures, spools at their commands, inputs 0.
 ITM_API void itm_hydraulics_reset(const ItmCircuit* c, ItmHydraulics* d);
 
-// Advance by h > 0. A piston moves with the rate it was set to: s(tau) = s + w tau + (w_end - w) tau^2 / (2 h), or
-// follows its motion signal; afterwards it stands at the end of that motion. Piecewise constant signals keep the value of
-// the start of the step (the adaptive integrator stops at their jumps).
-// On failure the state is as it was before, and itm_hydraulics_get_error says why: ITM_ERR_NOT_FINITE or
-// ITM_ERR_DIVERGED (Newton found no solution, a piston left its stroke).
+// Advance by h > 0. A piston moves with its rate, s(tau) = s + w tau + (w_end - w) tau^2 / (2 h), or follows its motion
+// signal; after the step it is at the end of that motion. Piecewise constant signals keep their value at the start of the
+// step (the adaptive integrator stops at their jumps).
+// On failure the state before the step is restored, and itm_hydraulics_get_error returns the reason: ITM_ERR_NOT_FINITE or
+// ITM_ERR_DIVERGED (Newton did not converge, or a piston left its stroke).
 ITM_API ItmStatus itm_hydraulics_step(const ItmCircuit* c, ItmHydraulics* d, double h);
+// The last error of this instance.
 ITM_API const ItmError* itm_hydraulics_get_error(const ItmHydraulics* d);
 
 typedef struct ItmHydraulicInfo {
@@ -295,30 +326,33 @@ typedef struct ItmHydraulicInfo {
     int iterations;         // Newton iterations, or internal steps (adaptive), of the last step
     long total_iterations;
     double residual;        // of Newton in the last step, relative to the pressures
-    long splits;            // parts of steps that were halved because Newton failed there
-    long cavitations;       // times that a pressure reached the vapour pressure
-    double cavitation_time; // when the last of them began, s
-    int cavitation_node;    // where, or ITM_NONE
+    long splits;            // steps or parts of steps halved because Newton failed
+    long cavitations;       // number of times that a pressure reached the vapour pressure
+    double cavitation_time; // start of the last one, s
+    int cavitation_node;    // node of the last one, or ITM_NONE
 } ItmHydraulicInfo;
 
+// Statistics of the steps so far.
 ITM_API ItmHydraulicInfo itm_hydraulics_get_info(const ItmHydraulics* d);
-// A sentence about the last cavitation: node, time, how it is treated. Empty if there was none.
+// Message about the last cavitation: node, time and treatment. Empty if there was none.
 ITM_API const char* itm_hydraulics_get_event(const ItmCircuit* c, ItmHydraulics* d);
 
+// Current time, s.
 ITM_API double itm_hydraulics_get_time(const ItmHydraulics* d);
+// Set the current time, s. ITM_ERR_ARGUMENT: not finite.
 ITM_API ItmStatus itm_hydraulics_set_time(ItmHydraulics* d, double t);
 
-// Motion of a piston: length s, rate w, held until set again. ITM_ERR_ARGUMENT: no such cylinder, not finite, or driven
-// by a signal.
+// Set the motion of a piston: length s, constant rate w until set again. ITM_ERR_ARGUMENT: no such cylinder, not finite,
+// or driven by a signal.
 ITM_API ItmStatus itm_hydraulics_set_piston(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double s, double w);
-// The same with a rate that goes linearly to w_end over the next step (predicted by a Heun-type coupling).
+// The same with a rate that changes linearly to w_end over the next step (predicted by a Heun-type coupling).
 ITM_API ItmStatus itm_hydraulics_set_piston_motion(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double s,
                                                    double w, double w_end);
-// All pistons at once, for micro steps; w_end NULL: constant rates. Not checked: the step reports what is not finite.
+// Set all pistons, for micro steps; w_end NULL: constant rates. Not checked here: the step reports non-finite values.
 ITM_API void itm_hydraulics_set_pistons(const ItmCircuit* c, ItmHydraulics* d, const double* s, const double* w,
                                         const double* w_end);
 
-// Force of a cylinder on its rod, push > 0, by origin. total is the sum of the others.
+// Force of a cylinder on its rod by origin, positive when pushing. total is the sum of the other forces.
 typedef struct ItmCylinderForce {
     double total;     // N
     double pressure;  // p_1 A_1 - p_2 A_2
@@ -328,103 +362,119 @@ typedef struct ItmCylinderForce {
     double rate_derivative;  // d total / d w at these pressures, N s/m
 } ItmCylinderForce;
 
-// At the present pressures and piston motion; itm_hydraulics_compute_force: for any s and w.
+// Force of a cylinder at the current pressures and piston motion.
 ITM_API ItmCylinderForce itm_hydraulics_get_force(const ItmCircuit* c, const ItmHydraulics* d, int cylinder);
+// Force of a cylinder at the current pressures for any s and w.
 ITM_API ItmCylinderForce itm_hydraulics_compute_force(const ItmCircuit* c, const ItmHydraulics* d, int cylinder,
                                                       double s, double w);
-// Total forces of all cylinders at the present state, force (ncylinder).
+// Total forces of all cylinders in the current state, force (ncylinder).
 ITM_API void itm_hydraulics_get_forces(const ItmCircuit* c, const ItmHydraulics* d, double* force);
 
+// Set an external input. ITM_ERR_ARGUMENT: no such input, or not finite.
 ITM_API ItmStatus itm_hydraulics_set_input(const ItmCircuit* c, ItmHydraulics* d, int input, double value);
+// Value of an external input; NAN if there is no such input.
 ITM_API double itm_hydraulics_get_input(const ItmHydraulics* d, int input);
+// Pressure of a node, Pa; NAN if there is no such node.
 ITM_API double itm_hydraulics_get_pressure(const ItmCircuit* c, const ItmHydraulics* d, int node);
+// Set the pressure of a volume, Pa. ITM_ERR_ARGUMENT: not a volume, not finite, or below the vapour pressure.
 ITM_API ItmStatus itm_hydraulics_set_pressure(const ItmCircuit* c, ItmHydraulics* d, int node, double pressure);
-// Oil that is missing in a node that cavitates: it must flow back before the pressure rises.   m^3
+// Missing oil volume of a cavitating node, m^3: it must be refilled before the pressure rises.
 ITM_API double itm_hydraulics_get_void(const ItmCircuit* c, const ItmHydraulics* d, int node);
 
-// The whole state as bytes: restored, the simulation continues bit for bit, in another instance of the same circuit and
-// options too.
+// Size of the saved state in bytes. A restored simulation continues bit for bit, also in another instance of the same
+// circuit and options.
 ITM_API size_t itm_hydraulics_get_state_size(const ItmHydraulics* d);
+// Save the state; size must be itm_hydraulics_get_state_size.
 ITM_API ItmStatus itm_hydraulics_save(const ItmHydraulics* d, void* bytes, size_t size);
+// Restore a saved state. ITM_ERR_ARGUMENT: wrong size.
 ITM_API ItmStatus itm_hydraulics_restore(ItmHydraulics* d, const void* bytes, size_t size);
 
 // ---------------------------------------------------------------------------- equations
 
-// For monolithic integration and linearisation: x' = f(t, x, s, w) and F(x, s, w), with the inputs of d. x: pressures
-// of the volumes (below the vapour pressure: void, see theory), then spool states, as itm_circuit_get_state_name names them. Nothing of the state of d changes.
+// For monolithic integration and linearisation: dx/dt = f(t, x, s, w) and F(x, s, w), with the inputs of d. x contains the
+// pressures of the volumes (below the vapour pressure: void, see theory), then the spool states, in the order of
+// itm_circuit_get_state_name. Only itm_hydraulics_set_x changes the state of d.
+
+// Copy the state vector to x (nstate).
 ITM_API void itm_hydraulics_get_x(const ItmHydraulics* d, double* x);
+// Set the state vector from x (nstate). ITM_ERR_ARGUMENT: not finite.
 ITM_API ItmStatus itm_hydraulics_set_x(ItmHydraulics* d, const double* x);
-// x_dot (nstate), force (ncylinder, may be NULL), power (ITM_HYDRAULIC_ACCOUNT_COUNT, may be NULL)
+// Evaluate f and F: x_dot (nstate), force (ncylinder, may be NULL), power (ITM_HYDRAULIC_ACCOUNT_COUNT, may be NULL).
 ITM_API void itm_hydraulics_compute_rates(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, double* force,
                                           double* power, double t, const double* x, const double* s, const double* w);
-// Derivatives, row-major, each may be NULL: f_x (nstate x nstate), f_s and f_w (nstate x ncylinder),
+// Jacobians, row-major, each may be NULL: f_x (nstate x nstate), f_s and f_w (nstate x ncylinder),
 // F_x (ncylinder x nstate), F_s and F_w (ncylinder, diagonal).
 typedef struct ItmHydraulicDerivatives {
     double *f_x, *f_s, *f_w, *F_x, *F_s, *F_w;
 } ItmHydraulicDerivatives;
+// Evaluate the Jacobians of f and F.
 ITM_API void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d,
                                                 const ItmHydraulicDerivatives* out, double t, const double* x,
                                                 const double* s, const double* w);
-// Fastest rate of the present state: largest magnitude of an eigenvalue of f_x, 1/s. NAN without memory.
+// Fastest rate of the current state: largest eigenvalue magnitude of f_x, 1/s. NAN if out of memory.
 ITM_API double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d);
-// Largest step, s, at which an explicit integrator is stable for the present state, linearised; INFINITY for the implicit
-// ones, or where nothing flows. NAN without memory. Takes the cube of the number of states.
+// Largest stable step, s, of an explicit integrator, from the linearisation at the current state; INFINITY for implicit
+// integrators or without flow. NAN if out of memory. The cost is cubic in the number of states.
 ITM_API double itm_hydraulics_compute_stable_step(const ItmCircuit* c, ItmHydraulics* d, ItmHydraulicIntegrator integrator);
-// First time after t at which a signal of the circuit jumps or kinks, or INFINITY.
+// First time after t at which a signal of the circuit has a jump or kink, or INFINITY.
 ITM_API double itm_circuit_next_break(const ItmCircuit* c, double t);
 
 // ---------------------------------------------------------------------------- statics
 
 typedef struct ItmHydraulicStatics {
-    const double* force;    // required of each cylinder, NAN: any       (ncylinder), or NULL: any
+    const double* force;    // required force per cylinder, NAN: any     (ncylinder), or NULL: any
     const bool* is_free;    // inputs that may change                    (ninput), or NULL: none
     double tolerance;       // relative to the largest pressure, flow and force scales
     int max_iterations;
 } ItmHydraulicStatics;
 
+// Default: any force, no free inputs, tolerance 1e-11, 100 iterations.
 ITM_API ItmHydraulicStatics itm_default_hydraulic_statics(void);
 
-// How far from rest: largest net flow into a volume, largest force error.
+// Residual of the static equilibrium: largest net flow into a volume, largest force error.
 typedef struct ItmHydraulicRest {
     double flow;        // m^3/s
-    int flow_node;      // where, or ITM_NONE
+    int flow_node;      // its node, or ITM_NONE
     double force;       // N
-    int force_cylinder; // where, or ITM_NONE
+    int force_cylinder; // its cylinder, or ITM_NONE
     int iterations;
 } ItmHydraulicRest;
 
-// Residual of the present state with all pistons at rest.
+// Static residual of the current state with all pistons at rest.
 ITM_API ItmHydraulicRest itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d,
                                                      const ItmHydraulicStatics* statics);
-// Find pressures (except of held volumes) and free inputs so that no oil flows and the cylinders give the required
-// forces, changing as little as possible; spools stand at their commands. ITM_ERR_DIVERGED: no such state near; the
-// error names what is left, and the state is as it was.
+// Solve for static equilibrium: pressures (except of held volumes) and free inputs with zero net flow and the required
+// cylinder forces, with minimum-norm changes; spools are at their commands. ITM_ERR_DIVERGED: no equilibrium nearby; the
+// error names the largest residual, and the state is unchanged.
 ITM_API ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d,
                                               const ItmHydraulicStatics* statics, ItmHydraulicRest* rest);
 
 // ---------------------------------------------------------------------------- energy and outputs
 
-// supply = sum of all others, at every moment; integrated with the quadrature of the integrator.
+// Terms of the energy balance. supply = sum of all others, at every instant; integrated with the quadrature of the integrator.
 typedef enum ItmHydraulicAccount {
-    ITM_HYDRAULIC_SUPPLY,       // from pressure and flow sources, net of what the tank takes
+    ITM_HYDRAULIC_SUPPLY,       // from pressure and flow sources, net of the flow to the tank
     ITM_HYDRAULIC_VALVE,        // lost in valves and variable orifices
     ITM_HYDRAULIC_THROTTLE,     // lost in fixed orifices, laminar resistances
     ITM_HYDRAULIC_LEAKAGE,      // lost across pistons
     ITM_HYDRAULIC_COMPRESSION,  // stored in oil, walls and gas
     ITM_HYDRAULIC_VISCOUS,
     ITM_HYDRAULIC_SEAL,
-    ITM_HYDRAULIC_DAMPER,       // end dampers, what their springs store included
+    ITM_HYDRAULIC_DAMPER,       // end dampers, including the energy stored in their springs
     ITM_HYDRAULIC_MECHANICAL,   // work of the rods
     ITM_HYDRAULIC_ACCOUNT_COUNT
 } ItmHydraulicAccount;
 
-// Energies so far, J; zeros without ledger.
+// Energies since the start (ITM_HYDRAULIC_ACCOUNT_COUNT), J; zeros without use_ledger.
 ITM_API const double* itm_hydraulics_get_ledger(const ItmHydraulics* d);
 
-// Outputs, named element.quantity: "cyl1.p1", "cyl1.force", "valve1.flow", "energy.supply"; then the aliases.
+// Number of outputs. Outputs are named element.quantity ("cyl1.p1", "valve1.flow", "energy.supply"); aliases come last.
 ITM_API int itm_circuit_get_output_count(const ItmCircuit* c);
+// Name, unit and description of an output; all NULL if there is no such output.
 ITM_API ItmOutputInfo itm_circuit_get_output_info(const ItmCircuit* c, int output);
+// Index of an output by name, or ITM_NONE.
 ITM_API int itm_circuit_find_output(const ItmCircuit* c, const char* name);
+// Compute all outputs of the current state, values (number of outputs).
 ITM_API void itm_hydraulics_compute_outputs(const ItmCircuit* c, ItmHydraulics* d, double* values);
 
 ITM_EXTERN_C_END

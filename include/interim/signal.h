@@ -1,4 +1,4 @@
-// Signals: functions of time that drive motions, forces and actuators, known beforehand or told from outside.
+// Signals: functions of time that drive motions, forces and actuators; defined in advance or set by the caller (external).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_SIGNAL_H
 #define INTERIM_SIGNAL_H
@@ -12,26 +12,26 @@ typedef enum ItmSignalKind {
     ITM_SIGNAL_RAMP,       // from `from` at t_start to `to` at t_end, constant outside
     ITM_SIGNAL_SINE,       // offset + amplitude sin(2 pi frequency t + phase)
     ITM_SIGNAL_TABLE,      // interpolated between points, constant outside
-    ITM_SIGNAL_PIECEWISE,  // value of the last point whose time has come; first value before that
-    ITM_SIGNAL_OUTSIDE,    // of a mechanism: told while it runs (itm_data_set_signal), `value` until then
+    ITM_SIGNAL_PIECEWISE,  // value of the last point at or before t; the first value before the first point
+    ITM_SIGNAL_OUTSIDE,    // external signal of a mechanism: set during the run (itm_data_set_signal), `value` until then
 } ItmSignalKind;
 
 typedef enum ItmInterpolation {
-    ITM_INTERPOLATE_LINEAR,  // continuous; rate jumps at the points
-    ITM_INTERPOLATE_CUBIC,   // natural cubic spline: rate and second derivative are continuous
-    ITM_INTERPOLATE_SMOOTH,  // at rest in every point, a smooth ramp from each to the next
+    ITM_INTERPOLATE_LINEAR,  // continuous; the rate jumps at the points
+    ITM_INTERPOLATE_CUBIC,   // natural cubic spline: continuous rate and second derivative
+    ITM_INTERPOLATE_SMOOTH,  // zero rate at every point, a smooth ramp from each point to the next
 } ItmInterpolation;
 
-// Definition of a signal; the unit of its value is that of what it drives.
+// Definition of a signal. The quantity that it drives determines the unit of its value.
 typedef struct ItmSignalDef {
     const char* name;
     ItmSignalKind kind;
-    double value;                            // constant, outside
+    double value;                            // constant, external
     double t_start, t_end;                   // ramp                                        s
     double from, to;                         // ramp
-    bool is_smooth;                          // ramp: false, straight; true, degree five with zero rate and acceleration at both ends.
-                                             // outside: false, jumps to each value it is given; true, moves straight to it, so that
-                                             // it has a rate (for motions of kind position and targets of servos)
+    bool is_smooth;                          // ramp: false, linear; true, degree five with zero rate and acceleration at both ends.
+                                             // external: false, jumps to each new value; true, moves linearly to it, so that
+                                             // it has a rate (for motions of kind position and servo targets)
     double offset, amplitude;                // sine
     double frequency;                        // sine                                        Hz
     double phase;                            // sine                                        rad
@@ -41,7 +41,7 @@ typedef struct ItmSignalDef {
     ItmInterpolation interpolation;          // table
 } ItmSignalDef;
 
-// A constant of value 0, named NULL; not smooth: turned into a ramp, it is straight.
+// A constant 0 without a name (NULL); not smooth, so a ramp is linear.
 ITM_API ItmSignalDef itm_default_signal_def(void);
 
 ITM_EXTERN_C_END

@@ -52,7 +52,7 @@ report_takes_any_table_with_a_time() {
 }
 
 wrong_files_are_named() {
-    fails 1 "which result file?" "$interim" report
+    fails 1 "missing result file" "$interim" report
     fails 1 "No such file" "$interim" report nothing.csv
     printf 'time,x\n0,1\n1,\n' >bad.csv
     fails 1 "bad.csv:3:2: expected a number" "$interim" report bad.csv
@@ -72,11 +72,11 @@ compare_tells_what_was_made() {
     grep -q '1 signals are only in a.csv, 1 only in b.csv' out.txt
     "$interim" compare a.csv a.csv | grep -qE '^ +y +0 +0 +constant'
     fails 1 "two or more result files" "$interim" compare a.csv
-    fails 1 "no signal is called 'xx'; did you mean 'x'?" "$interim" compare a.csv b.csv --signals xx
+    fails 1 "no signal 'xx'; did you mean 'x'?" "$interim" compare a.csv b.csv --signals xx
     printf 'time,w\n0,1\n' >c.csv
     fails 1 "have no signal in common" "$interim" compare a.csv c.csv
     printf 'time,x\n5,1\n6,1\n' >d.csv
-    fails 1 "have no stretch of time in common" "$interim" compare a.csv d.csv
+    fails 1 "have no time interval in common" "$interim" compare a.csv d.csv
     "$interim" compare a.csv b.csv --report c.html >out.txt
     grep -q 'b.csv against a.csv' c.html
 }
@@ -87,10 +87,10 @@ plots_are_pictures() {
     [ "$(head -c 8 p.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
     "$interim" plot r.h5 --signals hinge.angle --range 0.2:0.4
     grep -q '^<svg xmlns' r.svg
-    fails 1 "too many for one picture" "$interim" plot "$source/tests/cli/many.csv"
+    fails 1 "too many for one plot" "$interim" plot "$source/tests/cli/many.csv"
     fails 1 "ending in .svg or .png" "$interim" plot r.h5 --signals hinge.angle -o p.gif
-    fails 1 "--range wants FROM:TO" "$interim" plot r.h5 --range 2:1
-    fails 1 "no signal is called 'hinge.angel'; did you mean 'hinge.angle'?" "$interim" plot r.h5 --signals hinge.angel
+    fails 1 "--range requires FROM:TO" "$interim" plot r.h5 --range 2:1
+    fails 1 "no signal 'hinge.angel'; did you mean 'hinge.angle'?" "$interim" plot r.h5 --signals hinge.angel
 }
 
 sweeps_have_curves_maps_and_a_table() {
@@ -101,7 +101,7 @@ sweeps_have_curves_maps_and_a_table() {
     [ "$(grep -c '<polyline' s.html)" -gt 8 ]
     "$interim" report -q s.csv -o again.html
     [ "$(grep -c '<polyline' again.html)" -eq "$(grep -c '<polyline' s.html)" ]
-    fails 1 "needs the table too" "$interim" sweep "$source/examples/pendulum.yaml" --over run.step=1ms --report s.html
+    fails 1 "requires the table" "$interim" sweep "$source/examples/pendulum.yaml" --over run.step=1ms --report s.html
     printf 'k,verdict\n<b>,finished\n<i>,broke-down,7\n' >bad.csv
     fails 1 "bad.csv:3:" "$interim" report bad.csv
 }

@@ -25,15 +25,15 @@ wrong_usage_is_status_1_and_says_what_is_wrong() {
     expect 1 "$interim" sweep "$model"
     err_has "--over"
     expect 1 "$interim" sweep --over run.step=1ms
-    err_has "which model file"
+    err_has "missing model file"
     expect 1 "$interim" sweep "$model" --over run.step
     err_has "KEY=VALUE,VALUE"
     expect 1 "$interim" sweep "$model" --over run.step=1ms,,2ms
-    err_has "a value is missing"
+    err_has "missing value"
     expect 1 "$interim" sweep "$model" --over run.step=1ms --over run.step=2ms
     err_has "run.step"
     expect 1 "$interim" sweep "$model" --over run.step=-1ms:1ms:5log
-    err_has "cannot pass zero"
+    err_has "cannot cross zero"
     expect 1 "$interim" sweep "$model" --over run.step=1ms:2ms:1
     err_has "at least 2"
     expect 1 "$interim" sweep "$model" --over run.step=1ms:2ms:1000 --over run.duration=1:2:1000
@@ -285,9 +285,9 @@ on_a_terminal_a_bar_counts_the_runs() {
     for patience in 4 20 100; do
         script -qec "timeout -s INT $patience '$interim' sweep '$model' --over run.duration=0.1s,1e7s" /dev/null >out.txt 2>&1 \
             </dev/null || true
-        ! grep -qF "of 2 runs, 1 at work" out.txt || break
+        ! grep -qF "of 2 runs, 1 running" out.txt || break
     done
-    out_has "of 2 runs, 1 at work"
+    out_has "of 2 runs, 1 running"
     out_has "["
 }
 
