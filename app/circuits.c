@@ -28,7 +28,7 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
 {
     const ItmCircuit* c = circuit->circuit;
     ItmHydraulicIntegrator integrator = circuit->options.integrator;
-    const char* name = itm_hydraulic_integrator_name(integrator);
+    const char* name = itm_hydraulics_integrator_name(integrator);
     double step = circuit->step > 0.0 ? circuit->step : file->run.step.step;
     printf("  integrator   %s in steps of %.9g s\n", name, step);
     if (itm_circuit_get_info(c).nstate > MOST_STATES) {
@@ -50,7 +50,7 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
     for (int i = ITM_HYDRAULIC_EULER; i <= ITM_HYDRAULIC_RK4; i++) {
         if (isfinite(limits[i])) {
             printf("%s %s up to %.3g s", i == ITM_HYDRAULIC_EULER ? ":" : ",",
-                   itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i), limits[i]);
+                   itm_hydraulics_integrator_name((ItmHydraulicIntegrator)i), limits[i]);
         }
     }
     printf("\n");
@@ -65,7 +65,7 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
 // ---------------------------------------------------------------------------- start
 
 // The values that the static start found for the free inputs.
-static void print_found(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicRest* rest)
+static void print_found(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicResidual* rest)
 {
     printf("  static start found in %d iterations", rest->iterations);
     for (int i = 0; i < itm_circuit_get_info(circuit->circuit).ninput; i++) {
@@ -76,7 +76,7 @@ static void print_found(const ItmFileCircuit* circuit, const ItmHydraulics* d, c
     printf("\n");
 }
 
-static void print_start(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicRest* rest)
+static void print_start(const ItmFileCircuit* circuit, const ItmHydraulics* d, const ItmHydraulicResidual* rest)
 {
     const ItmCircuit* c = circuit->circuit;
     if (circuit->is_static) {
@@ -103,7 +103,7 @@ static int check_circuit(const ItmModelFile* file, const ItmFileCircuit* circuit
 {
     ItmHydraulics* d = NULL;
     ItmError error = {0};
-    ItmHydraulicRest rest;
+    ItmHydraulicResidual rest;
     print_size(circuit);
     if (itm_file_create_hydraulics(&d, circuit, &rest, &error) != ITM_OK) {
         app_print_error(&error);

@@ -50,7 +50,7 @@ static void print_errors(const ItmRunComparison* c, const ItmTable* reference, c
         }
         printf("  %-*s  %-8s  %10.3g  %10.3g  ", (int)width, e->name, e->unit, e->comparison.rms, e->comparison.maximum);
         if (e->comparison.reference_range > 0.0) {
-            printf("%8.3g%%", 100.0 * itm_signal_error_get_share(e));
+            printf("%8.3g%%", 100.0 * itm_compare_get_share(e));
         } else {
             printf("%9s", "constant");
         }
@@ -91,7 +91,7 @@ static bool compare(const AppTables* tables, int index, const int* columns, int 
             printf("  %d signals are only in %s, %d only in %s\n", c.nonly_reference, reference->label, c.nonly, run->label);
         }
     }
-    itm_run_comparison_free(&c);
+    itm_compare_free_runs(&c);
     return has_common;
 }
 

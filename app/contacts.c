@@ -36,7 +36,7 @@ static void print_shapes(const ItmContactModel* contact)
 static void print_laws(const ItmContactOptions* o)
 {
     printf("contact      friction %s bounded by the %s normal force, margin %.3g m, solver %s\n", LAWS[o->law],
-           o->use_last_normal ? "last" : "current", o->margin, itm_mlcp_solver_name(o->solver));
+           o->lag_friction_bounds ? "last" : "current", o->margin, itm_mlcp_solver_name(o->solver));
 }
 
 void app_contacts_print(const ItmModel* m)
@@ -150,7 +150,7 @@ static int warn_passed_over(const ItmContactModel* contact, const char* name)
 // A solver chosen by name that cannot treat the friction law leaves every step unsolved.
 static int warn_solver(const ItmContactOptions* o, const char* name)
 {
-    bool is_coupled = !o->use_last_normal;
+    bool is_coupled = !o->lag_friction_bounds;
     bool is_unsuitable = (o->solver == ITM_MLCP_PIVOTING && is_coupled) ||
                          ((o->solver == ITM_MLCP_LEMKE || o->solver == ITM_MLCP_ENUMERATION) && is_coupled &&
                           o->law == ITM_FRICTION_CONE);

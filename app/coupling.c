@@ -50,7 +50,7 @@ static void print_bonds(ItmCosim* cosim)
 static void print_opaque(const ItmCosim* cosim)
 {
     const char* name;
-    for (int i = 0; (name = itm_cosim_get_opaque(cosim, i)) != NULL; i++) {
+    for (int i = 0; (name = itm_cosim_get_unlinearised(cosim, i)) != NULL; i++) {
         printf("  (states of '%s' cannot be disturbed: they are carried along)\n", name);
     }
 }
@@ -64,7 +64,7 @@ static int print_rest(const ItmModelFile* file)
         app_print_error(&error);
         return -1;
     }
-    ItmCosimRest rest = itm_cosim_check_static(cosim);
+    ItmCosimResidual rest = itm_cosim_check_static(cosim);
     bool has_memory = !isnan(rest.acceleration);
     if (!has_memory) {
         fprintf(stderr, "interim: out of memory\n");

@@ -20,11 +20,11 @@ static void print_matrix(const ItmInterfaceView* view, const char* name, const d
 {
     printf("  %s\n      ", name);
     for (int j = 0; j < view->n; j++) {
-        printf(" %12s", view->n > 1 ? itm_direction_name(view->direction[j]) : "length");
+        printf(" %12s", view->n > 1 ? itm_model_direction_name(view->direction[j]) : "length");
     }
     printf("\n");
     for (int i = 0; i < view->n; i++) {
-        printf("    %-2s", view->n > 1 ? itm_direction_name(view->direction[i]) : "");
+        printf("    %-2s", view->n > 1 ? itm_model_direction_name(view->direction[i]) : "");
         for (int j = 0; j < view->n; j++) {
             printf(" %12.5g", A[i * view->n + j]);
         }

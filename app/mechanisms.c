@@ -63,7 +63,7 @@ static void print_directions(unsigned directions)
 {
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
         if (directions & (1u << i)) {
-            printf(" %s", itm_direction_name((ItmDirection)i));
+            printf(" %s", itm_model_direction_name((ItmDirection)i));
         }
     }
 }
@@ -73,9 +73,9 @@ static void print_joint(const ItmModel* m, int joint, int width)
     const ItmJoint* j = &m->joints[joint];
     char bodies[128];
     snprintf(bodies, sizeof bodies, "%s - %s", body_name(m, j->body_a), body_name(m, j->body_b));
-    printf("  %-*s  %-12s %-*s  ", width, j->name, itm_joint_type_name(j->type), 2 * width + 3, bodies);
+    printf("  %-*s  %-12s %-*s  ", width, j->name, itm_model_joint_type_name(j->type), 2 * width + 3, bodies);
     if (j->loose != ITM_NONE) {
-        const ItmLoose* loose = &m->loose[j->loose];
+        const ItmClearanceJoint* loose = &m->loose[j->loose];
         printf("loose by %g m, %d contact points", loose->radial, loose->npoint);
     } else if (itm_model_is_joint_in_tree(m, joint)) {
         printf("coordinates");
@@ -199,13 +199,13 @@ static void print_end(const ItmCosim* cosim, int interface)
 }
 
 // Rows of joined frames that no other row or side says already; a trial step has found them.
-static int count_independent(const ItmCluster* cluster)
+static int count_independent(const ItmAssembly* cluster)
 {
     return cluster->is_held ? cluster->views[0].join.rank : cluster->join.rank;
 }
 
 // Freedom of mechanisms that are joined: that of each, less the rows of the cuts.
-static void print_joined_freedom(const ItmCosim* cosim, const ItmCluster* cluster)
+static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* cluster)
 {
     int freedom = 0, nredundant = cluster->nlink - count_independent(cluster);
     for (int i = 0; i < cluster->nmechanism; i++) {

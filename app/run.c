@@ -252,7 +252,7 @@ static void tell_doubts(Run* r, char* reason, size_t size)
     for (int i = 0; i < ndoubt; i++) {
         ItmDoubt doubt = itm_cosim_get_doubt(r->cosim, i);
         char text[400];
-        itm_doubt_describe(&doubt, text, sizeof text);
+        itm_verdict_describe_doubt(&doubt, text, sizeof text);
         fprintf(stderr, "interim: doubt: %s\n", text);
         size_t used = strlen(reason);
         snprintf(reason + used, size - used, "%s%s", used > 0 ? "; " : "", text);

@@ -123,8 +123,8 @@ static int warn_step(const char* part, const char* name, double limit, double st
 static int warn_pushes(const ItmModel* m, double step, const char* name)
 {
     int count = 0;
-    for (int i = 0; i < m->npush; i++) {
-        const ItmPush* push = &m->pushes[i];
+    for (int i = 0; i < m->nscalar_force; i++) {
+        const ItmScalarForce* push = &m->pushes[i];
         double W = push_mobility(m, &m->measures[push->measure]);
         count += warn_step(name, push->name, stable_step(W, push->stiffness, push->damping), step);
     }

@@ -123,7 +123,7 @@ static void print_loose_joints(const ItmModel* m, const ItmData* data)
 {
     double time = itm_data_get_time(data);
     for (int joint = 0; joint < itm_model_get_info(m).njoint; joint++) {
-        ItmLooseInfo info = itm_data_get_loose_info(m, data, joint);
+        ItmClearanceInfo info = itm_clearance_get_info(m, data, joint);
         if (info.npoint > 0) {
             printf("  loose joint  %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and %.4g J by "
                    "friction, peak force %.4g N\n",

@@ -197,7 +197,7 @@ static void tear_down(Sweep* s)
     free(s->table.rows);
     free(s->jobs);
     free(s->directory);
-    itm_table_destroy(s->reference_table);
+    itm_results_table_destroy(s->reference_table);
     free_texts(&s->reference);
     free_texts(&s->patterns);
     free_texts(&s->signals);

@@ -83,7 +83,7 @@ static bool convert_unit(double* factor, const char* a, size_t a_length, const c
     snprintf(text_b, sizeof text_b, "1 %.*s", (int)b_length, b);
     if (!itm_expression_compute(&one_a, text_a, strlen(text_a), NULL, 0, &error) ||
         !itm_expression_compute(&one_b, text_b, strlen(text_b), NULL, 0, &error) ||
-        !itm_dimension_equal(one_a.dimension, one_b.dimension)) {
+        !itm_quantity_equal_dimensions(one_a.dimension, one_b.dimension)) {
         return false;
     }
     *factor = one_a.value / one_b.value;

@@ -54,7 +54,7 @@ void app_sweep_job_free(SweepJob* job)
     free(job->overrides);
     free(job->output);
     free(job->log);
-    itm_table_destroy(job->table);
+    itm_results_table_destroy(job->table);
     *job = (SweepJob){0};
 }
 

@@ -92,7 +92,7 @@ static ItmTable* probe_values(Sweep* s)
     }
     free(jobs);
     if (probe.has_failed) {
-        itm_table_destroy(probe.names);
+        itm_results_table_destroy(probe.names);
         return NULL;
     }
     return probe.names;
@@ -169,12 +169,12 @@ static bool read_reference_file(Sweep* s)
     }
     bool has_all = true;
     for (int i = 0; i < s->signals.count && has_all; i++) {
-        if (itm_table_find(table, s->signals.items[i]) == ITM_NONE) {
+        if (itm_results_table_find(table, s->signals.items[i]) == ITM_NONE) {
             has_all = complain_signal(table, s->signals.items[i], "the reference file has");
         }
     }
     s->reference_table = has_all ? app_sweep_select_columns(s, table) : NULL;
-    itm_table_destroy(table);
+    itm_results_table_destroy(table);
     return s->reference_table != NULL || (has_all && app_sweep_complain_memory());
 }
 
@@ -182,6 +182,6 @@ bool app_sweep_probe(Sweep* s)
 {
     ItmTable* names = probe_values(s);
     bool is_found = names != NULL && find_signals(s, names) && read_reference_file(s);
-    itm_table_destroy(names);
+    itm_results_table_destroy(names);
     return is_found;
 }

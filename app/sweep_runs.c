@@ -161,11 +161,11 @@ ItmTable* app_sweep_select_columns(const Sweep* s, const ItmTable* table)
     columns[count++] = 0;
     for (int i = 0; i < s->signals.count + s->spurious.count; i++) {
         const char* name = i < s->signals.count ? s->signals.items[i] : s->spurious.items[i - s->signals.count];
-        int column = itm_table_find(table, name);
+        int column = itm_results_table_find(table, name);
         columns[count] = column;
         count += column != ITM_NONE;
     }
-    ItmTable* selected = itm_table_select(table, columns, count);
+    ItmTable* selected = itm_results_table_select(table, columns, count);
     free(columns);
     return selected;
 }
@@ -182,18 +182,18 @@ static void read_results(const Sweep* s, SweepJob* job)
             job->verdict = SWEEP_DOUBTFUL;
             snprintf(job->message, sizeof job->message, "%.*s", (int)sizeof job->message - 1, table->reason);
         }
-        job->end_time = table->nrow > 0 ? itm_table_get(table, table->nrow - 1, 0) : NAN;
+        job->end_time = table->nrow > 0 ? itm_results_table_get(table, table->nrow - 1, 0) : NAN;
         job->table = app_sweep_select_columns(s, table);
     } else if (job->message[0] == '\0') {
         snprintf(job->message, sizeof job->message, "%.500s", error.message);
     }
-    itm_table_destroy(table);
+    itm_results_table_destroy(table);
 }
 
 static void note_values(SweepSignal* signal, const ItmTable* table, int column)
 {
     for (long row = 0; row < table->nrow; row++) {
-        double value = itm_table_get(table, row, column);
+        double value = itm_results_table_get(table, row, column);
         signal->last = value;
         signal->peak = isnan(signal->peak) || fabs(value) > fabs(signal->peak) ? value : signal->peak;
     }
@@ -204,7 +204,7 @@ static void note_difference(SweepSignal* signal, SweepJob* job, int column, cons
 {
     ItmComparison c;
     ItmError error = {0};
-    int reference_column = itm_table_find(reference, name);
+    int reference_column = itm_results_table_find(reference, name);
     if (reference_column == ITM_NONE) {
         return;
     }
@@ -220,7 +220,7 @@ static void note_difference(SweepSignal* signal, SweepJob* job, int column, cons
 static void fill_row(Sweep* s, SweepRow* row, SweepJob* job, const ItmTable* reference)
 {
     for (int i = 0; i < s->signals.count; i++) {
-        int column = itm_table_find(job->table, s->signals.items[i]);
+        int column = itm_results_table_find(job->table, s->signals.items[i]);
         if (column != ITM_NONE) {
             note_values(&row->signals[i], job->table, column);
         }
@@ -229,12 +229,12 @@ static void fill_row(Sweep* s, SweepRow* row, SweepJob* job, const ItmTable* ref
         }
     }
     for (int i = 0; i < s->spurious.count; i++) {
-        int column = itm_table_find(job->table, s->spurious.items[i]);
+        int column = itm_results_table_find(job->table, s->spurious.items[i]);
         if (column != ITM_NONE && job->table->nrow > 0) {
-            row->spurious[i] = itm_table_get(job->table, job->table->nrow - 1, column);
+            row->spurious[i] = itm_results_table_get(job->table, job->table->nrow - 1, column);
         }
     }
-    itm_table_destroy(job->table);
+    itm_results_table_destroy(job->table);
     job->table = NULL;
 }
 

@@ -25,7 +25,7 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
     double time = itm_hydraulics_get_time(d);
     printf("  %-12s %ld steps of %.9g s (%s), %ld iterations\n", circuit->name, info.steps,
            info.steps > 0 ? time / (double)info.steps : 0.0,
-           itm_hydraulic_integrator_name(circuit->options.integrator), info.total_iterations);
+           itm_hydraulics_integrator_name(circuit->options.integrator), info.total_iterations);
     if (info.splits > 0) {
         printf("  split        %ld parts of steps, because Newton failed there\n", info.splits);
     }
@@ -80,9 +80,9 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
     const ItmBondOptions* bond = &c->bonds[0].options;
     bool is_elastic = c->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT && !c->options.is_monolithic;
     printf("  coupling     %s, %s, %s%sa meeting every %.9g s\n",
-           c->options.is_monolithic ? "monolithic" : itm_coupling_name(bond->coupling),
-           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_exchange_name(bond->exchange) : "hold",
-           is_elastic ? itm_elastic_model_name(c->options.elastic_model) : "", is_elastic ? " elastic forces, " : "",
+           c->options.is_monolithic ? "monolithic" : itm_cosim_coupling_name(bond->coupling),
+           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_cosim_exchange_name(bond->exchange) : "hold",
+           is_elastic ? itm_cosim_elastic_model_name(c->options.elastic_model) : "", is_elastic ? " elastic forces, " : "",
            itm_cosim_get_step(cosim));
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;

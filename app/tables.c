@@ -48,7 +48,7 @@ bool app_tables_read(AppTables* tables, const AppArguments* arguments)
 void app_tables_free(AppTables* tables)
 {
     for (int i = 0; i < tables->count; i++) {
-        itm_table_destroy((ItmTable*)tables->runs[i].table);
+        itm_results_table_destroy((ItmTable*)tables->runs[i].table);
     }
     free(tables->runs);
     *tables = (AppTables){0};

@@ -285,10 +285,10 @@ static double run_threads(int nthread, char* bytes, size_t capacity)
     stop_on_error(itm_cosim_builder_create(&b, &error), &error);
     static const char* const NAMES[2][2] = {{"left", "left_oil"}, {"right", "right_oil"}};
     for (int i = 0; i < 2; i++) {
-        stop_on_error(itm_cosim_add_mechanism(b, NAMES[i][0], one.file->model, NULL, NULL, &error), &error);
-        stop_on_error(itm_cosim_add_circuit(b, NAMES[i][1], c->circuit, &c->options, c->step, NULL, &error), &error);
-        stop_on_error(itm_cosim_add_bond(b, i, "cyl1", i, "cyl1", NULL, &error), &error);
-        stop_on_error(itm_cosim_add_bond(b, i, "cyl2", i, "cyl2", NULL, &error), &error);
+        stop_on_error(itm_cosim_builder_add_mechanism(b, NAMES[i][0], one.file->model, NULL, NULL, &error), &error);
+        stop_on_error(itm_cosim_builder_add_circuit(b, NAMES[i][1], c->circuit, &c->options, c->step, NULL, &error), &error);
+        stop_on_error(itm_cosim_builder_add_bond(b, i, "cyl1", i, "cyl1", NULL, &error), &error);
+        stop_on_error(itm_cosim_builder_add_bond(b, i, "cyl2", i, "cyl2", NULL, &error), &error);
     }
     stop_on_error(itm_cosim_build(&x, b, &options, &error), &error);
     double start = wall_now();

@@ -58,7 +58,7 @@ static void measure(const char* scene, const char* example, const double start[2
         options.use_ledger = k % 2 == 1;
         stop_on_error(itm_hydraulics_create(&d, c, &options, &error), &error);
         char metric[64];
-        snprintf(metric, sizeof metric, "%s%s", itm_hydraulic_integrator_name(options.integrator),
+        snprintf(metric, sizeof metric, "%s%s", itm_hydraulics_integrator_name(options.integrator),
                  options.use_ledger ? "-ledger" : "");
         bench_report("interim", scene, 2, metric, 1e6 * run(c, d, start) / STEPS);
         itm_hydraulics_destroy(d);

@@ -31,9 +31,9 @@ static void* make_scene(ItmModel* model, int n)
     scene->model = model;
     scene->n = n;
     stop_on_error(itm_data_create(&scene->data, model, &options, &error), &error);
-    scene->values = calloc((size_t)itm_output_get_count(model), sizeof *scene->values);
-    scene->energy_kinetic = itm_output_find(model, "energy.kinetic");
-    scene->energy_potential = itm_output_find(model, "energy.potential");
+    scene->values = calloc((size_t)itm_model_get_output_count(model), sizeof *scene->values);
+    scene->energy_kinetic = itm_model_find_output(model, "energy.kinetic");
+    scene->energy_potential = itm_model_find_output(model, "energy.potential");
     return scene;
 }
 
@@ -61,7 +61,7 @@ static void step(void* self, int count)
 static double get_energy(void* self)
 {
     Scene* scene = self;
-    itm_output_compute(scene->model, scene->data, scene->values);
+    itm_model_compute_outputs(scene->model, scene->data, scene->values);
     return scene->values[scene->energy_kinetic] + scene->values[scene->energy_potential];
 }
 
@@ -123,7 +123,7 @@ static double forward(void* self, int count)
     for (int i = count - 1; i >= 0; i--) {
         v[0] = ITM_ARM7_LINKS[0].v + 1e-9 * i;
         itm_data_set_qv(scene->model, scene->data, q, v);
-        itm_forward_dynamics(scene->model, scene->data, v_dot);
+        itm_dynamics_compute_forward(scene->model, scene->data, v_dot);
     }
     for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
         sum += v_dot[i] * v_dot[i];
@@ -143,7 +143,7 @@ static double inverse(void* self, int count)
     for (int i = count - 1; i >= 0; i--) {
         v[0] = ITM_ARM7_LINKS[0].v + 1e-9 * i;
         itm_data_set_qv(scene->model, scene->data, q, v);
-        itm_inverse_dynamics(scene->model, scene->data, tau, v_dot, NULL);
+        itm_dynamics_compute_inverse(scene->model, scene->data, tau, v_dot, NULL);
     }
     for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
         sum += tau[i] * tau[i];
@@ -185,7 +185,7 @@ static double time_forward(Scene* scene)
     const int count = 5000;
     double v_dot[64], start = bench_now();
     for (int i = 0; i < count; i++) {
-        itm_forward_dynamics(scene->model, scene->data, v_dot);
+        itm_dynamics_compute_forward(scene->model, scene->data, v_dot);
     }
     return 1e6 * (bench_now() - start) / count;
 }

@@ -147,7 +147,7 @@ static void measure_manipulator(ItmHydraulicIntegrator integrator)
     ItmModelFile* file = NULL;
     ItmCosim* x = NULL;
     char chosen[64];
-    snprintf(chosen, sizeof chosen, "subsystems.hydraulics.integrator=%s", itm_hydraulic_integrator_name(integrator));
+    snprintf(chosen, sizeof chosen, "subsystems.hydraulics.integrator=%s", itm_hydraulics_integrator_name(integrator));
     const char* const overrides[] = {"cosim.macro_step=10 ms", "subsystems.hydraulics.ledger=false", chosen};
     stop_on_error(itm_example_load(&file, "manipulator", overrides, 3, &error), &error);
     stop_on_error(itm_file_create_cosim(&x, file, NULL, &error), &error);
@@ -161,7 +161,7 @@ static void measure_manipulator(ItmHydraulicIntegrator integrator)
     }
     for (int i = 0; i < 2; i++) {
         printf("manipulator, H = 10 ms, h = 0.2 ms, %-5s second %d (%s): %5.0f times real time, %.2f us a micro step (goal %.0f: %s)\n",
-               itm_hydraulic_integrator_name(integrator), i + 1, i == 0 ? "free" : "impact, sliding, wall", 1.0 / best[i],
+               itm_hydraulics_integrator_name(integrator), i + 1, i == 0 ? "free" : "impact, sliding, wall", 1.0 / best[i],
                1e6 * best[i] / 5000, SPEED_GOAL, 1.0 / best[i] >= SPEED_GOAL ? "yes" : "NO");
     }
     itm_cosim_destroy(x);

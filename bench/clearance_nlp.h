@@ -1,5 +1,5 @@
 // The step problem of the paper, literally: one body against the fixed one, written from its formulas alone, and solved as a
-// nonlinear program by NLopt's SQP. A second formulation to check the search of src/stepper/step_search.c against, and to
+// nonlinear program by NLopt's SQP. A second formulation to check the search of src/stepper/search.c against, and to
 // time it against. Shared by tests and benchmarks; nothing of the library is used but its result.
 //
 //   min (D lambda)' M^-1 (D lambda)  over h, r', p', lambda                                                [clearance, eq. 25]

@@ -35,7 +35,7 @@ static int add_volume(ItmCircuitBuilder* builder, const char* name, double volum
     def.wall_modulus = 150e6;
     def.pressure = 2e6;
     def.is_held = is_held;      // the static start leaves this pressure as it is
-    must(itm_circuit_add_volume(builder, &def, &id, &error), &error);
+    must(itm_circuit_builder_add_volume(builder, &def, &id, &error), &error);
     return id;
 }
 
@@ -46,7 +46,7 @@ static int add_source(ItmCircuitBuilder* builder, const char* name, double press
     ItmPressureSourceDef def = itm_default_pressure_source_def();
     def.name = name;
     def.pressure = pressure;
-    must(itm_circuit_add_pressure_source(builder, &def, &id, &error), &error);
+    must(itm_circuit_builder_add_pressure_source(builder, &def, &id, &error), &error);
     return id;
 }
 
@@ -62,7 +62,7 @@ static void add_valve(ItmCircuitBuilder* builder, int pump, int tank, int piston
     joystick.times = TIMES;
     joystick.values = VOLTS;
     joystick.npoint = 3;
-    must(itm_circuit_add_signal(builder, &joystick, &def.signal, &error), &error);
+    must(itm_circuit_builder_add_signal(builder, &joystick, &def.signal, &error), &error);
     def.name = "valve";
     def.port_p = pump;
     def.port_t = tank;
@@ -71,7 +71,7 @@ static void add_valve(ItmCircuitBuilder* builder, int pump, int tank, int piston
     def.law.coefficient = 1.069e-8;  // m^3/(s sqrt(Pa)) per volt
     def.spool = ITM_SPOOL_FIRST;
     def.time_constant = 4.5e-3;
-    must(itm_circuit_add_valve(builder, &def, NULL, &error), &error);
+    must(itm_circuit_builder_add_valve(builder, &def, NULL, &error), &error);
 }
 
 static void add_cylinder(ItmCircuitBuilder* builder, int piston_side, int rod_side)
@@ -87,7 +87,7 @@ static void add_cylinder(ItmCircuitBuilder* builder, int piston_side, int rod_si
     def.start_length = 0.5;
     def.start_extension = 0.05;
     def.viscous = 1e4;
-    must(itm_circuit_add_cylinder(builder, &def, NULL, &error), &error);
+    must(itm_circuit_builder_add_cylinder(builder, &def, NULL, &error), &error);
 }
 
 static ItmCircuit* build_circuit(void)
@@ -98,7 +98,7 @@ static ItmCircuit* build_circuit(void)
     ItmFluidDef oil = itm_default_fluid_def();
     oil.name = "oil";
     must(itm_circuit_builder_create(&builder, &error), &error);
-    must(itm_circuit_add_fluid(builder, &oil, NULL, &error), &error);
+    must(itm_circuit_builder_add_fluid(builder, &oil, NULL, &error), &error);
     int pump = add_source(builder, "pump", 7.6e6), tank = add_source(builder, "tank", 1e5);
     int piston_side = add_volume(builder, "piston_side", 3e-5, false);
     int rod_side = add_volume(builder, "rod_side", 8e-5, true);

@@ -29,18 +29,18 @@ static void must(ItmStatus status, const ItmError* error)
 static ItmModel* build_pendulum(void)
 {
     ItmError error;
-    ItmBuilder* builder;
+    ItmModelBuilder* builder;
     ItmModel* model;
     int rod;
     ItmWorldDef world = itm_default_world_def();  // gravity along -z, joint coordinates
-    must(itm_builder_create(&builder, &world, &error), &error);
+    must(itm_model_builder_create(&builder, &world, &error), &error);
 
     // a rod along z, its frame in the middle
     ItmBodyDef body = itm_default_body_def();
     ItmShapeDef shape = {.kind = ITM_SHAPE_CYLINDER, .size = {RADIUS, LENGTH}, .pose.q.w = 1.0};
     must(itm_shape_compute_mass(&body.mass, &body.com, &body.inertia, &shape, 7800.0, &error), &error);
     body.name = "rod";
-    must(itm_builder_add_body(builder, &body, &rod, &error), &error);
+    must(itm_model_builder_add_body(builder, &body, &rod, &error), &error);
 
     // hinged about y at its upper end; the joint's z axis is the one it turns about
     ItmJointDef hinge = itm_default_joint_def(ITM_JOINT_REVOLUTE);
@@ -48,15 +48,15 @@ static ItmModel* build_pendulum(void)
     hinge.name = "hinge";
     hinge.body_a = ITM_GROUND;
     hinge.body_b = rod;
-    must(itm_frame_from_axis(&hinge.frame_a, origin, axis, origin, &error), &error);
-    must(itm_frame_from_axis(&hinge.frame_b, end, axis, origin, &error), &error);
+    must(itm_model_frame_from_axis(&hinge.frame_a, origin, axis, origin, &error), &error);
+    must(itm_model_frame_from_axis(&hinge.frame_b, end, axis, origin, &error), &error);
     hinge.has_start[ITM_RZ] = true;
     hinge.start[ITM_RZ] = START;
-    must(itm_builder_add_joint(builder, &hinge, NULL, &error), &error);
+    must(itm_model_builder_add_joint(builder, &hinge, NULL, &error), &error);
 
     // 2. Compile. The model never changes again; any number of running instances may share it.
     must(itm_model_build(&model, builder, &error), &error);
-    itm_builder_destroy(builder);
+    itm_model_builder_destroy(builder);
     return model;
 }
 
@@ -64,12 +64,12 @@ static ItmModel* build_pendulum(void)
 static double swing(const ItmModel* m, ItmData* d, ItmResults* results, int nstep)
 {
     ItmError error;
-    int angle = itm_output_find(m, "hinge.angle");
-    double* outputs = calloc((size_t)itm_output_get_count(m), sizeof *outputs);
+    int angle = itm_model_find_output(m, "hinge.angle");
+    double* outputs = calloc((size_t)itm_model_get_output_count(m), sizeof *outputs);
     double passage = 0.0, time_before = 0.0, angle_before = START;
     for (int i = 1; i <= nstep; i++) {
         must(itm_step(m, d), itm_data_get_error(d));
-        must(itm_output_compute(m, d, outputs), itm_data_get_error(d));
+        must(itm_model_compute_outputs(m, d, outputs), itm_data_get_error(d));
         double time = itm_data_get_time(d);
         if (passage == 0.0 && outputs[angle] <= 0.0) {
             passage = time - (time - time_before) * outputs[angle] / (outputs[angle] - angle_before);
@@ -87,12 +87,12 @@ static double swing(const ItmModel* m, ItmData* d, ItmResults* results, int nste
 // 4. Save and restore: the future of a restored state is the same, bit for bit.
 static bool future_is_the_same(const ItmModel* m, ItmData* d)
 {
-    size_t size = itm_state_get_size(m, d);
+    size_t size = itm_data_get_state_size(m, d);
     void* state = malloc(size);
-    must(itm_state_save(m, d, state, size), itm_data_get_error(d));
+    must(itm_data_save(m, d, state, size), itm_data_get_error(d));
     swing(m, d, NULL, 100);
     double first = itm_data_get_q(d)[0];
-    must(itm_state_restore(m, d, state, size), itm_data_get_error(d));
+    must(itm_data_restore(m, d, state, size), itm_data_get_error(d));
     swing(m, d, NULL, 100);
     free(state);
     return first == itm_data_get_q(d)[0];

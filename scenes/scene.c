@@ -6,7 +6,7 @@ ItmScene itm_scene_begin(ItmCoordinates coordinates, ItmVec3 gravity, ItmError* 
     world.coordinates = coordinates;
     world.gravity = gravity;
     ItmScene scene = {.error = error};
-    scene.status = itm_builder_create(&scene.builder, &world, error);
+    scene.status = itm_model_builder_create(&scene.builder, &world, error);
     return scene;
 }
 
@@ -14,7 +14,7 @@ int itm_scene_add_body(ItmScene* scene, const ItmBodyDef* def)
 {
     int id = ITM_NONE;
     if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_body(scene->builder, def, &id, scene->error);
+        scene->status = itm_model_builder_add_body(scene->builder, def, &id, scene->error);
     }
     return id;
 }
@@ -23,7 +23,7 @@ int itm_scene_add_joint(ItmScene* scene, const ItmJointDef* def)
 {
     int id = ITM_NONE;
     if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_joint(scene->builder, def, &id, scene->error);
+        scene->status = itm_model_builder_add_joint(scene->builder, def, &id, scene->error);
     }
     return id;
 }
@@ -32,7 +32,7 @@ int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def)
 {
     int id = ITM_NONE;
     if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_collider(scene->builder, def, &id, scene->error);
+        scene->status = itm_model_builder_add_collider(scene->builder, def, &id, scene->error);
     }
     return id;
 }
@@ -41,7 +41,7 @@ int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def)
 {
     int id = ITM_NONE;
     if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_material(scene->builder, def, &id, scene->error);
+        scene->status = itm_model_builder_add_material(scene->builder, def, &id, scene->error);
     }
     return id;
 }
@@ -55,7 +55,7 @@ void itm_scene_add_actuator(ItmScene* scene, const char* name, int a, ItmVec3 at
     def.body_b = b;
     def.point_b = at_b;
     if (scene->status == ITM_OK) {
-        scene->status = itm_builder_add_actuator(scene->builder, &def, NULL, scene->error);
+        scene->status = itm_model_builder_add_actuator(scene->builder, &def, NULL, scene->error);
     }
 }
 
@@ -64,14 +64,14 @@ ItmStatus itm_scene_finish(ItmScene* scene, ItmModel** model)
     if (scene->status == ITM_OK) {
         scene->status = itm_model_build(model, scene->builder, scene->error);
     }
-    itm_builder_destroy(scene->builder);
+    itm_model_builder_destroy(scene->builder);
     return scene->status;
 }
 
 ItmPose itm_scene_frame(ItmVec3 at, ItmVec3 axis)
 {
     ItmPose frame = {at, {1, 0, 0, 0}};
-    itm_frame_from_axis(&frame, at, axis, (ItmVec3){1, 0, 0}, NULL);
+    itm_model_frame_from_axis(&frame, at, axis, (ItmVec3){1, 0, 0}, NULL);
     return frame;
 }
 

@@ -6,7 +6,7 @@
 #include "interim/model.h"
 
 typedef struct ItmScene {
-    ItmBuilder* builder;
+    ItmModelBuilder* builder;
     ItmStatus status; // of the first call that failed; later calls do nothing
     ItmError* error;
 } ItmScene;

@@ -187,7 +187,7 @@ static void add_ring_joint(ItmScene* scene, int i, int body_a, int body_b)
 {
     ItmJointType type = SPECIMENS[i].type;
     bool is_distance = type == ITM_JOINT_DISTANCE;
-    ItmJointDef def = joint_of_type(itm_joint_type_name(type), type);
+    ItmJointDef def = joint_of_type(itm_model_joint_type_name(type), type);
     def.body_a = body_a;
     def.body_b = body_b;
     def.frame_a =

@@ -10,7 +10,7 @@
 // ---------------------------------------------------------------------------- building scenes
 
 typedef struct {
-    ItmBuilder* b;
+    ItmModelBuilder* b;
     ItmModelFile* file;  // owns m; NULL: m is owned here
     ItmModel* m;
     ItmData* d;
@@ -24,17 +24,17 @@ static inline void open_scene(Scene* s, ItmVec3 gravity)
     ItmWorldDef world = itm_default_world_def();
     world.gravity = gravity;
     *s = (Scene){0};
-    CHECK_OK(itm_builder_create(&s->b, &world, &error), &error);
+    CHECK_OK(itm_model_builder_create(&s->b, &world, &error), &error);
 }
 
-static inline void set_law(Scene* s, ItmFrictionLaw law, ItmMlcpSolver solver, bool use_last_normal)
+static inline void set_law(Scene* s, ItmFrictionLaw law, ItmMlcpSolver solver, bool lag_friction_bounds)
 {
     ItmError error = {0};
     ItmContactOptions options = itm_default_contact_options();
     options.law = law;
     options.solver = solver;
-    options.use_last_normal = use_last_normal;
-    CHECK_OK(itm_builder_set_contact_options(s->b, &options, &error), &error);
+    options.lag_friction_bounds = lag_friction_bounds;
+    CHECK_OK(itm_model_builder_set_contact_options(s->b, &options, &error), &error);
 }
 
 static inline int add_material(Scene* s, const char* name, ItmSurface surface)
@@ -42,7 +42,7 @@ static inline int add_material(Scene* s, const char* name, ItmSurface surface)
     ItmError error = {0};
     int id;
     ItmMaterialDef def = {.name = name, .surface = surface};
-    CHECK_OK(itm_builder_add_material(s->b, &def, &id, &error), &error);
+    CHECK_OK(itm_model_builder_add_material(s->b, &def, &id, &error), &error);
     return id;
 }
 
@@ -56,7 +56,7 @@ static inline int add_body(Scene* s, const char* name, double mass, ItmVec3 iner
     def.inertia = (ItmSym3){.xx = inertia.x, .yy = inertia.y, .zz = inertia.z};
     def.has_pose = true;
     def.pose = pose;
-    CHECK_OK(itm_builder_add_body(s->b, &def, &id, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(s->b, &def, &id, &error), &error);
     return id;
 }
 
@@ -74,7 +74,7 @@ static inline void add_shape(Scene* s, int body, ItmColliderKind kind, double x,
     def.size[2] = z;
     def.pose = pose;
     def.material = material;
-    CHECK_OK(itm_builder_add_collider(s->b, &def, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_collider(s->b, &def, NULL, &error), &error);
 }
 
 static inline void start_scene(Scene* s, double step)
@@ -84,8 +84,8 @@ static inline void start_scene(Scene* s, double step)
     options.step = step;
     CHECK_OK(itm_model_build(&s->m, s->b, &error), &error);
     CHECK_OK(itm_data_create(&s->d, s->m, &options, &error), &error);
-    itm_builder_destroy(s->b);
-    s->values = calloc((size_t)itm_output_get_count(s->m), sizeof(double));
+    itm_model_builder_destroy(s->b);
+    s->values = calloc((size_t)itm_model_get_output_count(s->m), sizeof(double));
 }
 
 // An example with overrides as of --set (n), started.
@@ -98,16 +98,16 @@ static inline void start_example(Scene* s, const char* name, const char* const* 
     options.step = step;
     s->m = s->file->model;
     CHECK_OK(itm_data_create(&s->d, s->m, &options, &error), &error);
-    s->values = calloc((size_t)itm_output_get_count(s->m), sizeof(double));
+    s->values = calloc((size_t)itm_model_get_output_count(s->m), sizeof(double));
 }
 
 static inline double output(Scene* s, const char* name)
 {
-    int i = itm_output_find(s->m, name);
+    int i = itm_model_find_output(s->m, name);
     if (i == ITM_NONE) {
         fail_msg("there is no output '%s'", name);
     }
-    itm_output_compute(s->m, s->d, s->values);
+    itm_model_compute_outputs(s->m, s->d, s->values);
     return s->values[i];
 }
 

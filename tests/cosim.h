@@ -37,11 +37,11 @@ static inline ItmModelFile* load_coupled(const char* name, const Coupled* how, c
     char text[NOWN][80];
     const char* overrides[NMAX];
     snprintf(text[0], sizeof text[0], "cosim.macro_step=%.17g s", how->H);
-    snprintf(text[1], sizeof text[1], "cosim.coupling=%s", itm_coupling_name(how->bond.coupling));
-    snprintf(text[2], sizeof text[2], "cosim.exchange=%s", itm_exchange_name(how->bond.exchange));
-    snprintf(text[3], sizeof text[3], "cosim.variables=%s", itm_bond_variables_name(how->bond.variables));
+    snprintf(text[1], sizeof text[1], "cosim.coupling=%s", itm_cosim_coupling_name(how->bond.coupling));
+    snprintf(text[2], sizeof text[2], "cosim.exchange=%s", itm_cosim_exchange_name(how->bond.exchange));
+    snprintf(text[3], sizeof text[3], "cosim.variables=%s", itm_cosim_bond_variables_name(how->bond.variables));
     snprintf(text[4], sizeof text[4], "subsystems.hydraulics.step=%.17g s", how->h);
-    snprintf(text[5], sizeof text[5], "subsystems.hydraulics.integrator=%s", itm_hydraulic_integrator_name(how->integrator));
+    snprintf(text[5], sizeof text[5], "subsystems.hydraulics.integrator=%s", itm_hydraulics_integrator_name(how->integrator));
     snprintf(text[6], sizeof text[6], "subsystems.hydraulics.ledger=%s", how->use_ledger ? "true" : "false");
     snprintf(text[7], sizeof text[7], "run.bounds.breakdown=%.17g", how->options.bounds.breakdown);
     for (int i = 0; i < NOWN; i++) {
@@ -68,14 +68,14 @@ static inline ItmStatus couple(ItmCosim** x, const ItmModel* m, const ItmCircuit
     hydraulics.use_ledger = how->use_ledger;
     options.macro_step = how->H;
     CHECK_OK(itm_cosim_builder_create(&b, error), error);
-    ItmStatus status = itm_cosim_add_mechanism(b, "crane", m, &how->step, NULL, error);
+    ItmStatus status = itm_cosim_builder_add_mechanism(b, "crane", m, &how->step, NULL, error);
     if (status == ITM_OK) {
-        status = itm_cosim_add_circuit(b, "hydraulics", c, &hydraulics, how->h, NULL, error);
+        status = itm_cosim_builder_add_circuit(b, "hydraulics", c, &hydraulics, how->h, NULL, error);
     }
     for (int i = 0; i < ncylinder && status == ITM_OK; i++) {
         char name[8];
         snprintf(name, sizeof name, "cyl%d", (i + 1) % 100);
-        status = itm_cosim_add_bond(b, 0, name, 0, name, &how->bond, error);
+        status = itm_cosim_builder_add_bond(b, 0, name, 0, name, &how->bond, error);
     }
     if (status == ITM_OK) {
         status = itm_cosim_build(x, b, &options, error);

@@ -6,12 +6,12 @@
 
 #include "interim/file.h"
 #include "io/model/file.h"
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 typedef struct Read {
     ItmModelFile file;
     ItmFileParts parts;
-    ItmBuilder* builder;  // of the mechanism; belongs to parts
+    ItmModelBuilder* builder;  // of the mechanism; belongs to parts
     ItmDocument doc;
     ItmError error;
     ItmStatus status;

@@ -23,7 +23,7 @@ static inline Run start_run_with(ItmModel* m, const ItmStepOptions* options)
     ItmError error = {0};
     Run run = {.m = m};
     CHECK_OK(itm_data_create(&run.d, m, options, &error), &error);
-    run.values = calloc((size_t)itm_output_get_count(m), sizeof(double));
+    run.values = calloc((size_t)itm_model_get_output_count(m), sizeof(double));
     return run;
 }
 
@@ -47,11 +47,11 @@ static inline void advance(Run* run, int steps)
 
 static inline double output(Run* run, const char* name)
 {
-    int i = itm_output_find(run->m, name);
+    int i = itm_model_find_output(run->m, name);
     if (i == ITM_NONE) {
         fail_msg("there is no output '%s'", name);
     }
-    assert_int_equal(itm_output_compute(run->m, run->d, run->values), ITM_OK);
+    assert_int_equal(itm_model_compute_outputs(run->m, run->d, run->values), ITM_OK);
     return run->values[i];
 }
 

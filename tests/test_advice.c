@@ -306,7 +306,7 @@ static void cut_crane_is_as_stable_as_the_whole_one(void** state)
             CHECK_OK(itm_cosim_compute_radius(s.x, 1, &radius[k]), itm_cosim_get_error(s.x));
             system_finish(&s);
         }
-        printf("%-10s whole %.7f, cut %.7f\n", itm_coupling_name(coupling), radius[0], radius[1]);
+        printf("%-10s whole %.7f, cut %.7f\n", itm_cosim_coupling_name(coupling), radius[0], radius[1]);
         CHECK_NEAR(radius[1], radius[0], coupling == ITM_COUPLING_RIM ? MARGIN : 1e-6);
     }
 }
@@ -400,10 +400,10 @@ static void copies_are_disturbed_together(void** state)
         write_pairs(text, sizeof text, n);
         System s = system_parse(text, NULL, 0);
         ItmStates states;
-        assert_int_equal(itm_states_create(&states, s.x), ITM_OK);
+        assert_int_equal(itm_advice_states_create(&states, s.x), ITM_OK);
         assert_int_equal(states.ncomponent, n);
         assert_int_equal(states.n, n * (states.first[1] - states.first[0]));
-        itm_states_destroy(&states);
+        itm_advice_states_destroy(&states);
         CHECK_OK(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){count_calls, &ncall[k]}, &radius[k]), itm_cosim_get_error(s.x));
         system_finish(&s);
     }
@@ -505,12 +505,12 @@ static double compute_spring_radius(bool tells_state, char* opaque, size_t size)
     double radius = NAN;
     CHECK_OK(itm_file_parse(&file, LONELY, strlen(LONELY), "text", NULL, 0, &error), &error);
     CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
-    CHECK_OK(itm_cosim_add_mechanism(b, "rig", file->model, NULL, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(b, "spring", &table, 0.1, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_bond(b, 0, "ram", 0, "end", &zoh, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_mechanism(b, "rig", file->model, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(b, "spring", &table, 0.1, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_bond(b, 0, "ram", 0, "end", &zoh, &error), &error);
     CHECK_OK(itm_cosim_build(&x, b, &options, &error), &error);
     CHECK_OK(itm_cosim_compute_radius(x, 1, &radius), itm_cosim_get_error(x));
-    const char* name = itm_cosim_get_opaque(x, 0);
+    const char* name = itm_cosim_get_unlinearised(x, 0);
     snprintf(opaque, size, "%s", name != NULL ? name : "");
     itm_cosim_destroy(x);
     itm_cosim_builder_destroy(b);
@@ -536,7 +536,7 @@ static void subsystem_without_a_state_to_save_is_refused_by_name(void** state)
     ItmCosimBuilder* b = NULL;
     ItmError error = {0};
     CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
-    assert_int_equal(itm_cosim_add_subsystem(b, "stranger", &table, 0.1, NULL, &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_cosim_builder_add_subsystem(b, "stranger", &table, 0.1, NULL, &error), ITM_ERR_ARGUMENT);
     assert_non_null(strstr(error.message, "'stranger' lacks a state that can be saved"));
     itm_cosim_builder_destroy(b);
 }

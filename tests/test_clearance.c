@@ -19,7 +19,7 @@ static Run begin(ItmModel* m, const ItmStepOptions* options, double duration)
     Run r = {.m = m, .duration = duration};
     CHECK_OK(itm_data_create(&r.d, m, options, &error), &error);
     itm_data_set_stop_time(r.d, duration);
-    r.values = calloc((size_t)itm_output_get_count(m), sizeof *r.values);
+    r.values = calloc((size_t)itm_model_get_output_count(m), sizeof *r.values);
     return r;
 }
 
@@ -79,11 +79,11 @@ static void go_to(Run* r, double t)
 
 static double get(Run* r, const char* name)
 {
-    int i = itm_output_find(r->m, name);
+    int i = itm_model_find_output(r->m, name);
     if (i == ITM_NONE) {
         fail_msg("there is no output '%s'", name);
     }
-    assert_int_equal(itm_output_compute(r->m, r->d, r->values), ITM_OK);
+    assert_int_equal(itm_model_compute_outputs(r->m, r->d, r->values), ITM_OK);
     return r->values[i];
 }
 
@@ -200,7 +200,7 @@ static void first_impact_of_the_pendulum_takes_its_closed_form(void** state)
         Run r = LOAD("pendulum", "run.stepper=euler", i == 0 ? "run.step=1 ms" : "run.step=0.1 ms");
         go_to(&r, 0.3);
         errors[i] = fabs(get(&r, "joint.impact_loss") - loss);
-        assert_true(itm_data_get_loose_info(r.m, r.d, 0).impacts == 2);
+        assert_true(itm_clearance_get_info(r.m, r.d, 0).impacts == 2);
         end(&r);
     }
     // first order: observed 2e-3 and 2e-4
@@ -407,7 +407,7 @@ static void slider_crank_shows_the_published_pattern(void** state)
         if (i == 1) {
             // the three regimes: free flight, impacts, following the bearing
             assert_true(flying > 50 && following > 50);
-            assert_true(itm_data_get_loose_info(r.m, r.d, itm_model_find_joint(r.m, "wrist")).impacts > 5);
+            assert_true(itm_clearance_get_info(r.m, r.d, itm_model_find_joint(r.m, "wrist")).impacts > 5);
         }
         end(&r);
     }
@@ -584,15 +584,15 @@ static void restored_runs_continue_with_identical_bits(void** state)
         Run a = LOAD("revolute", steppers[i], "run.tolerance=1e-5");
         Run b = LOAD("revolute", steppers[i], "run.tolerance=1e-5");
         go_to(&a, 0.2);
-        size_t size = itm_state_get_size(a.m, a.d);
+        size_t size = itm_data_get_state_size(a.m, a.d);
         void* bytes = malloc(size);
-        assert_int_equal(itm_state_save(a.m, a.d, bytes, size), ITM_OK);
-        assert_int_equal(itm_state_restore(b.m, b.d, bytes, size), ITM_OK);
+        assert_int_equal(itm_data_save(a.m, a.d, bytes, size), ITM_OK);
+        assert_int_equal(itm_data_restore(b.m, b.d, bytes, size), ITM_OK);
         for (int k = 0; k < 200; k++) {
             step(&a);
             step(&b);
         }
-        int n = itm_output_get_count(a.m);
+        int n = itm_model_get_output_count(a.m);
         get(&a, "joint.impacts");
         get(&b, "joint.impacts");
         assert_memory_equal(a.values, b.values, sizeof(double) * (size_t)n);

@@ -52,11 +52,11 @@ static void check_step(Tally* tally, const NlpStep* step, const ItmModel* m, Itm
 {
     double h = itm_data_get_step_size(d), lambda[NLP_MAX_GAPS];
     const double* v = itm_data_get_v(d);
-    assert_int_equal(itm_output_compute(m, d, values), ITM_OK);
+    assert_int_equal(itm_model_compute_outputs(m, d, values), ITM_OK);
     for (int k = 0; k < step->ngap; k++) {
         char name[64];
         snprintf(name, sizeof name, "joint.normal_force.%d", k + 1);
-        lambda[k] = values[itm_output_find(m, name)];
+        lambda[k] = values[itm_model_find_output(m, name)];
         double rate = 0.0;
         for (int i = 0; i < 6; i++) {
             rate += step->D[k][i] * v[i];
@@ -82,7 +82,7 @@ static Tally record(NlpJoint joint, double h_min, double h_max)
     file->run.step.step = h_max;
     file->run.step.min_step = h_min;
     CHECK_OK(itm_data_create(&d, file->model, &file->run.step, &error), &error);
-    double* values = calloc((size_t)itm_output_get_count(file->model), sizeof *values);
+    double* values = calloc((size_t)itm_model_get_output_count(file->model), sizeof *values);
     Tally tally = {.objective = -INFINITY, .gap = -INFINITY};
     for (int i = 0; i < STEPS; i++) {
         const double *q = itm_data_get_q(d), *v = itm_data_get_v(d);

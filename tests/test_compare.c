@@ -12,8 +12,8 @@ static ItmTable* make_table(Function* f, double from, double until, long n)
 {
     ItmTable* table = calloc(1, sizeof *table);
     assert_non_null(table);
-    assert_true(itm_table_add_column(table, "time", 4));
-    assert_true(itm_table_add_column(table, "y", 1));
+    assert_true(itm_results_table_add_column(table, "time", 4));
+    assert_true(itm_results_table_add_column(table, "y", 1));
     table->nrow = n + 1;
     table->values = calloc((size_t)(2 * (n + 1)), sizeof *table->values);
     assert_non_null(table->values);
@@ -74,7 +74,7 @@ static void a_table_equals_itself(void** state)
     assert_int_equal(c.nevent, 3);
     assert_int_equal(c.npaired, 3);
     assert_true(c.shift_mean == 0.0 && c.shift_maximum == 0.0);
-    itm_table_destroy(table);
+    itm_results_table_destroy(table);
 }
 
 static void a_constant_offset_is_rms_and_maximum(void** state)
@@ -88,8 +88,8 @@ static void a_constant_offset_is_rms_and_maximum(void** state)
     CHECK_NEAR(c.last, 0.25, 1e-15);
     CHECK_NEAR(c.reference_rms, sqrt(0.5), 1e-14);  // the trapezoidal rule is exact over a whole period
     CHECK_NEAR(c.reference_range, 2.0, 1e-14);
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 // Straight lines are interpolated exactly: difference t/2 on [0, 2], RMS 1/sqrt(3) up to the trapezoidal rule,
@@ -109,8 +109,8 @@ static void tables_of_different_spacing_meet_at_the_times_of_the_coarser(void** 
     assert_int_equal(d.ncompared, 41);
     CHECK_NEAR(d.rms, want, 1e-14);
     CHECK_NEAR(d.last, -1.0, 1e-14);
-    itm_table_destroy(coarse);
-    itm_table_destroy(fine);
+    itm_results_table_destroy(coarse);
+    itm_results_table_destroy(fine);
 }
 
 static void only_the_common_interval_counts(void** state)
@@ -128,8 +128,8 @@ static void only_the_common_interval_counts(void** state)
     options.from = 2.0;
     c = compare(run, reference, &options);
     assert_true(c.from > c.until && c.ncompared == 0 && isnan(c.rms) && isnan(c.maximum));
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 // A sine that is 10 ms late crosses zero 10 ms late; linear interpolation between rows 1 ms apart errs by
@@ -152,8 +152,8 @@ static void late_events_show_their_shift(void** state)
     CHECK_NEAR(c.shift_maximum, 0.01, 1e-8);
     c = compare(reference, run, &options);
     CHECK_NEAR(c.shift_maximum, -0.01, 1e-8);
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 static void ripple_within_the_band_is_no_event(void** state)
@@ -166,8 +166,8 @@ static void ripple_within_the_band_is_no_event(void** state)
     assert_int_equal(c.nevent, 3);
     // the ripple of 0.01 moves a crossing of slope 2 pi (less that of the ripple, 0.01 * 100 pi) by at most 0.01/pi
     assert_true(fabs(c.shift_maximum) < 0.01 / PI);
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 static void a_constant_reference_has_no_events(void** state)
@@ -179,8 +179,8 @@ static void a_constant_reference_has_no_events(void** state)
     assert_int_equal(c.npaired, 0);
     assert_true(isnan(c.shift_mean) && isnan(c.shift_maximum));
     CHECK_NEAR(c.maximum, 2.0, 0.0);
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 static void values_that_are_not_finite_are_counted_and_left_out(void** state)
@@ -194,8 +194,8 @@ static void values_that_are_not_finite_are_counted_and_left_out(void** state)
     assert_int_equal(c.nmissing, 2);
     assert_int_equal(c.ncompared, 9);
     assert_true(c.rms == 0.0);
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 static void a_single_row_is_enough(void** state)
@@ -207,8 +207,8 @@ static void a_single_row_is_enough(void** state)
     ItmComparison c = compare(run, reference, NULL);
     assert_int_equal(c.ncompared, 1);
     CHECK_NEAR(c.rms, 2.0, 0.0);
-    itm_table_destroy(run);
-    itm_table_destroy(reference);
+    itm_results_table_destroy(run);
+    itm_results_table_destroy(reference);
 }
 
 static void tables_without_a_clock_are_refused(void** state)
@@ -228,8 +228,8 @@ static void tables_without_a_clock_are_refused(void** state)
     assert_int_equal(itm_compare(&c, good, 2, good, 1, NULL, &error), ITM_ERR_ARGUMENT);
     good->nrow = 0;
     assert_int_equal(itm_compare(&c, good, 1, good, 1, NULL, &error), ITM_ERR_INPUT);
-    itm_table_destroy(table);
-    itm_table_destroy(good);
+    itm_results_table_destroy(table);
+    itm_results_table_destroy(good);
 }
 
 int main(void)

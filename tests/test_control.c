@@ -22,7 +22,7 @@ static Fixture make(void)
 
 static void add(Fixture* f, const ItmControlBlockDef* def)
 {
-    CHECK_OK(itm_control_add_block(f->b, def, NULL, &f->error), &f->error);
+    CHECK_OK(itm_control_builder_add_block(f->b, def, NULL, &f->error), &f->error);
 }
 
 static ItmControlBlockDef block(const char* name, ItmControlKind kind, const char* input)
@@ -460,13 +460,13 @@ static void names_that_do_not_fit_are_refused(void** state)
     f = make();
     ItmSignalDef signal = itm_default_signal_def();
     signal.name = "k";
-    CHECK_OK(itm_control_add_signal(f.b, &signal, &f.error), &f.error);
-    CHECK_OK(itm_control_add_constant(f.b, "k", 2.0, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_signal(f.b, &signal, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_constant(f.b, "k", 2.0, &f.error), &f.error);
     add_expression(&f, "y", "1 + k");
     refuse_build(&f, "y.input", 5, "more than one");
 
     f = make();
-    CHECK_OK(itm_control_add_constant(f.b, "time", 2.0, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_constant(f.b, "time", 2.0, &f.error), &f.error);
     add_expression(&f, "y", "1 + time");
     refuse_build(&f, "y.input", 5, "rename");
 
@@ -508,13 +508,13 @@ static void signals_and_their_rates(void** state)
     Fixture f = make();
     ItmSignalDef ramp = itm_default_signal_def();
     ramp.name = "unused";
-    CHECK_OK(itm_control_add_signal(f.b, &ramp, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_signal(f.b, &ramp, &f.error), &f.error);
     ramp.name = "stick-1";
     ramp.kind = ITM_SIGNAL_RAMP;
     ramp.t_end = 2.0;
     ramp.to = 6.0;
     ramp.is_smooth = false;
-    CHECK_OK(itm_control_add_signal(f.b, &ramp, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_signal(f.b, &ramp, &f.error), &f.error);
     add_expression(&f, "y", "'stick-1' + 10 * rate('stick-1')");
     build(&f);
     assert_int_equal(itm_control_get_info(f.c).nsignal, 1);
@@ -531,7 +531,7 @@ static void refuse_block(ItmControlBlockDef def, const char* field)
 {
     Fixture f = make();
     int id = 77;
-    assert_int_equal(itm_control_add_block(f.b, &def, &id, &f.error), ITM_ERR_INPUT);
+    assert_int_equal(itm_control_builder_add_block(f.b, &def, &id, &f.error), ITM_ERR_INPUT);
     if (strcmp(f.error.field, field) != 0) {
         fail_msg("expected field '%s', got '%s': %s", field, f.error.field, f.error.message);
     }
@@ -595,15 +595,15 @@ static void bad_definitions_name_their_field(void** state)
     Fixture f = make();
     add_expression(&f, "y", "1");
     ItmControlBlockDef again = block("y", ITM_CONTROL_EXPRESSION, "1");
-    assert_int_equal(itm_control_add_block(f.b, &again, NULL, &f.error), ITM_ERR_INPUT);
+    assert_int_equal(itm_control_builder_add_block(f.b, &again, NULL, &f.error), ITM_ERR_INPUT);
     assert_string_equal(f.error.field, "name");
     again.name = "z";
     again.input = "1 + foo(2)";
-    assert_int_equal(itm_control_add_block(f.b, &again, NULL, &f.error), ITM_ERR_INPUT);
+    assert_int_equal(itm_control_builder_add_block(f.b, &again, NULL, &f.error), ITM_ERR_INPUT);
     assert_int_equal(f.error.column, 5);
-    assert_int_equal(itm_control_add_constant(f.b, "k", NAN, NULL), ITM_ERR_INPUT);
-    assert_int_equal(itm_control_add_block(NULL, &again, NULL, NULL), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_control_add_block(f.b, NULL, NULL, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_control_builder_add_constant(f.b, "k", NAN, NULL), ITM_ERR_INPUT);
+    assert_int_equal(itm_control_builder_add_block(NULL, &again, NULL, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_control_builder_add_block(f.b, NULL, NULL, NULL), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_control_build(NULL, f.b, NULL), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_controller_create(NULL, NULL, NULL), ITM_ERR_ARGUMENT);
     done(&f);
@@ -636,8 +636,8 @@ static Fixture make_zoo(void)
     sine.kind = ITM_SIGNAL_SINE;
     sine.amplitude = 1.0;
     sine.frequency = 1.3;
-    CHECK_OK(itm_control_add_signal(f.b, &sine, &f.error), &f.error);
-    CHECK_OK(itm_control_add_constant(f.b, "gain", 1.5, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_signal(f.b, &sine, &f.error), &f.error);
+    CHECK_OK(itm_control_builder_add_constant(f.b, "gain", 1.5, &f.error), &f.error);
     add_expression(&f, "error", "gain * sine - integrated + in.u");
     ItmControlBlockDef def = block("pid", ITM_CONTROL_PID, "error");
     def.proportional = 2.0;

@@ -16,40 +16,40 @@ static ItmModel* build_slides(int nslide)
     static const char *const BODIES[] = {"a", "b"}, *const JOINTS[] = {"slide_a", "slide_b"},
                              *const ACTUATORS[] = {"push_a", "push_b"};
     ItmError error;
-    ItmBuilder* b = NULL;
+    ItmModelBuilder* b = NULL;
     ItmModel* m = NULL;
     ItmWorldDef world = itm_default_world_def();
     world.gravity = (ItmVec3){0, 0, 0};
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     for (int i = 0; i < nslide; i++) {
         ItmBodyDef body = itm_default_body_def();
         body.name = BODIES[i];
         body.mass = MASS;
         int id = ITM_NONE;
-        CHECK_OK(itm_builder_add_body(b, &body, &id, &error), &error);
+        CHECK_OK(itm_model_builder_add_body(b, &body, &id, &error), &error);
         ItmJointDef slide = itm_default_joint_def(ITM_JOINT_PRISMATIC);
         slide.name = JOINTS[i];
         slide.body_a = ITM_GROUND;
         slide.body_b = id;
-        CHECK_OK(itm_frame_from_axis(&slide.frame_a, (ItmVec3){0, i, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0, 1, 0}, &error),
+        CHECK_OK(itm_model_frame_from_axis(&slide.frame_a, (ItmVec3){0, i, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0, 1, 0}, &error),
                  &error);
         slide.frame_b = slide.frame_a;
         slide.frame_b.p = (ItmVec3){0, 0, 0};
-        CHECK_OK(itm_builder_add_joint(b, &slide, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint(b, &slide, NULL, &error), &error);
         ItmActuatorDef push = itm_default_actuator_def();
         push.name = ACTUATORS[i];
         push.body_a = ITM_GROUND;
         push.point_a = (ItmVec3){-1, i, 0};
         push.body_b = id;
-        CHECK_OK(itm_builder_add_actuator(b, &push, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_actuator(b, &push, NULL, &error), &error);
         if (nslide == 1) {
             push.name = ACTUATORS[1];
             push.point_a.x = 1;
-            CHECK_OK(itm_builder_add_actuator(b, &push, NULL, &error), &error);
+            CHECK_OK(itm_model_builder_add_actuator(b, &push, NULL, &error), &error);
         }
     }
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     return m;
 }
 
@@ -193,9 +193,9 @@ static void begin(Oscillator* o, double k, double c, double H, double h, const I
     *o = (Oscillator){.m = build_slides(1), .spring = {.k = k, .c = c, .rest = 0.9}};
     ItmSubsystem table = spring_table(&o->spring);
     CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
-    CHECK_OK(itm_cosim_add_mechanism(b, "cart", o->m, NULL, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(b, "spring", &table, h, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_bond(b, 0, "push_a", 0, "port", bond, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_mechanism(b, "cart", o->m, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(b, "spring", &table, h, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_bond(b, 0, "push_a", 0, "port", bond, &error), &error);
     CHECK_OK(itm_cosim_build(&o->x, b, &options, &error), &error);
     itm_cosim_builder_destroy(b);
 }
@@ -281,8 +281,8 @@ static void all_couplings_converge(void** state)
                 error[i] = fabs(run(&o, T) - exact);
                 end(&o);
             }
-            print_message("%s, %s, %s: errors %.3g %.3g m\n", itm_coupling_name(bond.coupling),
-                          itm_bond_variables_name(bond.variables), itm_scheme_name(options.scheme), error[0], error[1]);
+            print_message("%s, %s, %s: errors %.3g %.3g m\n", itm_cosim_coupling_name(bond.coupling),
+                          itm_cosim_bond_variables_name(bond.variables), itm_cosim_scheme_name(options.scheme), error[0], error[1]);
             assert_true(error[0] < 5e-3);
             assert_true(error[1] < 0.65 * error[0]);  // first order: held forces
         }
@@ -343,7 +343,7 @@ static void begin_system(System* s)
     ItmError error;
     *s = (System){.m = build_slides(2)};
     CHECK_OK(itm_cosim_builder_create(&s->b, &error), &error);
-    CHECK_OK(itm_cosim_add_mechanism(s->b, "carts", s->m, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_mechanism(s->b, "carts", s->m, NULL, NULL, &error), &error);
 }
 
 static void end_system(System* s)
@@ -365,11 +365,11 @@ static double run_between_springs(double h, bool is_second_order)
     ItmSubsystem first = spring_table(&s.parts[0]), second = spring_table(&s.parts[1]);
     first.is_second_order = second.is_second_order = is_second_order;
     CHECK_OK(itm_cosim_builder_create(&s.b, &error), &error);
-    CHECK_OK(itm_cosim_add_mechanism(s.b, "cart", s.m, NULL, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "first", &first, 2.0 * h, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "second", &second, 3.0 * h, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_a", 0, "port", NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_b", 1, "port", NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_mechanism(s.b, "cart", s.m, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "first", &first, 2.0 * h, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "second", &second, 3.0 * h, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_bond(s.b, 0, "push_a", 0, "port", NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_bond(s.b, 0, "push_b", 1, "port", NULL, &error), &error);
     CHECK_OK(itm_cosim_build(&s.x, s.b, &options, &error), &error);
     double T = 1.2, omega = sqrt(800.0 / MASS), middle = -0.1 * 500.0 / 800.0;
     for (long k = 0; k < lround(T / options.macro_step); k++) {
@@ -407,12 +407,12 @@ static void steps_of_any_whole_ratio_meet_exactly(void** state)
     s.parts[1] = (Spring){.k = 10, .rest = 1};
     s.parts[2] = (Spring){.k = 2};
     ItmSubsystem fast = spring_table(&s.parts[0]), slow = spring_table(&s.parts[1]), clock = sampler_table(&s.parts[2]);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "fast", &fast, 1.0 / 600.0, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "slow", &slow, 1.0 / 120.0, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "clock", &clock, 1.0 / 20.0, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_a", 0, "port", &zoh, &error), &error);
-    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_b", 1, "port", &zoh, &error), &error);
-    CHECK_OK(itm_cosim_add_wire(s.b, "fast.steps", "clock.u", &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "fast", &fast, 1.0 / 600.0, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "slow", &slow, 1.0 / 120.0, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "clock", &clock, 1.0 / 20.0, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_bond(s.b, 0, "push_a", 0, "port", &zoh, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_bond(s.b, 0, "push_b", 1, "port", &zoh, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_wire(s.b, "fast.steps", "clock.u", &error), &error);
     options.macro_step = 1.0 / 60.0;
     CHECK_OK(itm_cosim_build(&s.x, s.b, &options, &error), &error);
     for (int k = 0; k < 6000; k++) {
@@ -439,12 +439,12 @@ static void wires_reach_controllers_and_actuators(void** state)
     s.parts[1] = (Spring){.k = -2};
     ItmSubsystem first = sampler_table(&s.parts[0]), second = sampler_table(&s.parts[1]);
     // the later one is added first: wires order them, not the list
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "second", &second, 0.0, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "first", &first, 0.0, NULL, &error), &error);
-    CHECK_OK(itm_cosim_add_wire(s.b, "carts.a.position.x", "first.u", &error), &error);
-    CHECK_OK(itm_cosim_add_wire(s.b, "first.y", "second.u", &error), &error);
-    CHECK_OK(itm_cosim_add_wire(s.b, "second.y", "carts.push_a", &error), &error);
-    CHECK_OK(itm_cosim_add_alias(s.b, "carts.force", "second.y", &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "second", &second, 0.0, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "first", &first, 0.0, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_wire(s.b, "carts.a.position.x", "first.u", &error), &error);
+    CHECK_OK(itm_cosim_builder_add_wire(s.b, "first.y", "second.u", &error), &error);
+    CHECK_OK(itm_cosim_builder_add_wire(s.b, "second.y", "carts.push_a", &error), &error);
+    CHECK_OK(itm_cosim_builder_add_alias(s.b, "carts.force", "second.y", &error), &error);
     options.macro_step = 1e-3;
     CHECK_OK(itm_cosim_build(&s.x, s.b, &options, &error), &error);
     // f = -6 x on 2 kg; started at x = 0.1 by hand. Semi-implicit Euler keeps the amplitude.
@@ -475,10 +475,10 @@ static ItmStatus build_wired(const char* const (*wires)[2], int nwire, ItmError*
     static const char* const NAMES[] = {"p", "q", "r"};
     for (int i = 0; i < 3; i++) {
         table[i] = sampler_table(&s.parts[i]);
-        CHECK_OK(itm_cosim_add_subsystem(s.b, NAMES[i], &table[i], 0.0, NULL, error), error);
+        CHECK_OK(itm_cosim_builder_add_subsystem(s.b, NAMES[i], &table[i], 0.0, NULL, error), error);
     }
     for (int i = 0; i < nwire; i++) {
-        CHECK_OK(itm_cosim_add_wire(s.b, wires[i][0], wires[i][1], error), error);
+        CHECK_OK(itm_cosim_builder_add_wire(s.b, wires[i][0], wires[i][1], error), error);
     }
     ItmStatus status = itm_cosim_build(&s.x, s.b, NULL, error);
     end_system(&s);
@@ -513,7 +513,7 @@ static void bad_aliases_are_refused(void** state)
         ItmError error;
         System s;
         begin_system(&s);
-        CHECK_OK(itm_cosim_add_alias(s.b, ALIASES[i][0], ALIASES[i][1], &error), &error);
+        CHECK_OK(itm_cosim_builder_add_alias(s.b, ALIASES[i][0], ALIASES[i][1], &error), &error);
         assert_int_equal(itm_cosim_build(&s.x, s.b, NULL, &error), ITM_ERR_INPUT);
         assert_string_equal(error.field, ALIASES[i][0]);
         end_system(&s);
@@ -527,19 +527,19 @@ static void bad_parts_are_refused(void** state)
     System s;
     begin_system(&s);
     ItmSubsystem spring = spring_table(&s.parts[0]);
-    assert_int_equal(itm_cosim_add_mechanism(s.b, "carts", s.m, NULL, NULL, &error), ITM_ERR_INPUT);
-    assert_int_equal(itm_cosim_add_subsystem(s.b, "energy", &spring, 1e-3, NULL, &error), ITM_ERR_INPUT);
-    assert_int_equal(itm_cosim_add_subsystem(s.b, "spring", &spring, NAN, NULL, &error), ITM_ERR_INPUT);
-    CHECK_OK(itm_cosim_add_subsystem(s.b, "spring", &spring, 1e-3, NULL, &error), &error);
-    assert_int_equal(itm_cosim_add_bond(s.b, 0, "push", 0, "port", NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_cosim_builder_add_mechanism(s.b, "carts", s.m, NULL, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_cosim_builder_add_subsystem(s.b, "energy", &spring, 1e-3, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_cosim_builder_add_subsystem(s.b, "spring", &spring, NAN, NULL, &error), ITM_ERR_INPUT);
+    CHECK_OK(itm_cosim_builder_add_subsystem(s.b, "spring", &spring, 1e-3, NULL, &error), &error);
+    assert_int_equal(itm_cosim_builder_add_bond(s.b, 0, "push", 0, "port", NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "actuator");
-    assert_int_equal(itm_cosim_add_bond(s.b, 0, "push_a", 0, "door", NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_cosim_builder_add_bond(s.b, 0, "push_a", 0, "door", NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "port");
-    CHECK_OK(itm_cosim_add_bond(s.b, 0, "push_a", 0, "port", NULL, &error), &error);
-    assert_int_equal(itm_cosim_add_bond(s.b, 0, "push_b", 0, "port", NULL, &error), ITM_ERR_INPUT);
+    CHECK_OK(itm_cosim_builder_add_bond(s.b, 0, "push_a", 0, "port", NULL, &error), &error);
+    assert_int_equal(itm_cosim_builder_add_bond(s.b, 0, "push_b", 0, "port", NULL, &error), ITM_ERR_INPUT);
     ItmSubsystem broken = spring;
     broken.get_forces = NULL;
-    assert_int_equal(itm_cosim_add_subsystem(s.b, "broken", &broken, 1e-3, NULL, &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_cosim_builder_add_subsystem(s.b, "broken", &broken, 1e-3, NULL, &error), ITM_ERR_ARGUMENT);
     end_system(&s);
 }
 
@@ -553,13 +553,13 @@ static char* run_threads(int nthread, ItmCoupling coupling, ItmExchange exchange
     ItmCosimOptions options = itm_default_cosim_options();
     ItmBondOptions bond = {.coupling = coupling, .exchange = exchange};
     begin_system(&s);
-    CHECK_OK(itm_cosim_add_mechanism(s.b, "more", s.m, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_mechanism(s.b, "more", s.m, NULL, NULL, &error), &error);
     static const char* const NAMES[] = {"s0", "s1", "s2", "s3"};
     for (int i = 0; i < 4; i++) {
         s.parts[i] = (Spring){.k = 100.0 + i, .c = 10.0, .rest = 0.9};
         ItmSubsystem table = spring_table(&s.parts[i]);
-        CHECK_OK(itm_cosim_add_subsystem(s.b, NAMES[i], &table, 1e-4, NULL, &error), &error);
-        CHECK_OK(itm_cosim_add_bond(s.b, i / 2, i % 2 == 0 ? "push_a" : "push_b", i, "port", &bond, &error), &error);
+        CHECK_OK(itm_cosim_builder_add_subsystem(s.b, NAMES[i], &table, 1e-4, NULL, &error), &error);
+        CHECK_OK(itm_cosim_builder_add_bond(s.b, i / 2, i % 2 == 0 ? "push_a" : "push_b", i, "port", &bond, &error), &error);
     }
     options.macro_step = 2e-3;
     options.nthread = nthread;

@@ -187,7 +187,7 @@ static void held_pressures_help_but_with_quadratic_rates(void** state)
         pressure.bond.variables = ITM_VARIABLES_VELOCITY_PRESSURE;
         double a = run_against(rate, n, SINGLE, &force), b = run_against(rate, n, SINGLE, &pressure);
         print_message("H = 4 ms, %s: RMS of the rate [mm/s] held force %.4g, held pressures %.4g\n",
-                      itm_coupling_name(force.bond.coupling), 1e3 * a, 1e3 * b);
+                      itm_cosim_coupling_name(force.bond.coupling), 1e3 * a, 1e3 * b);
         assert_true(isfinite(b));
         // the port is told rates extrapolated quadratically, which are better than those of the end of a step of order 1
         assert_true(coupling == ITM_COUPLING_QUADRATIC || b < a);

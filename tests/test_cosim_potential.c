@@ -418,7 +418,7 @@ static void bad_choices_are_refused_with_their_place(void** state)
     ItmPotentialOptions options = itm_default_potential_options();
     CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
     assert_int_equal(itm_cosim_set_potential(b, 0, &options, &error), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_cosim_add_potential(b, 0, "x", NULL, true, &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_cosim_builder_add_potential(b, 0, "x", NULL, true, &error), ITM_ERR_ARGUMENT);
     assert_null(itm_potential_name(ITM_POTENTIAL_COUNT));
     itm_cosim_builder_destroy(b);
 }

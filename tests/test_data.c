@@ -46,11 +46,11 @@ static void stepping_allocates_nothing(void** state)
             ItmModelFile* file = load("bricard", c);
             ItmModel* m = file->model;
             ItmData* d = create(m, (ItmStepper)stepper);
-            double* values = calloc((size_t)itm_output_get_count(m), sizeof(double));
+            double* values = calloc((size_t)itm_model_get_output_count(m), sizeof(double));
             assert_true(allocations > 0);  // the counter is alive
             long before = allocations;
             advance(m, d, 20);
-            itm_output_compute(m, d, values);
+            itm_model_compute_outputs(m, d, values);
             assert_int_equal(allocations, before);
             free(values);
             itm_data_destroy(d);
@@ -86,10 +86,10 @@ static void stepping_loose_joints_allocates_nothing(void** state)
         ItmError error = {0};
         CHECK_OK(itm_loose_chain_build(&m, ITM_COORDINATES_JOINT, 3, 1e-3, &error), &error);
         ItmData* d = create(m, steppers[i]);
-        double* values = calloc((size_t)itm_output_get_count(m), sizeof(double));
+        double* values = calloc((size_t)itm_model_get_output_count(m), sizeof(double));
         long before = allocations;
         advance(m, d, 50);
-        itm_output_compute(m, d, values);
+        itm_model_compute_outputs(m, d, values);
         assert_int_equal(allocations, before);
         free(values);
         itm_data_destroy(d);
@@ -105,12 +105,12 @@ static void stepping_over_events_allocates_nothing(void** state)
     ItmError error = {0};
     CHECK_OK(itm_example_load(&file, "pick-and-place", NULL, 0, &error), &error);
     ItmData* d = create(file->model, ITM_STEPPER_EULER);
-    int hand = itm_model_find_latch(file->model, "grasp-hand-box");
+    int hand = itm_latch_find(file->model, "grasp-hand-box");
     long before = allocations;
     advance(file->model, d, 599);
-    assert_false(itm_data_is_latch_closed(file->model, d, hand));
+    assert_false(itm_latch_is_closed(file->model, d, hand));
     advance(file->model, d, 2);
-    assert_true(itm_data_is_latch_closed(file->model, d, hand));
+    assert_true(itm_latch_is_closed(file->model, d, hand));
     assert_int_equal(allocations, before);
     itm_data_destroy(d);
     itm_file_destroy(file);
@@ -123,25 +123,25 @@ static void restored_state_continues_with_identical_bits(void** state)
         ItmModelFile* file = load("bricard", ITM_COORDINATES_ABSOLUTE);
         ItmModel* m = file->model;
         ItmData *d = create(m, (ItmStepper)stepper), *other = create(m, (ItmStepper)stepper);
-        int nout = itm_output_get_count(m);
+        int nout = itm_model_get_output_count(m);
         double* expected = calloc((size_t)nout, sizeof(double));
         double* got = calloc((size_t)nout, sizeof(double));
-        size_t size = itm_state_get_size(m, d);
+        size_t size = itm_data_get_state_size(m, d);
         void* bytes = malloc(size);
         advance(m, d, 25);
-        CHECK_OK(itm_state_save(m, d, bytes, size), itm_data_get_error(d));
+        CHECK_OK(itm_data_save(m, d, bytes, size), itm_data_get_error(d));
         // looking at a running simulation must not change it
-        itm_output_compute(m, d, got);
+        itm_model_compute_outputs(m, d, got);
         advance(m, d, 25);
-        itm_output_compute(m, d, expected);
+        itm_model_compute_outputs(m, d, expected);
 
-        CHECK_OK(itm_state_restore(m, other, bytes, size), itm_data_get_error(other));
+        CHECK_OK(itm_data_restore(m, other, bytes, size), itm_data_get_error(other));
         advance(m, other, 25);
-        itm_output_compute(m, other, got);
+        itm_model_compute_outputs(m, other, got);
         assert_memory_equal(itm_data_get_q(d), itm_data_get_q(other), sizeof(double) * (size_t)itm_model_get_info(m).nq);
         assert_memory_equal(itm_data_get_v(d), itm_data_get_v(other), sizeof(double) * (size_t)itm_model_get_info(m).nv);
         assert_memory_equal(expected, got, sizeof(double) * (size_t)nout);
-        assert_int_equal(itm_state_restore(m, other, bytes, size - 1), ITM_ERR_ARGUMENT);
+        assert_int_equal(itm_data_restore(m, other, bytes, size - 1), ITM_ERR_ARGUMENT);
 
         free(bytes);
         free(expected);

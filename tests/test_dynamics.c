@@ -37,7 +37,7 @@ static Case begin_arm(void)
 
 static void inverse(Case* c, double* tau, const double* v_dot, const ItmWrench* external)
 {
-    CHECK_OK(itm_inverse_dynamics(c->m, c->d, tau, v_dot, external), itm_data_get_error(c->d));
+    CHECK_OK(itm_dynamics_compute_inverse(c->m, c->d, tau, v_dot, external), itm_data_get_error(c->d));
 }
 
 // Some accelerations, the same in every run.
@@ -59,9 +59,9 @@ static double largest(const double* x, int n)
 
 static double kinetic_energy(Case* c)
 {
-    double* values = calloc((size_t)itm_output_get_count(c->m), sizeof *values);
-    CHECK_OK(itm_output_compute(c->m, c->d, values), itm_data_get_error(c->d));
-    double energy = values[itm_output_find(c->m, "energy.kinetic")];
+    double* values = calloc((size_t)itm_model_get_output_count(c->m), sizeof *values);
+    CHECK_OK(itm_model_compute_outputs(c->m, c->d, values), itm_data_get_error(c->d));
+    double energy = values[itm_model_find_output(c->m, "energy.kinetic")];
     free(values);
     return energy;
 }
@@ -82,7 +82,7 @@ static void forward_accelerations_need_no_further_force(void** state)
                  &error);
         Case c = begin(m);
         double v_dot[MOST], tau[MOST], rest[MOST], zero[MOST] = {0};
-        CHECK_OK(itm_forward_dynamics(c.m, c.d, v_dot), itm_data_get_error(c.d));
+        CHECK_OK(itm_dynamics_compute_forward(c.m, c.d, v_dot), itm_data_get_error(c.d));
         inverse(&c, rest, zero, NULL);
         inverse(&c, tau, v_dot, NULL);
         CHECK_NEAR(largest(tau, c.nv), 0.0, 1e-13 * largest(rest, c.nv));  // observed 1.6e-16 (arm)
@@ -179,8 +179,8 @@ static void a_prescribed_motion_takes_the_inverse_dynamics(void** state)
 {
     (void)state;
     ItmError error = {0};
-    ItmBuilder* b = NULL;
-    CHECK_OK(itm_builder_create(&b, NULL, &error), &error);
+    ItmModelBuilder* b = NULL;
+    CHECK_OK(itm_model_builder_create(&b, NULL, &error), &error);
     static const char* const NAMES[3] = {"upper", "middle", "lower"};
     static const char* const HINGES[3] = {"hinge1", "hinge2", "hinge3"};
     static const char* const DRIVES[3] = {"drive1", "drive2", "drive3"};
@@ -191,15 +191,15 @@ static void a_prescribed_motion_takes_the_inverse_dynamics(void** state)
         body.mass = 2.0 + i;
         body.com = (ItmVec3){0.1, -0.2, -0.5};
         body.inertia = (ItmSym3){0.3, 0.4, 0.2, 0.01, -0.02, 0.03};
-        CHECK_OK(itm_builder_add_body(b, &body, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_body(b, &body, NULL, &error), &error);
         ItmJointDef hinge = itm_default_joint_def(ITM_JOINT_REVOLUTE);
         hinge.name = HINGES[i];
         hinge.body_a = i - 1;  // the first on the ground
         hinge.body_b = i;
         ItmVec3 at = {0, 0, i == 0 ? 0.0 : -1.0};
-        CHECK_OK(itm_frame_from_axis(&hinge.frame_a, at, axes[i], (ItmVec3){0, 0, 0}, &error), &error);
-        CHECK_OK(itm_frame_from_axis(&hinge.frame_b, (ItmVec3){0, 0, 0}, axes[i], (ItmVec3){0, 0, 0}, &error), &error);
-        CHECK_OK(itm_builder_add_joint(b, &hinge, NULL, &error), &error);
+        CHECK_OK(itm_model_frame_from_axis(&hinge.frame_a, at, axes[i], (ItmVec3){0, 0, 0}, &error), &error);
+        CHECK_OK(itm_model_frame_from_axis(&hinge.frame_b, (ItmVec3){0, 0, 0}, axes[i], (ItmVec3){0, 0, 0}, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint(b, &hinge, NULL, &error), &error);
         ItmSignalDef signal = itm_default_signal_def();
         signal.name = NAMES[i];
         signal.kind = ITM_SIGNAL_SINE;
@@ -211,26 +211,26 @@ static void a_prescribed_motion_takes_the_inverse_dynamics(void** state)
         motion.joint = i;
         motion.direction = ITM_RZ;
         motion.kind = ITM_MOTION_POSITION;
-        CHECK_OK(itm_builder_add_signal(b, &signal, &motion.signal, &error), &error);
-        CHECK_OK(itm_builder_add_motion(b, &motion, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_signal(b, &signal, &motion.signal, &error), &error);
+        CHECK_OK(itm_model_builder_add_motion(b, &motion, NULL, &error), &error);
     }
     ItmModel* m = NULL;
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     Case c = begin(m);
     for (int i = 0; i < 300; i++) {
         CHECK_OK(itm_step(c.m, c.d), itm_data_get_error(c.d));
     }
     double v_dot[MOST], tau[MOST];
-    double* values = calloc((size_t)itm_output_get_count(m), sizeof *values);
-    CHECK_OK(itm_output_compute(c.m, c.d, values), itm_data_get_error(c.d));
-    CHECK_OK(itm_forward_dynamics(c.m, c.d, v_dot), itm_data_get_error(c.d));
+    double* values = calloc((size_t)itm_model_get_output_count(m), sizeof *values);
+    CHECK_OK(itm_model_compute_outputs(c.m, c.d, values), itm_data_get_error(c.d));
+    CHECK_OK(itm_dynamics_compute_forward(c.m, c.d, v_dot), itm_data_get_error(c.d));
     inverse(&c, tau, v_dot, NULL);
     static const char* const EFFORTS[3] = {"drive1.torque", "drive2.torque", "drive3.torque"};
     for (int i = 0; i < 3; i++) {
         double t = itm_data_get_time(c.d), w = 2.0 * 3.14159265358979323846 * (0.7 + 0.3 * i);
         CHECK_NEAR(v_dot[i], -w * w * (0.5 + 0.1 * i) * sin(w * t + 0.4 * i), 1e-11);
-        CHECK_NEAR(tau[itm_model_get_joint_v_adr(m, i)], values[itm_output_find(m, EFFORTS[i])],
+        CHECK_NEAR(tau[itm_model_get_joint_v_adr(m, i)], values[itm_model_find_output(m, EFFORTS[i])],
                    1e-12 * largest(tau, c.nv));
     }
     free(values);
@@ -242,9 +242,9 @@ static void missing_arguments_are_refused(void** state)
     (void)state;
     Case c = begin_arm();
     double tau[MOST], v_dot[MOST] = {0};
-    assert_int_equal(itm_inverse_dynamics(c.m, c.d, NULL, v_dot, NULL), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_inverse_dynamics(c.m, c.d, tau, NULL, NULL), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_inverse_dynamics(c.m, NULL, tau, v_dot, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_dynamics_compute_inverse(c.m, c.d, NULL, v_dot, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_dynamics_compute_inverse(c.m, c.d, tau, NULL, NULL), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_dynamics_compute_inverse(c.m, NULL, tau, v_dot, NULL), ITM_ERR_ARGUMENT);
     end(&c);
 }
 

@@ -142,11 +142,11 @@ static void other_models_need_exchange_hold(void** state)
     ItmError error = {0};
     CHECK_OK(itm_file_parse(&file, CANTILEVER, strlen(CANTILEVER), "text", NULL, 0, &error), &error);
     CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
-    CHECK_OK(itm_cosim_add_mechanism(b, "boom", file->model, NULL, NULL, &error), &error);
+    CHECK_OK(itm_cosim_builder_add_mechanism(b, "boom", file->model, NULL, NULL, &error), &error);
     options.elastic_model = (ItmElasticModel)7;
     assert_int_equal(itm_cosim_build(&x, b, &options, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "elastic_model");
-    assert_null(itm_elastic_model_name((ItmElasticModel)-1));
+    assert_null(itm_cosim_elastic_model_name((ItmElasticModel)-1));
     itm_cosim_builder_destroy(b);
     itm_file_destroy(file);
 }

@@ -19,7 +19,7 @@ static Run start(const char* name, const char* override)
     snprintf(path, sizeof path, "%s/examples/%s.yaml", ITM_SOURCE_DIR, name);
     CHECK_OK(itm_file_load(&r.file, path, &override, override != NULL, &error), &error);
     CHECK_OK(itm_data_create(&r.data, r.file->model, &r.file->run.step, &error), &error);
-    r.outputs = calloc((size_t)itm_output_get_count(r.file->model), sizeof *r.outputs);
+    r.outputs = calloc((size_t)itm_model_get_output_count(r.file->model), sizeof *r.outputs);
     return r;
 }
 
@@ -41,11 +41,11 @@ static void done(Run* r)
 
 static double get(Run* r, const char* name)
 {
-    int output = itm_output_find(r->file->model, name);
+    int output = itm_model_find_output(r->file->model, name);
     if (output == ITM_NONE) {
         fail_msg("no output %s", name);
     }
-    assert_int_equal(itm_output_compute(r->file->model, r->data, r->outputs), ITM_OK);
+    assert_int_equal(itm_model_compute_outputs(r->file->model, r->data, r->outputs), ITM_OK);
     return r->outputs[output];
 }
 

@@ -46,10 +46,10 @@ static void check(const char* text, double value, ItmDimension dimension)
     ItmQuantity got = compute(text);
     // a few roundings
     if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) ||
-        !itm_dimension_equal(got.dimension, dimension)) {
+        !itm_quantity_equal_dimensions(got.dimension, dimension)) {
         char unit[64];
         fail_msg("'%s' gives %.17g %s, expected %.17g", text, got.value,
-                 itm_dimension_format(got.dimension, unit, sizeof unit), value);
+                 itm_quantity_format_dimension(got.dimension, unit, sizeof unit), value);
     }
 }
 

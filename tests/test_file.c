@@ -197,7 +197,7 @@ static void couplings_motions_and_forces_are_read(void** state)
         "    b: {type: bushing, bodies: [ground, rod], at: [0, 0, 0], stiffness: {t: 5, rz: 2}, "
         "damping: {ty: 1}}\n"
         "    a: {type: actuator, bodies: [ground, bob], point_a: [0, 0, L], force: lift}\n");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     CHECK_NEAR(b->couplings.items[0].ratio, 0.04, 0);
     assert_int_equal(b->couplings.items[0].direction_first, ITM_TZ);
     assert_int_equal(b->motions.items[0].kind, ITM_MOTION_FORCE);
@@ -234,7 +234,7 @@ static void events_are_read(void** state)
                                "    - {at: 2, release: [bob, rod]}\n"
                                "    - {at: 3, lock: ball}\n"
                                "    - {at: 4, release: hinge.rz}\n");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->latches.count, 2);  // a spherical joint is held as its two bodies are
     assert_string_equal(b->latches.items[0].name, "lock-hinge");
     assert_true(b->latches.items[0].kind == ITM_LATCH_DIRECTION && b->latches.items[0].direction == ITM_RZ);

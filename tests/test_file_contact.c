@@ -148,7 +148,7 @@ static void laws_of_contact_are_read(void** state)
     const ItmContactOptions* o = &r.builder->contact;
     assert_int_equal(o->law, ITM_FRICTION_PYRAMID);
     assert_int_equal(o->ndirection, 6);
-    assert_true(o->use_last_normal && o->margin == 2e-3 && o->restitution_speed == 5e-3);
+    assert_true(o->lag_friction_bounds && o->margin == 2e-3 && o->restitution_speed == 5e-3);
     assert_int_equal(o->max_contacts, 500);
     assert_int_equal(o->solver, ITM_MLCP_GAUSS_SEIDEL);
     assert_true(o->tolerance == 1e-9);

@@ -91,7 +91,7 @@ static void pid_of_the_file_is_that_of_the_api(void** state)
     ref.t_end = 2.0;
     ref.to = 4.0;
     ref.is_smooth = false;
-    CHECK_OK(itm_control_add_signal(b, &ref, &error), &error);
+    CHECK_OK(itm_control_builder_add_signal(b, &ref, &error), &error);
     ItmControlBlockDef pid = itm_default_control_block_def(ITM_CONTROL_PID);
     pid.name = "u";
     pid.input = "ref - 0.5 * y";
@@ -102,12 +102,12 @@ static void pid_of_the_file_is_that_of_the_api(void** state)
     pid.lower = -3.0;
     pid.upper = 3.0;
     pid.feed_forward = "0.1 * time";
-    CHECK_OK(itm_control_add_block(b, &pid, NULL, &error), &error);
+    CHECK_OK(itm_control_builder_add_block(b, &pid, NULL, &error), &error);
     ItmControlBlockDef lag = itm_default_control_block_def(ITM_CONTROL_LAG);
     lag.name = "y";
     lag.input = "u";
     lag.time_constant = 0.3;
-    CHECK_OK(itm_control_add_block(b, &lag, NULL, &error), &error);
+    CHECK_OK(itm_control_builder_add_block(b, &lag, NULL, &error), &error);
     CHECK_OK(itm_control_build(&other.control, b, &error), &error);
     CHECK_NEAR(run_to(&r.file.controls[0], 3000, "y", NULL), run_to(&other, 3000, "y", NULL), 0);
     itm_control_destroy(other.control);

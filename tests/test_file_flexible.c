@@ -31,7 +31,7 @@ static void a_beam_is_read_whole(void** state)
                          "        start: [1 mm, 0]\n"
                          "        start_rate: [0, 2 m/s]\n"
                          "        points: {tip: [2 m, 0, 0]}\n");
-    const ItmElastic* e = itm_builder_get_elastic(r.builder, 0);
+    const ItmElastic* e = itm_model_builder_get_elastic(r.builder, 0);
     assert_non_null(e);
     assert_int_equal(e->n, 6);
     assert_false(e->is_stiffening);
@@ -54,13 +54,13 @@ static void defaults_are_steel_and_two_modes_a_plane(void** state)
 {
     (void)state;
     Read r = accept(FLEXIBLE BEAM);
-    const ItmElastic* e = itm_builder_get_elastic(r.builder, 0);
+    const ItmElastic* e = itm_model_builder_get_elastic(r.builder, 0);
     assert_int_equal(e->n, 4);
     assert_true(e->is_stiffening);
     CHECK_NEAR(e->mass, 7850.0 * 0.04 * 0.02 * 2.0, 1e-12);
     done(&r);
     r = accept(FLEXIBLE "        beam: {length: 1, modes: 3, section: {area: 1 cm^2, moment_y: 1 cm^4, moment_z: 2 cm^4, torsion: 1 cm^4}}\n");
-    e = itm_builder_get_elastic(r.builder, 0);
+    e = itm_model_builder_get_elastic(r.builder, 0);
     assert_int_equal(e->n, 6);
     CHECK_NEAR(e->mass, 0.785, 1e-12);
     done(&r);
@@ -78,7 +78,7 @@ static void no_modes_make_a_rigid_beam(void** state)
     CHECK_OK(itm_file_parse(&file, text, strlen(text), "model.yaml", NULL, 0, &error), &error);
     assert_int_equal(itm_model_get_info(file->model).freedom, 1);
     assert_int_equal(itm_model_get_mode_count(file->model, 0), 0);
-    assert_int_not_equal(itm_output_find(file->model, "arm.tip.position.x"), ITM_NONE);
+    assert_int_not_equal(itm_model_find_output(file->model, "arm.tip.position.x"), ITM_NONE);
     itm_file_destroy(file);
 }
 
@@ -180,19 +180,19 @@ static void tables_of_nodes_are_read(void** state)
     (void)state;
     ItmNodeTable table;
     ItmError error = {0};
-    CHECK_OK(itm_node_table_read(&table, write_file("nodes.csv", "node;x;y;z\n# ends\n10;0;0;0\n20; 1,5e0 2.5\n"), &error), &error);
+    CHECK_OK(itm_matrix_read_nodes(&table, write_file("nodes.csv", "node;x;y;z\n# ends\n10;0;0;0\n20; 1,5e0 2.5\n"), &error), &error);
     assert_int_equal(table.count, 2);
-    assert_int_equal(itm_node_table_find(&table, 20), 1);
-    assert_int_equal(itm_node_table_find(&table, 11), ITM_NONE);
+    assert_int_equal(itm_matrix_find_node(&table, 20), 1);
+    assert_int_equal(itm_matrix_find_node(&table, 11), ITM_NONE);
     CHECK_NEAR(table.at[1].z, 2.5, 0.0);
-    itm_node_table_free(&table);
+    itm_matrix_free_nodes(&table);
     const struct {
         const char *text, *words;
         int line;
     } bad[] = {{"", "no nodes", 1}, {"a b c\n", "no nodes", 2}, {"1 0 0\n", "three finite", 1}, {"1 0 0 0\nx 1 1 1\n", "number of a node", 2}};
     for (int i = 0; i < 4; i++) {
         error = (ItmError){0};
-        assert_int_equal(itm_node_table_read(&table, write_file("nodes.csv", bad[i].text), &error), ITM_ERR_INPUT);
+        assert_int_equal(itm_matrix_read_nodes(&table, write_file("nodes.csv", bad[i].text), &error), ITM_ERR_INPUT);
         if (strstr(error.message, bad[i].words) == NULL || error.line != bad[i].line) {
             fail_msg("case %d: line %d: %s", i, error.line, error.message);
         }

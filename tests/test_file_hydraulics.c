@@ -2,7 +2,7 @@
 // mistake is reported.
 #include "read_text.h"
 
-#include "hydraulics/builder.h"
+#include "hydraulics/circuit_builder.h"
 #include "interim/interim.h"
 #include "scenes/scenes.h"
 
@@ -193,7 +193,7 @@ static void start_and_outputs_are_resolved(void** state)
                 NULL);
     ItmHydraulics* d = NULL;
     ItmError error = {0};
-    ItmHydraulicRest rest;
+    ItmHydraulicResidual rest;
     CHECK_OK(itm_file_create_hydraulics(&d, &file->circuits[0], &rest, &error), &error);
     double values[32];
     assert_true(itm_circuit_get_output_count(file->circuits[0].circuit) <= 32);
@@ -226,7 +226,7 @@ static void circuit_of_the_manipulator_starts_at_rest(void** state)
 
     // f = A (p_P - p_T) (1 - 2 kappa) / (1 - 2 kappa + 2 kappa^2) at rest            [docs/theory-hydraulics.md]
     ItmHydraulics* d = NULL;
-    ItmHydraulicRest rest;
+    ItmHydraulicResidual rest;
     CHECK_OK(itm_file_create_hydraulics(&d, circuit, &rest, &error), &error);
     for (int i = 0; i < 2; i++) {
         int valve = itm_circuit_find_input(circuit->circuit, i == 0 ? "valve1" : "valve2");

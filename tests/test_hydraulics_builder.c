@@ -12,23 +12,23 @@ static ItmCircuitBuilder* make_builder(void)
     ItmSignalDef signal = itm_default_signal_def();
     signal.name = "one";
     signal.value = 1.0;
-    CHECK_OK(itm_circuit_add_signal(b, &signal, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_signal(b, &signal, NULL, &error), &error);
     ItmFluidDef oil = itm_default_fluid_def();
     oil.name = "oil";
-    CHECK_OK(itm_circuit_add_fluid(b, &oil, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_fluid(b, &oil, NULL, &error), &error);
     ItmPressureSourceDef source = itm_default_pressure_source_def();
     source.name = "pump";
     source.pressure = 7.6e6;
-    CHECK_OK(itm_circuit_add_pressure_source(b, &source, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(b, &source, NULL, &error), &error);
     source = itm_default_tank_def();
     source.name = "tank";
-    CHECK_OK(itm_circuit_add_pressure_source(b, &source, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(b, &source, NULL, &error), &error);
     static const char* const NAMES[3] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++) {
         ItmVolumeDef volume = itm_default_volume_def();
         volume.name = NAMES[i];
         volume.volume = 1e-4;
-        CHECK_OK(itm_circuit_add_volume(b, &volume, NULL, &error), &error);
+        CHECK_OK(itm_circuit_builder_add_volume(b, &volume, NULL, &error), &error);
     }
     return b;
 }
@@ -90,7 +90,7 @@ static ItmCylinderDef good_cylinder(void)
         ItmError spoilt_error = {0};                                                               \
         DEF_##kind spoilt = (good);                                                                \
         spoilt.member = (bad);                                                                     \
-        expect_refused(itm_circuit_add_##kind(b, &spoilt, NULL, &spoilt_error), &spoilt_error, field, word); \
+        expect_refused(itm_circuit_builder_add_##kind(b, &spoilt, NULL, &spoilt_error), &spoilt_error, field, word); \
     } while (0)
 
 typedef ItmFluidDef DEF_fluid;
@@ -122,9 +122,9 @@ static void names_are_checked(void** state)
     ItmSignalDef signal = itm_default_signal_def();
     ItmError error;
     signal.name = "pump";
-    CHECK_OK(itm_circuit_add_signal(b, &signal, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_signal(b, &signal, NULL, &error), &error);
     signal.name = "one";
-    expect_refused(itm_circuit_add_signal(b, &signal, NULL, &error), &error, "name", "taken");
+    expect_refused(itm_circuit_builder_add_signal(b, &signal, NULL, &error), &error, "name", "taken");
     assert_int_equal(itm_circuit_builder_find_node(b, "pump"), 0);
     assert_int_equal(itm_circuit_builder_find_node(b, "c"), 4);
     assert_int_equal(itm_circuit_builder_find_node(b, "nothing"), ITM_NONE);
@@ -150,7 +150,7 @@ static void fluids_and_nodes_are_checked(void** state)
     REFUSE(fluid, oil, compress_b, NAN, "compress_b", "finite");
     oil.compress_b = -1.19e-18;
     ItmError error;
-    CHECK_OK(itm_circuit_add_fluid(b, &oil, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_fluid(b, &oil, NULL, &error), &error);
 
     REFUSE(volume, good_volume(), volume, -1e-3, "volume", "negative");
     REFUSE(volume, good_volume(), wall_modulus, 0.0, "wall_modulus", "positive");
@@ -220,8 +220,8 @@ static void resistances_are_checked(void** state)
     ItmError error;
     int other;
     water.name = "water";
-    CHECK_OK(itm_circuit_add_fluid(b, &water, &volume.fluid, &error), &error);
-    CHECK_OK(itm_circuit_add_volume(b, &volume, &other, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_fluid(b, &water, &volume.fluid, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_volume(b, &volume, &other, &error), &error);
     REFUSE(orifice, good_orifice(), port_b, other, "port_b", "different fluids");
     itm_circuit_builder_destroy(b);
 }
@@ -304,7 +304,7 @@ static void join_all(ItmCircuitBuilder* b)
         def.name = NAMES[i];
         def.port_a = i;
         def.port_b = i + 1;
-        CHECK_OK(itm_circuit_add_orifice(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_circuit_builder_add_orifice(b, &def, NULL, &error), &error);
     }
 }
 
@@ -349,8 +349,8 @@ static void circuits_are_checked(void** state)
     ItmOrificeDef orifice = good_orifice();
     volume.pressure = 0.5e5;
     orifice.name = "into";
-    CHECK_OK(itm_circuit_add_volume(b, &volume, &orifice.port_b, &error), &error);
-    CHECK_OK(itm_circuit_add_orifice(b, &orifice, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_volume(b, &volume, &orifice.port_b, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_orifice(b, &orifice, NULL, &error), &error);
     expect_no_circuit(b, "volume.pressure", "below the 100000 Pa of tank 'tank'");
     itm_circuit_builder_destroy(b);
 
@@ -360,9 +360,9 @@ static void circuits_are_checked(void** state)
     volume = good_volume();
     volume.volume = 0.0;
     ItmCylinderDef cylinder = good_cylinder();
-    CHECK_OK(itm_circuit_add_volume(b, &volume, &cylinder.port_1, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_volume(b, &volume, &cylinder.port_1, &error), &error);
     cylinder.start_extension = 0.0;
-    CHECK_OK(itm_circuit_add_cylinder(b, &cylinder, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_cylinder(b, &cylinder, NULL, &error), &error);
     expect_no_circuit(b, "volume.volume", "must be positive");
     itm_circuit_builder_destroy(b);
 
@@ -374,8 +374,8 @@ static void circuits_are_checked(void** state)
     source.pressure = 0.0;
     source.signal = 0;
     orifice = good_orifice();
-    CHECK_OK(itm_circuit_add_pressure_source(b, &source, &orifice.port_a, &error), &error);
-    CHECK_OK(itm_circuit_add_orifice(b, &orifice, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(b, &source, &orifice.port_a, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_orifice(b, &orifice, NULL, &error), &error);
     expect_no_circuit(b, "source.pressure", "source 'source' starts at 1 Pa");
     itm_circuit_builder_destroy(b);
 
@@ -384,21 +384,21 @@ static void circuits_are_checked(void** state)
     join_all(b);
     cylinder = good_cylinder();
     cylinder.motion = 0;
-    CHECK_OK(itm_circuit_add_cylinder(b, &cylinder, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_cylinder(b, &cylinder, NULL, &error), &error);
     expect_no_circuit(b, "cyl.motion", "outside its stroke");
     itm_circuit_builder_destroy(b);
 
     b = make_builder();
     join_all(b);
-    CHECK_OK(itm_circuit_add_alias(b, "cyl1.p3", "nothing.pressure", &error), &error);
-    expect_refused(itm_circuit_add_alias(b, "cyl1.p3", "a.pressure", &error), &error, "name", "taken");
-    expect_refused(itm_circuit_add_alias(b, "cyl1.p 4", "a.pressure", &error), &error, "name", "white space");
-    expect_refused(itm_circuit_add_alias(b, "cyl1..p", "a.pressure", &error), &error, "name", "a name is needed");
+    CHECK_OK(itm_circuit_builder_add_alias(b, "cyl1.p3", "nothing.pressure", &error), &error);
+    expect_refused(itm_circuit_builder_add_alias(b, "cyl1.p3", "a.pressure", &error), &error, "name", "taken");
+    expect_refused(itm_circuit_builder_add_alias(b, "cyl1.p 4", "a.pressure", &error), &error, "name", "white space");
+    expect_refused(itm_circuit_builder_add_alias(b, "cyl1..p", "a.pressure", &error), &error, "name", "a name is needed");
     expect_no_circuit(b, "alias", "no output 'nothing.pressure'");
     itm_circuit_builder_destroy(b);
     b = make_builder();
     join_all(b);
-    CHECK_OK(itm_circuit_add_alias(b, "b.pressure", "a.pressure", &error), &error);
+    CHECK_OK(itm_circuit_builder_add_alias(b, "b.pressure", "a.pressure", &error), &error);
     expect_no_circuit(b, "alias", "already");
     itm_circuit_builder_destroy(b);
 }
@@ -410,10 +410,10 @@ static void null_arguments_are_refused(void** state)
     ItmCircuitBuilder* b = make_builder();
     ItmCircuit* c = NULL;
     assert_int_equal(itm_circuit_builder_create(NULL, &error), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_circuit_add_volume(b, NULL, NULL, &error), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_circuit_add_volume(NULL, NULL, NULL, &error), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_circuit_add_cylinder(b, NULL, NULL, &error), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_circuit_add_alias(b, NULL, "a.pressure", &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_circuit_builder_add_volume(b, NULL, NULL, &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_circuit_builder_add_volume(NULL, NULL, NULL, &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_circuit_builder_add_cylinder(b, NULL, NULL, &error), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_circuit_builder_add_alias(b, NULL, "a.pressure", &error), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_circuit_build(&c, NULL, &error), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_circuit_build(NULL, b, NULL), ITM_ERR_ARGUMENT);
     itm_circuit_builder_destroy(b);

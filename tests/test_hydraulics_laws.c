@@ -20,7 +20,7 @@ static void begin(Rig* rig, const ItmFluidDef* fluid)
     CHECK_OK(itm_circuit_builder_create(&rig->builder, &rig->error), &rig->error);
     ItmFluidDef oil = fluid != NULL ? *fluid : itm_default_fluid_def();
     oil.name = "oil";
-    CHECK_OK(itm_circuit_add_fluid(rig->builder, &oil, NULL, &rig->error), &rig->error);
+    CHECK_OK(itm_circuit_builder_add_fluid(rig->builder, &oil, NULL, &rig->error), &rig->error);
 }
 
 static void finish(Rig* rig, ItmHydraulicIntegrator integrator, double tolerance)
@@ -45,7 +45,7 @@ static int add_source(Rig* rig, const char* name, double pressure)
     int id;
     def.name = name;
     def.pressure = pressure;
-    CHECK_OK(itm_circuit_add_pressure_source(rig->builder, &def, &id, &rig->error), &rig->error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(rig->builder, &def, &id, &rig->error), &rig->error);
     return id;
 }
 
@@ -56,7 +56,7 @@ static int add_volume(Rig* rig, const char* name, double volume, double pressure
     def.name = name;
     def.volume = volume;
     def.pressure = pressure;
-    CHECK_OK(itm_circuit_add_volume(rig->builder, &def, &id, &rig->error), &rig->error);
+    CHECK_OK(itm_circuit_builder_add_volume(rig->builder, &def, &id, &rig->error), &rig->error);
     return id;
 }
 
@@ -68,7 +68,7 @@ static void add_orifice(Rig* rig, const char* name, int a, int b, double coeffic
     def.port_b = b;
     def.law.coefficient = coefficient;
     def.law.threshold = threshold;
-    CHECK_OK(itm_circuit_add_orifice(rig->builder, &def, NULL, &rig->error), &rig->error);
+    CHECK_OK(itm_circuit_builder_add_orifice(rig->builder, &def, NULL, &rig->error), &rig->error);
 }
 
 static void add_flow(Rig* rig, const char* name, int into, double flow)
@@ -77,7 +77,7 @@ static void add_flow(Rig* rig, const char* name, int into, double flow)
     def.name = name;
     def.port_b = into;
     def.flow = flow;
-    CHECK_OK(itm_circuit_add_flow_source(rig->builder, &def, NULL, &rig->error), &rig->error);
+    CHECK_OK(itm_circuit_builder_add_flow_source(rig->builder, &def, NULL, &rig->error), &rig->error);
 }
 
 // A cylinder between two nodes, both areas A, half extended at s = 0, without friction.
@@ -89,7 +89,7 @@ static void add_cylinder(Rig* rig, int port_1, int port_2, double area, double s
     def.port_2 = port_2;
     def.area_1 = def.area_2 = area;
     def.stroke = stroke;
-    CHECK_OK(itm_circuit_add_cylinder(rig->builder, &def, NULL, &rig->error), &rig->error);
+    CHECK_OK(itm_circuit_builder_add_cylinder(rig->builder, &def, NULL, &rig->error), &rig->error);
 }
 
 static void run(Rig* rig, double duration, double h)
@@ -152,12 +152,12 @@ static void orifice_coefficient_follows_from_area_and_density(void** state)
     def.port_b = b;
     def.law.area = 2.82743e-5;
     def.law.discharge = 0.8;
-    CHECK_OK(itm_circuit_add_orifice(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_orifice(rig.builder, &def, NULL, &rig.error), &rig.error);
     def.name = "one_way";
     def.port_a = b;
     def.port_b = a;
     def.law.is_one_way = true;
-    CHECK_OK(itm_circuit_add_orifice(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_orifice(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_EULER, 1e-10);
     CHECK_NEAR(output(&rig, "orifice.flow"), 0.8 * 2.82743e-5 * sqrt(2 * 4e6 / RHO), 1e-15);
     CHECK_NEAR(output(&rig, "one_way.flow"), 0.0, 0.0);
@@ -179,7 +179,7 @@ static void variable_orifice_opens_with_its_input(void** state)
     def.law.coefficient = 1e-7;
     def.is_variable = true;
     def.opening = 0.25;
-    CHECK_OK(itm_circuit_add_orifice(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_orifice(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_EULER, 1e-10);
     CHECK_NEAR(output(&rig, "valve.flow"), 0.25 * 1e-7 * 2000.0, 1e-18);
     int input = itm_circuit_find_input(rig.c, "valve");
@@ -205,7 +205,7 @@ static void laminar_resistance_has_its_time_constant(void** state)
     def.port_a = source;
     def.port_b = volume;
     def.conductance = G;
-    CHECK_OK(itm_circuit_add_laminar(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_laminar(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_RK4, 1e-10);
     run(&rig, 3 * tau, tau / 100.0);
     CHECK_NEAR(pressure(&rig, "volume"), 5e6 - 4e6 * exp(-3.0), 5e-4);  // observed 5e-5: (h / tau)^4 / 120, 1e-10 of 4 MPa
@@ -231,7 +231,7 @@ static void check_valve_lets_oil_through_one_way_only(void** state)
         def.name = cases[i].name;
         def.port_a = cases[i].from;
         def.port_b = cases[i].to;
-        CHECK_OK(itm_circuit_add_pressure_valve(rig.builder, &def, NULL, &rig.error), &rig.error);
+        CHECK_OK(itm_circuit_builder_add_pressure_valve(rig.builder, &def, NULL, &rig.error), &rig.error);
     }
     finish(&rig, ITM_HYDRAULIC_EULER, 1e-10);
     CHECK_NEAR(output(&rig, "forward.flow"), 1e-7 * 2000.0, 1e-18);
@@ -251,7 +251,7 @@ static void relief_valve_holds_its_set_point(void** state)
     ItmPressureSourceDef tank = itm_default_tank_def();
     int tank_id;
     tank.name = "tank";
-    CHECK_OK(itm_circuit_add_pressure_source(rig.builder, &tank, &tank_id, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(rig.builder, &tank, &tank_id, &rig.error), &rig.error);
     int line = add_volume(&rig, "line", 1e-3, 1e6);
     add_flow(&rig, "pump", line, Q);
     ItmPressureValveDef relief = itm_default_relief_valve_def();
@@ -261,7 +261,7 @@ static void relief_valve_holds_its_set_point(void** state)
     relief.law.coefficient = C;
     relief.opening_pressure = p_set;
     relief.span = span;
-    CHECK_OK(itm_circuit_add_pressure_valve(rig.builder, &relief, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_pressure_valve(rig.builder, &relief, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_TRAPEZOIDAL, 1e-12);
     // closed until 10.1 MPa: p = p_0 + B Q t / V, exactly, for any step
     run(&rig, 0.05, 0.01);
@@ -297,7 +297,7 @@ static void spools_answer_a_step_as_their_order_says(void** state)
         def.spool = (ItmSpoolKind)order;
         def.time_constant = 0.01;
         def.frequency = 100.0;
-        CHECK_OK(itm_circuit_add_valve(rig.builder, &def, NULL, &rig.error), &rig.error);
+        CHECK_OK(itm_circuit_builder_add_valve(rig.builder, &def, NULL, &rig.error), &rig.error);
         finish(&rig, order == 1 ? ITM_HYDRAULIC_RK4 : ITM_HYDRAULIC_TRAPEZOIDAL, 1e-12);
         // 20 V is beyond the limit of 10 V
         CHECK_OK(itm_hydraulics_set_input(rig.c, rig.d, 2, 20.0), itm_hydraulics_get_error(rig.d));
@@ -354,7 +354,7 @@ static void walls_add_to_the_compressibility(void** state)
     hose.volume = 3e-5;
     hose.wall_modulus = 150e6;
     hose.pressure = 2e6;
-    CHECK_OK(itm_circuit_add_volume(rig.builder, &hose, &front, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_volume(rig.builder, &hose, &front, &rig.error), &rig.error);
     ItmCylinderDef def = itm_default_cylinder_def();
     def.name = "cyl";
     def.port_1 = front;
@@ -363,7 +363,7 @@ static void walls_add_to_the_compressibility(void** state)
     def.stroke = 0.3;
     def.dead_volume_1 = 1e-5;
     def.wall_modulus = 31.5e9;
-    CHECK_OK(itm_circuit_add_cylinder(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_cylinder(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_EULER, 1e-10);
     double w = -1e-3, h = 1e-4;
     CHECK_OK(itm_hydraulics_set_piston(rig.c, rig.d, 0, 0.0, w), itm_hydraulics_get_error(rig.d));
@@ -389,7 +389,7 @@ static void accumulator_follows_its_polytrope(void** state)
     def.gas_volume = V_0;
     def.precharge = p_0;
     def.exponent = n;
-    CHECK_OK(itm_circuit_add_accumulator(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_accumulator(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_ADAPTIVE, 1e-10);
     run(&rig, 4.0, 0.5);
     // gas volume that is left, and what the oil itself took: V_oil (p - p_0) / B
@@ -493,7 +493,7 @@ static void cylinder_force_has_its_parts(void** state)
     def.damper_length = 0.008;
     def.damper_stiffness = 1e7;
     def.damper_damping = 5e3;
-    CHECK_OK(itm_circuit_add_cylinder(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_cylinder(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_EULER, 1e-10);
     double A_1 = 5.026548245743669e-3, A_2 = 4.064435495581795e-3;
     ItmCylinderForce force = itm_hydraulics_compute_force(rig.c, rig.d, 0, 0.5, 0.1);
@@ -528,7 +528,7 @@ static void shut_cylinder_holds_its_pressure(void** state)
     valve.port_a = a;
     valve.port_b = b;
     valve.law.coefficient = 1e-8;
-    CHECK_OK(itm_circuit_add_valve(rig.builder, &valve, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_valve(rig.builder, &valve, NULL, &rig.error), &rig.error);
     add_cylinder(&rig, a, b, 5e-3, 0.3);
     finish(&rig, ITM_HYDRAULIC_TRAPEZOIDAL, 1e-10);
     run(&rig, 60.0, 0.02);
@@ -552,7 +552,7 @@ static void leakage_levels_the_chambers(void** state)
     def.area_1 = def.area_2 = area;
     def.stroke = stroke;
     def.leakage = G;
-    CHECK_OK(itm_circuit_add_cylinder(rig.builder, &def, NULL, &rig.error), &rig.error);
+    CHECK_OK(itm_circuit_builder_add_cylinder(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_RK4, 1e-10);
     double tau = 0.5 * area * 0.5 * stroke / B / G;
     run(&rig, tau, tau / 200.0);

@@ -94,7 +94,7 @@ static void integrators_converge_with_their_orders(void** state)
         }
         double order = log2(error[1] / error[2]), energy_order = log2(energy_error[1] / energy_error[2]);
         print_message("%-12s error %.3g %.3g %.3g Pa, order %.2f; energies %.3g %.3g %.3g J, order %.2f\n",
-                      itm_hydraulic_integrator_name((ItmHydraulicIntegrator)integrator), error[0], error[1], error[2],
+                      itm_hydraulics_integrator_name((ItmHydraulicIntegrator)integrator), error[0], error[1], error[2],
                       order, energy_error[0], energy_error[1], energy_error[2], energy_order);
         // the next term of the expansion moves the observed order by about h over the time constant 0.14 ms
         CHECK_NEAR(order, ORDER[integrator], 0.3);
@@ -209,7 +209,7 @@ static void energy_balance_closes(void** state)
             size += fabs(energy[i]);
         }
         print_message("%-12s supply %.6f J, balance %.2g J\n",
-                      itm_hydraulic_integrator_name((ItmHydraulicIntegrator)integrator), energy[ITM_HYDRAULIC_SUPPLY],
+                      itm_hydraulics_integrator_name((ItmHydraulicIntegrator)integrator), energy[ITM_HYDRAULIC_SUPPLY],
                       balance);
         CHECK_NEAR(balance, 0.0, 1e-11 * size);  // rounding of 10000 steps
     }
@@ -228,15 +228,15 @@ static ItmCircuit* make_zoo(void)
     oil.has_pressure_law = true;
     oil.compress_a = 6.53e-10;
     oil.compress_b = -1.19e-18;
-    CHECK_OK(itm_circuit_add_fluid(b, &oil, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_fluid(b, &oil, NULL, &error), &error);
     ItmPressureSourceDef source = itm_default_pressure_source_def();
     int pump, tank, node[6];
     source.name = "pump";
     source.pressure = 9e6;
-    CHECK_OK(itm_circuit_add_pressure_source(b, &source, &pump, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(b, &source, &pump, &error), &error);
     source = itm_default_tank_def();
     source.name = "tank";
-    CHECK_OK(itm_circuit_add_pressure_source(b, &source, &tank, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_pressure_source(b, &source, &tank, &error), &error);
     static const char* const NAMES[6] = {"n0", "n1", "n2", "n3", "n4", "n5"};
     for (int i = 0; i < 6; i++) {
         ItmVolumeDef volume = itm_default_volume_def();
@@ -244,7 +244,7 @@ static ItmCircuit* make_zoo(void)
         volume.volume = 1e-4 * (i + 1);
         volume.wall_modulus = 2e8;
         volume.pressure = 1e6 * (i + 1);
-        CHECK_OK(itm_circuit_add_volume(b, &volume, &node[i], &error), &error);
+        CHECK_OK(itm_circuit_builder_add_volume(b, &volume, &node[i], &error), &error);
     }
     ItmOrificeDef orifice = itm_default_orifice_def();
     orifice.name = "variable";
@@ -253,13 +253,13 @@ static ItmCircuit* make_zoo(void)
     orifice.law.coefficient = 1e-7;
     orifice.is_variable = true;
     orifice.opening = 0.4;
-    CHECK_OK(itm_circuit_add_orifice(b, &orifice, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_orifice(b, &orifice, NULL, &error), &error);
     ItmLaminarDef laminar = itm_default_laminar_def();
     laminar.name = "laminar";
     laminar.port_a = node[1];
     laminar.port_b = node[2];
     laminar.conductance = 1e-11;
-    CHECK_OK(itm_circuit_add_laminar(b, &laminar, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_laminar(b, &laminar, NULL, &error), &error);
     ItmPressureValveDef relief = itm_default_relief_valve_def();
     relief.name = "relief";
     relief.port_a = node[5];
@@ -267,7 +267,7 @@ static ItmCircuit* make_zoo(void)
     relief.law.coefficient = 1e-7;
     relief.opening_pressure = 3e6;
     relief.span = 8e6;
-    CHECK_OK(itm_circuit_add_pressure_valve(b, &relief, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_pressure_valve(b, &relief, NULL, &error), &error);
     ItmValveDef valve = itm_default_valve_def(ITM_VALVE_4_3);
     valve.name = "second";
     valve.port_p = pump;
@@ -279,7 +279,7 @@ static ItmCircuit* make_zoo(void)
     valve.spool = ITM_SPOOL_SECOND;
     valve.frequency = 200.0;
     valve.damping_ratio = 0.7;
-    CHECK_OK(itm_circuit_add_valve(b, &valve, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_valve(b, &valve, NULL, &error), &error);
     valve = itm_default_valve_def(ITM_VALVE_SYMMETRIC);
     valve.name = "symmetric";
     valve.port_p = pump;
@@ -289,19 +289,19 @@ static ItmCircuit* make_zoo(void)
     valve.law.area = 1e-5;
     valve.spool = ITM_SPOOL_FIRST;
     valve.time_constant = 0.01;
-    CHECK_OK(itm_circuit_add_valve(b, &valve, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_valve(b, &valve, NULL, &error), &error);
     ItmAccumulatorDef gas = itm_default_accumulator_def();
     gas.name = "gas";
     gas.port = node[1];
     gas.gas_volume = 1e-4;
     gas.precharge = 5e5;
-    CHECK_OK(itm_circuit_add_accumulator(b, &gas, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_accumulator(b, &gas, NULL, &error), &error);
     ItmFlowSourceDef flow = itm_default_flow_source_def();
     flow.name = "flow";
     flow.port_a = tank;
     flow.port_b = node[0];
     flow.flow = 1e-4;
-    CHECK_OK(itm_circuit_add_flow_source(b, &flow, NULL, &error), &error);
+    CHECK_OK(itm_circuit_builder_add_flow_source(b, &flow, NULL, &error), &error);
     ItmCylinderDef cylinder = itm_default_cylinder_def();
     cylinder.stroke = 0.5;
     cylinder.bore = 0.06;
@@ -317,7 +317,7 @@ static ItmCircuit* make_zoo(void)
         cylinder.name = i == 0 ? "cyl0" : "cyl1";
         cylinder.port_1 = node[2 + 2 * i];
         cylinder.port_2 = node[3 + 2 * i];
-        CHECK_OK(itm_circuit_add_cylinder(b, &cylinder, NULL, &error), &error);
+        CHECK_OK(itm_circuit_builder_add_cylinder(b, &cylinder, NULL, &error), &error);
     }
     ItmCircuit* c = NULL;
     CHECK_OK(itm_circuit_build(&c, b, &error), &error);

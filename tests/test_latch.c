@@ -7,7 +7,7 @@
 static const ItmStepper STEPPERS[] = {ITM_STEPPER_EULER, ITM_STEPPER_ALI1, ITM_STEPPER_REFERENCE};
 #define NSTEPPER 3
 
-static Run start(ItmBuilder* b, ItmStepper stepper, double step)
+static Run start(ItmModelBuilder* b, ItmStepper stepper, double step)
 {
     ItmError error = {0};
     ItmModel* m = NULL;
@@ -16,20 +16,20 @@ static Run start(ItmBuilder* b, ItmStepper stepper, double step)
     options.step = step;
     options.tolerance = stepper == ITM_STEPPER_REFERENCE ? 1e-12 : 1e-11;
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     return start_run_with(m, &options);
 }
 
-static ItmBuilder* begin(ItmCoordinates coordinates, ItmVec3 gravity)
+static ItmModelBuilder* begin(ItmCoordinates coordinates, ItmVec3 gravity)
 {
     ItmError error = {0};
-    ItmBuilder* b = NULL;
+    ItmModelBuilder* b = NULL;
     ItmWorldDef world = {.gravity = gravity, .coordinates = coordinates};
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     return b;
 }
 
-static int add_latch(ItmBuilder* b, const char* name, ItmLatchKind kind, int first, int second)
+static int add_latch(ItmModelBuilder* b, const char* name, ItmLatchKind kind, int first, int second)
 {
     ItmError error = {0};
     int id = ITM_NONE;
@@ -42,24 +42,24 @@ static int add_latch(ItmBuilder* b, const char* name, ItmLatchKind kind, int fir
         def.body_a = first;
         def.body_b = second;
     }
-    CHECK_OK(itm_builder_add_latch(b, &def, &id, &error), &error);
+    CHECK_OK(itm_model_builder_add_latch(b, &def, &id, &error), &error);
     return id;
 }
 
-static void add_event(ItmBuilder* b, double time, int latch, bool closes)
+static void add_event(ItmModelBuilder* b, double time, int latch, bool closes)
 {
     ItmError error = {0};
     const ItmEventDef def = {time, latch, closes};
-    CHECK_OK(itm_builder_add_event(b, &def, &error), &error);
+    CHECK_OK(itm_model_builder_add_event(b, &def, &error), &error);
 }
 
 // ---------------------------------------------------------------------------- grasping
 
 // Two bodies in flight, "tool" and "box", with any motion, and a latch between them.
-static ItmBuilder* flying_pair(ItmCoordinates coordinates)
+static ItmModelBuilder* flying_pair(ItmCoordinates coordinates)
 {
     ItmError error = {0};
-    ItmBuilder* b = begin(coordinates, (ItmVec3){0, 0, 0});
+    ItmModelBuilder* b = begin(coordinates, (ItmVec3){0, 0, 0});
     ItmBodyDef tool = itm_default_body_def(), box = itm_default_body_def();
     tool.name = "tool";
     tool.mass = 2.0;
@@ -76,8 +76,8 @@ static ItmBuilder* flying_pair(ItmCoordinates coordinates)
     box.pose = (ItmPose){{1, 0.2, -0.1}, itm_quat_normalize((ItmQuat){0.9, 0.1, -0.3, 0.2})};
     box.velocity = (ItmVec3){-0.4, 0, 0.2};
     box.angular_velocity = (ItmVec3){1, 0.2, -0.5};
-    CHECK_OK(itm_builder_add_body(b, &tool, NULL, &error), &error);
-    CHECK_OK(itm_builder_add_body(b, &box, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &tool, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &box, NULL, &error), &error);
     add_latch(b, "hand", ITM_LATCH_BODIES, 0, 1);
     return b;
 }
@@ -100,7 +100,7 @@ static void grasping_conserves_momentum_and_stops_relative_motion(void** state)
 {
     (void)state;
     for (int s = 0; s < NSTEPPER; s++) {
-        ItmBuilder* b = flying_pair(ITM_COORDINATES_JOINT);
+        ItmModelBuilder* b = flying_pair(ITM_COORDINATES_JOINT);
         add_event(b, 0.05, 0, true);
         Run run = start(b, STEPPERS[s], 1e-2);
         advance(&run, 4);
@@ -109,8 +109,8 @@ static void grasping_conserves_momentum_and_stops_relative_motion(void** state)
             before[i] = output(&run, MOMENTA[i]);
         }
         assert_true(relative_speed(&run) > 1.0);
-        CHECK_OK(itm_data_set_latch(run.m, run.d, 0, true), itm_data_get_error(run.d));
-        assert_true(itm_data_is_latch_closed(run.m, run.d, 0));
+        CHECK_OK(itm_latch_set(run.m, run.d, 0, true), itm_data_get_error(run.d));
+        assert_true(itm_latch_is_closed(run.m, run.d, 0));
         // a solve with a matrix of condition 1e2
         for (int i = 0; i < 6; i++) {
             CHECK_NEAR(output(&run, MOMENTA[i]), before[i], 1e-13);
@@ -127,7 +127,7 @@ static void grasping_conserves_momentum_and_stops_relative_motion(void** state)
 static void a_grasped_pair_moves_as_one_body(void** state)
 {
     (void)state;
-    ItmBuilder* b = flying_pair(ITM_COORDINATES_ABSOLUTE);
+    ItmModelBuilder* b = flying_pair(ITM_COORDINATES_ABSOLUTE);
     add_event(b, 0.0, 0, true);
     Run run = start(b, ITM_STEPPER_REFERENCE, 1e-2);
     // common centre of mass, inertia about it, momenta
@@ -177,7 +177,7 @@ static void a_grasped_pair_moves_as_one_body(void** state)
 static void released_bodies_go_their_ways(void** state)
 {
     (void)state;
-    ItmBuilder* b = flying_pair(ITM_COORDINATES_JOINT);
+    ItmModelBuilder* b = flying_pair(ITM_COORDINATES_JOINT);
     add_event(b, 0.2, 0, false);
     add_event(b, 0.1, 0, true);  // events need not be in order
     Run run = start(b, ITM_STEPPER_EULER, 1e-3);
@@ -199,10 +199,10 @@ static void released_bodies_go_their_ways(void** state)
 // ---------------------------------------------------------------------------- locking
 
 // Two rods on parallel hinges; the lower one hangs at `bend` from the upper one, or is welded there.
-static ItmBuilder* rods(ItmCoordinates coordinates, bool is_welded)
+static ItmModelBuilder* rods(ItmCoordinates coordinates, bool is_welded)
 {
     ItmError error = {0};
-    ItmBuilder* b = begin(coordinates, (ItmVec3){0, 0, -9.81});
+    ItmModelBuilder* b = begin(coordinates, (ItmVec3){0, 0, -9.81});
     static const char* const NAMES[2] = {"upper", "lower"};
     static const char* const HINGES[2] = {"shoulder", "elbow"};
     for (int i = 0; i < 2; i++) {
@@ -211,7 +211,7 @@ static ItmBuilder* rods(ItmCoordinates coordinates, bool is_welded)
         rod.mass = 1.0 + i;
         rod.com = (ItmVec3){0, 0, -0.5};
         rod.inertia = (ItmSym3){0.1, 0.1, 0.01, 0, 0, 0};
-        CHECK_OK(itm_builder_add_body(b, &rod, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_body(b, &rod, NULL, &error), &error);
         ItmJointDef hinge = itm_scene_hinge(HINGES[i], i - 1, (ItmVec3){0, 0, i == 0 ? 0.0 : -1.0}, i, (ItmVec3){0, 0, 0},
                                             (ItmVec3){0, 1, 0});
         itm_scene_set_start(&hinge, ITM_RZ, i == 0 ? 0.7 : 0.9, 0.0);
@@ -222,7 +222,7 @@ static ItmBuilder* rods(ItmCoordinates coordinates, bool is_welded)
             hinge.body_b = 1;
             hinge.frame_a = (ItmPose){{0, 0, -1}, {cos(0.45), 0, sin(0.45), 0}};
         }
-        CHECK_OK(itm_builder_add_joint(b, &hinge, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint(b, &hinge, NULL, &error), &error);
     }
     return b;
 }
@@ -231,7 +231,7 @@ static void a_locked_joint_is_a_weld(void** state)
 {
     (void)state;
     for (int c = 0; c < 2; c++) {
-        ItmBuilder* b = rods(COORDINATES[c], false);
+        ItmModelBuilder* b = rods(COORDINATES[c], false);
         add_event(b, 0.0, add_latch(b, "brake", ITM_LATCH_DIRECTION, 1, ITM_RZ), true);
         Run locked = start(b, ITM_STEPPER_REFERENCE, 0.1);
         Run welded = start(rods(COORDINATES[c], true), ITM_STEPPER_REFERENCE, 0.1);
@@ -257,7 +257,7 @@ static void a_joint_locked_in_motion_stops_at_once(void** state)
     (void)state;
     for (int c = 0; c < 2; c++) {
         for (int s = 0; s < NSTEPPER; s++) {
-            ItmBuilder* b = rods(COORDINATES[c], false);
+            ItmModelBuilder* b = rods(COORDINATES[c], false);
             int brake = add_latch(b, "brake", ITM_LATCH_DIRECTION, 1, ITM_RZ);
             add_event(b, 0.3, brake, true);
             Run run = start(b, STEPPERS[s], 1e-3);
@@ -268,7 +268,7 @@ static void a_joint_locked_in_motion_stops_at_once(void** state)
             double angle = output(&run, "elbow.angle"), spin = output(&run, "momentum.angular.y");
             CHECK_NEAR(output(&run, "elbow.angle_rate"), 0.0, 1e-12);
             assert_true(output(&run, "energy.impact") > 0.01);
-            CHECK_OK(itm_data_set_latch(run.m, run.d, brake, true), itm_data_get_error(run.d));  // it is: nothing changes
+            CHECK_OK(itm_latch_set(run.m, run.d, brake, true), itm_data_get_error(run.d));  // it is: nothing changes
             CHECK_NEAR(output(&run, "momentum.angular.y"), spin, 1e-14);
             advance(&run, 500);
             // ALI1 leaves gaps of the order of the fall in a step, g h^2, the others close them
@@ -283,7 +283,7 @@ static void an_open_latch_does_nothing(void** state)
 {
     (void)state;
     for (int c = 0; c < 2; c++) {
-        ItmBuilder* b = rods(COORDINATES[c], false);
+        ItmModelBuilder* b = rods(COORDINATES[c], false);
         add_latch(b, "brake", ITM_LATCH_DIRECTION, 1, ITM_RZ);
         add_latch(b, "hand", ITM_LATCH_BODIES, ITM_GROUND, 1);
         Run with = start(b, ITM_STEPPER_EULER, 1e-3), without = start(rods(COORDINATES[c], false), ITM_STEPPER_EULER, 1e-3);
@@ -309,7 +309,7 @@ static void redundant_latches_are_no_trouble(void** state)
     (void)state;
     for (int c = 0; c < 2; c++) {
         for (int s = 0; s < NSTEPPER; s++) {
-            ItmBuilder* b = rods(COORDINATES[c], false);
+            ItmModelBuilder* b = rods(COORDINATES[c], false);
             add_event(b, 0.1, add_latch(b, "brake1", ITM_LATCH_DIRECTION, 0, ITM_RZ), true);
             add_event(b, 0.1, add_latch(b, "brake2", ITM_LATCH_DIRECTION, 1, ITM_RZ), true);
             add_event(b, 0.1, add_latch(b, "hand", ITM_LATCH_BODIES, ITM_GROUND, 1), true);
@@ -336,26 +336,26 @@ static void redundant_latches_are_no_trouble(void** state)
 static void a_checkpoint_before_an_event_continues_bit_for_bit(void** state)
 {
     (void)state;
-    ItmBuilder* b = flying_pair(ITM_COORDINATES_JOINT);
+    ItmModelBuilder* b = flying_pair(ITM_COORDINATES_JOINT);
     add_event(b, 0.03, 0, true);
     add_event(b, 0.06, 0, false);
     Run run = start(b, ITM_STEPPER_EULER, 1e-3);
-    size_t size = itm_state_get_size(run.m, run.d);
+    size_t size = itm_data_get_state_size(run.m, run.d);
     void* early = malloc(size);
     void* late = malloc(size);
     double results[2][2];
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 0) {
             advance(&run, 20);
-            CHECK_OK(itm_state_save(run.m, run.d, early, size), itm_data_get_error(run.d));
+            CHECK_OK(itm_data_save(run.m, run.d, early, size), itm_data_get_error(run.d));
         } else {
-            CHECK_OK(itm_state_restore(run.m, run.d, early, size), itm_data_get_error(run.d));
+            CHECK_OK(itm_data_restore(run.m, run.d, early, size), itm_data_get_error(run.d));
         }
         advance(&run, 20);
         if (pass == 0) {
-            CHECK_OK(itm_state_save(run.m, run.d, late, size), itm_data_get_error(run.d));
+            CHECK_OK(itm_data_save(run.m, run.d, late, size), itm_data_get_error(run.d));
         } else {
-            CHECK_OK(itm_state_restore(run.m, run.d, late, size), itm_data_get_error(run.d));
+            CHECK_OK(itm_data_restore(run.m, run.d, late, size), itm_data_get_error(run.d));
         }
         advance(&run, 60);
         results[pass][0] = output(&run, "box.position.x");
@@ -363,7 +363,7 @@ static void a_checkpoint_before_an_event_continues_bit_for_bit(void** state)
     }
     assert_memory_equal(results[0], results[1], sizeof results[0]);
     itm_reset(run.m, run.d);
-    assert_false(itm_data_is_latch_closed(run.m, run.d, 0));
+    assert_false(itm_latch_is_closed(run.m, run.d, 0));
     advance(&run, 100);
     assert_true(output(&run, "box.position.x") == results[0][0]);
     free(early);
@@ -375,34 +375,34 @@ static void latches_and_events_are_checked(void** state)
 {
     (void)state;
     ItmError error = {0};
-    ItmBuilder* b = rods(ITM_COORDINATES_JOINT, false);
+    ItmModelBuilder* b = rods(ITM_COORDINATES_JOINT, false);
     ItmLatchDef def = itm_default_latch_def(ITM_LATCH_DIRECTION);
     def.name = "brake";
     def.joint = 5;
-    assert_int_equal(itm_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_model_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "joint");
     def.joint = 1;
     def.direction = ITM_TX;
-    assert_int_equal(itm_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_model_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "direction");
     def.kind = (ItmLatchKind)7;
-    assert_int_equal(itm_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_model_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "kind");
     def = itm_default_latch_def(ITM_LATCH_BODIES);
     def.name = "hand";
-    assert_int_equal(itm_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);  // ground and ground
+    assert_int_equal(itm_model_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);  // ground and ground
     def.name = "elbow";
     def.body_b = 1;
-    assert_int_equal(itm_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_model_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "name");
     ItmEventDef event = {.time = 1.0, .latch = 0};
-    assert_int_equal(itm_builder_add_event(b, &event, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_model_builder_add_event(b, &event, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "latch");
     int brake = add_latch(b, "brake", ITM_LATCH_DIRECTION, 1, ITM_RZ);
     event.latch = brake;
     for (int i = 0; i < 3; i++) {
         event.time = (double[]){-1.0, NAN, INFINITY}[i];
-        assert_int_equal(itm_builder_add_event(b, &event, &error), ITM_ERR_INPUT);
+        assert_int_equal(itm_model_builder_add_event(b, &event, &error), ITM_ERR_INPUT);
         assert_string_equal(error.field, "time");
     }
     // a motion that never yields and a lock exclude each other, in either order
@@ -413,27 +413,27 @@ static void latches_and_events_are_checked(void** state)
     motion.joint = 1;
     motion.direction = ITM_RZ;
     motion.kind = ITM_MOTION_VELOCITY;
-    CHECK_OK(itm_builder_add_signal(b, &signal, &motion.signal, &error), &error);
-    assert_int_equal(itm_builder_add_motion(b, &motion, NULL, &error), ITM_ERR_INPUT);
+    CHECK_OK(itm_model_builder_add_signal(b, &signal, &motion.signal, &error), &error);
+    assert_int_equal(itm_model_builder_add_motion(b, &motion, NULL, &error), ITM_ERR_INPUT);
     motion.joint = 0;
-    CHECK_OK(itm_builder_add_motion(b, &motion, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_motion(b, &motion, NULL, &error), &error);
     def = itm_default_latch_def(ITM_LATCH_DIRECTION);
     def.name = "brake0";
     def.joint = 0;
-    assert_int_equal(itm_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_model_builder_add_latch(b, &def, NULL, &error), ITM_ERR_INPUT);
     assert_string_equal(error.field, "direction");
 
     ItmModel* m = NULL;
     ItmData* d = NULL;
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     ItmStepOptions options = itm_default_step_options();
     options.stepper = ITM_STEPPER_ALI3P;
     assert_int_equal(itm_data_create(&d, m, &options, &error), ITM_ERR_UNSUPPORTED);
     CHECK_OK(itm_data_create(&d, m, NULL, &error), &error);
-    assert_int_equal(itm_data_set_latch(m, d, 1, true), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_model_find_latch(m, "brake"), brake);
-    assert_int_equal(itm_model_find_latch(m, "hand"), ITM_NONE);
+    assert_int_equal(itm_latch_set(m, d, 1, true), ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_latch_find(m, "brake"), brake);
+    assert_int_equal(itm_latch_find(m, "hand"), ITM_NONE);
     itm_data_destroy(d);
     itm_model_destroy(m);
 }

@@ -12,7 +12,7 @@ typedef struct Crane {
     ItmModelFile* file;
     ItmCosim* cosim;
     double* outputs;
-    ItmCosimRest rest;
+    ItmCosimResidual rest;
 } Crane;
 
 static Crane start(int nextra, const char* const* extra)

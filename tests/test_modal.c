@@ -386,7 +386,7 @@ static void free_tower_keeps_energy_and_momenta(void** state)
         body.velocity = (ItmVec3){1.0, 0.5, -0.3};
         body.angular_velocity = (ItmVec3){5.0, -3.0, 2.0};
         int id = itm_scene_add_body(&scene, &body);
-        CHECK_OK(itm_builder_add_flexible(scene.builder, id, &flexible, &error), &error);
+        CHECK_OK(itm_model_builder_add_flexible(scene.builder, id, &flexible, &error), &error);
         ItmModel* m = NULL;
         CHECK_OK(itm_scene_finish(&scene, &m), &error);
         ItmStepOptions options = itm_default_step_options();
@@ -412,7 +412,7 @@ static Run start_swing(const ItmFlexibleDef* flexible)
     ItmBodyDef body = itm_default_body_def();
     body.name = "beam";
     int id = itm_scene_add_body(&scene, &body);
-    CHECK_OK(itm_builder_add_flexible(scene.builder, id, flexible, &error), &error);
+    CHECK_OK(itm_model_builder_add_flexible(scene.builder, id, flexible, &error), &error);
     ItmJointDef hinge = itm_scene_hinge("hinge", ITM_GROUND, (ItmVec3){0, 0, 0}, id, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
     itm_scene_add_joint(&scene, &hinge);
     ItmBodyDef bob = itm_default_body_def();
@@ -549,7 +549,7 @@ static void joints_beside_an_interface_are_refused(void** state)
     ItmBodyDef body = itm_default_body_def();
     body.name = "beam";
     int id = itm_scene_add_body(&scene, &body);
-    CHECK_OK(itm_builder_add_flexible(scene.builder, id, &flexible, &error), &error);
+    CHECK_OK(itm_model_builder_add_flexible(scene.builder, id, &flexible, &error), &error);
     ItmJointDef hinge =
         itm_scene_hinge("hinge", ITM_GROUND, (ItmVec3){0, 0, 0}, id, (ItmVec3){0.6 * LENGTH, 0, 0}, (ItmVec3){0, 1, 0});
     itm_scene_add_joint(&scene, &hinge);

@@ -52,7 +52,7 @@ static void inverse(Arm* arm, double* tau, const double* a)
     for (int i = 0; i < N; i++) {
         a_in_order[arm->adr[i]] = a[i];
     }
-    CHECK_OK(itm_inverse_dynamics(arm->m, arm->d, tau_in_order, a_in_order, NULL), itm_data_get_error(arm->d));
+    CHECK_OK(itm_dynamics_compute_inverse(arm->m, arm->d, tau_in_order, a_in_order, NULL), itm_data_get_error(arm->d));
     for (int i = 0; i < N; i++) {
         tau[i] = tau_in_order[arm->adr[i]];
     }
@@ -205,9 +205,9 @@ static void compute_manoeuvre(double q[N], double v[N], double a[N], double t)
 
 static double output(Arm* arm, const char* name)
 {
-    double* values = calloc((size_t)itm_output_get_count(arm->m), sizeof *values);
-    CHECK_OK(itm_output_compute(arm->m, arm->d, values), itm_data_get_error(arm->d));
-    double value = values[itm_output_find(arm->m, name)];
+    double* values = calloc((size_t)itm_model_get_output_count(arm->m), sizeof *values);
+    CHECK_OK(itm_model_compute_outputs(arm->m, arm->d, values), itm_data_get_error(arm->d));
+    double value = values[itm_model_find_output(arm->m, name)];
     free(values);
     return value;
 }

@@ -320,7 +320,7 @@ static void static_kappa_of_the_manipulator(void** state)
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     statics.force = force;
     statics.is_free = is_free;
-    ItmHydraulicRest rest;
+    ItmHydraulicResidual rest;
     CHECK_OK(itm_hydraulics_solve_static(c, d, &statics, &rest), itm_hydraulics_get_error(d));
     double kappa_1 = KAPPA[0] + itm_hydraulics_get_input(d, itm_circuit_find_input(c, "valve1"));
     double kappa_2 = KAPPA[1] + itm_hydraulics_get_input(d, itm_circuit_find_input(c, "valve2"));
@@ -368,7 +368,7 @@ static void static_pressures_of_the_cranes(void** state)
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     statics.force = force;
     // the page's pressures rest already
-    ItmHydraulicRest rest = itm_hydraulics_check_static(c, d, &statics);
+    ItmHydraulicResidual rest = itm_hydraulics_check_static(c, d, &statics);
     CHECK_NEAR(rest.flow, 0.0, 0.0);
     CHECK_NEAR(rest.force, 0.0, 1e-8);
     // and are found again from elsewhere, p2 being held

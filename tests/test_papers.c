@@ -94,9 +94,9 @@ static void open_example(Example* e, const char* name, size_t length, const char
         CHECK_OK(itm_override_apply(&e->doc, override, &e->error), &e->error);
     }
     e->reader = (ItmReader){.doc = &e->doc, .error = &e->error, .path = e->path};
-    itm_read_parameters(&e->reader, itm_node_find(e->doc.root, "parameters"));
+    itm_read_parameters(&e->reader, itm_document_find(e->doc.root, "parameters"));
     if (has_signals) {
-        itm_read_signals(&e->reader, itm_node_find(e->doc.root, "signals"));
+        itm_read_signals(&e->reader, itm_document_find(e->doc.root, "signals"));
     }
     CHECK_OK(e->reader.status, &e->error);
 }
@@ -126,7 +126,7 @@ static const ItmNode* find_node(const ItmNode* node, const char* path)
             }
             node = item != NULL ? item->value : NULL;
         } else {
-            node = node->kind == ITM_NODE_MAP ? itm_node_find(node, key) : NULL;
+            node = node->kind == ITM_NODE_MAP ? itm_document_find(node, key) : NULL;
         }
     }
     return node;
@@ -200,7 +200,7 @@ static ItmQuantity find_value(Example* e, const char* where)
 // Equal up to rounding of units and square roots, or of print. A number without any unit fits every unit.
 static bool is_equal(ItmQuantity a, ItmQuantity b, double tolerance)
 {
-    bool has_unit = a.is_bare || b.is_bare || itm_dimension_equal(a.dimension, b.dimension);
+    bool has_unit = a.is_bare || b.is_bare || itm_quantity_equal_dimensions(a.dimension, b.dimension);
     return has_unit && fabs(a.value - b.value) <= fmax(tolerance, 1e-12 * fabs(a.value));
 }
 
@@ -232,7 +232,7 @@ static bool compare(char* const row[NFIELD], const char* example, size_t length,
     print_message("    %s, %s = %s %s%s%s, but examples/%.*s.yaml has %.12g (%s) at %s\n",
                   row[PLACE], row[SYMBOL], row[VALUE], row[UNIT], is_different ? ", here " : "",
                   row[HERE], (int)length, example, found.value,
-                  itm_dimension_format(found.dimension, unit, sizeof unit), row[WHERE]);
+                  itm_quantity_format_dimension(found.dimension, unit, sizeof unit), row[WHERE]);
     return false;
 }
 

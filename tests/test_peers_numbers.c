@@ -47,7 +47,7 @@ static void check_arm(bool has_gravity, double acceleration, double height)
     ItmData* data = make_data(model);
     double v_dot[ITM_ARM7_JOINTS];
     assert_int_equal(itm_model_get_info(model).nv, ITM_ARM7_JOINTS);
-    CHECK_OK(itm_forward_dynamics(model, data, v_dot), itm_data_get_error(data));
+    CHECK_OK(itm_dynamics_compute_forward(model, data, v_dot), itm_data_get_error(data));
     CHECK_NEAR(compute_norm(v_dot, ITM_ARM7_JOINTS) / acceleration, 1, 2e-9);
     run_second(model, data);
     int tool = itm_model_find_body(model, "tool");
@@ -213,7 +213,7 @@ static void arm_without_gravity_satisfies_lagrange_equations(void** state)
         v[i] = 10 * ITM_ARM7_LINKS[i].v; // fast, so that the quadratic terms weigh
     }
     CHECK_OK(itm_data_set_qv(model, data, q, v), itm_data_get_error(data));
-    CHECK_OK(itm_forward_dynamics(model, data, v_dot), itm_data_get_error(data));
+    CHECK_OK(itm_dynamics_compute_forward(model, data, v_dot), itm_data_get_error(data));
     const double tau = 1e-4;
     for (int i = 0; i < NJ; i++) {
         double rate = (compute_momentum_later(q, v, v_dot, i, tau) -

@@ -14,13 +14,13 @@ static int add_slide(Scene* s, ItmCoordinates coordinates, double start, double 
     ItmJointDef def = itm_default_joint_def(ITM_JOINT_PRISMATIC);
     def.name = "slide";
     def.body_b = body;
-    CHECK_OK(itm_frame_from_axis(&def.frame_a, (ItmVec3){0, 0, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0}, &error), &error);
+    CHECK_OK(itm_model_frame_from_axis(&def.frame_a, (ItmVec3){0, 0, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0}, &error), &error);
     def.frame_b.q = def.frame_a.q;
     def.has_start[ITM_TZ] = true;
     def.start[ITM_TZ] = start;
     def.start_rate[ITM_TZ] = speed;
     def.coordinates = coordinates == ITM_COORDINATES_ABSOLUTE ? ITM_JOINT_ROWS : ITM_JOINT_TREE;
-    CHECK_OK(itm_builder_add_joint(s->b, &def, &joint, &error), &error);
+    CHECK_OK(itm_model_builder_add_joint(s->b, &def, &joint, &error), &error);
     return joint;
 }
 
@@ -31,7 +31,7 @@ static void add_pull(Scene* s, double force)
     load.name = "pull";
     load.body = 0;
     load.vector = (ItmVec3){force, 0, 0};
-    CHECK_OK(itm_builder_add_load(s->b, &load, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_load(s->b, &load, NULL, &error), &error);
 }
 
 // ---------------------------------------------------------------------------- joints
@@ -50,7 +50,7 @@ static void joint_stop_holds_and_bounces(void** state)
             limit.direction = ITM_TZ;
             limit.upper = 0.5;
             limit.restitution = bounce ? 0.5 : 0.0;
-            CHECK_OK(itm_builder_add_limit(s.b, &limit, NULL, &error), &error);
+            CHECK_OK(itm_model_builder_add_limit(s.b, &limit, NULL, &error), &error);
             add_pull(&s, bounce ? 0.0 : 6.0);
             start_scene(&s, 1e-3);
             run(&s, 600);
@@ -83,7 +83,7 @@ static void joint_friction_sticks_and_stops(void** state)
             friction.joint = add_slide(&s, COORDINATES[c], 0.0, moving ? 1.0 : 0.0);
             friction.direction = ITM_TZ;
             friction.force = 4.0;
-            CHECK_OK(itm_builder_add_joint_friction(s.b, &friction, NULL, &error), &error);
+            CHECK_OK(itm_model_builder_add_joint_friction(s.b, &friction, NULL, &error), &error);
             add_pull(&s, moving ? 0.0 : 3.9);
             start_scene(&s, 1e-3);
             run(&s, 700);
@@ -115,8 +115,8 @@ static void motor_yields_at_its_limit_and_follows_below(void** state)
             motor.kind = ITM_MOTION_VELOCITY;
             // against a pull of -5 N: too weak at 4 N, strong enough at 50 N
             motor.max_force = weak ? 4.0 : 50.0;
-            CHECK_OK(itm_builder_add_signal(s.b, &signal, &motor.signal, &error), &error);
-            CHECK_OK(itm_builder_add_motion(s.b, &motor, NULL, &error), &error);
+            CHECK_OK(itm_model_builder_add_signal(s.b, &signal, &motor.signal, &error), &error);
+            CHECK_OK(itm_model_builder_add_motion(s.b, &motor, NULL, &error), &error);
             add_pull(&s, -5.0);
             start_scene(&s, 1e-3);
             run(&s, 500);
@@ -241,7 +241,7 @@ static void ball_swings_in_a_bowl_given_by_the_user(void** state)
     gap.function = bowl;
     gap.context = radii;
     gap.surface = (ItmSurface){0};
-    CHECK_OK(itm_builder_add_gap(s.b, &gap, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_gap(s.b, &gap, NULL, &error), &error);
     start_scene(&s, 1e-4);
     // without friction it slides like a pendulum of 0.9 m: half a period later it is on the other side
     double half = acos(-1.0) * sqrt(0.9 / 9.81) * (1.0 + 0.1 * 0.1 / 16.0);
@@ -263,10 +263,10 @@ static bool do_spheres_meet(uint32_t group_a, uint32_t mask_b, bool exclude)
         def.size[0] = 1.0;
         def.group = i == 0 ? group_a : 1;
         def.mask = i == 0 ? UINT32_MAX : mask_b;
-        CHECK_OK(itm_builder_add_collider(s.b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_collider(s.b, &def, NULL, &error), &error);
     }
     if (exclude) {
-        CHECK_OK(itm_builder_exclude_contact(s.b, 1, 0, &error), &error);
+        CHECK_OK(itm_model_builder_exclude_contact(s.b, 1, 0, &error), &error);
     }
     start_scene(&s, 1e-3);
     run(&s, 1);
@@ -310,13 +310,13 @@ static void restored_heap_continues_with_identical_bits(void** state)
     Scene a, b;
     build_heap(&a);
     build_heap(&b);
-    size_t size = itm_state_get_size(a.m, a.d), nq = sizeof(double) * (size_t)itm_model_get_info(a.m).nq;
+    size_t size = itm_data_get_state_size(a.m, a.d), nq = sizeof(double) * (size_t)itm_model_get_info(a.m).nq;
     void* bytes = malloc(size);
     run(&a, 200);
-    CHECK_OK(itm_state_save(a.m, a.d, bytes, size), itm_data_get_error(a.d));
+    CHECK_OK(itm_data_save(a.m, a.d, bytes, size), itm_data_get_error(a.d));
     run(&a, 200);
     run(&b, 17);
-    CHECK_OK(itm_state_restore(b.m, b.d, bytes, size), itm_data_get_error(b.d));
+    CHECK_OK(itm_data_restore(b.m, b.d, bytes, size), itm_data_get_error(b.d));
     run(&b, 200);
     assert_memory_equal(itm_data_get_q(a.d), itm_data_get_q(b.d), nq);
     free(bytes);
@@ -349,7 +349,7 @@ static void too_many_contacts_are_an_error_that_names_the_remedy(void** state)
     open_scene(&s, DOWN);
     ItmContactOptions options = itm_default_contact_options();
     options.max_contacts = 3;
-    CHECK_OK(itm_builder_set_contact_options(s.b, &options, &error), &error);
+    CHECK_OK(itm_model_builder_set_contact_options(s.b, &options, &error), &error);
     int body = add_body(&s, "box", 1.0, (ItmVec3){1, 1, 1}, at(0, 0, 0.5));
     add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), ITM_NONE);
     add_shape(&s, body, ITM_COLLIDER_BOX, 1, 1, 1, at(0, 0, 0), ITM_NONE);

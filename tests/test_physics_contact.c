@@ -8,12 +8,12 @@ static const double PI = 3.14159265358979323846;
 // ---------------------------------------------------------------------------- sliding
 
 // The block on a slope, mu = 0.5; returns its displacement down the slope after 1 s.
-static double slide_down(double angle, const char* law, bool use_last_normal)
+static double slide_down(double angle, const char* law, bool lag_friction_bounds)
 {
     Scene s;
     char slope[64], friction[64];
     snprintf(slope, sizeof slope, "parameters.angle=%.17g rad", angle);
-    snprintf(friction, sizeof friction, "multibody.contact={friction_law: %s, bounds: %s}", law, use_last_normal ? "last" : "current");
+    snprintf(friction, sizeof friction, "multibody.contact={friction_law: %s, bounds: %s}", law, lag_friction_bounds ? "last" : "current");
     start_example(&s, "slope", (const char* const[]){slope, friction}, 2, 1e-3);
     double x = -output(&s, "block.position.x"), z = -output(&s, "block.position.z");
     run(&s, 1000);
@@ -99,7 +99,7 @@ static bool does_box_tip(double push)
     load.body = box;
     load.point = (ItmVec3){0, 0, 1};
     load.vector = (ItmVec3){push, 0, 0};
-    CHECK_OK(itm_builder_add_load(s.b, &load, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_load(s.b, &load, NULL, &error), &error);
     start_scene(&s, 1e-3);
     run(&s, 200);
     double tilt = fabs(output(&s, "box.orientation.y"));
@@ -232,7 +232,7 @@ static void build_table(Scene* s, ItmFrictionLaw law, double push)
     load.name = "push";
     load.body = table;
     load.vector = (ItmVec3){push, 0, 0};
-    CHECK_OK(itm_builder_add_load(s->b, &load, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_load(s->b, &load, NULL, &error), &error);
     start_scene(s, 1e-3);
 }
 
@@ -345,7 +345,7 @@ static void add_voussoir(Scene* s, int index, double from, double to, double inn
     def.vertices = vertices;
     def.nvertex = 8;
     def.material = material;
-    CHECK_OK(itm_builder_add_collider(s->b, &def, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_collider(s->b, &def, NULL, &error), &error);
 }
 
 enum { NSTONE = 11 };

@@ -41,7 +41,7 @@ static int add_flexible(ItmScene* scene, const char* name, const ItmFlexibleDef*
     ItmBodyDef body = itm_default_body_def();
     body.name = name;
     int id = itm_scene_add_body(scene, &body);
-    scene->status = scene->status == ITM_OK ? itm_builder_add_flexible(scene->builder, id, flexible, scene->error)
+    scene->status = scene->status == ITM_OK ? itm_model_builder_add_flexible(scene->builder, id, flexible, scene->error)
                                             : scene->status;
     return id;
 }
@@ -65,7 +65,7 @@ static void add_load(ItmScene* scene, int body, ItmVec3 point, ItmVec3 vector, b
     load.point = point;
     load.vector = vector;
     load.is_torque = is_torque;
-    scene->status = scene->status == ITM_OK ? itm_builder_add_load(scene->builder, &load, NULL, scene->error)
+    scene->status = scene->status == ITM_OK ? itm_model_builder_add_load(scene->builder, &load, NULL, scene->error)
                                             : scene->status;
 }
 
@@ -135,7 +135,7 @@ static void tip_deflection_is_the_closed_form(void** state)
 // Time between upward zero crossings of an output, by linear interpolation.
 static double measure_period(Run* run, const char* name, int count)
 {
-    int i = itm_output_find(run->m, name), found = 0;
+    int i = itm_model_find_output(run->m, name), found = 0;
     double first = 0.0, last = 0.0, before = output(run, name);
     double h = itm_data_get_time(run->d);
     assert_int_not_equal(i, ITM_NONE);
@@ -253,8 +253,8 @@ static void rotating_beam_stiffens_as_the_textbook_says(void** state)
             motion.joint = joint;
             motion.direction = ITM_RZ;
             motion.kind = ITM_MOTION_VELOCITY;
-            CHECK_OK(itm_builder_add_signal(scene.builder, &signal, &motion.signal, &error), &error);
-            CHECK_OK(itm_builder_add_motion(scene.builder, &motion, NULL, &error), &error);
+            CHECK_OK(itm_model_builder_add_signal(scene.builder, &signal, &motion.signal, &error), &error);
+            CHECK_OK(itm_model_builder_add_motion(scene.builder, &motion, NULL, &error), &error);
             // in the plane of rotation the centrifugal force also bends: w^2 less by the square of the speed
             double flap = cases[i].flap;
             double want = plane == 0 ? flap : sqrt(flap * flap - cases[i].speed * cases[i].speed);
@@ -328,7 +328,7 @@ static Run start_tumbling(ItmBeamEnds ends, ItmBeamTheory theory, ItmStepper ste
     body.velocity = (ItmVec3){0.3, -0.2, 0.5};
     body.angular_velocity = (ItmVec3){3.0, 2.0, 4.0};
     int id = itm_scene_add_body(&scene, &body);
-    CHECK_OK(itm_builder_add_flexible(scene.builder, id, &flexible, &error), &error);
+    CHECK_OK(itm_model_builder_add_flexible(scene.builder, id, &flexible, &error), &error);
     ItmModel* m = NULL;
     CHECK_OK(itm_scene_finish(&scene, &m), &error);
     ItmStepOptions options = itm_default_step_options();
@@ -405,7 +405,7 @@ static Run start_chain(ItmCoordinates coordinates, ItmStepper stepper, double st
     spring.stiffness = 50.0;
     spring.damping = 1.0;
     spring.length = 1.0;
-    CHECK_OK(itm_builder_add_spring(scene.builder, &spring, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_spring(scene.builder, &spring, NULL, &error), &error);
     ItmBushingDef bushing = itm_default_bushing_def();
     bushing.name = "bushing";
     bushing.body_a = a;
@@ -416,7 +416,7 @@ static Run start_chain(ItmCoordinates coordinates, ItmStepper stepper, double st
         bushing.stiffness[k] = 5.0;
         bushing.damping[k] = 0.1;
     }
-    CHECK_OK(itm_builder_add_bushing(scene.builder, &bushing, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_bushing(scene.builder, &bushing, NULL, &error), &error);
     return finish_scene(&scene, stepper, ITM_ELASTIC_NEWMARK, step);
 }
 

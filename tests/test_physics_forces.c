@@ -19,40 +19,40 @@ static Run start_run(ItmModel* m, ItmStepper stepper, double step)
 }
 
 // A builder with a body "block" of 2 kg on a vertical slide "slide" (z up), and a constant signal 0.
-static ItmBuilder* slide_builder(ItmCoordinates coordinates)
+static ItmModelBuilder* slide_builder(ItmCoordinates coordinates)
 {
     ItmError error = {0};
     ItmWorldDef world = itm_default_world_def();
     world.coordinates = coordinates;
-    ItmBuilder* b = NULL;
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    ItmModelBuilder* b = NULL;
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     ItmBodyDef body = itm_default_body_def();
     body.name = "block";
     body.mass = 2.0;
     body.com = (ItmVec3){0.1, -0.2, 0.3};
-    CHECK_OK(itm_builder_add_body(b, &body, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &body, NULL, &error), &error);
     ItmJointDef joint = itm_default_joint_def(ITM_JOINT_PRISMATIC);
     joint.name = "slide";
     joint.body_b = 0;
-    CHECK_OK(itm_builder_add_joint(b, &joint, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_joint(b, &joint, NULL, &error), &error);
     return b;
 }
 
-static Run build_and_start(ItmBuilder* b, ItmStepper stepper, double step)
+static Run build_and_start(ItmModelBuilder* b, ItmStepper stepper, double step)
 {
     ItmModel* m = NULL;
     ItmError error = {0};
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     return start_run(m, stepper, step);
 }
 
-static int add_signal(ItmBuilder* b, const char* name, ItmSignalDef def)
+static int add_signal(ItmModelBuilder* b, const char* name, ItmSignalDef def)
 {
     ItmError error = {0};
     int id = ITM_NONE;
     def.name = name;
-    CHECK_OK(itm_builder_add_signal(b, &def, &id, &error), &error);
+    CHECK_OK(itm_model_builder_add_signal(b, &def, &id, &error), &error);
     return id;
 }
 
@@ -72,7 +72,7 @@ static void block_on_a_spring_follows_the_damped_oscillator(void** state)
     for (int kind = 0; kind < 4; kind++) {
         for (int i = 0; i < 2; i++) {
             ItmError error = {0};
-            ItmBuilder* b = slide_builder(COORDINATES[i]);
+            ItmModelBuilder* b = slide_builder(COORDINATES[i]);
             if (kind == 0 || kind == 3) {
                 ItmJointSpringDef def = itm_default_joint_spring_def();
                 def.name = "spring";
@@ -81,7 +81,7 @@ static void block_on_a_spring_follows_the_damped_oscillator(void** state)
                 def.stiffness = k;
                 def.damping = c;
                 def.is_implicit = kind == 3;
-                CHECK_OK(itm_builder_add_joint_spring(b, &def, NULL, &error), &error);
+                CHECK_OK(itm_model_builder_add_joint_spring(b, &def, NULL, &error), &error);
             } else if (kind == 1) {
                 // from a point 5 m above, unstressed at the start: lengthens as the block falls
                 ItmSpringDef def = itm_default_spring_def();
@@ -90,14 +90,14 @@ static void block_on_a_spring_follows_the_damped_oscillator(void** state)
                 def.point_a = (ItmVec3){0, 0, 5};
                 def.stiffness = k;
                 def.damping = c;
-                CHECK_OK(itm_builder_add_spring(b, &def, NULL, &error), &error);
+                CHECK_OK(itm_model_builder_add_spring(b, &def, NULL, &error), &error);
             } else {
                 ItmBushingDef def = itm_default_bushing_def();
                 def.name = "spring";
                 def.body_b = 0;
                 def.stiffness[ITM_TZ] = k;
                 def.damping[ITM_TZ] = c;
-                CHECK_OK(itm_builder_add_bushing(b, &def, NULL, &error), &error);
+                CHECK_OK(itm_model_builder_add_bushing(b, &def, NULL, &error), &error);
             }
             Run run = build_and_start(b, ITM_STEPPER_REFERENCE, 0.1);
             for (int step = 1; step <= 10; step++) {
@@ -126,10 +126,10 @@ static ItmServoDef slide_servo(void)
     return def;
 }
 
-static Run start_servo(ItmBuilder* b, const ItmServoDef* def, ItmStepper stepper, double step)
+static Run start_servo(ItmModelBuilder* b, const ItmServoDef* def, ItmStepper stepper, double step)
 {
     ItmError error = {0};
-    CHECK_OK(itm_builder_add_servo(b, def, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_servo(b, def, NULL, &error), &error);
     return build_and_start(b, stepper, step);
 }
 
@@ -158,7 +158,7 @@ static void servo_with_feedforward_follows_its_target(void** state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        ItmBuilder* b = slide_builder(COORDINATES[i]);
+        ItmModelBuilder* b = slide_builder(COORDINATES[i]);
         const double amplitude = 0.2, frequency = 0.8, w = 2.0 * 3.14159265358979323846 * 0.8, mass = 2.0;
         ItmSignalDef target = itm_default_signal_def();
         target.kind = ITM_SIGNAL_SINE;
@@ -204,7 +204,7 @@ static void servos_are_checked(void** state)
 {
     (void)state;
     ItmError error = {0};
-    ItmBuilder* b = slide_builder(ITM_COORDINATES_JOINT);
+    ItmModelBuilder* b = slide_builder(ITM_COORDINATES_JOINT);
     const struct {
         const char* field;
         ItmServoDef def;
@@ -218,10 +218,10 @@ static void servos_are_checked(void** state)
         {"signal", {.name = "s", .direction = ITM_TZ, .target = ITM_NONE, .feedforward = 3}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(itm_builder_add_servo(b, &cases[i].def, NULL, &error), ITM_ERR_INPUT);
+        assert_int_equal(itm_model_builder_add_servo(b, &cases[i].def, NULL, &error), ITM_ERR_INPUT);
         assert_string_equal(error.field, cases[i].field);
     }
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
 }
 
 // h sqrt(K/m) = 22, h D / m = 500: an explicit spring would explode in the first steps.
@@ -230,7 +230,7 @@ static void implicit_spring_takes_any_step(void** state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         ItmError error = {0};
-        ItmBuilder* b = slide_builder(COORDINATES[i]);
+        ItmModelBuilder* b = slide_builder(COORDINATES[i]);
         ItmJointSpringDef def = itm_default_joint_spring_def();
         def.name = "spring";
         def.joint = 0;
@@ -239,7 +239,7 @@ static void implicit_spring_takes_any_step(void** state)
         def.damping = 1e5;
         def.rest = 0.1;
         def.is_implicit = true;
-        CHECK_OK(itm_builder_add_joint_spring(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint_spring(b, &def, NULL, &error), &error);
         Run run = build_and_start(b, ITM_STEPPER_EULER, 10e-3);
         assert_int_equal(itm_model_get_info(run.m).freedom, 1);
         advance(&run, 200);
@@ -247,8 +247,8 @@ static void implicit_spring_takes_any_step(void** state)
         CHECK_NEAR(output(&run, "spring.force"), 2.0 * 9.81, 1e-5);  // 1e7 times round-off of the position
         // inverse dynamics counts it among what acts already
         double v_dot[6], tau[6];
-        CHECK_OK(itm_forward_dynamics(run.m, run.d, v_dot), itm_data_get_error(run.d));
-        CHECK_OK(itm_inverse_dynamics(run.m, run.d, tau, v_dot, NULL), itm_data_get_error(run.d));
+        CHECK_OK(itm_dynamics_compute_forward(run.m, run.d, v_dot), itm_data_get_error(run.d));
+        CHECK_OK(itm_dynamics_compute_inverse(run.m, run.d, tau, v_dot, NULL), itm_data_get_error(run.d));
         CHECK_NEAR(COORDINATES[i] == ITM_COORDINATES_JOINT ? tau[0] : 0.0, 0.0, 1e-12);
         finish_run(&run);
     }
@@ -260,18 +260,18 @@ static void stiff_compliant_joint_settles_at_its_static_deflection_at_any_step(v
     // h sqrt(K/m) = 22: an explicit spring would explode
     ItmError error = {0};
     ItmWorldDef world = itm_default_world_def();
-    ItmBuilder* b = NULL;
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    ItmModelBuilder* b = NULL;
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     ItmBodyDef body = itm_default_body_def();
     body.name = "block";
     body.mass = 2.0;
-    CHECK_OK(itm_builder_add_body(b, &body, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &body, NULL, &error), &error);
     ItmJointDef joint = itm_default_joint_def(ITM_JOINT_FIXED);
     joint.name = "mount";
     joint.body_b = 0;
     joint.stiffness = 1e7;
     joint.damping = 1e3;
-    CHECK_OK(itm_builder_add_joint(b, &joint, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_joint(b, &joint, NULL, &error), &error);
     Run run = build_and_start(b, ITM_STEPPER_EULER, 10e-3);
     advance(&run, 200);
     CHECK_NEAR(output(&run, "block.position.z"), -2.0 * 9.81 / 1e7, 1e-15);
@@ -287,8 +287,8 @@ static void bushing_between_free_bodies_keeps_energy_and_momenta(void** state)
     ItmError error = {0};
     ItmWorldDef world = itm_default_world_def();
     world.gravity = (ItmVec3){0, 0, 0};
-    ItmBuilder* b = NULL;
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    ItmModelBuilder* b = NULL;
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     for (int i = 0; i < 2; i++) {
         ItmBodyDef body = itm_default_body_def();
         body.name = i == 0 ? "first" : "second";
@@ -297,7 +297,7 @@ static void bushing_between_free_bodies_keeps_energy_and_momenta(void** state)
         body.pose.p = (ItmVec3){0.3 * i, 0.1, -0.2};
         body.velocity = (ItmVec3){1.0 - i, 0.5 * i, 0.2};
         body.angular_velocity = (ItmVec3){2.0 * i, -1.0, 3.0 - i};
-        CHECK_OK(itm_builder_add_body(b, &body, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_body(b, &body, NULL, &error), &error);
     }
     ItmBushingDef def = itm_default_bushing_def();
     def.name = "mount";
@@ -307,7 +307,7 @@ static void bushing_between_free_bodies_keeps_energy_and_momenta(void** state)
     def.frame_b.p = (ItmVec3){-0.1, 0, 0};
     const double stiffness[6] = {400, 100, 250, 8, 20, 3};
     memcpy(def.stiffness, stiffness, sizeof stiffness);
-    CHECK_OK(itm_builder_add_bushing(b, &def, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_bushing(b, &def, NULL, &error), &error);
     Run run = build_and_start(b, ITM_STEPPER_REFERENCE, 0.5);
     double L[3], p[3];
     const char* const axes[3] = {"x", "y", "z"};
@@ -339,7 +339,7 @@ static void driven_slide_follows_its_signal_and_books_its_work(void** state)
         for (int i = 0; i < 2; i++) {
             for (int stepper = 0; stepper < ITM_STEPPER_COUNT; stepper++) {
                 ItmError error = {0};
-                ItmBuilder* b = slide_builder(COORDINATES[i]);
+                ItmModelBuilder* b = slide_builder(COORDINATES[i]);
                 ItmSignalDef sine = itm_default_signal_def();
                 sine.kind = ITM_SIGNAL_SINE;
                 sine.amplitude = kind == 0 ? amplitude : amplitude * omega;
@@ -351,7 +351,7 @@ static void driven_slide_follows_its_signal_and_books_its_work(void** state)
                 motion.direction = ITM_TZ;
                 motion.kind = kind == 0 ? ITM_MOTION_POSITION : ITM_MOTION_VELOCITY;
                 motion.signal = add_signal(b, "sine", sine);
-                CHECK_OK(itm_builder_add_motion(b, &motion, NULL, &error), &error);
+                CHECK_OK(itm_model_builder_add_motion(b, &motion, NULL, &error), &error);
                 Run run = build_and_start(b, (ItmStepper)stepper, 1e-3);
                 itm_data_set_stop_time(run.d, 0.4);
                 while (itm_data_get_time(run.d) < 0.4 * (1.0 - 1e-12)) {
@@ -377,7 +377,7 @@ static void actuator_lifts_with_signal_plus_input(void** state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         ItmError error = {0};
-        ItmBuilder* b = slide_builder(COORDINATES[i]);
+        ItmModelBuilder* b = slide_builder(COORDINATES[i]);
         ItmSignalDef constant = itm_default_signal_def();
         constant.value = 12.0;
         ItmActuatorDef def = itm_default_actuator_def();
@@ -385,7 +385,7 @@ static void actuator_lifts_with_signal_plus_input(void** state)
         def.body_b = 0;
         def.point_a = (ItmVec3){0, 0, -2};
         def.signal = add_signal(b, "base", constant);
-        CHECK_OK(itm_builder_add_actuator(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_actuator(b, &def, NULL, &error), &error);
         Run run = build_and_start(b, ITM_STEPPER_REFERENCE, 0.25);
         assert_int_equal(itm_model_find_actuator(run.m, "jack"), 0);
         CHECK_OK(itm_data_set_actuator_force(run.m, run.d, 0, 10.0), itm_data_get_error(run.d));
@@ -412,13 +412,13 @@ static void all_outputs_agree_between_coordinates_for_every_joint_type(void** st
             CHECK_OK(itm_zoo_build_pair(&m, COORDINATES[c], (ItmJointType)type, &error), &error);
             run[c] = start_run(m, ITM_STEPPER_REFERENCE, 0.1);
         }
-        assert_int_equal(itm_output_get_count(run[0].m), itm_output_get_count(run[1].m));
+        assert_int_equal(itm_model_get_output_count(run[0].m), itm_model_get_output_count(run[1].m));
         for (int step = 0; step <= 3; step++) {
-            itm_output_compute(run[0].m, run[0].d, run[0].values);
-            itm_output_compute(run[1].m, run[1].d, run[1].values);
-            for (int i = 0; i < itm_output_get_count(run[0].m); i++) {
-                const char* name = itm_output_get_info(run[0].m, i).name;
-                assert_string_equal(name, itm_output_get_info(run[1].m, i).name);
+            itm_model_compute_outputs(run[0].m, run[0].d, run[0].values);
+            itm_model_compute_outputs(run[1].m, run[1].d, run[1].values);
+            for (int i = 0; i < itm_model_get_output_count(run[0].m); i++) {
+                const char* name = itm_model_get_output_info(run[0].m, i).name;
+                assert_string_equal(name, itm_model_get_output_info(run[1].m, i).name);
                 // how hard the methods work may differ, what the mechanism does may not
                 if (strncmp(name, "step.", 5) == 0 || strncmp(name, "violation.", 10) == 0) {
                     continue;
@@ -426,7 +426,7 @@ static void all_outputs_agree_between_coordinates_for_every_joint_type(void** st
                 double a = run[0].values[i], b = run[1].values[i];
                 if (!(fabs(a - b) <= 1e-9 * (1.0 + fabs(a)) * check_scale())) {
                     fail_msg("%s joint, step %d: %s is %.15g in absolute and %.15g in joint coordinates",
-                             itm_joint_type_name((ItmJointType)type), step, name, a, b);
+                             itm_model_joint_type_name((ItmJointType)type), step, name, a, b);
                 }
             }
             advance(&run[0], 1);
@@ -443,26 +443,26 @@ static void loop_that_cannot_close_is_named(void** state)
 {
     (void)state;
     ItmError error = {0};
-    ItmBuilder* b = NULL;
+    ItmModelBuilder* b = NULL;
     ItmWorldDef world = itm_default_world_def();
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     ItmBodyDef body = itm_default_body_def();
     body.name = "rod";
-    CHECK_OK(itm_builder_add_body(b, &body, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &body, NULL, &error), &error);
     ItmJointDef pin = itm_default_joint_def(ITM_JOINT_SPHERICAL);
     pin.name = "near";
     pin.body_b = 0;
-    CHECK_OK(itm_builder_add_joint(b, &pin, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_joint(b, &pin, NULL, &error), &error);
     // the rod is 1 m long, its other end should be 3 m away
     pin.name = "far";
     pin.frame_a.p = (ItmVec3){3, 0, 0};
     pin.frame_b.p = (ItmVec3){1, 0, 0};
-    CHECK_OK(itm_builder_add_joint(b, &pin, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_joint(b, &pin, NULL, &error), &error);
     ItmModel* m = NULL;
     assert_int_equal(itm_model_build(&m, b, &error), ITM_ERR_ASSEMBLY);
     assert_null(m);
     assert_non_null(strstr(error.message, "far.t"));
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
 }
 
 static void gears_turn_with_their_ratio(void** state)

@@ -84,12 +84,12 @@ static void limits_bounce_with_the_share_of_the_speed(void** state)
         slide.start_rate[ITM_TZ] = 3.0;
         ItmLimitDef limit = itm_default_limit_def();
         limit.name = "stop";
-        CHECK_OK(itm_builder_add_joint(s.b, &slide, &limit.joint, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint(s.b, &slide, &limit.joint, &error), &error);
         limit.direction = ITM_TZ;
         limit.lower = -0.1;
         limit.upper = 0.1;
         limit.restitution = e;
-        CHECK_OK(itm_builder_add_limit(s.b, &limit, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_limit(s.b, &limit, NULL, &error), &error);
         start_scene(&s, h);
         int impacts = 0;
         double v = 3.0;
@@ -121,7 +121,7 @@ static void joints_with_clearance_lose_nothing_in_perfect_bounces(void** state)
                  &error);
         Scene s = {.m = file->model};
         CHECK_OK(itm_data_create(&s.d, s.m, &file->run.step, &error), &error);
-        s.values = calloc((size_t)itm_output_get_count(s.m), sizeof(double));
+        s.values = calloc((size_t)itm_model_get_output_count(s.m), sizeof(double));
         while (itm_data_get_time(s.d) < 1.0) {
             run(&s, 1);
         }
@@ -156,7 +156,7 @@ static void check_cradle(double gap, double e, double h)
         def.has_pose = true;
         def.pose = at(i * (2.0 * r + gap) - (i == 0 ? 0.05 : 0.0), 0, 0);
         def.velocity.x = i == 0 ? 1.0 : 0.0;
-        CHECK_OK(itm_builder_add_body(s.b, &def, &ball, &error), &error);
+        CHECK_OK(itm_model_builder_add_body(s.b, &def, &ball, &error), &error);
         add_shape(&s, ball, ITM_COLLIDER_SPHERE, r, 0, 0, at(0, 0, 0), material);
     }
     start_scene(&s, h);

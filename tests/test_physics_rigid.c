@@ -139,17 +139,17 @@ static void free_body_tumbles_as_jacobi_says(void** state)
     ItmError error = {0};
     ItmWorldDef world = itm_default_world_def();
     world.gravity = (ItmVec3){0, 0, 0};
-    ItmBuilder* b = NULL;
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    ItmModelBuilder* b = NULL;
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     ItmBodyDef def = itm_default_body_def();
     def.name = "body";
     def.inertia = (ItmSym3){.xx = J[0], .yy = J[1], .zz = J[2]};
     def.has_pose = true;
     def.angular_velocity = (ItmVec3){w1_0, 0, w3_0};
-    CHECK_OK(itm_builder_add_body(b, &def, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &def, NULL, &error), &error);
     ItmModel* m = NULL;
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
 
     double E2 = J[0] * w1_0 * w1_0 + J[2] * w3_0 * w3_0;                  // 2 T
     double L2 = J[0] * J[0] * w1_0 * w1_0 + J[2] * J[2] * w3_0 * w3_0;    // L^2 > 2 T J2 here
@@ -244,7 +244,7 @@ static void coordinates_agree_for_every_joint_type(void** state)
             second[k] = zoo_difference((ItmJointType)type, ITM_STEPPER_ALI3P, 2e-3 / (1 << k), 0.5);
             first[k] = zoo_difference((ItmJointType)type, ITM_STEPPER_EULER, 2e-3 / (1 << k), 0.5);
         }
-        printf("%-12s  %.3e    %.3e    %.3e    %.3e    %.3e\n", itm_joint_type_name((ItmJointType)type),
+        printf("%-12s  %.3e    %.3e    %.3e    %.3e    %.3e\n", itm_model_joint_type_name((ItmJointType)type),
                exact, second[0], second[1], first[0], first[1]);
         CHECK_NEAR(exact, 0.0, 1e-9);
         assert_true(second[1] < 1e-12 || second[0] / second[1] > 3.0);

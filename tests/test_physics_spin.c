@@ -71,7 +71,7 @@ static void check_spin(ItmJointType type, ItmCoordinates coordinates, ItmStepper
     CHECK_OK(itm_zoo_build_spin(&m, coordinates, type, RATE, &error), &error);
     Run run = start_run(m, stepper, 1e-3);
     Change change = watch(&run, duration);
-    printf("%-12s %-9s %-9s %5.1f s  energy %.1e  angular momentum %.1e  unfinished %ld\n", itm_joint_type_name(type),
+    printf("%-12s %-9s %-9s %5.1f s  energy %.1e  angular momentum %.1e  unfinished %ld\n", itm_model_joint_type_name(type),
            coordinates == ITM_COORDINATES_JOINT ? "joint" : "absolute", itm_stepper_name(stepper), duration, change.energy,
            change.momentum, run.d->info.unfinished);
     // the drift is right to 1e-13 per step, 1e4 steps; the rest is the margin of the law

@@ -8,12 +8,12 @@ static double unit(const char* name, ItmDimension expected)
 {
     double factor = NAN;
     ItmDimension dimension;
-    if (!itm_unit_find(name, strlen(name), &factor, &dimension)) {
+    if (!itm_quantity_find_unit(name, strlen(name), &factor, &dimension)) {
         fail_msg("no unit %s", name);
     }
-    if (!itm_dimension_equal(dimension, expected)) {
+    if (!itm_quantity_equal_dimensions(dimension, expected)) {
         char got[64];
-        fail_msg("%s has dimension %s", name, itm_dimension_format(dimension, got, sizeof got));
+        fail_msg("%s has dimension %s", name, itm_quantity_format_dimension(dimension, got, sizeof got));
     }
     return factor;
 }
@@ -22,7 +22,7 @@ static bool is_unit(const char* name)
 {
     double factor;
     ItmDimension dimension;
-    return itm_unit_find(name, strlen(name), &factor, &dimension);
+    return itm_quantity_find_unit(name, strlen(name), &factor, &dimension);
 }
 
 static void units_have_their_factors(void** state)
@@ -54,24 +54,24 @@ static void words_that_are_no_units_are_refused(void** state)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_false(is_unit(none[i]));
     }
-    assert_string_equal(itm_unit_suggest("degg", 4), "deg");
-    assert_string_equal(itm_unit_suggest("Mpa", 3), "MPa");
-    assert_null(itm_unit_suggest("furlong", 7));
+    assert_string_equal(itm_quantity_suggest_unit("degg", 4), "deg");
+    assert_string_equal(itm_quantity_suggest_unit("Mpa", 3), "MPa");
+    assert_null(itm_quantity_suggest_unit("furlong", 7));
 }
 
 static void dimensions_print_as_people_write_them(void** state)
 {
     (void)state;
     char text[64];
-    assert_string_equal(itm_dimension_format(ITM_DIM_FORCE, text, sizeof text), "N");
-    assert_string_equal(itm_dimension_format(ITM_DIM_ONE, text, sizeof text), "no unit");
-    assert_string_equal(itm_dimension_format(ITM_DIM_INERTIA, text, sizeof text), "kg m^2");
-    assert_string_equal(itm_dimension_format(ITM_DIM_ACCELERATION, text, sizeof text), "m/s^2");
-    assert_string_equal(itm_dimension_format(ITM_DIM_FREQUENCY, text, sizeof text), "1/s");
-    assert_string_equal(itm_dimension_format((ItmDimension){{0.5, 0, -1.5}}, text, sizeof text),
+    assert_string_equal(itm_quantity_format_dimension(ITM_DIM_FORCE, text, sizeof text), "N");
+    assert_string_equal(itm_quantity_format_dimension(ITM_DIM_ONE, text, sizeof text), "no unit");
+    assert_string_equal(itm_quantity_format_dimension(ITM_DIM_INERTIA, text, sizeof text), "kg m^2");
+    assert_string_equal(itm_quantity_format_dimension(ITM_DIM_ACCELERATION, text, sizeof text), "m/s^2");
+    assert_string_equal(itm_quantity_format_dimension(ITM_DIM_FREQUENCY, text, sizeof text), "1/s");
+    assert_string_equal(itm_quantity_format_dimension((ItmDimension){{0.5, 0, -1.5}}, text, sizeof text),
                         "m^0.5/s^1.5");
     char small[8];
-    assert_int_equal(strlen(itm_dimension_format(ITM_DIM_DENSITY, small, sizeof small)), 6);
+    assert_int_equal(strlen(itm_quantity_format_dimension(ITM_DIM_DENSITY, small, sizeof small)), 6);
 }
 
 static void only_bare_numbers_fit_everywhere(void** state)

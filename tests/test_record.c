@@ -53,7 +53,7 @@ static ItmTable* simulate(const char* path, int steps)
 
 static void drop(ItmTable* table, const char* path)
 {
-    itm_table_destroy(table);
+    itm_results_table_destroy(table);
     unlink(path);
     unlink("record.json");
 }
@@ -144,7 +144,7 @@ static void csv_and_hdf5_hold_the_same_record(void** state)
     ItmTable *csv = simulate("record.csv", 500), *hdf5 = simulate("record.h5", 500);
     for (int i = 0; i < ITM_MOTION_COUNT; i++) {
         const ItmArray *a = &csv->record.arrays[i], *b = &hdf5->record.arrays[i];
-        size_t bytes = itm_array_get_count(b) * itm_array_type_size(itm_motion_array_type((ItmMotionArray)i));
+        size_t bytes = itm_record_array_get_count(b) * itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i));
         assert_memory_equal(a->size, b->size, sizeof a->size);
         assert_memory_equal(a->values, b->values, bytes);
     }
@@ -190,9 +190,9 @@ static ItmTable* run_system(const char* model, double duration)
 // Value of an output in the last row.
 static double last(const ItmTable* t, const char* name)
 {
-    int column = itm_table_find(t, name);
+    int column = itm_results_table_find(t, name);
     assert_int_not_equal(column, ITM_NONE);
-    return itm_table_get(t, t->nrow - 1, column);
+    return itm_results_table_get(t, t->nrow - 1, column);
 }
 
 // The list of numbers behind a key of a node of the scene.

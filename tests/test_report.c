@@ -16,11 +16,11 @@ static ItmTable* make_table(int ncolumn, long nrow, double step, double (*value)
 {
     ItmTable* t = calloc(1, sizeof *t);
     char name[40];
-    assert_true(itm_table_add_column(t, "time", 4));
+    assert_true(itm_results_table_add_column(t, "time", 4));
     for (int i = 0; i < ncolumn; i++) {
         snprintf(name, sizeof name, "body%d.position.x", i);
-        assert_true(itm_table_add_column(t, name, strlen(name)));
-        itm_table_set_string(&t->units[i + 1], "m", 1);
+        assert_true(itm_results_table_add_column(t, name, strlen(name)));
+        itm_results_table_set_string(&t->units[i + 1], "m", 1);
     }
     t->values = malloc((size_t)nrow * (size_t)(ncolumn + 1) * sizeof *t->values);
     t->nrow = nrow;
@@ -31,8 +31,8 @@ static ItmTable* make_table(int ncolumn, long nrow, double step, double (*value)
             row[i + 1] = value(i, row[0]);
         }
     }
-    itm_table_set_string(&t->title, "made", 4);
-    itm_table_set_string(&t->reason, "", 0);
+    itm_results_table_set_string(&t->title, "made", 4);
+    itm_results_table_set_string(&t->reason, "", 0);
     return t;
 }
 
@@ -76,7 +76,7 @@ static void decimation_keeps_every_spike(void** state)
     assert_true(largest == 1001.0f);
     CHECK_NEAR(time[at], 5.0, 10.0 / 250);  // a bucket
     CHECK_NEAR(time[499], 9.9999, 1e-9);
-    itm_table_destroy(t);
+    itm_results_table_destroy(t);
 }
 
 static void few_rows_stay_as_they_are_and_gaps_stay_gaps(void** state)
@@ -95,7 +95,7 @@ static void few_rows_stay_as_they_are_and_gaps_stay_gaps(void** state)
     for (int i = 0; i < 20; i++) {
         assert_true(isfinite(values[i]));
     }
-    itm_table_destroy(t);
+    itm_results_table_destroy(t);
 }
 
 // ---------------------------------------------------------------------------- comparison
@@ -106,7 +106,7 @@ static void runs_are_compared_signal_by_signal(void** state)
     ItmTable *reference = make_table(3, 101, 0.1, sine), *run = make_table(3, 201, 0.05, shifted);
     ItmError error = {0};
     ItmRunComparison c;
-    itm_table_set_string(&run->names[3], "other", 5);
+    itm_results_table_set_string(&run->names[3], "other", 5);
     run->values[4 * 100 + 1] += 1.0;  // body0 is off most, at 5 s
     CHECK_OK(itm_compare_runs(&c, run, reference, &error), &error);
     assert_int_equal(c.nerror, 2);
@@ -117,9 +117,9 @@ static void runs_are_compared_signal_by_signal(void** state)
     CHECK_NEAR(c.errors[0].comparison.maximum, 1.25, 1e-12);
     CHECK_NEAR(c.errors[0].comparison.maximum_time, 5.0, 1e-12);
     CHECK_NEAR(c.errors[1].comparison.rms, 0.25, 1e-12);
-    itm_run_comparison_free(&c);
-    itm_table_destroy(reference);
-    itm_table_destroy(run);
+    itm_compare_free_runs(&c);
+    itm_results_table_destroy(reference);
+    itm_results_table_destroy(run);
 }
 
 static void runs_without_common_signals_have_no_errors(void** state)
@@ -127,14 +127,14 @@ static void runs_without_common_signals_have_no_errors(void** state)
     (void)state;
     ItmTable *a = make_table(1, 10, 0.1, sine), *b = make_table(1, 10, 0.1, sine);
     ItmRunComparison c;
-    itm_table_set_string(&b->names[1], "other", 5);
+    itm_results_table_set_string(&b->names[1], "other", 5);
     assert_int_equal(itm_compare_runs(&c, a, b, NULL), ITM_OK);
     assert_int_equal(c.nerror, 0);
     assert_int_equal(c.nonly, 1);
     assert_int_equal(c.nonly_reference, 1);
-    itm_run_comparison_free(&c);
-    itm_table_destroy(a);
-    itm_table_destroy(b);
+    itm_compare_free_runs(&c);
+    itm_results_table_destroy(a);
+    itm_results_table_destroy(b);
 }
 
 // ---------------------------------------------------------------------------- pictures
@@ -220,15 +220,15 @@ static void png_shows_the_line_where_it_belongs(void** state)
     assert_true(fabs(time - 1.5708) < 0.1 || fabs(time - 7.8540) < 0.1);
     free(red);
     unlink("plot.png");
-    itm_table_destroy(t);
+    itm_results_table_destroy(t);
 }
 
 static void svg_names_are_escaped_and_runs_are_told_apart(void** state)
 {
     (void)state;
     ItmTable *a = make_table(1, 50, 0.1, sine), *b = make_table(1, 50, 0.1, shifted);
-    itm_table_set_string(&a->names[1], "<b>.x", 5);
-    itm_table_set_string(&b->names[1], "<b>.x", 5);
+    itm_results_table_set_string(&a->names[1], "<b>.x", 5);
+    itm_results_table_set_string(&b->names[1], "<b>.x", 5);
     ItmReportRun runs[2] = {{"a.csv", a}, {"b.csv", b}};
     ItmPlotOptions options = itm_default_plot_options();
     ItmError error = {0};
@@ -242,8 +242,8 @@ static void svg_names_are_escaped_and_runs_are_told_apart(void** state)
     free(text);
     assert_int_equal(itm_plot_write("plot.gif", runs, 2, (int[]){1}, 1, &options, &error), ITM_ERR_INPUT);
     unlink("plot.svg");
-    itm_table_destroy(a);
-    itm_table_destroy(b);
+    itm_results_table_destroy(a);
+    itm_results_table_destroy(b);
 }
 
 // ---------------------------------------------------------------------------- pages
@@ -267,17 +267,17 @@ static void page_of_noise_stays_below_ten_megabytes(void** state)
     assert_int_equal(stat("noise.html", &info), 0);
     assert_in_range(info.st_size, 100000, 10000000);
     unlink("noise.html");
-    itm_table_destroy(t);
+    itm_results_table_destroy(t);
 }
 
 static void static_page_has_pictures_and_no_script(void** state)
 {
     (void)state;
     ItmTable* t = make_table(5, 100, 0.01, sine);
-    itm_table_set_string(&t->title, "<script>alert(1)</script>", 25);
+    itm_results_table_set_string(&t->title, "<script>alert(1)</script>", 25);
     t->is_described = true;
     t->verdict = ITM_VERDICT_BROKE_DOWN;
-    itm_table_set_string(&t->reason, "broke down at 1 s: <i>", 22);
+    itm_results_table_set_string(&t->reason, "broke down at 1 s: <i>", 22);
     ItmReportRun run = {"r.csv", t};
     ItmError error = {0};
     CHECK_OK(itm_report_write("static.html", &run, 1, &(ItmReportOptions){.is_static = true}, &error), &error);
@@ -290,7 +290,7 @@ static void static_page_has_pictures_and_no_script(void** state)
     assert_non_null(strstr(text, "<polyline"));
     free(text);
     unlink("static.html");
-    itm_table_destroy(t);
+    itm_results_table_destroy(t);
 }
 
 static void page_that_cannot_be_written_says_why(void** state)
@@ -301,7 +301,7 @@ static void page_that_cannot_be_written_says_why(void** state)
     ItmError error = {0};
     assert_int_equal(itm_report_write("no/such/folder/r.html", &run, 1, &(ItmReportOptions){0}, &error), ITM_ERR_IO);
     assert_non_null(strstr(error.message, "No such file"));
-    itm_table_destroy(t);
+    itm_results_table_destroy(t);
 }
 
 int main(void)

@@ -134,12 +134,12 @@ static void every_double_reads_back_bit_for_bit(void** state)
         assert_int_equal(table->nrow, NROW);
         assert_int_equal(table->ncolumn, NCOLUMN + 1);
         for (int i = 0; i < NROW; i++) {
-            assert_same_bits(itm_table_get(table, i, 0), 0.001 * i);
+            assert_same_bits(itm_results_table_get(table, i, 0), 0.001 * i);
             for (int j = 0; j < NCOLUMN; j++) {
-                assert_same_bits(itm_table_get(table, i, j + 1), nth_value(3 * i + j));
+                assert_same_bits(itm_results_table_get(table, i, j + 1), nth_value(3 * i + j));
             }
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         remove_results("r", ENDINGS[e]);
     }
 }
@@ -161,13 +161,13 @@ static void description_verdict_and_reason_read_back(void** state)
         assert_string_equal(table->names[0], "time");
         assert_string_equal(table->units[0], "s");
         assert_string_equal(table->names[2], "arm.rod.position.y");
-        assert_int_equal(itm_table_find(table, "arm.energy.kinetic"), 3);
-        assert_int_equal(itm_table_find(table, "energy.kinetic"), ITM_NONE);
+        assert_int_equal(itm_results_table_find(table, "arm.energy.kinetic"), 3);
+        assert_int_equal(itm_results_table_find(table, "energy.kinetic"), ITM_NONE);
         for (int j = 0; j < NCOLUMN; j++) {
             assert_string_equal(table->units[j + 1], COLUMNS[j].unit);
             assert_string_equal(table->descriptions[j + 1], COLUMNS[j].description);
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         remove_results("r", ENDINGS[e]);
     }
 }
@@ -181,7 +181,7 @@ static void a_table_without_rows_is_valid(void** state)
         ItmTable* table = read_back(path);
         assert_int_equal(table->nrow, 0);
         assert_int_equal(table->ncolumn, NCOLUMN + 1);
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         remove_results("r", ENDINGS[e]);
     }
 }
@@ -189,15 +189,15 @@ static void a_table_without_rows_is_valid(void** state)
 static ItmModel* build_ball(void)
 {
     ItmError error = {0};
-    ItmBuilder* builder = NULL;
+    ItmModelBuilder* builder = NULL;
     ItmModel* model = NULL;
     ItmWorldDef world = itm_default_world_def();
     ItmBodyDef ball = itm_default_body_def();
     ball.name = "ball";
-    CHECK_OK(itm_builder_create(&builder, &world, &error), &error);
-    CHECK_OK(itm_builder_add_body(builder, &ball, NULL, &error), &error);
+    CHECK_OK(itm_model_builder_create(&builder, &world, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(builder, &ball, NULL, &error), &error);
     CHECK_OK(itm_model_build(&model, builder, &error), &error);
-    itm_builder_destroy(builder);
+    itm_model_builder_destroy(builder);
     return model;
 }
 
@@ -206,7 +206,7 @@ static void columns_of_a_model_are_its_outputs(void** state)
     (void)state;
     ItmError error = {0};
     ItmModel* model = build_ball();
-    int count = itm_output_get_count(model);
+    int count = itm_model_get_output_count(model);
     double* values = calloc((size_t)count, sizeof *values);
     for (int e = 0; e < 2; e++) {
         const char* path = path_of("r", ENDINGS[e]);
@@ -217,12 +217,12 @@ static void columns_of_a_model_are_its_outputs(void** state)
         ItmTable* table = read_back(path);
         assert_int_equal(table->ncolumn, count + 1);
         for (int i = 0; i < count; i++) {
-            ItmOutputInfo info = itm_output_get_info(model, i);
+            ItmOutputInfo info = itm_model_get_output_info(model, i);
             assert_string_equal(table->names[i + 1], info.name);
             assert_string_equal(table->units[i + 1], info.unit);
             assert_string_equal(table->descriptions[i + 1], info.description);
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         remove_results("r", ENDINGS[e]);
     }
     free(values);
@@ -257,10 +257,10 @@ static void thousands_of_columns_read_back(void** state)
         assert_string_equal(table->names[WIDE], "b2499.x");
         for (int i = 0; i < NROW; i++) {
             for (int j = 0; j < WIDE; j++) {
-                assert_same_bits(itm_table_get(table, i, j + 1), i + 1e-4 * j);
+                assert_same_bits(itm_results_table_get(table, i, j + 1), i + 1e-4 * j);
             }
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         remove_results("wide", ENDINGS[e]);
     }
 }
@@ -286,7 +286,7 @@ static void names_that_need_it_are_quoted(void** state)
     for (int j = 0; j < 3; j++) {
         assert_string_equal(table->names[j + 1], columns[j].name);
     }
-    itm_table_destroy(table);
+    itm_results_table_destroy(table);
     remove_results("r", ".csv");
 }
 
@@ -307,8 +307,8 @@ static void numbers_do_not_depend_on_the_locale(void** state)
     finish(results);
     ItmTable* table = read_back(path);
     setlocale(LC_ALL, "C");
-    assert_true(itm_table_get(table, 0, 0) == 0.25 && itm_table_get(table, 0, 1) == 1.5);
-    itm_table_destroy(table);
+    assert_true(itm_results_table_get(table, 0, 0) == 0.25 && itm_results_table_get(table, 0, 1) == 1.5);
+    itm_results_table_destroy(table);
     remove_results("r", ".csv");
 }
 
@@ -364,13 +364,13 @@ static void an_older_file_stays_until_the_run_is_closed(void** state)
         results = create(path);
         append(results, 2.0, 2.0);
         ItmTable* table = read_back(path);
-        assert_true(itm_table_get(table, 0, 0) == 1.0);
-        itm_table_destroy(table);
+        assert_true(itm_results_table_get(table, 0, 0) == 1.0);
+        itm_results_table_destroy(table);
 
         finish(results);
         table = read_back(path);
-        assert_true(itm_table_get(table, 0, 0) == 2.0);
-        itm_table_destroy(table);
+        assert_true(itm_results_table_get(table, 0, 0) == 2.0);
+        itm_results_table_destroy(table);
         char part[16];
         snprintf(part, sizeof part, ".part%s", ENDINGS[e]);
         assert_false(exists(path_of("r", part)));
@@ -425,17 +425,17 @@ static void a_full_disk_is_reported_and_replaces_nothing(void** state)
         limit_file_size(RLIM_INFINITY);
 
         ItmTable* table = read_back(path);
-        assert_true(table->nrow == 1 && itm_table_get(table, 0, 0) == 1.0);
-        itm_table_destroy(table);
+        assert_true(table->nrow == 1 && itm_results_table_get(table, 0, 0) == 1.0);
+        itm_results_table_destroy(table);
         remove_results("r", ENDINGS[e]);
         char part[16];
         snprintf(part, sizeof part, ".part%s", ENDINGS[e]);
         table = read_back(path_of("r", part));
         assert_true(table->nrow > 1000);
         for (long i = 0; i < table->nrow; i++) {
-            assert_true(itm_table_get(table, i, 1) == 1.0 / (double)(i + 3));
+            assert_true(itm_results_table_get(table, i, 1) == 1.0 / (double)(i + 3));
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         unlink(path_of("r", part));
         unlink(path_of("r", ".part.json"));
     }
@@ -471,10 +471,10 @@ static void rows_of_a_killed_process_survive(void** state)
         assert_true(table->is_described);
         assert_true(table->nrow >= 10);
         for (long i = 0; i < table->nrow; i++) {
-            assert_true(itm_table_get(table, i, 0) == (double)i);
-            assert_true(itm_table_get(table, i, 1) == 0.1 * (double)i);
+            assert_true(itm_results_table_get(table, i, 0) == (double)i);
+            assert_true(itm_results_table_get(table, i, 1) == 0.1 * (double)i);
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         unlink(path_of("r", part));
         unlink(path_of("r", ".part.json"));
     }
@@ -500,8 +500,8 @@ static void plain_csv_of_other_programs_is_read(void** state)
     assert_int_equal(read_text("t,x\r\n0,1e3\r\n1,nan\r\n", &table, NULL), ITM_OK);
     assert_int_equal(table->nrow, 2);
     assert_false(table->is_described);
-    assert_true(itm_table_get(table, 0, 1) == 1000.0 && isnan(itm_table_get(table, 1, 1)));
-    itm_table_destroy(table);
+    assert_true(itm_results_table_get(table, 0, 1) == 1000.0 && isnan(itm_results_table_get(table, 1, 1)));
+    itm_results_table_destroy(table);
 }
 
 // A run that was killed within a write: its part file may end anywhere in a row, even in the last number.
@@ -523,9 +523,9 @@ static void cut_row_of_a_part_file_is_left_out(void** state)
         }
         assert_int_equal(table->nrow, whole);
         for (int i = 0; i < whole; i++) {
-            assert_true(itm_table_get(table, i, 0) == (double)i);
+            assert_true(itm_results_table_get(table, i, 0) == (double)i);
         }
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         unlink(path);
     }
 }

@@ -64,14 +64,14 @@ static void end(Fixture* f)
     }
 }
 
-// s'' of the first actuators under forces, by itm_forward_dynamics: an independent way through the code.
+// s'' of the first actuators under forces, by itm_dynamics_compute_forward: an independent way through the code.
 static void accelerate(Fixture* f, double* s_ddot, const double* force)
 {
     double v_dot[64];
     for (int i = 0; i < f->rim.n; i++) {
         CHECK_OK(itm_data_set_actuator_force(f->m, f->d, i, force[i]), &f->d->error);
     }
-    CHECK_OK(itm_forward_dynamics(f->m, f->d, v_dot), &f->d->error);
+    CHECK_OK(itm_dynamics_compute_forward(f->m, f->d, v_dot), &f->d->error);
     // A v_dot + A' v = d/dt (A v) along the motion
     double e = 1e-6, rate[2][2], q[64], v[64];
     memcpy(q, f->d->q, sizeof(double) * (size_t)f->m->nq);

@@ -349,7 +349,7 @@ static ItmStatus build_rigid_presser(ItmModel** model, ItmCoordinates coordinate
 }
 
 // Friction by other laws than the exact cone.
-static ItmStatus build_presser_by(ItmModel** model, ItmCoordinates coordinates, ItmFrictionLaw law, bool use_last_normal,
+static ItmStatus build_presser_by(ItmModel** model, ItmCoordinates coordinates, ItmFrictionLaw law, bool lag_friction_bounds,
                                   ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, DOWN, error);
@@ -357,13 +357,13 @@ static ItmStatus build_presser_by(ItmModel** model, ItmCoordinates coordinates, 
     int boom;
     options.law = law;
     options.ndirection = 8;
-    options.use_last_normal = use_last_normal;
+    options.lag_friction_bounds = lag_friction_bounds;
     add_slewing_arm(&scene, &boom, 0.45);
     int skin = add_surface(&scene, "skin", (ItmSurface){.friction = 0.3, .torsional_friction = 0.01});
     add_shape(&scene, "ball", boom, ITM_COLLIDER_SPHERE, 0.08, (ItmVec3){1.5, 0, 0}, skin);
     add_shape(&scene, "floor", ITM_GROUND, ITM_COLLIDER_PLANE, 0, (ItmVec3){0, 0, 0}, skin);
     if (scene.status == ITM_OK) {
-        scene.status = itm_builder_set_contact_options(scene.builder, &options, error);
+        scene.status = itm_model_builder_set_contact_options(scene.builder, &options, error);
     }
     return itm_scene_finish(&scene, model);
 }
@@ -433,7 +433,7 @@ static ItmStatus build_limit(ItmModel** model, ItmCoordinates coordinates, const
     def.lower = 0.0;
     def.upper = 0.2;
     if (scene.status == ITM_OK) {
-        scene.status = itm_builder_add_limit(scene.builder, &def, NULL, error);
+        scene.status = itm_model_builder_add_limit(scene.builder, &def, NULL, error);
     }
     return itm_scene_finish(&scene, model);
 }
@@ -468,7 +468,7 @@ static ItmStatus build_joint_friction(ItmModel** model, ItmCoordinates coordinat
     def.direction = ITM_RZ;
     def.force = 400.0;
     if (scene.status == ITM_OK) {
-        scene.status = itm_builder_add_joint_friction(scene.builder, &def, NULL, error);
+        scene.status = itm_model_builder_add_joint_friction(scene.builder, &def, NULL, error);
     }
     return itm_scene_finish(&scene, model);
 }
@@ -489,11 +489,11 @@ static ItmStatus build_motor(ItmModel** model, ItmCoordinates coordinates, ItmEr
     def.kind = ITM_MOTION_POSITION;
     def.max_force = 900.0;
     if (scene.status == ITM_OK) {
-        scene.status = itm_builder_add_signal(scene.builder, &hold, &signal, error);
+        scene.status = itm_model_builder_add_signal(scene.builder, &hold, &signal, error);
     }
     def.signal = signal;
     if (scene.status == ITM_OK) {
-        scene.status = itm_builder_add_motion(scene.builder, &def, NULL, error);
+        scene.status = itm_model_builder_add_motion(scene.builder, &def, NULL, error);
     }
     return itm_scene_finish(&scene, model);
 }
@@ -699,10 +699,10 @@ static void energy_never_grows_by_contact(void** state)
             double H = 5e-3, first = 0.0, last = 0.0, rise = 0.0, *values;
             Sim x;
             begin(&x, c, ITM_COORDINATES_JOINT, H);
-            values = calloc((size_t)itm_output_get_count(x.m), sizeof *values);
+            values = calloc((size_t)itm_model_get_output_count(x.m), sizeof *values);
             for (int k = 0; k <= (int)lround(c->duration / H); k++) {
-                assert_int_equal(itm_output_compute(x.m, x.d, values), ITM_OK);
-                double energy = values[itm_output_find(x.m, "energy.mechanical")];
+                assert_int_equal(itm_model_compute_outputs(x.m, x.d, values), ITM_OK);
+                double energy = values[itm_model_find_output(x.m, "energy.mechanical")];
                 for (int j = 0; j < 2; j++) {
                     double stretch = x.rim.s[j] - x.s_start[j] - c->partner.travel[j];
                     energy += 0.5 * c->partner.stiffness * stretch * stretch;
@@ -747,11 +747,11 @@ static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
             for (int k = 0; k < 100; k++) {
                 CHECK_OK(itm_step(x.m, x.d), &x.d->error);
             }
-            size_t size = itm_state_get_size(x.m, x.d);
+            size_t size = itm_data_get_state_size(x.m, x.d);
             void* bytes = malloc(size);
-            assert_int_equal(itm_state_save(x.m, x.d, bytes, size), ITM_OK);
+            assert_int_equal(itm_data_save(x.m, x.d, bytes, size), ITM_OK);
             for (int j = 0; j <= c.n; j++) {
-                assert_int_equal(itm_state_restore(x.m, x.d, bytes, size), ITM_OK);
+                assert_int_equal(itm_data_restore(x.m, x.d, bytes, size), ITM_OK);
                 for (int i = 0; i < c.n; i++) {
                     x.d->input[i] = force[i] + (j == i + 1 ? 10.0 : 0.0);
                 }
@@ -765,7 +765,7 @@ static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
                 itm_rim_measure(x.m, x.d, &x.rim);
                 memcpy(answer[j], x.rim.w, sizeof(double) * (size_t)c.n);
             }
-            assert_int_equal(itm_state_restore(x.m, x.d, bytes, size), ITM_OK);
+            assert_int_equal(itm_data_restore(x.m, x.d, bytes, size), ITM_OK);
             CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, itm_data_get_time(x.d), h, 0.0, ITM_RIM_ELIMINATE), &x.d->error);
             assert_true(x.rim.neliminated > 0);
             double free_W = x.rim.W[0];
@@ -799,13 +799,13 @@ static void locked_interfaces_have_no_mobility(void** state)
     CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_ELIMINATE), &x.d->error);
     assert_int_equal(x.rim.neliminated, 1);
     char name[80];
-    itm_bounded_name_row(x.m, x.d, x.rim.eliminated[0], true, name, sizeof name);
+    itm_data_name_row(x.m, x.d, x.rim.eliminated[0], true, name, sizeof name);
     assert_string_equal(name, "motor 'motor'");
     ItmRimSpectrum spectrum;
     double value, M_eff, scratch[ITM_SPECTRUM_SCRATCH(1)];
     double locked = x.rim.W[0];
     CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_RIDE), &x.d->error);
-    assert_true(itm_mobility_compute_spectrum(x.rim.W, x.rim.mobility_free, x.rim.n, &spectrum, &value, NULL, &M_eff, scratch));
+    assert_true(itm_rim_compute_spectrum(x.rim.W, x.rim.mobility_free, x.rim.n, &spectrum, &value, NULL, &M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     CHECK_NEAR(M_eff * x.rim.W[0], 1.0, 1e-14);
     CHECK_NEAR(locked, 0.0, 1e-15 * x.rim.W[0]);
@@ -844,7 +844,7 @@ static void spectrum_finds_the_rank(void** state)
     CHECK_OK(itm_rim_extract(m, d, &rim, 0.0, 1e-3, 0.0, ITM_RIM_RIDE), &d->error);
     ItmRimSpectrum spectrum;
     double value[2], vector[4], M_eff[4], scratch[ITM_SPECTRUM_SCRATCH(2)];
-    assert_true(itm_mobility_compute_spectrum(rim.W, NULL, rim.n, &spectrum, value, vector, M_eff, scratch));
+    assert_true(itm_rim_compute_spectrum(rim.W, NULL, rim.n, &spectrum, value, vector, M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     assert_true(isinf(spectrum.condition));
     assert_true(value[0] > -1e-15 * value[1] && value[1] > 0.0);

@@ -23,7 +23,7 @@ static double get_kappa(Run* r, int i)
 }
 
 // overrides of the example (n). rest: may be NULL
-static void begin(Run* r, const char* const* overrides, int n, const Coupled* how, ItmCosimRest* rest)
+static void begin(Run* r, const char* const* overrides, int n, const Coupled* how, ItmCosimResidual* rest)
 {
     ItmError error;
     *r = (Run){.file = load_coupled("manipulator", how, overrides, n)};
@@ -118,7 +118,7 @@ static void static_forces_and_valves_are_those_of_the_page(void** state)
     (void)state;
     for (int coordinates = 0; coordinates < 2; coordinates++) {
         Run r;
-        ItmCosimRest rest;
+        ItmCosimResidual rest;
         Coupled options = choose(1e-2, 2e-4, ITM_HYDRAULIC_RK4);
         const char* overrides[] = {coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
                                    "parameters.dkappa2=0", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"};

@@ -2,7 +2,7 @@
 
 #include "interim/model.h"
 #include "math/vec.h"
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 #define PI 3.14159265358979323846
 // a dozen operations on numbers of order 10

@@ -120,9 +120,9 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
 {
     ItmError error = {0};
     ItmModel* m = NULL;
-    ItmBuilder* b = NULL;
+    ItmModelBuilder* b = NULL;
     ItmWorldDef world = {.coordinates = coordinates};
-    CHECK_OK(itm_builder_create(&b, &world, &error), &error);
+    CHECK_OK(itm_model_builder_create(&b, &world, &error), &error);
     ItmBodyDef body = itm_default_body_def();
     body.name = "mass";
     body.mass = 1.5;
@@ -131,7 +131,7 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
     body.pose.p.x = x0;
     body.velocity.x = v0;
     int mass = ITM_NONE, joint = ITM_NONE;
-    CHECK_OK(itm_builder_add_body(b, &body, &mass, &error), &error);
+    CHECK_OK(itm_model_builder_add_body(b, &body, &mass, &error), &error);
     if (element != BUSHING) {
         ItmJointDef slide = itm_default_joint_def(ITM_JOINT_PRISMATIC);
         slide.name = "slide";
@@ -139,7 +139,7 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
         slide.body_b = mass;
         slide.frame_a = slide.frame_b = itm_scene_frame((ItmVec3){0, 0, 0}, (ItmVec3){1, 0, 0});
         itm_scene_set_start(&slide, ITM_TZ, x0, v0);
-        CHECK_OK(itm_builder_add_joint(b, &slide, &joint, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint(b, &slide, &joint, &error), &error);
     }
     if (element == LINE_SPRING) {
         ItmSpringDef def = itm_default_spring_def();
@@ -150,7 +150,7 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
         def.stiffness = K;
         def.damping = D;
         def.length = 1.0;
-        CHECK_OK(itm_builder_add_spring(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_spring(b, &def, NULL, &error), &error);
     } else if (element == JOINT_SPRING) {
         ItmJointSpringDef def = itm_default_joint_spring_def();
         def.name = "spring";
@@ -158,7 +158,7 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
         def.direction = ITM_TZ;
         def.stiffness = K;
         def.damping = D;
-        CHECK_OK(itm_builder_add_joint_spring(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_joint_spring(b, &def, NULL, &error), &error);
     } else if (element == SERVO) {
         ItmServoDef def = itm_default_servo_def();
         def.name = "servo";
@@ -166,7 +166,7 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
         def.direction = ITM_TZ;
         def.stiffness = K;
         def.damping = D;
-        CHECK_OK(itm_builder_add_servo(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_servo(b, &def, NULL, &error), &error);
     } else {
         ItmBushingDef def = itm_default_bushing_def();
         def.name = "bushing";
@@ -176,10 +176,10 @@ static ItmModel* build_oscillator(Element element, ItmCoordinates coordinates, d
             def.stiffness[k] = K;
             def.damping[k] = D;
         }
-        CHECK_OK(itm_builder_add_bushing(b, &def, NULL, &error), &error);
+        CHECK_OK(itm_model_builder_add_bushing(b, &def, NULL, &error), &error);
     }
     CHECK_OK(itm_model_build(&m, b, &error), &error);
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     return m;
 }
 
@@ -284,12 +284,12 @@ static void rates_that_jump_do_work_that_is_booked(void** state)
         ItmError error = {0};
         CHECK_OK(itm_file_create_cosim(&x, r.file, NULL, &error), &error);
         ItmData* d = itm_cosim_get_data(x, 0);
-        double* values = calloc((size_t)itm_output_get_count(r.m), sizeof *values);
+        double* values = calloc((size_t)itm_model_get_output_count(r.m), sizeof *values);
         for (int k = 0; k < 250; k++) {
             CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
         }
-        assert_int_equal(itm_output_compute(r.m, d, values), ITM_OK);
-        CHECK_NEAR(values[itm_output_find(r.m, "energy.balance")], 0.0, cases[i].allowed);  // observed 5e-16, 1.2e-5
+        assert_int_equal(itm_model_compute_outputs(r.m, d, values), ITM_OK);
+        CHECK_NEAR(values[itm_model_find_output(r.m, "energy.balance")], 0.0, cases[i].allowed);  // observed 5e-16, 1.2e-5
         free(values);
         itm_cosim_destroy(x);
         finish_run(&r);

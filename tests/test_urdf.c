@@ -79,8 +79,8 @@ static void an_arm_accelerates_as_in_mujoco(void** state)
         wanted[itm_model_get_joint_v_adr(m, joint)] = i + 0.5;
     }
     CHECK_OK(itm_data_set_qv(m, d, q, v), itm_data_get_error(d));
-    CHECK_OK(itm_forward_dynamics(m, d, v_dot), itm_data_get_error(d));
-    CHECK_OK(itm_inverse_dynamics(m, d, tau, wanted, NULL), itm_data_get_error(d));
+    CHECK_OK(itm_dynamics_compute_forward(m, d, v_dot), itm_data_get_error(d));
+    CHECK_OK(itm_dynamics_compute_inverse(m, d, tau, wanted, NULL), itm_data_get_error(d));
     for (int i = 0; i < 4; i++) {
         int adr = itm_model_get_joint_v_adr(m, itm_model_find_joint(m, JOINTS[i]));
         // round-off of two formulations through a mass matrix of condition 1e3; observed 4e-13
@@ -132,7 +132,7 @@ static void every_joint_type_becomes_a_joint(void** state)
         JOINT("j6", "floating", "f", "g", "")
         JOINT("j7", "spherical", "g", "h", "")
         "</robot>", "");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->bodies.count, 8);
     assert_int_equal(b->joints.count, 7);  // a mount, and none for what floats
     static const ItmJointType TYPES[7] = {ITM_JOINT_FIXED, ITM_JOINT_REVOLUTE,  ITM_JOINT_REVOLUTE, ITM_JOINT_PRISMATIC,
@@ -164,7 +164,7 @@ static void links_without_mass_are_frames(void** state)
         JOINT("end", "fixed", "tip", "tool", "<origin xyz='0.1 0 0'/>")
         JOINT("lens", "continuous", "tool", "eye", "") "<link name='eye'/>"
         "</robot>", "");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->bodies.count, 2);
     assert_int_equal(b->joints.count, 2);
     assert_int_equal(b->joints.items[0].body_a, ITM_GROUND);
@@ -183,7 +183,7 @@ static void followers_are_coupled(void** state)
         JOINT("j1", "continuous", "a", "b", "")
         JOINT("j2", "continuous", "a", "c", "<mimic joint='j1' multiplier='-2' offset='0.5'/>")
         "</robot>", ", start: {j1: 30 deg}");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->couplings.count, 1);
     assert_true(b->couplings.items[0].ratio == -2.0);
     CHECK_NEAR(b->joints.items[2].start[ITM_RZ], 0.5 - 2.0 * 3.14159265358979323846 / 6.0, 1e-15);
@@ -199,7 +199,7 @@ static void base_prefix_and_pose_are_chosen(void** state)
                     "    - {file: robot.urdf, base: free, position: [1, 2, 3], orientation: {axis: [0, 0, 1], angle: 90 deg}}\n"
                     "    - {file: robot.urdf, prefix: left-}\n"
                     "  motions: {m: {joint: left-a-joint, velocity: 1}}\n");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->bodies.count, 4);
     assert_string_equal(b->bodies.items[0].name, "a");
     assert_string_equal(b->bodies.items[1].name, "b_c");
@@ -252,7 +252,7 @@ static void collision_geometry_becomes_shapes(void** state)
         SOLID("<mesh filename='pack/tetra.stl' scale='0.5'/>") SOLID("<mesh filename='nowhere.stl'/>")
         SOLID("<capsule radius='1'/>") "</link></robot>";
     Read r = accept_robot(robot, "");
-    const ItmBuilder* b = r.builder;
+    const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->colliders.count, 5);
     assert_string_equal(b->colliders.items[0].name, "a-shape");
     assert_string_equal(b->colliders.items[1].name, "a-shape2");

@@ -142,7 +142,7 @@ static void an_unstable_coupling_is_doubted_by_name(void** state)
     CHECK_NEAR(doubt.largest, fabs(bond.spurious_energy), 1e-12 * doubt.largest);
     assert_true(doubt.largest > doubt.bound && doubt.first_time > 0.0 && doubt.first_time <= doubt.largest_time);
     char text[300];
-    itm_doubt_describe(&doubt, text, sizeof text);
+    itm_verdict_describe_doubt(&doubt, text, sizeof text);
     assert_non_null(strstr(text, "coupling energy error of 'cyl2': up to"));
 
     CHECK_OK(itm_cosim_restore(other.x, bytes, size), itm_cosim_get_error(other.x));

@@ -28,7 +28,7 @@ static void must(ItmStatus status, const ItmError* error)
 }
 
 // A shape that can touch something. Shapes have no mass: that is the body's.
-static void add_shape(ItmBuilder* builder, const char* name, int body, ItmColliderKind kind, int material)
+static void add_shape(ItmModelBuilder* builder, const char* name, int body, ItmColliderKind kind, int material)
 {
     ItmError error;
     ItmColliderDef shape = itm_default_collider_def();
@@ -37,17 +37,17 @@ static void add_shape(ItmBuilder* builder, const char* name, int body, ItmCollid
     shape.kind = kind;
     shape.size[0] = RADIUS;  // a plane has no size
     shape.material = material;
-    must(itm_builder_add_collider(builder, &shape, NULL, &error), &error);
+    must(itm_model_builder_add_collider(builder, &shape, NULL, &error), &error);
 }
 
 static ItmModel* build_scene(void)
 {
     ItmError error;
-    ItmBuilder* builder;
+    ItmModelBuilder* builder;
     ItmModel* model;
     int ball, rubber;
     ItmWorldDef world = itm_default_world_def();  // gravity along -z
-    must(itm_builder_create(&builder, &world, &error), &error);
+    must(itm_model_builder_create(&builder, &world, &error), &error);
 
     ItmBodyDef body = itm_default_body_def();
     ItmShapeDef solid = {.kind = ITM_SHAPE_SPHERE, .size = {RADIUS}, .pose.q.w = 1.0};
@@ -55,18 +55,18 @@ static ItmModel* build_scene(void)
     body.name = "ball";
     body.has_pose = true;
     body.pose.p.z = RADIUS + HEIGHT;
-    must(itm_builder_add_body(builder, &body, &ball, &error), &error);
+    must(itm_model_builder_add_body(builder, &body, &ball, &error), &error);
 
     // two surfaces of one material meet with its friction and restitution
     ItmMaterialDef material = itm_default_material_def();
     material.name = "rubber";
     material.surface.restitution = RESTITUTION;
-    must(itm_builder_add_material(builder, &material, &rubber, &error), &error);
+    must(itm_model_builder_add_material(builder, &material, &rubber, &error), &error);
     add_shape(builder, "plate", ITM_GROUND, ITM_COLLIDER_PLANE, rubber);
     add_shape(builder, "skin", ball, ITM_COLLIDER_SPHERE, rubber);
 
     must(itm_model_build(&model, builder, &error), &error);
-    itm_builder_destroy(builder);
+    itm_model_builder_destroy(builder);
     return model;
 }
 

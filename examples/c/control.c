@@ -32,33 +32,33 @@ static void must(ItmStatus status, const ItmError* error)
 static ItmModel* build_flap(void)
 {
     ItmError error;
-    ItmBuilder* builder;
+    ItmModelBuilder* builder;
     ItmModel* model;
     int flap;
     ItmVec3 origin = {0}, up = {0.0, -1.0, 0.0};
-    must(itm_builder_create(&builder, NULL, &error), &error);
+    must(itm_model_builder_create(&builder, NULL, &error), &error);
     ItmBodyDef body = itm_default_body_def();
     body.name = "flap";
     body.mass = MASS;
     body.com = (ItmVec3){0.5 * LENGTH, 0.0, 0.0};
     body.inertia = (ItmSym3){.xx = 0.1, .yy = MASS * LENGTH * LENGTH / 12.0, .zz = MASS * LENGTH * LENGTH / 12.0};
-    must(itm_builder_add_body(builder, &body, &flap, &error), &error);
+    must(itm_model_builder_add_body(builder, &body, &flap, &error), &error);
     ItmJointDef hinge = itm_default_joint_def(ITM_JOINT_REVOLUTE);
     hinge.name = "hinge";
     hinge.body_a = ITM_GROUND;
     hinge.body_b = flap;
-    must(itm_frame_from_axis(&hinge.frame_a, origin, up, origin, &error), &error);
-    must(itm_frame_from_axis(&hinge.frame_b, origin, up, origin, &error), &error);
-    must(itm_builder_add_joint(builder, &hinge, NULL, &error), &error);
+    must(itm_model_frame_from_axis(&hinge.frame_a, origin, up, origin, &error), &error);
+    must(itm_model_frame_from_axis(&hinge.frame_b, origin, up, origin, &error), &error);
+    must(itm_model_builder_add_joint(builder, &hinge, NULL, &error), &error);
     ItmActuatorDef ram = itm_default_actuator_def();
     ram.name = "ram";
     ram.body_a = ITM_GROUND;
     ram.body_b = flap;
     ram.point_a = (ItmVec3){0.3, 0.0, -0.5};
     ram.point_b = (ItmVec3){0.6, 0.0, 0.0};
-    must(itm_builder_add_actuator(builder, &ram, NULL, &error), &error);
+    must(itm_model_builder_add_actuator(builder, &ram, NULL, &error), &error);
     must(itm_model_build(&model, builder, &error), &error);
-    itm_builder_destroy(builder);
+    itm_model_builder_destroy(builder);
     return model;
 }
 
@@ -68,7 +68,7 @@ static void add(ItmControlBuilder* builder, ItmControlBlockDef def, const char* 
     ItmError error;
     def.name = name;
     def.input = input;
-    must(itm_control_add_block(builder, &def, NULL, &error), &error);
+    must(itm_control_builder_add_block(builder, &def, NULL, &error), &error);
 }
 
 static ItmControl* build_control(void)
@@ -86,8 +86,8 @@ static ItmControl* build_control(void)
     lift.t_end = 2.5;
     lift.to = PI / 3.0;
     lift.is_smooth = true;
-    must(itm_control_add_signal(builder, &lift, &error), &error);
-    must(itm_control_add_constant(builder, "weight_torque", 0.5 * MASS * 9.81 * LENGTH, &error), &error);
+    must(itm_control_builder_add_signal(builder, &lift, &error), &error);
+    must(itm_control_builder_add_constant(builder, "weight_torque", 0.5 * MASS * 9.81 * LENGTH, &error), &error);
 
     ItmControlBlockDef expression = itm_default_control_block_def(ITM_CONTROL_EXPRESSION);
     add(builder, expression, "error", "lift - flap.hinge.angle");
@@ -135,7 +135,7 @@ static void connect(const ItmControl* control, const ItmModel* model, int* sourc
 {
     for (int i = 0; i < itm_control_get_input_count(control); i++) {
         const char* name = itm_control_get_input_name(control, i);
-        source[i] = itm_output_find(model, strchr(name, '.') + 1);
+        source[i] = itm_model_find_output(model, strchr(name, '.') + 1);
         if (source[i] == ITM_NONE) {
             fprintf(stderr, "the mechanism has no output '%s'\n", name);
             exit(1);
@@ -156,7 +156,7 @@ int main(void)
     options.step = STEP;
     must(itm_data_create(&d, model, &options, &error), &error);
     must(itm_controller_create(&controller, control, &error), &error);
-    double* outputs = calloc((size_t)itm_output_get_count(model), sizeof *outputs);
+    double* outputs = calloc((size_t)itm_model_get_output_count(model), sizeof *outputs);
     const double* y = itm_controller_get_outputs(controller);
     int block_error = itm_control_find_output(control, "error"), force = itm_control_find_output(control, "force");
     connect(control, model, source);
@@ -165,7 +165,7 @@ int main(void)
     double worst = 0.0;
     long nstep = lround(DURATION / STEP);
     for (long k = 0; k <= nstep; k++) {
-        must(itm_output_compute(model, d, outputs), itm_data_get_error(d));
+        must(itm_model_compute_outputs(model, d, outputs), itm_data_get_error(d));
         for (int i = 0; i < itm_control_get_input_count(control); i++) {
             inputs[i] = outputs[source[i]];
         }
@@ -174,7 +174,7 @@ int main(void)
         worst = fmax(worst, fabs(y[block_error]));
         if (k % 500 == 0) {
             printf("%4.1f s  angle %7.3f deg  error %7.4f deg  force %7.1f N\n", (double)k * STEP,
-                   outputs[itm_output_find(model, "hinge.angle")] * 180.0 / PI, y[block_error] * 180.0 / PI, y[force]);
+                   outputs[itm_model_find_output(model, "hinge.angle")] * 180.0 / PI, y[block_error] * 180.0 / PI, y[force]);
         }
         must(itm_step(model, d), itm_data_get_error(d));
     }

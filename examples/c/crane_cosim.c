@@ -18,10 +18,10 @@
 static ItmModel* build_boom(void)
 {
     ItmError error;
-    ItmBuilder* b = NULL;
+    ItmModelBuilder* b = NULL;
     ItmModel* model = NULL;
     ItmWorldDef world = itm_default_world_def();
-    TRY(itm_builder_create(&b, &world, &error));
+    TRY(itm_model_builder_create(&b, &world, &error));
 
     ItmBodyDef boom = itm_default_body_def();
     int body = ITM_NONE;
@@ -29,15 +29,15 @@ static ItmModel* build_boom(void)
     boom.mass = 300;
     boom.com = (ItmVec3){1, 0, 0};
     boom.inertia = (ItmSym3){.xx = 1, .yy = 100, .zz = 100};
-    TRY(itm_builder_add_body(b, &boom, &body, &error));
+    TRY(itm_model_builder_add_body(b, &boom, &body, &error));
 
     ItmJointDef hinge = itm_default_joint_def(ITM_JOINT_REVOLUTE);
     hinge.name = "hinge";
     hinge.body_a = ITM_GROUND;
     hinge.body_b = body;
-    TRY(itm_frame_from_axis(&hinge.frame_a, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0}, (ItmVec3){1, 0, 0}, &error));
+    TRY(itm_model_frame_from_axis(&hinge.frame_a, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0}, (ItmVec3){1, 0, 0}, &error));
     hinge.frame_b = hinge.frame_a;
-    TRY(itm_builder_add_joint(b, &hinge, NULL, &error));
+    TRY(itm_model_builder_add_joint(b, &hinge, NULL, &error));
 
     ItmActuatorDef lift = itm_default_actuator_def();
     lift.name = "lift";
@@ -45,10 +45,10 @@ static ItmModel* build_boom(void)
     lift.point_a = (ItmVec3){1, 0, -1};
     lift.body_b = body;
     lift.point_b = (ItmVec3){1, 0, 0};
-    TRY(itm_builder_add_actuator(b, &lift, NULL, &error));
+    TRY(itm_model_builder_add_actuator(b, &lift, NULL, &error));
 
     TRY(itm_model_build(&model, b, &error));
-    itm_builder_destroy(b);
+    itm_model_builder_destroy(b);
     return model;
 }
 
@@ -60,7 +60,7 @@ static int add_node(ItmCircuitBuilder* b, const char* name, double pressure)
     volume.name = name;
     volume.volume = 1e-4;
     volume.pressure = pressure;
-    TRY(itm_circuit_add_volume(b, &volume, &id, &error));
+    TRY(itm_circuit_builder_add_volume(b, &volume, &id, &error));
     return id;
 }
 
@@ -75,23 +75,23 @@ static ItmCircuit* build_circuit(void)
     TRY(itm_circuit_builder_create(&b, &error));
     ItmFluidDef oil = itm_default_fluid_def();
     oil.name = "oil";
-    TRY(itm_circuit_add_fluid(b, &oil, &fluid, &error));
+    TRY(itm_circuit_builder_add_fluid(b, &oil, &fluid, &error));
     ItmPressureSourceDef source = itm_default_pressure_source_def();
     source.name = "pump";
     source.fluid = fluid;
     source.pressure = 7.6e6;
-    TRY(itm_circuit_add_pressure_source(b, &source, &pump, &error));
+    TRY(itm_circuit_builder_add_pressure_source(b, &source, &pump, &error));
     source = itm_default_tank_def();
     source.name = "tank";
     source.fluid = fluid;
-    TRY(itm_circuit_add_pressure_source(b, &source, &tank, &error));
+    TRY(itm_circuit_builder_add_pressure_source(b, &source, &tank, &error));
     ItmSignalDef lever = itm_default_signal_def();
     lever.name = "lever";
     lever.kind = ITM_SIGNAL_PIECEWISE;
     lever.times = TIMES;
     lever.values = VOLTS;
     lever.npoint = 3;
-    TRY(itm_circuit_add_signal(b, &lever, &command, &error));
+    TRY(itm_circuit_builder_add_signal(b, &lever, &command, &error));
 
     // weight 300 kg at the actuator's end: 2943 N = p_1 A_1 - p_2 A_2
     ItmCylinderDef cylinder = itm_default_cylinder_def();
@@ -105,7 +105,7 @@ static ItmCircuit* build_circuit(void)
     cylinder.start_length = 1;
     cylinder.start_extension = 0.1;
     cylinder.viscous = 2e4;
-    TRY(itm_circuit_add_cylinder(b, &cylinder, NULL, &error));
+    TRY(itm_circuit_builder_add_cylinder(b, &cylinder, NULL, &error));
     ItmValveDef valve = itm_default_valve_def(ITM_VALVE_4_3);
     valve.name = "valve";
     valve.port_p = pump;
@@ -114,7 +114,7 @@ static ItmCircuit* build_circuit(void)
     valve.port_b = cylinder.port_2;
     valve.law.coefficient = 1.07e-8;
     valve.signal = command;
-    TRY(itm_circuit_add_valve(b, &valve, NULL, &error));
+    TRY(itm_circuit_builder_add_valve(b, &valve, NULL, &error));
 
     TRY(itm_circuit_build(&circuit, b, &error));
     itm_circuit_builder_destroy(b);
@@ -133,9 +133,9 @@ int main(void)
     ItmCosimOptions options = itm_default_cosim_options();
     options.macro_step = 20e-3;
     TRY(itm_cosim_builder_create(&b, &error));
-    TRY(itm_cosim_add_mechanism(b, "boom", model, NULL, &mechanism, &error));
-    TRY(itm_cosim_add_circuit(b, "hydraulics", circuit, NULL, 0.1e-3, &hydraulics, &error));
-    TRY(itm_cosim_add_bond(b, mechanism, "lift", hydraulics, "lift", &bond, &error));
+    TRY(itm_cosim_builder_add_mechanism(b, "boom", model, NULL, &mechanism, &error));
+    TRY(itm_cosim_builder_add_circuit(b, "hydraulics", circuit, NULL, 0.1e-3, &hydraulics, &error));
+    TRY(itm_cosim_builder_add_bond(b, mechanism, "lift", hydraulics, "lift", &bond, &error));
     TRY(itm_cosim_build(&cosim, b, &options, &error));
     itm_cosim_builder_destroy(b);
 

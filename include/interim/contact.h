@@ -129,7 +129,7 @@ ITM_API ItmJointFrictionDef itm_default_joint_friction_def(void);
 typedef struct ItmContactOptions {
     ItmFrictionLaw law;           // box, pyramid, exact cone
     int ndirection;               // corners of the pyramid
-    bool use_last_normal;         // friction bounds from the last normal impulse (as in the papers), not the current one
+    bool lag_friction_bounds;         // friction bounds from the last normal impulse (as in the papers), not the current one
     double margin;                // shapes closer than this (plus their motion in one step) become contacts, m
     double restitution_speed;     // no restitution below this approach speed, m/s
     int max_contacts;             // capacity; 0: derived from the shapes
@@ -147,23 +147,23 @@ ITM_API ItmContactOptions itm_default_contact_options(void);
 // ---------------------------------------------------------------------------- builder
 
 // Set the contact options of the model.
-ITM_API ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContactOptions* options, ItmError* error);
+ITM_API ItmStatus itm_model_builder_set_contact_options(ItmModelBuilder* b, const ItmContactOptions* options, ItmError* error);
 // Add a material. Material names are a namespace of their own, like those of signals.
-ITM_API ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_material(ItmModelBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error);
 // Define the contact properties of a pair of materials.
-ITM_API ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_material_pair(ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
 // Add a colliding shape to a body or to the ground.
-ITM_API ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_collider(ItmModelBuilder* b, const ItmColliderDef* def, int* id, ItmError* error);
 // Add a shape for display only: it does not collide and has no mass. Its name is not kept.
-ITM_API ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_visual(ItmModelBuilder* b, const ItmColliderDef* def, ItmError* error);
 // Add a user-defined gap between two bodies.
-ITM_API ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_gap(ItmModelBuilder* b, const ItmGapDef* def, int* id, ItmError* error);
 // Add a limit to a free direction of a joint.
-ITM_API ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_limit(ItmModelBuilder* b, const ItmLimitDef* def, int* id, ItmError* error);
 // Add dry friction to a free direction of a joint.
-ITM_API ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error);
 // Exclude contact between two bodies. Bodies connected by a joint are always excluded.
-ITM_API ItmStatus itm_builder_exclude_contact(ItmBuilder* b, int body_a, int body_b, ItmError* error);
+ITM_API ItmStatus itm_model_builder_exclude_contact(ItmModelBuilder* b, int body_a, int body_b, ItmError* error);
 
 // ---------------------------------------------------------------------------- reading contacts
 

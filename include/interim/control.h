@@ -71,7 +71,7 @@ ITM_API ItmControlBlockDef itm_default_control_block_def(ItmControlKind kind);
 // "expression", "pid", "integrator", "lag", "derivative", "rate-limit", "delay", "lookup"
 ITM_API const char* itm_control_kind_name(ItmControlKind kind);
 // "clamp", "tracking", "none"
-ITM_API const char* itm_anti_windup_name(ItmAntiWindup method);
+ITM_API const char* itm_control_anti_windup_name(ItmAntiWindup method);
 
 // ---------------------------------------------------------------------------- expressions
 
@@ -97,11 +97,11 @@ ITM_API ItmStatus itm_control_builder_set_name(ItmControlBuilder* b, const char*
 // ITM_ERR_INPUT: error->field is the invalid field; in an expression, error->column is the position, from 1.
 
 // Add a signal of time.
-ITM_API ItmStatus itm_control_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error);
+ITM_API ItmStatus itm_control_builder_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error);
 // Add a named constant.
-ITM_API ItmStatus itm_control_add_constant(ItmControlBuilder* b, const char* name, double value, ItmError* error);
+ITM_API ItmStatus itm_control_builder_add_constant(ItmControlBuilder* b, const char* name, double value, ItmError* error);
 // Add a block. id (may be NULL) is also the index of its output.
-ITM_API ItmStatus itm_control_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_control_builder_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error);
 
 // Compile a control. ITM_ERR_INPUT: an unknown or ambiguous name, or an algebraic loop; the message lists its blocks.
 // error->field is then "block.field", and error->column the position in its expression. The builder is not changed.

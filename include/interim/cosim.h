@@ -99,11 +99,11 @@ ITM_API ItmPotentialOptions itm_default_potential_options(void);
 ITM_API const char* itm_potential_name(ItmPotential potential);
 // "zoh", "linear", "quadratic", "rim", "rim-nonsmooth", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
 // "gauss-seidel"; "implicit", "frozen", "effective"; NULL for a number that is none
-ITM_API const char* itm_coupling_name(ItmCoupling coupling);
-ITM_API const char* itm_exchange_name(ItmExchange exchange);
-ITM_API const char* itm_bond_variables_name(ItmBondVariables variables);
-ITM_API const char* itm_scheme_name(ItmScheme scheme);
-ITM_API const char* itm_elastic_model_name(ItmElasticModel model);
+ITM_API const char* itm_cosim_coupling_name(ItmCoupling coupling);
+ITM_API const char* itm_cosim_exchange_name(ItmExchange exchange);
+ITM_API const char* itm_cosim_bond_variables_name(ItmBondVariables variables);
+ITM_API const char* itm_cosim_scheme_name(ItmScheme scheme);
+ITM_API const char* itm_cosim_elastic_model_name(ItmElasticModel model);
 
 // ---------------------------------------------------------------------------- parts
 
@@ -146,7 +146,7 @@ typedef struct ItmSubsystem {
     void (*restore)(void* self, const void* bytes);
 
     // For advice on the macro step (itm_cosim_compute_radius), which disturbs states a little: those that follow the past
-    // smoothly, with their usual sizes. get_states NULL: it has none, or cannot tell; itm_cosim_get_opaque names it then.
+    // smoothly, with their usual sizes. get_states NULL: it has none, or cannot tell; itm_cosim_get_unlinearised names it then.
     int nstate;
     const double* nominal;             // (nstate), NULL: 0.1 each
     void (*get_states)(void* self, double* x);
@@ -163,21 +163,21 @@ ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
 // numbered apart, in the order they come.
 // Step options of a mechanism (NULL: defaults) with a step of their own: H is a multiple of it; with coupling rim the mechanism
 // takes one step H. A step of 0: that of the system.
-ITM_API ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
+ITM_API ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
                                           const ItmStepOptions* step, int* id, ItmError* error);
 // Options NULL: RK4 with ledger.
-ITM_API ItmStatus itm_cosim_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
+ITM_API ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
                                         const ItmHydraulicOptions* options, double step, int* id, ItmError* error);
-// A control samples every `step`; 0: the macro step. Its inputs are wires of their own names, see itm_cosim_add_wire.
-ITM_API ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
+// A control samples every `step`; 0: the macro step. Its inputs are wires of their own names, see itm_cosim_builder_add_wire.
+ITM_API ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
                                         ItmError* error);
 // Takes over `subsystem`, whose destroy is called at the end, also where this fails. Step 0: the macro step.
-ITM_API ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
+ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
                                           double step, int* id, ItmError* error);
 
 // A bond between an actuator ("cyl1") of a mechanism and a port of a subsystem. options NULL: the defaults. It is called
 // after the actuator; with several mechanisms "mechanism-actuator".
-ITM_API ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
+ITM_API ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
                                      const char* port, const ItmBondOptions* options, ItmError* error);
 // An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
 typedef struct ItmFrameDef {
@@ -189,29 +189,29 @@ typedef struct ItmFrameDef {
 // All six directions at the origin of the body frame.
 ITM_API ItmFrameDef itm_default_frame_def(void);
 // Interfaces are numbered over all mechanisms, in the order they come. One without a bond is there to be looked at.
-ITM_API ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
+ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
                                           ItmError* error);
 // The frames of two interfaces of different mechanisms with the same directions, which meet at the start, move together from
 // then on: points stay together, orientations as they are at the start. Couplings rim and rim-nonsmooth; exchange impulse, or hold:
 // each side takes its own steps with the interface models of the others, as the papers have it. It is called
 // "mechanism-interface" after its first end.
-ITM_API ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
+ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
                                            const ItmBondOptions* options, ItmError* error);
 // For mechanisms with coupling rim-nonsmooth, and with rim and impulses at cylinders. Default: itm_default_potential_options.
 ITM_API ItmStatus itm_cosim_set_potential(ItmCosimBuilder* b, int mechanism, const ItmPotentialOptions* options,
                                           ItmError* error);
 // Contacts of a body, or of a pair of bodies ("ground": the fixed one), or stops, friction, motors and play of a joint: always potential,
 // or never. second: NULL but for a pair. Where two say otherwise, the later one counts.
-ITM_API ItmStatus itm_cosim_add_potential(ItmCosimBuilder* b, int mechanism, const char* first, const char* second,
+ITM_API ItmStatus itm_cosim_builder_add_potential(ItmCosimBuilder* b, int mechanism, const char* first, const char* second,
                                           bool is_potential, ItmError* error);
 // A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1", to an actuator "arm.motor" that
-// has no bond, or to a signal of kind ITM_SIGNAL_OUTSIDE of a mechanism, which drives motions, loads or servos; one that is smooth
+// has no bond, or to a signal of kind ITM_SIGNAL_EXTERNAL of a mechanism, which drives motions, loads or servos; one that is smooth
 // reaches what it is told at the next communication point. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
 // followed at the micro rate.
-ITM_API ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
+ITM_API ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
 
 // A second name for an output of the whole: "arm.theta1" for "arm.theta1.angle". Checked when the system is built.
-ITM_API ItmStatus itm_cosim_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error);
+ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error);
 
 // Make the running system, at its start; subsystems given by a table move from the builder into it. ITM_ERR_INPUT: error->field names the part, bond, wire or option at fault: H no
 // multiple of h, unknown names, two bonds for one port, two wires for one input, an algebraic loop of wires, a length outside a
@@ -230,19 +230,19 @@ typedef struct ItmCosimStart {
 } ItmCosimStart;
 
 // How far from rest a system is.
-typedef struct ItmCosimRest {
+typedef struct ItmCosimResidual {
     double acceleration;   // of the body that has become fastest after one step, m/s^2
     int mechanism, body;   // which, or ITM_NONE
     double flow;           // largest net flow into a volume of a circuit, m^3/s
     bool is_broken;        // the step failed
-} ItmCosimRest;
+} ItmCosimResidual;
 
 // Find the forces that hold all mechanisms where they are (contacts included), and for the circuits in `starts` (nstart)
 // pressures and free inputs that give these forces without flow. The state of rest becomes the start, to which
 // itm_cosim_reset goes back. rest may be NULL. ITM_ERR_DIVERGED: there is none; the system is at its start as before.
-ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimRest* rest);
+ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimResidual* rest);
 // By a trial step, which is taken back.
-ITM_API ItmCosimRest itm_cosim_check_static(ItmCosim* cosim);
+ITM_API ItmCosimResidual itm_cosim_check_static(ItmCosim* cosim);
 
 // ---------------------------------------------------------------------------- running
 
@@ -366,7 +366,7 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Name of subsystem number i of those whose states cannot be disturbed and are only carried along in the linearised step; NULL: no
 // more.
-ITM_API const char* itm_cosim_get_opaque(const ItmCosim* cosim, int i);
+ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);
 
 // ---------------------------------------------------------------------------- outputs
 

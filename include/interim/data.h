@@ -59,7 +59,7 @@ ITM_API ItmStepOptions itm_default_step_options(void);
 // "euler", "ali1", "ali3p", "reference", "variable", "adaptive"
 ITM_API const char* itm_stepper_name(ItmStepper stepper);
 // "newmark", "backward"
-ITM_API const char* itm_elastic_rule_name(ItmElasticRule rule);
+ITM_API const char* itm_stepper_elastic_rule_name(ItmElasticRule rule);
 
 // What happened in the last step, and summed over the run.
 typedef struct ItmStepInfo {
@@ -78,7 +78,7 @@ typedef struct ItmStepInfo {
     int nisland;            // independent groups of them
     int solver_iterations;  // of the complementarity solver, summed over islands
     double solver_residual; // largest relative residual of an island
-    int solver_redundant;   // active rows that follow from others, as of the last look (itm_output_compute,
+    int solver_redundant;   // active rows that follow from others, as of the last look (itm_model_compute_outputs,
                             // itm_data_count_redundant); in islands of more than 300 rows at least so many
     int bad_steps;          // steps on end, up to this one, with a residual beyond contact.residual_limit
     double worst_residual;  // largest residual of the run above the tolerance, 0: none;
@@ -114,29 +114,29 @@ ITM_API const ItmError* itm_data_get_error(const ItmData* d);
 ITM_API double itm_data_get_time(const ItmData* d);
 // Length of the last step (adaptive: of the second of its two halves); before the first, the option `step`.
 ITM_API double itm_data_get_step_size(const ItmData* d);
-// Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_data_assemble does.
+// Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_assemble_data does.
 ITM_API const double* itm_data_get_q(const ItmData* d);
 ITM_API const double* itm_data_get_v(const ItmData* d);
 ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v);
 // Close all joints and make the velocities agree, moving as little as possible (mass metric).
-ITM_API ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d);
+ITM_API ItmStatus itm_assemble_data(const ItmModel* m, ItmData* d);
 // External force of an actuator until it is set again, N.
 ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
-// What a signal of kind ITM_SIGNAL_OUTSIDE is from now on: `value` until it is set again, or where it is smooth, straight from what it
+// What a signal of kind ITM_SIGNAL_EXTERNAL is from now on: `value` until it is set again, or where it is smooth, straight from what it
 // is to `value` within `time` > 0 (s) and on at that rate.
 ITM_API ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time);
 // Close or open a latch now, beside what the events of the model do. Closing changes the velocities, see ItmLatchKind.
-ITM_API ItmStatus itm_data_set_latch(const ItmModel* m, ItmData* d, int latch, bool is_closed);
-ITM_API bool itm_data_is_latch_closed(const ItmModel* m, const ItmData* d, int latch);
+ITM_API ItmStatus itm_latch_set(const ItmModel* m, ItmData* d, int latch, bool is_closed);
+ITM_API bool itm_latch_is_closed(const ItmModel* m, const ItmData* d, int latch);
 // First coordinate and velocity of a joint in q and v, ITM_NONE where the joint is rows.
 ITM_API int itm_model_get_joint_q_adr(const ItmModel* m, int joint);
 ITM_API int itm_model_get_joint_v_adr(const ItmModel* m, int joint);
 
 // The whole state (time, coordinates, velocities, inputs, ledgers) as bytes: restored, the simulation
 // continues bit for bit, in another data object of the same model and options too.
-ITM_API size_t itm_state_get_size(const ItmModel* m, const ItmData* d);
-ITM_API ItmStatus itm_state_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size);
-ITM_API ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size);
+ITM_API size_t itm_data_get_state_size(const ItmModel* m, const ItmData* d);
+ITM_API ItmStatus itm_data_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size);
+ITM_API ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size);
 
 // ---------------------------------------------------------------------------- looking
 
@@ -146,7 +146,7 @@ ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, 
 ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
 
 // What a loose joint has been through since the start; npoint 0: the joint is ideal.
-typedef struct ItmLooseInfo {
+typedef struct ItmClearanceInfo {
     int npoint;            // contact points
     long impacts;          // contact points that closed after a flight of three steps or more, faster than the contact option
                            // restitution_speed
@@ -155,12 +155,12 @@ typedef struct ItmLooseInfo {
     double peak_force;     // largest normal force of a step           N
     double impact_loss;    // energy lost in normal direction          J
     double friction_loss;  // energy lost by friction                  J
-} ItmLooseInfo;
+} ItmClearanceInfo;
 
-ITM_API ItmLooseInfo itm_data_get_loose_info(const ItmModel* m, const ItmData* d, int joint);
+ITM_API ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int joint);
 
 // Accelerations v' of the present state under applied and constraint forces (contacts left out). v_dot (nv)
-ITM_API ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot);
+ITM_API ItmStatus itm_dynamics_compute_forward(const ItmModel* m, ItmData* d, double* v_dot);
 
 // Force and torque on a body, acting at the origin of the user's body frame, world axes.
 typedef struct ItmWrench {
@@ -172,15 +172,15 @@ typedef struct ItmWrench {
 // state to have the accelerations v_dot (nv): tau = M v' + c - f, by recursive Newton-Euler, O(bodies). A joint of the tree has
 // its force or torque at itm_model_get_joint_v_adr. external: wrenches from outside, by body id (nbody), or NULL. Rigid
 // rows, and so the joints that are rows, exert nothing in this; a prescribed motion tells its effort in closed loops too.
-ITM_API ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
+ITM_API ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                        const ItmWrench* external);
 
 // Outputs: everything a run records, named element.quantity[.component].
-ITM_API int itm_output_get_count(const ItmModel* m);
-ITM_API ItmOutputInfo itm_output_get_info(const ItmModel* m, int output);
-ITM_API int itm_output_find(const ItmModel* m, const char* name);
+ITM_API int itm_model_get_output_count(const ItmModel* m);
+ITM_API ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output);
+ITM_API int itm_model_find_output(const ItmModel* m, const char* name);
 // All outputs of the present state, values (count). Does not change the state.
-ITM_API ItmStatus itm_output_compute(const ItmModel* m, ItmData* d, double* values);
+ITM_API ItmStatus itm_model_compute_outputs(const ItmModel* m, ItmData* d, double* values);
 
 // Rows that follow from others, so that their forces are not unique and those of least norm are given: rows of joints in the
 // present configuration, then contacts, limits, dry friction and motors of the last step. Looks, and counts those with a name.

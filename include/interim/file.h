@@ -129,13 +129,13 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 // Create an instance of a circuit in its initial state, with the options of the file. If the file requests a static start,
 // solve for pressures and free inputs. rest (may be NULL): residual of the equilibrium. ITM_ERR_DIVERGED: no static
 // equilibrium near the values of the file; error contains the position.
-ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicRest* rest,
+ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicResidual* rest,
                                              ItmError* error);
 
 // Create the system in its initial state: subsystems, bonds, connections, static start. A single mechanism or circuit is a
 // system of one subsystem. The file must outlive it. rest (may be NULL): residual of the equilibrium if a circuit requests a
 // static start.
-ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimRest* rest,
+ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimResidual* rest,
                                         ItmError* error);
 
 ITM_EXTERN_C_END

@@ -1,6 +1,6 @@
 // Flexible bodies: a floating frame of reference and deformation modes.
 //
-// itm_builder_add_flexible makes a body flexible and also sets its mass, centre of mass and inertia. Joints,
+// itm_model_builder_add_flexible makes a body flexible and also sets its mass, centre of mass and inertia. Joints,
 // forces and shapes are placed on it as on any body, in the frame of the undeformed body; they follow the deformation.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_FLEXIBLE_H
@@ -131,7 +131,7 @@ typedef struct ItmFlexibleDef {
 ITM_API ItmFlexibleDef itm_default_flexible_def(void);
 
 // Make a body flexible. Replaces its mass, centre of mass and inertia.
-ITM_API ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_flexible(ItmModelBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error);
 
 // Number of modes of a flexible body; 0 for a rigid one.
 ITM_API int itm_model_get_mode_count(const ItmModel* m, int body);

@@ -211,34 +211,34 @@ ITM_API void itm_circuit_builder_destroy(ItmCircuitBuilder* b);
 // ITM_ERR_INPUT: error->field is the invalid field.
 
 // Add a signal of time.
-ITM_API ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
 // Add a fluid.
-ITM_API ItmStatus itm_circuit_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error);
 // Add a volume node.
-ITM_API ItmStatus itm_circuit_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error);
 // Add a pressure source or tank.
-ITM_API ItmStatus itm_circuit_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
+ITM_API ItmStatus itm_circuit_builder_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
                                                   ItmError* error);
 // Add a flow source.
-ITM_API ItmStatus itm_circuit_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id,
+ITM_API ItmStatus itm_circuit_builder_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id,
                                               ItmError* error);
 // Add an orifice or throttle.
-ITM_API ItmStatus itm_circuit_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error);
 // Add a laminar resistance.
-ITM_API ItmStatus itm_circuit_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error);
 // Add a check or relief valve.
-ITM_API ItmStatus itm_circuit_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
+ITM_API ItmStatus itm_circuit_builder_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
                                                  ItmError* error);
 // Add a directional valve.
-ITM_API ItmStatus itm_circuit_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error);
 // Add an accumulator.
-ITM_API ItmStatus itm_circuit_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
+ITM_API ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
                                               ItmError* error);
 // Add a cylinder.
-ITM_API ItmStatus itm_circuit_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error);
 // Add a second name for an output: "cyl1.p3" for "line1.pressure". Each part between dots follows the rules for names.
 // itm_circuit_build checks that the output exists.
-ITM_API ItmStatus itm_circuit_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error);
 
 // Id of a signal by name, or ITM_NONE.
 ITM_API int itm_circuit_builder_find_signal(const ItmCircuitBuilder* b, const char* name);
@@ -302,7 +302,7 @@ typedef struct ItmHydraulicOptions {
 // Default options: trapezoidal, tolerance 1e-10, 30 iterations, with energy balance.
 ITM_API ItmHydraulicOptions itm_default_hydraulic_options(void);
 // "euler", "heun", "rk4", "trapezoidal", "adaptive"
-ITM_API const char* itm_hydraulic_integrator_name(ItmHydraulicIntegrator integrator);
+ITM_API const char* itm_hydraulics_integrator_name(ItmHydraulicIntegrator integrator);
 
 // Create an instance as one block of memory; stepping allocates nothing. options NULL: the defaults.
 ITM_API ItmStatus itm_hydraulics_create(ItmHydraulics** data, const ItmCircuit* c, const ItmHydraulicOptions* options,
@@ -432,22 +432,22 @@ typedef struct ItmHydraulicStatics {
 ITM_API ItmHydraulicStatics itm_default_hydraulic_statics(void);
 
 // Residual of the static equilibrium: largest net flow into a volume, largest force error.
-typedef struct ItmHydraulicRest {
+typedef struct ItmHydraulicResidual {
     double flow;        // m^3/s
     int flow_node;      // its node, or ITM_NONE
     double force;       // N
     int force_cylinder; // its cylinder, or ITM_NONE
     int iterations;
-} ItmHydraulicRest;
+} ItmHydraulicResidual;
 
 // Static residual of the current state with all pistons at rest.
-ITM_API ItmHydraulicRest itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d,
+ITM_API ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d,
                                                      const ItmHydraulicStatics* statics);
 // Solve for static equilibrium: pressures (except of held volumes) and free inputs with zero net flow and the required
 // cylinder forces, with minimum-norm changes; spools are at their commands. ITM_ERR_DIVERGED: no equilibrium nearby; the
 // error names the largest residual, and the state is unchanged.
 ITM_API ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d,
-                                              const ItmHydraulicStatics* statics, ItmHydraulicRest* rest);
+                                              const ItmHydraulicStatics* statics, ItmHydraulicResidual* rest);
 
 // ---------------------------------------------------------------------------- energy and outputs
 

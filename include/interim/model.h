@@ -13,7 +13,7 @@
 
 ITM_EXTERN_C_BEGIN
 
-typedef struct ItmBuilder ItmBuilder;  // definitions so far
+typedef struct ItmModelBuilder ItmModelBuilder;  // definitions so far
 typedef struct ItmModel ItmModel;      // compiled, read-only
 
 // ---------------------------------------------------------------------------- world
@@ -141,13 +141,13 @@ ITM_API ItmJointDef itm_default_joint_def(ItmJointType type);
 
 // Frame with origin `at` whose z axis is `axis`; its x axis is `x_hint` made perpendicular, or, where
 // that is zero or parallel, a fixed choice. ITM_ERR_INPUT if `axis` is zero.
-ITM_API ItmStatus itm_frame_from_axis(ItmPose* frame, ItmVec3 at, ItmVec3 axis, ItmVec3 x_hint,
+ITM_API ItmStatus itm_model_frame_from_axis(ItmPose* frame, ItmVec3 at, ItmVec3 axis, ItmVec3 x_hint,
                                       ItmError* error);
 
 // ITM_JOINT_TYPE_COUNT names: "fixed", "revolute", ...
-ITM_API const char* itm_joint_type_name(ItmJointType type);
+ITM_API const char* itm_model_joint_type_name(ItmJointType type);
 // "tx" ... "rz"
-ITM_API const char* itm_direction_name(ItmDirection direction);
+ITM_API const char* itm_model_direction_name(ItmDirection direction);
 
 // A relation between two free directions of two joints (or of one): first - ratio * second keeps its
 // value of the start. Gears: two rotations; rack and pinion: a translation and a rotation (ratio in m/rad).
@@ -293,33 +293,33 @@ typedef struct ItmEventDef {
 
 // ---------------------------------------------------------------------------- builder
 
-ITM_API ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error);
-ITM_API void itm_builder_destroy(ItmBuilder* builder);
+ITM_API ItmStatus itm_model_builder_create(ItmModelBuilder** builder, const ItmWorldDef* world, ItmError* error);
+ITM_API void itm_model_builder_destroy(ItmModelBuilder* builder);
 
 // Names are unique over bodies, joints, couplings, motions and forces together (signals apart), have 1 to
 // 64 bytes without white space, control characters or any of . , / = " and are not "ground".
 // id (may be NULL) receives the index, counted from 0 per kind.
-ITM_API ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_coupling(ItmBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_point(ItmBuilder* b, const ItmPointDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
-ITM_API ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error);
-ITM_API ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_signal(ItmModelBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_body(ItmModelBuilder* b, const ItmBodyDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_joint(ItmModelBuilder* b, const ItmJointDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_coupling(ItmModelBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_motion(ItmModelBuilder* b, const ItmMotionDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_load(ItmModelBuilder* b, const ItmLoadDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_spring(ItmModelBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_joint_spring(ItmModelBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_servo(ItmModelBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_point(ItmModelBuilder* b, const ItmPointDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_bushing(ItmModelBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_latch(ItmModelBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_event(ItmModelBuilder* b, const ItmEventDef* def, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
 
 // ---------------------------------------------------------------------------- model
 
 // Compile and assemble: choose the coordinates, order the bodies, close all joints at the start
 // (positions and velocities), find redundant rows. The builder is not changed and may be destroyed.
 // ITM_ERR_ASSEMBLY names the joints that cannot be closed, with their gaps.
-ITM_API ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* builder, ItmError* error);
+ITM_API ItmStatus itm_model_build(ItmModel** model, const ItmModelBuilder* builder, ItmError* error);
 ITM_API void itm_model_destroy(ItmModel* model);
 
 // What a model is. Counts are fixed at compilation.
@@ -343,7 +343,7 @@ ITM_API ItmModelInfo itm_model_get_info(const ItmModel* m);
 // Ids by name, ITM_NONE if there is none; names by id, NULL if out of range. Name strings belong to m.
 ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
-ITM_API int itm_model_find_latch(const ItmModel* m, const char* name);
+ITM_API int itm_latch_find(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_signal(const ItmModel* m, const char* name);
 ITM_API const char* itm_model_get_body_name(const ItmModel* m, int body);

@@ -13,7 +13,7 @@ typedef enum ItmSignalKind {
     ITM_SIGNAL_SINE,       // offset + amplitude sin(2 pi frequency t + phase)
     ITM_SIGNAL_TABLE,      // interpolated between points, constant outside
     ITM_SIGNAL_PIECEWISE,  // value of the last point at or before t; the first value before the first point
-    ITM_SIGNAL_OUTSIDE,    // external signal of a mechanism: set during the run (itm_data_set_signal), `value` until then
+    ITM_SIGNAL_EXTERNAL,    // external signal of a mechanism: set during the run (itm_data_set_signal), `value` until then
 } ItmSignalKind;
 
 typedef enum ItmInterpolation {

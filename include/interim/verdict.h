@@ -51,7 +51,7 @@ typedef struct ItmBounds {
 } ItmBounds;
 
 // Energies and momenta 0.01, lengths and residual 0.001, unfinished steps 0.01, breakdown 1.
-ITM_API ItmBounds itm_default_bounds(void);
+ITM_API ItmBounds itm_default_verdict_bounds(void);
 
 // A quantity that has left its bounds.
 typedef struct ItmDoubt {
@@ -66,9 +66,9 @@ typedef struct ItmDoubt {
 } ItmDoubt;
 
 // "energy balance", "coupling energy", ...; NULL for a number that is none
-ITM_API const char* itm_doubt_name(ItmDoubtKind kind);
+ITM_API const char* itm_verdict_doubt_name(ItmDoubtKind kind);
 // A sentence: "joint gap of 'arm': up to 0.0042 m (at 1.3 s), above 0.001 m since 0.7 s". text (size)
-ITM_API void itm_doubt_describe(const ItmDoubt* doubt, char* text, size_t size);
+ITM_API void itm_verdict_describe_doubt(const ItmDoubt* doubt, char* text, size_t size);
 
 ITM_EXTERN_C_END
 

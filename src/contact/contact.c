@@ -249,7 +249,7 @@ static ItmPose user_pose(const ItmModel* m, const ItmData* d, int body)
 {
     ItmVec3 com = body == ITM_NONE ? itm_vec(0, 0, 0) : m->bodies[body].com;
     ItmVec3 p = itm_vec_sub(d->x[body], itm_mat_mul_vec(&d->R[body], com));
-    return (ItmPose){p, itm_quat_from_mat(&d->R[body])};
+    return (ItmPose){p, itm_vec_quat_from_mat(&d->R[body])};
 }
 
 static bool is_usable(const ItmGapPoint* p)

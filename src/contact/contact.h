@@ -6,7 +6,7 @@
 #include "contact/geom.h"
 #include "contact/narrow.h"
 #include "multibody/bounded.h"
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 // clang-format off
 typedef struct ItmCollider {
@@ -63,9 +63,9 @@ typedef struct ItmContactData {
 // clang-format on
 
 // The geometry of a definition. ITM_ERR_INPUT where it has none: a flat hull, a mesh without triangles.
-ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error);
+ItmStatus itm_contact_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error);
 // What holds where two materials meet that are not given as a pair.
-ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b);
+ItmSurface itm_contact_combine_surfaces(const ItmSurface* a, const ItmSurface* b);
 
 // Whether shapes of these bodies (ITM_NONE: the world) never meet.
 bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b);
@@ -84,6 +84,10 @@ ItmContactInfo itm_contact_look(const ItmData* d, int contact);
 // State of a contact whatever the share of the load that redundant contacts leave it: closed where it carries load or keeps its gap.
 ItmContactState itm_contact_get_state(const ItmData* d, int contact);
 // What a bounded row of the last step is called: "contact of 'box' and 'floor': normal", "limit 'elbow'".
-void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size);
+void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size);
+
+// Shapes, gap functions and materials of a builder, into the model; and what they hold.
+ItmStatus itm_contact_build(ItmModel* m, const ItmModelBuilder* b, ItmError* error);
+void itm_contact_destroy(ItmModel* m);
 
 #endif

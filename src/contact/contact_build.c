@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "multibody/compile.h"
-#include "multibody/output.h"
+#include "multibody/model_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 // ---------------------------------------------------------------------------- shapes
 
-ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
+ItmStatus itm_contact_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error)
 {
     const double* s = def->size;
     switch (def->kind) {
@@ -41,7 +41,7 @@ ItmStatus itm_collider_create_geom(ItmGeom** geom, const ItmColliderDef* def, It
 static ItmStatus create_named_geom(ItmGeom** geom, const ItmColliderDef* def, const char* name, ItmError* error)
 {
     ItmError why = {0};
-    ItmStatus status = itm_collider_create_geom(geom, def, &why);
+    ItmStatus status = itm_contact_create_geom(geom, def, &why);
     return status == ITM_OK ? ITM_OK
                             : itm_error_set(error, status, why.function, name, "shape '%s': %s", name, why.message);
 }
@@ -60,10 +60,10 @@ static int owner_of(const ItmModel* m, int body)
 }
 
 // A shape of a definition with this name.
-static ItmStatus build_shape(ItmModel* m, const ItmBuilder* b, ItmCollider* c, const ItmColliderDef* def, const char* name,
+static ItmStatus build_shape(ItmModel* m, const ItmModelBuilder* b, ItmCollider* c, const ItmColliderDef* def, const char* name,
                              ItmError* error)
 {
-    ItmAttachment at = itm_model_attach(m, b, def->body, def->pose.p);
+    ItmAttachment at = itm_flexible_attach(m, b, def->body, def->pose.p);
     *c = (ItmCollider){
         .name = itm_model_take_string(m, name),
         .body = at.body,
@@ -79,7 +79,7 @@ static ItmStatus build_shape(ItmModel* m, const ItmBuilder* b, ItmCollider* c, c
     return c->name != NULL ? create_named_geom(&c->geom, def, name, error) : ITM_ERR_MEMORY;
 }
 
-static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b, ItmError* error)
+static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const ItmModelBuilder* b, ItmError* error)
 {
     contact->colliders = itm_model_take(m, (size_t)b->colliders.count, sizeof(ItmCollider));
     if (contact->colliders == NULL) {
@@ -98,7 +98,7 @@ static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const It
 }
 
 // Shapes to look at are named after their bodies.
-static ItmStatus build_visuals(ItmModel* m, const ItmBuilder* b, ItmError* error)
+static ItmStatus build_visuals(ItmModel* m, const ItmModelBuilder* b, ItmError* error)
 {
     m->visuals = itm_model_take(m, (size_t)b->visuals.count, sizeof(ItmCollider));
     if (m->visuals == NULL) {
@@ -113,7 +113,7 @@ static ItmStatus build_visuals(ItmModel* m, const ItmBuilder* b, ItmError* error
     return status;
 }
 
-static ItmStatus build_gaps(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
+static ItmStatus build_gaps(ItmModel* m, ItmContactModel* contact, const ItmModelBuilder* b)
 {
     contact->gaps = itm_model_take(m, (size_t)b->gaps.count, sizeof(ItmGap));
     if (contact->gaps == NULL) {
@@ -158,7 +158,7 @@ static double in_series(double a, double b)
     return a + b > 0.0 ? a * b / (a + b) : 0.0;
 }
 
-ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b)
+ItmSurface itm_contact_combine_surfaces(const ItmSurface* a, const ItmSurface* b)
 {
     ItmSurface both = {
         .friction = sqrt(a->friction * b->friction),
@@ -176,7 +176,7 @@ ItmSurface itm_surface_combine(const ItmSurface* a, const ItmSurface* b)
 }
 
 // Material 0 is the default one, the user's follow.
-static ItmStatus build_surfaces(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
+static ItmStatus build_surfaces(ItmModel* m, ItmContactModel* contact, const ItmModelBuilder* b)
 {
     int n = contact->nmaterial = b->materials.count + 1;
     contact->surfaces = itm_model_take(m, (size_t)n * (size_t)n, sizeof(ItmSurface));
@@ -187,7 +187,7 @@ static ItmStatus build_surfaces(ItmModel* m, ItmContactModel* contact, const Itm
     for (int i = 0; i < n; i++) {
         const ItmSurface* a = i == 0 ? &standard : &b->materials.items[i - 1].surface;
         for (int j = 0; j < n; j++) {
-            contact->surfaces[i * n + j] = itm_surface_combine(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
+            contact->surfaces[i * n + j] = itm_contact_combine_surfaces(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
         }
     }
     for (int i = 0; i < b->material_pairs.count; i++) {
@@ -218,7 +218,7 @@ bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int bod
     return bsearch(&key, contact->excluded, (size_t)contact->nexcluded, sizeof key, compare_keys) != NULL;
 }
 
-static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const ItmBuilder* b)
+static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const ItmModelBuilder* b)
 {
     contact->excluded = itm_model_take(m, (size_t)(m->njoint + b->excluded.count), sizeof(uint64_t));
     if (contact->excluded == NULL) {
@@ -240,7 +240,7 @@ static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const Itm
 // ---------------------------------------------------------------------------- all of it
 
 // Shapes, materials and excluded pairs of a compiled model; sets m->contact and m->ncontact_max.
-static ItmStatus build_contact(ItmModel* m, const ItmBuilder* b, ItmError* error)
+static ItmStatus build_touching(ItmModel* m, const ItmModelBuilder* b, ItmError* error)
 {
     if (b->colliders.count + b->gaps.count == 0) {
         return ITM_OK;
@@ -260,43 +260,18 @@ static ItmStatus build_contact(ItmModel* m, const ItmBuilder* b, ItmError* error
     return status;
 }
 
-static void destroy_contact(ItmContactModel* contact)
+ItmStatus itm_contact_build(ItmModel* m, const ItmModelBuilder* b, ItmError* error)
 {
-    for (int i = 0; contact != NULL && i < contact->ncollider; i++) {
-        itm_geom_destroy(contact->colliders[i].geom);
-    }
+    ItmStatus status = build_touching(m, b, error);
+    return status == ITM_OK ? build_visuals(m, b, error) : status;
 }
 
-void itm_model_destroy(ItmModel* m)
+void itm_contact_destroy(ItmModel* m)
 {
-    if (m != NULL) {
-        destroy_contact(m->contact);
-        for (int i = 0; i < m->nvisual; i++) {
-            itm_geom_destroy(m->visuals[i].geom);
-        }
-        itm_multibody_destroy(m);
+    for (int i = 0; m->contact != NULL && i < m->contact->ncollider; i++) {
+        itm_geom_destroy(m->contact->colliders[i].geom);
     }
-}
-
-ItmStatus itm_model_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
-{
-    if (model == NULL || b == NULL) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "model or builder is NULL");
+    for (int i = 0; i < m->nvisual; i++) {
+        itm_geom_destroy(m->visuals[i].geom);
     }
-    *model = NULL;
-    ItmModel* m = NULL;
-    ItmStatus status = itm_multibody_build(&m, b, error);
-    status = status == ITM_OK ? build_contact(m, b, error) : status;
-    status = status == ITM_OK ? build_visuals(m, b, error) : status;
-    status = status == ITM_OK ? itm_outputs_build(m, error) : status;
-    if (status == ITM_ERR_MEMORY) {
-        itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", b->bodies.count);
-    }
-    if (status != ITM_OK) {
-        itm_model_destroy(m);
-        return status;
-    }
-    m->info.data_bytes = itm_data_measure(m) + (m->contact != NULL ? itm_contact_measure_data(m) : 0);
-    *model = m;
-    return ITM_OK;
 }

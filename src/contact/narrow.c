@@ -33,12 +33,12 @@ static bool collide_cores(ItmManifold* m, const ItmGeom* a, const ItmFrame* fram
 {
     ItmCore core_a, core_b;
     ItmSmallHull store_a, store_b;
-    itm_core_init(&core_a, &store_a, a, frame_a);
-    itm_core_init(&core_b, &store_b, b, frame_b);
+    itm_narrow_core_init(&core_a, &store_a, a, frame_a);
+    itm_narrow_core_init(&core_b, &store_b, b, frame_b);
     ItmAxis axis;
-    ItmAxisResult result = itm_axis_find(&axis, &core_a, &core_b, margin + core_a.radius + core_b.radius);
+    ItmAxisResult result = itm_narrow_find_axis(&axis, &core_a, &core_b, margin + core_a.radius + core_b.radius);
     if (result == ITM_AXIS_FOUND) {
-        itm_manifold_add(m, &axis, &core_a, &core_b, margin);
+        itm_narrow_manifold_add(m, &axis, &core_a, &core_b, margin);
     }
     return result != ITM_AXIS_FAILED;
 }
@@ -98,7 +98,7 @@ int itm_narrow_collide(ItmContactPoint* out, int max, const ItmGeom* a, const It
     if (!collide_ordered(&m, first, &frame_first, second, &frame_second, margin)) {
         return ITM_NARROW_INVALID;
     }
-    itm_manifold_reduce(&m, max < ITM_MANIFOLD_MAX ? max : ITM_MANIFOLD_MAX);
+    itm_narrow_manifold_reduce(&m, max < ITM_MANIFOLD_MAX ? max : ITM_MANIFOLD_MAX);
     for (int i = 0; i < m.n; i++) {
         out[i] = m.points[i];
         out[i].point_a = itm_vec_add(out[i].point_a, origin);

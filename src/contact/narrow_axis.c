@@ -23,7 +23,7 @@ static void climb(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double best
     for (int k = 0; k < MAX_CLIMBS; k++) {
         double delta = fmax(0, -axis->gap) + 0.01 * size;
         double hopeless = best + HOPELESS * delta;
-        ItmDistance d = itm_gjk_distance(a, b, itm_vec_scale(delta, axis->n), axis->n, hopeless);
+        ItmDistance d = itm_narrow_gjk_distance(a, b, itm_vec_scale(delta, axis->n), axis->n, hopeless);
         if (!(d.distance > fmax(0, hopeless))) {
             return;
         }
@@ -95,7 +95,7 @@ static bool is_over_face(const ItmAxis* axis, const ItmCore* core, const ItmCore
 {
     ItmVec3 d = itm_vec_scale(sign, axis->n);
     ItmVec3 local_d = itm_mat_t_mul_vec(&core->frame.R, d);
-    ItmVec3 vertex = itm_vec_sub(itm_core_support(other, itm_vec_neg(d)), core->frame.p);
+    ItmVec3 vertex = itm_vec_sub(itm_narrow_core_support(other, itm_vec_neg(d)), core->frame.p);
     vertex = itm_mat_t_mul_vec(&core->frame.R, itm_vec_axpy(-axis->gap, d, vertex));
     for (int f = 0; f < core->hull->nface; f++) {
         double cosine = itm_vec_dot(core->hull->normals[f], local_d);
@@ -111,7 +111,7 @@ static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCo
 {
     double size = a->size + b->size;
     ItmStarts starts;
-    itm_axis_try(&starts, a, b, reach);
+    itm_narrow_try_axis(&starts, a, b, reach);
     ItmAxis best = starts.axes[0];
     if (best.gap > reach) {
         return ITM_AXIS_APART;
@@ -124,7 +124,7 @@ static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCo
         *axis = best;
         return ITM_AXIS_FOUND;
     }
-    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0), itm_vec(0, 0, 0), 0.0);
+    ItmDistance d = itm_narrow_gjk_distance(a, b, itm_vec(0, 0, 0), itm_vec(0, 0, 0), 0.0);
     if (d.distance > reach) {
         return ITM_AXIS_APART;
     }
@@ -144,7 +144,7 @@ static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCo
 static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
 {
     double size = a->size + b->size;
-    ItmDistance d = itm_gjk_distance(a, b, itm_vec(0, 0, 0), itm_vec(0, 0, 0), 0.0);
+    ItmDistance d = itm_narrow_gjk_distance(a, b, itm_vec(0, 0, 0), itm_vec(0, 0, 0), 0.0);
     if (d.distance > reach) {
         return ITM_AXIS_APART;
     }
@@ -155,16 +155,16 @@ static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore*
         climb(axis, a, b, -INFINITY);
     } else {
         ItmStarts starts;
-        itm_axis_try(&starts, a, b, INFINITY);
+        itm_narrow_try_axis(&starts, a, b, INFINITY);
         climb_all(axis, &starts, a, b);
     }
-    itm_axis_polish(axis, a, b);
+    itm_narrow_polish_axis(axis, a, b);
     snap_to_face(axis, a, b, a, 1);
     snap_to_face(axis, a, b, b, -1);
     return ITM_AXIS_FOUND;
 }
 
-ItmAxisResult itm_axis_find(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
+ItmAxisResult itm_narrow_find_axis(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
 {
     ItmAxisResult result = a->hull != NULL && b->hull != NULL ? find_polytopes(axis, a, b, reach)
                                                               : find_curved(axis, a, b, reach);

@@ -70,7 +70,7 @@ static void try_products(ItmAxis* best, const Boxes* x, const ItmCore* a, const 
     }
 }
 
-void itm_axis_try_boxes(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach)
+void itm_narrow_try_boxes(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach)
 {
     Boxes x;
     prepare(&x, a, b);

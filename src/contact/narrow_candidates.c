@@ -40,7 +40,7 @@ static void try_faces(ItmStarts* starts, const ItmCore* a, const ItmCore* b, dou
         ItmVec3 m = itm_mat_mul_vec(&a->frame.R, a->hull->normals[f]);
         // the face plane itself is the end of a: only b needs a support point
         double end = a->hull->offsets[f] + itm_vec_dot(m, a->frame.p);
-        note(starts, itm_vec_scale(sign, m), itm_vec_dot(m, itm_core_support(b, itm_vec_neg(m))) - end);
+        note(starts, itm_vec_scale(sign, m), itm_vec_dot(m, itm_narrow_core_support(b, itm_vec_neg(m))) - end);
     }
 }
 
@@ -100,10 +100,10 @@ static bool has_few_products(const ItmCore* a, const ItmCore* b, double gap)
     return a->hull->ndirection * b->hull->ndirection <= (is_shallow ? FEW_PRODUCTS : MAX_PRODUCTS);
 }
 
-void itm_axis_try(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach)
+void itm_narrow_try_axis(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach)
 {
     if (a->half.x > 0 && b->half.x > 0) {
-        itm_axis_try_boxes(starts, a, b, reach);
+        itm_narrow_try_boxes(starts, a, b, reach);
         return;
     }
     starts->n = 0;

@@ -34,7 +34,7 @@ static void init_small(ItmSmallHull* s, int n)
     }
 }
 
-void itm_core_init(ItmCore* core, ItmSmallHull* store, const ItmGeom* geom, const ItmFrame* frame)
+void itm_narrow_core_init(ItmCore* core, ItmSmallHull* store, const ItmGeom* geom, const ItmFrame* frame)
 {
     *core = (ItmCore){.frame = *frame, .middle = frame->p, .size = geom->size};
     switch (geom->kind) {
@@ -63,7 +63,7 @@ void itm_core_init(ItmCore* core, ItmSmallHull* store, const ItmGeom* geom, cons
     }
 }
 
-void itm_core_init_triangle(ItmCore* core, ItmSmallHull* store, const ItmVec3 corner[3], const int id[3])
+void itm_narrow_core_init_triangle(ItmCore* core, ItmSmallHull* store, const ItmVec3 corner[3], const int id[3])
 {
     *core = (ItmCore){.frame = {{0, 0, 0}, itm_mat_identity()}, .hull = &store->hull, .ids = id};
     for (int i = 0; i < 3; i++) {
@@ -120,7 +120,7 @@ static int highest_vertex(const ItmHull* hull, ItmVec3 d)
     return best;
 }
 
-ItmVec3 itm_core_support(const ItmCore* core, ItmVec3 n)
+ItmVec3 itm_narrow_core_support(const ItmCore* core, ItmVec3 n)
 {
     ItmVec3 d = itm_mat_t_mul_vec(&core->frame.R, n);
     if (core->half.x > 0) {
@@ -244,7 +244,7 @@ static void find_on_cylinder(ItmFeature* f, const ItmCore* core, ItmVec3 d, doub
     }
 }
 
-void itm_feature_find(ItmFeature* feature, const ItmCore* core, ItmVec3 n, double slope)
+void itm_narrow_find_feature(ItmFeature* feature, const ItmCore* core, ItmVec3 n, double slope)
 {
     feature->n = 0;
     feature->quiet_vertices = core->quiet_vertices;

@@ -32,17 +32,17 @@ typedef struct ItmCore {
 // clang-format on
 
 // Core of a sphere, capsule, box, cylinder or hull. `store` keeps tables the core points to.
-void itm_core_init(ItmCore* core, ItmSmallHull* store, const ItmGeom* geom, const ItmFrame* frame);
+void itm_narrow_core_init(ItmCore* core, ItmSmallHull* store, const ItmGeom* geom, const ItmFrame* frame);
 // Core of one triangle, corners in the frame of the pair. Degenerate triangles must not come here.
-void itm_core_init_triangle(ItmCore* core, ItmSmallHull* store, const ItmVec3 corner[3], const int id[3]);
+void itm_narrow_core_init_triangle(ItmCore* core, ItmSmallHull* store, const ItmVec3 corner[3], const int id[3]);
 
 // The farthest point of a core along n, without its radius.
-ItmVec3 itm_core_support(const ItmCore* core, ItmVec3 n);
+ItmVec3 itm_narrow_core_support(const ItmCore* core, ItmVec3 n);
 
 // Gap of two cores along n: how far b begins beyond the end of a. A lower bound of the distance for any n.
 static inline double itm_core_gap(const ItmCore* a, const ItmCore* b, ItmVec3 n)
 {
-    return itm_vec_dot(n, itm_vec_sub(itm_core_support(b, itm_vec_neg(n)), itm_core_support(a, n)));
+    return itm_vec_dot(n, itm_vec_sub(itm_narrow_core_support(b, itm_vec_neg(n)), itm_narrow_core_support(a, n)));
 }
 
 // Some unit vector perpendicular to n.
@@ -62,7 +62,7 @@ typedef struct ItmDistance {
 
 // Distance of a and b, b moved by `shift` (Gilbert-Johnson-Keerthi). `guess` is where the search for n begins; zero: from middle to
 // middle. Where the distance turns out to be at most `near`, the search ends with a distance that is too large, but not above `near`.
-ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 guess, double near);
+ItmDistance itm_narrow_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 guess, double near);
 
 // ---------------------------------------------------------------------------- common normal
 
@@ -85,19 +85,19 @@ typedef struct ItmStarts {
 } ItmStarts;
 
 // The search stops early where a gap exceeds reach. There is always at least one start.
-void itm_axis_try(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
+void itm_narrow_try_axis(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
 
 // The same for two boxes.
-void itm_axis_try_boxes(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
+void itm_narrow_try_boxes(ItmStarts* starts, const ItmCore* a, const ItmCore* b, double reach);
 
 // Raise the gap of an axis that is nearly right to its local maximum.
-void itm_axis_polish(ItmAxis* axis, const ItmCore* a, const ItmCore* b);
+void itm_narrow_polish_axis(ItmAxis* axis, const ItmCore* a, const ItmCore* b);
 
 typedef enum ItmAxisResult { ITM_AXIS_FOUND, ITM_AXIS_APART, ITM_AXIS_FAILED } ItmAxisResult;
 
 // The direction in which two cores are farthest apart, or least deep in each other.
 // ITM_AXIS_APART: the gap of the cores exceeds reach.
-ItmAxisResult itm_axis_find(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach);
+ItmAxisResult itm_narrow_find_axis(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach);
 
 // ---------------------------------------------------------------------------- manifold
 
@@ -112,7 +112,7 @@ typedef struct ItmFeature {
 } ItmFeature;
 
 // slope: sine of the largest angle by which an edge may lean away from the plane perpendicular to n.
-void itm_feature_find(ItmFeature* feature, const ItmCore* core, ItmVec3 n, double slope);
+void itm_narrow_find_feature(ItmFeature* feature, const ItmCore* core, ItmVec3 n, double slope);
 
 #define ITM_MANIFOLD_MAX 64
 
@@ -123,14 +123,14 @@ typedef struct ItmManifold {
 } ItmManifold;
 
 // Add the contacts of two cores along a common normal, those with gap <= margin.
-void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin);
+void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin);
 // Add one point, unless it repeats one that is there; a full manifold makes room by reducing itself.
-void itm_manifold_push(ItmManifold* manifold, const ItmContactPoint* point);
+void itm_narrow_manifold_push(ItmManifold* manifold, const ItmContactPoint* point);
 // Keep the `max` most useful points.
-void itm_manifold_reduce(ItmManifold* manifold, int max);
+void itm_narrow_manifold_reduce(ItmManifold* manifold, int max);
 
 // A name for a contact out of two feature names.
-uint64_t itm_manifold_key(unsigned kind, uint64_t id_a, uint64_t id_b);
+uint64_t itm_narrow_manifold_key(unsigned kind, uint64_t id_a, uint64_t id_b);
 
 // ---------------------------------------------------------------------------- pairs with their own ways
 

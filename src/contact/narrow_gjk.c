@@ -148,13 +148,13 @@ static bool is_vertex(const Simplex* s, ItmVec3 w)
 
 static void add_support(Simplex* s, const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 v)
 {
-    s->a[s->n] = itm_core_support(a, v);
-    s->b[s->n] = itm_vec_add(itm_core_support(b, itm_vec_neg(v)), shift);
+    s->a[s->n] = itm_narrow_core_support(a, v);
+    s->b[s->n] = itm_vec_add(itm_narrow_core_support(b, itm_vec_neg(v)), shift);
     s->w[s->n] = itm_vec_sub(s->b[s->n], s->a[s->n]);
     s->weight[s->n] = 1;
 }
 
-ItmDistance itm_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 guess, double near)
+ItmDistance itm_narrow_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 shift, ItmVec3 guess, double near)
 {
     double size = a->size + b->size, touching = 1e-15 * size;
     // polytopes end after finitely many steps; for curved cores more digits would be lost in thin simplices

@@ -8,7 +8,7 @@
 // Kinds of contacts, part of their key.
 enum { VERTEX_A, VERTEX_B, CROSSING, NEAREST };
 
-uint64_t itm_manifold_key(unsigned kind, uint64_t id_a, uint64_t id_b)
+uint64_t itm_narrow_manifold_key(unsigned kind, uint64_t id_a, uint64_t id_b)
 {
     // splitmix64 over the parts
     uint64_t parts[3] = {kind, id_a, id_b}, h = 0;
@@ -41,7 +41,7 @@ static double turn2(const ItmContactPoint* p, const ItmContactPoint* q)
     return itm_vec_dot(d, d);
 }
 
-void itm_manifold_push(ItmManifold* m, const ItmContactPoint* point)
+void itm_narrow_manifold_push(ItmManifold* m, const ItmContactPoint* point)
 {
     ItmContactPoint new = *point;
     // the same features twice: the same contact, or (in a groove) another one, which gets the next key
@@ -57,7 +57,7 @@ void itm_manifold_push(ItmManifold* m, const ItmContactPoint* point)
         i = -1;
     }
     if (m->n == ITM_MANIFOLD_MAX) {
-        itm_manifold_reduce(m, ITM_MANIFOLD_MAX / 2);
+        itm_narrow_manifold_reduce(m, ITM_MANIFOLD_MAX / 2);
     }
     m->points[m->n++] = new;
 }
@@ -74,7 +74,7 @@ static int find_deepest(const ItmManifold* m)
 }
 
 // The deepest, then always the one farthest from those chosen; a turn of the normal counts as an extent.
-void itm_manifold_reduce(ItmManifold* m, int max)
+void itm_narrow_manifold_reduce(ItmManifold* m, int max)
 {
     if (m->n <= max || max < 1) {
         m->n = max < 1 ? 0 : m->n;
@@ -228,7 +228,7 @@ static void add_contact(Cut* cut, Point2 q, ItmVec3 p, double gap, uint64_t key)
     }
     ItmVec3 n = cut->axis->n, point_a = itm_vec_axpy(cut->radius_a, n, p);
     ItmContactPoint point = {point_a, itm_vec_axpy(outer_gap, n, point_a), n, outer_gap, key};
-    itm_manifold_push(cut->manifold, &point);
+    itm_narrow_manifold_push(cut->manifold, &point);
 }
 
 static void cut_vertices_a(Cut* cut, const Flat* a, const Flat* b)
@@ -236,7 +236,7 @@ static void cut_vertices_a(Cut* cut, const Flat* a, const Flat* b)
     for (int i = 0; i < a->n; i++) {
         if (is_inside(b, a->p[i], cut->tol)) {
             ItmVec3 p = a->feature->p[i];
-            add_contact(cut, a->p[i], p, height_over(b, p), itm_manifold_key(VERTEX_A, a->feature->id[i], 0));
+            add_contact(cut, a->p[i], p, height_over(b, p), itm_narrow_manifold_key(VERTEX_A, a->feature->id[i], 0));
         }
     }
 }
@@ -252,7 +252,7 @@ static void cut_vertices_b(Cut* cut, const Flat* a, const Flat* b)
             note_quiet(cut, gap);
         } else {
             ItmVec3 p = itm_vec_axpy(-gap, cut->axis->n, b->feature->p[j]);
-            add_contact(cut, b->p[j], p, gap, itm_manifold_key(VERTEX_B, 0, b->feature->id[j]));
+            add_contact(cut, b->p[j], p, gap, itm_narrow_manifold_key(VERTEX_B, 0, b->feature->id[j]));
         }
     }
 }
@@ -285,7 +285,7 @@ static void cut_edges(Cut* cut, const Flat* a, int i, const Flat* b, int j)
         note_quiet(cut, gap);
     } else {
         add_contact(cut, place, point_a, gap,
-                    itm_manifold_key(CROSSING, edge_id(a->feature, i), edge_id(b->feature, j)));
+                    itm_narrow_manifold_key(CROSSING, edge_id(a->feature, i), edge_id(b->feature, j)));
     }
 }
 
@@ -317,7 +317,7 @@ static void cut_parallel(Cut* cut, const Flat* a, const Flat* b)
             ItmVec3 p = own->feature->p[i], q = between(other->feature, 0, t);
             double gap = itm_vec_dot(cut->axis->n, itm_vec_sub(side == 0 ? q : p, side == 0 ? p : q));
             add_contact(cut, place, side == 0 ? p : q, gap,
-                        itm_manifold_key(side == 0 ? VERTEX_A : VERTEX_B, side == 0 ? own->feature->id[i] : 0,
+                        itm_narrow_manifold_key(side == 0 ? VERTEX_A : VERTEX_B, side == 0 ? own->feature->id[i] : 0,
                                          side == 0 ? 0 : own->feature->id[i]));
         }
     }
@@ -370,21 +370,21 @@ static void add_single(Cut* cut, const ItmFeature* a, const ItmFeature* b)
     uint64_t key;
     if (a->n == 1) {
         p = a->p[0];
-        key = itm_manifold_key(VERTEX_A, a->id[0], 0);
+        key = itm_narrow_manifold_key(VERTEX_A, a->id[0], 0);
     } else if (b->n == 1) {
         p = itm_vec_axpy(-axis->gap, axis->n, b->p[0]);
-        key = itm_manifold_key(VERTEX_B, 0, b->id[0]);
+        key = itm_narrow_manifold_key(VERTEX_B, 0, b->id[0]);
     } else if (are_crossed(a, b, axis->n)) {
         p = nearest_on_line(a, b);
-        key = itm_manifold_key(CROSSING, edge_id(a, 0), edge_id(b, 0));
+        key = itm_narrow_manifold_key(CROSSING, edge_id(a, 0), edge_id(b, 0));
     } else {
         p = axis->has_points ? axis->point_a : a->p[0];
-        key = itm_manifold_key(NEAREST, 0, 0);
+        key = itm_narrow_manifold_key(NEAREST, 0, 0);
     }
     add_contact(cut, (Point2){0, 0}, p, axis->gap, key);
 }
 
-void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin)
+void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin)
 {
     ItmVec3 n = axis->n, u = itm_vec_perpendicular(n), v = itm_vec_cross(n, u);
     double size = fmin(a->size, b->size);
@@ -398,8 +398,8 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
     cut.nplace = 0;
     cut.smallest = INFINITY;
     ItmFeature feature_a, feature_b;
-    itm_feature_find(&feature_a, a, n, LOOSE);
-    itm_feature_find(&feature_b, b, itm_vec_neg(n), LOOSE);
+    itm_narrow_find_feature(&feature_a, a, n, LOOSE);
+    itm_narrow_find_feature(&feature_b, b, itm_vec_neg(n), LOOSE);
     if (!axis->is_imposed && (feature_a.n == 1 || feature_b.n == 1)) {
         add_single(&cut, &feature_a, &feature_b);
         return;
@@ -412,8 +412,8 @@ void itm_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore*
     }
     // the nearest points of all, where the cut has missed them
     if (!axis->is_imposed && cut.smallest > axis->gap + 1e-8 * size) {
-        itm_feature_find(&feature_a, a, n, TIGHT);
-        itm_feature_find(&feature_b, b, itm_vec_neg(n), TIGHT);
+        itm_narrow_find_feature(&feature_a, a, n, TIGHT);
+        itm_narrow_find_feature(&feature_b, b, itm_vec_neg(n), TIGHT);
         add_single(&cut, &feature_a, &feature_b);
     }
 }

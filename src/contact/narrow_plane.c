@@ -8,8 +8,8 @@ static void add_point(ItmManifold* m, const ItmFrame* plane, ItmVec3 p, double r
     double gap = itm_vec_dot(n, itm_vec_sub(p, plane->p)) - radius;
     if (gap <= margin) {
         ItmVec3 point_b = itm_vec_axpy(-radius, n, p);
-        ItmContactPoint point = {itm_vec_axpy(-gap, n, point_b), point_b, n, gap, itm_manifold_key(0, 0, id)};
-        itm_manifold_push(m, &point);
+        ItmContactPoint point = {itm_vec_axpy(-gap, n, point_b), point_b, n, gap, itm_narrow_manifold_key(0, 0, id)};
+        itm_narrow_manifold_push(m, &point);
     }
 }
 

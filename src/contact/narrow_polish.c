@@ -10,7 +10,7 @@ static int find_kinks(ItmVec3 kinks[2], const ItmAxis* axis, const ItmCore* a, c
     for (int side = 0; side < 2; side++) {
         const ItmCore* core = side == 0 ? a : b;
         ItmFeature f;
-        itm_feature_find(&f, core, side == 0 ? axis->n : itm_vec_neg(axis->n), 1e-3);
+        itm_narrow_find_feature(&f, core, side == 0 ? axis->n : itm_vec_neg(axis->n), 1e-3);
         if (f.n == 2) {
             ItmVec3 d = itm_vec_sub(f.p[1], f.p[0]);
             kinks[n++] = itm_vec_scale(1.0 / itm_vec_norm(d), d);
@@ -35,7 +35,7 @@ static double curvature(const ItmCore* core, ItmVec3 n, ItmVec3 u, ItmVec3 v)
 static ItmVec3 newton_step(const ItmAxis* axis, const ItmCore* a, const ItmCore* b, const ItmVec3* tangent, int nt)
 {
     ItmVec3 n = axis->n;
-    ItmVec3 g = itm_vec_sub(itm_core_support(b, itm_vec_neg(n)), itm_core_support(a, n));
+    ItmVec3 g = itm_vec_sub(itm_narrow_core_support(b, itm_vec_neg(n)), itm_narrow_core_support(a, n));
     double h[3], r[2] = {0, 0};
     for (int i = 0, k = 0; i < nt; i++) {
         r[i] = itm_vec_dot(g, tangent[i]);
@@ -96,7 +96,7 @@ static void polish_on(ItmAxis* axis, const ItmCore* a, const ItmCore* b, const I
     }
 }
 
-void itm_axis_polish(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
+void itm_narrow_polish_axis(ItmAxis* axis, const ItmCore* a, const ItmCore* b)
 {
     ItmVec3 kinks[2];
     int nkink = find_kinks(kinks, axis, a, b);

@@ -15,8 +15,8 @@ static ItmVec3 direction(ItmVec3 v, double size, double* length)
 static void add_point(ItmManifold* m, ItmVec3 point_a, ItmVec3 n, double gap, double margin)
 {
     if (gap <= margin) {
-        ItmContactPoint point = {point_a, itm_vec_axpy(gap, n, point_a), n, gap, itm_manifold_key(0, 0, 0)};
-        itm_manifold_push(m, &point);
+        ItmContactPoint point = {point_a, itm_vec_axpy(gap, n, point_a), n, gap, itm_narrow_manifold_key(0, 0, 0)};
+        itm_narrow_manifold_push(m, &point);
     }
 }
 
@@ -117,9 +117,9 @@ static void collide_capsules(ItmManifold* m, const ItmGeom* a, const ItmFrame* f
     }
     ItmCore core_a, core_b;
     ItmSmallHull store_a, store_b;
-    itm_core_init(&core_a, &store_a, a, frame_a);
-    itm_core_init(&core_b, &store_b, b, frame_b);
-    itm_manifold_add(m, &axis, &core_a, &core_b, margin);
+    itm_narrow_core_init(&core_a, &store_a, a, frame_a);
+    itm_narrow_core_init(&core_b, &store_b, b, frame_b);
+    itm_narrow_manifold_add(m, &axis, &core_a, &core_b, margin);
 }
 
 void itm_narrow_round(ItmManifold* m, const ItmGeom* a, const ItmFrame* frame_a, const ItmGeom* b,

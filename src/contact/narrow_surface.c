@@ -80,9 +80,9 @@ static void visit(void* context, int triangle)
     itm_geom_get_triangle(corner, id, job->surface, triangle);
     ItmCore core;
     ItmSmallHull store;
-    itm_core_init_triangle(&core, &store, corner, id);
+    itm_narrow_core_init_triangle(&core, &store, corner, id);
     ItmAxis axis;
-    ItmAxisResult result = itm_axis_find(&axis, &job->shape, &core, job->margin + job->shape.radius);
+    ItmAxisResult result = itm_narrow_find_axis(&axis, &job->shape, &core, job->margin + job->shape.radius);
     job->has_failed |= result == ITM_AXIS_FAILED;
     if (result != ITM_AXIS_FOUND) {
         return;
@@ -103,7 +103,7 @@ static void visit(void* context, int triangle)
         axis = (ItmAxis){.n = itm_vec_neg(n), .is_imposed = true};
         axis.gap = itm_core_gap(&job->shape, &core, axis.n);
     }
-    itm_manifold_add(job->manifold, &axis, &job->shape, &core, job->margin);
+    itm_narrow_manifold_add(job->manifold, &axis, &job->shape, &core, job->margin);
 }
 
 // Contacts found in the frame of the surface, given in that of the pair.
@@ -124,7 +124,7 @@ bool itm_narrow_surface(ItmManifold* m, const ItmGeom* a, const ItmFrame* frame_
                       itm_mat_t_mul(&frame_b->R, &frame_a->R)};
     ItmSmallHull store;
     Job job = {.manifold = m, .surface = b, .margin = margin};
-    itm_core_init(&job.shape, &store, a, &local);
+    itm_narrow_core_init(&job.shape, &store, a, &local);
     ItmAabb box = itm_geom_compute_aabb(a, &local, margin);
     itm_geom_visit_triangles(b, &box, visit, &job);
     move_points(m, frame_b);

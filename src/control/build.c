@@ -191,7 +191,7 @@ static ItmStatus resolve_all(Build* k)
 
 static bool is_feedthrough(const Build* k, int block)
 {
-    return itm_kind_is_feedthrough(&k->b->blocks.items[block].def);
+    return itm_control_kind_is_feedthrough(&k->b->blocks.items[block].def);
 }
 
 // First operation behind the expressions of a block.
@@ -335,8 +335,8 @@ static void place_blocks(Build* k)
         }
         block->x_adr = x;
         block->ring_adr = ring;
-        x += itm_kind_count_states(&block->def);
-        ring += itm_kind_count_samples(&block->def);
+        x += itm_control_kind_count_states(&block->def);
+        ring += itm_control_kind_count_samples(&block->def);
     }
 }
 
@@ -344,8 +344,8 @@ static ItmStatus count_states(Build* k)
 {
     long nx = 0, nsample = 0;
     for (int i = 0; i < k->c->nblock; i++) {
-        nx += itm_kind_count_states(&k->b->blocks.items[i].def);
-        nsample += itm_kind_count_samples(&k->b->blocks.items[i].def);
+        nx += itm_control_kind_count_states(&k->b->blocks.items[i].def);
+        nsample += itm_control_kind_count_samples(&k->b->blocks.items[i].def);
     }
     if (nx + nsample > MAX_STATES) {
         return itm_error_set(k->error, ITM_ERR_CAPACITY, "itm_control_build", NULL,

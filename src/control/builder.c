@@ -1,6 +1,6 @@
 #include "control/builder.h"
 
-#include "base/adding.h"
+#include "base/builder.h"
 #include "base/check.h"
 #include "signal/signal.h"
 
@@ -21,7 +21,7 @@ static ItmStatus refuse_null(ItmError* error, const char* function)
 // Register the name of what was just appended; it must be new. Otherwise the list is shortened again.
 static ItmStatus settle(ItmNames* names, const char** name, int* count, int* id, ItmError* error)
 {
-    return itm_settle(itm_names_take(names, name, *count - 1, "itm_control_add", error), count, id);
+    return itm_list_commit(itm_names_take(names, name, *count - 1, "itm_control_add", error), count, id);
 }
 
 // ---------------------------------------------------------------------------- life
@@ -86,7 +86,7 @@ void itm_control_builder_set_scope(ItmControlBuilder* b, const ItmScope* scope)
 
 // ---------------------------------------------------------------------------- signals and constants
 
-ItmStatus itm_control_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error)
+ItmStatus itm_control_builder_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error)
 {
     ITM_REQUIRE(itm_check_start(__func__, "signal", def->name, error).status);
     ITM_REQUIRE(itm_signal_def_check(def, error));
@@ -104,7 +104,7 @@ ItmStatus itm_control_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, 
     return status;
 }
 
-ItmStatus itm_control_add_constant(ItmControlBuilder* b, const char* name, double value, ItmError* error)
+ItmStatus itm_control_builder_add_constant(ItmControlBuilder* b, const char* name, double value, ItmError* error)
 {
     if (b == NULL || name == NULL) {
         return refuse_null(error, __func__);
@@ -129,7 +129,7 @@ static ItmStatus compile_texts(const ItmControlBuilder* b, ItmControlEntry* entr
         ItmStatus status = text == NULL ? ITM_OK
                                         : itm_program_compile(&entry->programs[slot], text, b->scope, &fault);
         if (status == ITM_ERR_INPUT) {
-            itm_error_set(error, status, "itm_control_add_block", itm_control_slot_name((ItmControlSlot)slot),
+            itm_error_set(error, status, "itm_control_builder_add_block", itm_control_slot_name((ItmControlSlot)slot),
                           "block '%s': %s", def->name, fault.message);
             if (error != NULL) {
                 error->column = (int)fault.offset + 1;
@@ -161,7 +161,7 @@ static bool copy_entry(ItmControlEntry* entry, const ItmControlBlockDef* def)
     return itm_signal_def_copy(&entry->table, &table) && entry->def.unit != NULL;
 }
 
-ItmStatus itm_control_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error)
+ItmStatus itm_control_builder_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error)
 {
     ITM_REQUIRE(itm_control_block_def_check(def, error));
     ItmControlEntry entry = {0};

@@ -90,7 +90,7 @@ static void check_lookup(ItmCheck* k, const ItmControlBlockDef* def)
 
 ItmStatus itm_control_block_def_check(const ItmControlBlockDef* def, ItmError* error)
 {
-    ItmCheck k = itm_check_start("itm_control_add_block", "block", def->name, error);
+    ItmCheck k = itm_check_start("itm_control_builder_add_block", "block", def->name, error);
     check_name(&k);
     check_common(&k, def);
     switch (def->kind) {

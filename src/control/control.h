@@ -36,22 +36,22 @@ struct ItmControl {
 // ---------------------------------------------------------------------------- kinds of blocks (kinds.c)
 
 // States of a block, its samples apart, and those.
-int itm_kind_count_states(const ItmControlBlockDef* def);
-int itm_kind_count_samples(const ItmControlBlockDef* def);
-bool itm_kind_is_feedthrough(const ItmControlBlockDef* def);
+int itm_control_kind_count_states(const ItmControlBlockDef* def);
+int itm_control_kind_count_samples(const ItmControlBlockDef* def);
+bool itm_control_kind_is_feedthrough(const ItmControlBlockDef* def);
 
 // x: states of the block, ring: samples of a delay. u (ITM_SLOT_COUNT)
-void itm_kind_reset(const ItmControlBlock* block, double* x, double* ring);
+void itm_control_kind_reset(const ItmControlBlock* block, double* x, double* ring);
 // Value of the block before its limits.
-double itm_kind_compute(const ItmControlBlock* block, const double* x, const double* ring, const double* u);
-double itm_kind_limit(const ItmControlBlock* block, double y);
+double itm_control_kind_compute(const ItmControlBlock* block, const double* x, const double* ring, const double* u);
+double itm_control_kind_limit(const ItmControlBlock* block, double y);
 // The states go on by h; y: value within the limits.
-void itm_kind_advance(const ItmControlBlock* block, double* x, const double* u, double y, double h);
+void itm_control_kind_advance(const ItmControlBlock* block, double* x, const double* u, double y, double h);
 // What advancing a delay changes, apart from its other states: it cannot fail.
-void itm_kind_push(const ItmControlBlock* block, double* x, double* ring, const double* u);
+void itm_control_kind_push(const ItmControlBlock* block, double* x, double* ring, const double* u);
 
 // State number k of those that follow the past smoothly (a sum, a sample; no flags and no places), NULL: there are no more.
-double* itm_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k);
+double* itm_control_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k);
 
 // ---------------------------------------------------------------------------- running (controller.c)
 

@@ -103,7 +103,7 @@ void itm_controller_reset(const ItmControl* c, ItmController* d)
         const ItmControlBlock* block = &c->blocks[i];
         d->y[i] = 0.0;
         d->last[i] = -INFINITY;
-        itm_kind_reset(block, d->x + block->x_adr, d->x + block->ring_adr);
+        itm_control_kind_reset(block, d->x + block->x_adr, d->x + block->ring_adr);
     }
 }
 
@@ -156,8 +156,8 @@ static void run_expressions(const ItmControl* c, ItmController* d, int i, const 
 static void compute_value(const ItmControl* c, ItmController* d, int i)
 {
     const ItmControlBlock* block = &c->blocks[i];
-    double y = itm_kind_compute(block, d->x + block->x_adr, d->x + block->ring_adr, d->u + i * ITM_SLOT_COUNT);
-    d->y[i] = itm_kind_limit(block, y);
+    double y = itm_control_kind_compute(block, d->x + block->x_adr, d->x + block->ring_adr, d->u + i * ITM_SLOT_COUNT);
+    d->y[i] = itm_control_kind_limit(block, y);
 }
 
 static ItmStatus check_expressions(const ItmControl* c, ItmController* d, int i, double t)
@@ -237,9 +237,9 @@ static ItmStatus advance(const ItmControl* c, ItmController* d, double t, double
             continue;
         }
         double* x = d->x + block->x_adr;
-        itm_kind_advance(block, x, d->u + i * ITM_SLOT_COUNT, d->y[i], block->def.sample > 0 ? block->def.sample : h);
+        itm_control_kind_advance(block, x, d->u + i * ITM_SLOT_COUNT, d->y[i], block->def.sample > 0 ? block->def.sample : h);
         d->last[i] = d->number[i];
-        for (int j = 0; j < itm_kind_count_states(&block->def); j++) {
+        for (int j = 0; j < itm_control_kind_count_states(&block->def); j++) {
             if (!isfinite(x[j])) {
                 return fail(d, block->def.name, "a state of block", x[j], t + h);
             }
@@ -264,7 +264,7 @@ ItmStatus itm_controller_step(const ItmControl* c, ItmController* d, double t, d
     for (int i = 0; i < c->nblock; i++) {
         const ItmControlBlock* block = &c->blocks[i];
         if (d->is_due[i]) {
-            itm_kind_push(block, d->x + block->x_adr, d->x + block->ring_adr, d->u + i * ITM_SLOT_COUNT);
+            itm_control_kind_push(block, d->x + block->x_adr, d->x + block->ring_adr, d->u + i * ITM_SLOT_COUNT);
         }
     }
     return ITM_OK;
@@ -334,7 +334,7 @@ static int walk_states(ItmController* d, double* out, const double* in)
         const ItmControlBlock* block = &c->blocks[i];
         n += block->def.sample > 0 ? exchange(&d->y[i], out, in, n) : 0;
         double* state;
-        for (int k = 0; (state = itm_kind_get_smooth(block, d->x + block->x_adr, d->x + block->ring_adr, k)) != NULL; k++) {
+        for (int k = 0; (state = itm_control_kind_get_smooth(block, d->x + block->x_adr, d->x + block->ring_adr, k)) != NULL; k++) {
             n += exchange(state, out, in, n);
         }
     }

@@ -18,7 +18,7 @@
 #define MOST_STATES 600    // of a component: the eigenvalues take (states)^3 operations
 #define PAST_STEPS 2       // until extrapolation has its past
 
-const char* itm_cosim_get_opaque(const ItmCosim* x, int i)
+const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
 {
     for (int k = 0; k < x->nmember; k++) {
         const ItmSubsystem* table = &x->members[k].table;
@@ -60,13 +60,13 @@ static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int k, double time
         }
     }
     itm_cosim_restore(x, l->start, itm_cosim_get_state_size(x));
-    itm_states_write(s, x, z);
+    itm_advice_states_write(s, x, z);
     ItmStatus status = ITM_OK;
     for (int step = 0; step < l->nsteps && status == ITM_OK; step++) {
         bool is_over = l->watch.is_over != NULL && l->watch.is_over(l->watch.context);
         status = is_over ? refuse_budget(x) : itm_cosim_step(x);
     }
-    itm_states_read(s, x, z, NULL);
+    itm_advice_states_read(s, x, z, NULL);
     return status;
 }
 
@@ -117,7 +117,7 @@ static ItmStatus linearise(ItmCosim* x, const Linear* l, double* radius)
         }
     }
     itm_cosim_save(x, l->start, itm_cosim_get_state_size(x));
-    itm_states_read(l->states, x, l->z, l->small);
+    itm_advice_states_read(l->states, x, l->z, l->small);
     ItmStatus status = differentiate(x, l);
     return status == ITM_OK ? find_radius(x, l, radius) : status;
 }
@@ -183,7 +183,7 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
     ItmStates states;
-    ItmStatus status = itm_states_create(&states, x);
+    ItmStatus status = itm_advice_states_create(&states, x);
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
     if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
@@ -208,7 +208,7 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
         itm_cosim_restore(x, before, itm_cosim_get_state_size(x));
     }
     free(before);
-    itm_states_destroy(&states);
+    itm_advice_states_destroy(&states);
     return status;
 }
 
@@ -274,10 +274,10 @@ static double estimate_step(const ItmCosim* x, double H)
 double itm_advice_estimate_work(ItmCosim* x, double H)
 {
     ItmStates states;
-    ItmStatus status = itm_states_create(&states, x);
+    ItmStatus status = itm_advice_states_create(&states, x);
     double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
     nstep /= states.ncomponent > 0 ? states.ncomponent : 1;
-    itm_states_destroy(&states);
+    itm_advice_states_destroy(&states);
     return nstep * estimate_step(x, H);
 }
 

@@ -20,11 +20,11 @@ typedef struct ItmStates {
 } ItmStates;
 // clang-format on
 
-// Find the states and their components; itm_states_destroy frees them, also after a failure. ITM_ERR_MEMORY.
-ItmStatus itm_states_create(ItmStates* states, ItmCosim* x);
-void itm_states_destroy(ItmStates* states);
+// Find the states and their components; itm_advice_states_destroy frees them, also after a failure. ITM_ERR_MEMORY.
+ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x);
+void itm_advice_states_destroy(ItmStates* states);
 // z (n), component by component; small (n): the disturbances, or NULL.
-void itm_states_read(const ItmStates* states, ItmCosim* x, double* z, double* small);
-void itm_states_write(const ItmStates* states, ItmCosim* x, const double* z);
+void itm_advice_states_read(const ItmStates* states, ItmCosim* x, double* z, double* small);
+void itm_advice_states_write(const ItmStates* states, ItmCosim* x, const double* z);
 
 #endif

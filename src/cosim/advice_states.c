@@ -98,7 +98,7 @@ static void drive_signal(Graph* g, const ItmModel* m, int mechanism, int signal,
             drive_measure(g, m, mechanism, m->motions[i].measure, node);
         }
     }
-    for (int i = 0; i < m->npush; i++) {
+    for (int i = 0; i < m->nscalar_force; i++) {
         if (m->pushes[i].signal == signal || (m->pushes[i].is_servo && m->pushes[i].target == signal)) {
             drive_measure(g, m, mechanism, m->pushes[i].measure, node);
         }
@@ -139,7 +139,7 @@ static void join_wires(Graph* g, const ItmCosim* x)
         if (wire->is_signal) {
             drive_signal(g, m, wire->to_mechanism, wire->to_index, node);
         } else {
-            drive_measure(g, m, wire->to_mechanism, m->pushes[m->actuator_push[wire->to_index]].measure, node);
+            drive_measure(g, m, wire->to_mechanism, m->pushes[m->actuator_force[wire->to_index]].measure, node);
         }
     }
 }
@@ -149,7 +149,7 @@ static void join_bonds(Graph* g, const ItmCosim* x)
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
         const ItmMechanism* part = &x->mechanisms[bond->mechanism];
-        int push = part->model->actuator_push[part->rim.actuator[bond->slot]];
+        int push = part->model->actuator_force[part->rim.actuator[bond->slot]];
         drive_measure(g, part->model, bond->mechanism, part->model->pushes[push].measure,
                       g->first[x->nmechanism] + bond->member);
     }
@@ -268,10 +268,10 @@ static void visit_signals(Walk* walk, Graph* g, const ItmCosim* x)
             continue;
         }
         const ItmMechanism* part = &x->mechanisms[wire->to_mechanism];
-        double* outside = part->data->outside + ITM_OUTSIDE_REALS * part->model->signals[wire->to_index].outside;
+        double* outside = part->data->outside + ITM_EXTERNAL_REALS * part->model->signals[wire->to_index].outside;
         int node = join_source(g, x, wire);
-        visit(walk, node, &outside[ITM_OUTSIDE_OFFSET], SMALL, 0.0);
-        visit(walk, node, &outside[ITM_OUTSIDE_SLOPE], SMALL, 0.0);
+        visit(walk, node, &outside[ITM_EXTERNAL_OFFSET], SMALL, 0.0);
+        visit(walk, node, &outside[ITM_EXTERNAL_SLOPE], SMALL, 0.0);
     }
 }
 
@@ -348,7 +348,7 @@ static ItmStatus fill(ItmStates* s, Graph* g, const ItmCosim* x)
     return is_there ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_states_create(ItmStates* states, ItmCosim* x)
+ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x)
 {
     *states = (ItmStates){0};
     Graph g = {0};
@@ -358,7 +358,7 @@ ItmStatus itm_states_create(ItmStates* states, ItmCosim* x)
     return status == ITM_OK ? ITM_OK : itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL, "out of memory");
 }
 
-void itm_states_destroy(ItmStates* states)
+void itm_advice_states_destroy(ItmStates* states)
 {
     free(states->first);
     free(states->place);
@@ -386,7 +386,7 @@ static void write_members(const ItmStates* s, const ItmCosim* x)
 {
     const double* z = s->room + s->n;
     for (int i = x->nmember - 1; i >= 0; i--) {
-        const ItmMember* member = &x->members[i];
+        const ItmSubsystemInstance* member = &x->members[i];
         const ItmSubsystem* table = &member->table;
         if (table->get_states == NULL || table->nstate == 0) {
             continue;
@@ -399,7 +399,7 @@ static void write_members(const ItmStates* s, const ItmCosim* x)
     }
 }
 
-void itm_states_read(const ItmStates* s, ItmCosim* x, double* z, double* small)
+void itm_advice_states_read(const ItmStates* s, ItmCosim* x, double* z, double* small)
 {
     read_members(s, x);
     for (int i = 0; i < s->n; i++) {
@@ -411,7 +411,7 @@ void itm_states_read(const ItmStates* s, ItmCosim* x, double* z, double* small)
     }
 }
 
-void itm_states_write(const ItmStates* s, ItmCosim* x, const double* z)
+void itm_advice_states_write(const ItmStates* s, ItmCosim* x, const double* z)
 {
     for (int i = 0; i < s->n; i++) {
         s->room[i] = z[s->place[i]];

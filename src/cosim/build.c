@@ -59,10 +59,10 @@ static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)
     if (!(isfinite(o->macro_step) && o->macro_step > 0.0)) {
         return REFUSE("macro_step", "macro_step must be positive, got %g s", o->macro_step);
     }
-    if (itm_scheme_name(o->scheme) == NULL) {
+    if (itm_cosim_scheme_name(o->scheme) == NULL) {
         return REFUSE("scheme", "there is no scheme number %d", (int)o->scheme);
     }
-    if (itm_elastic_model_name(o->elastic_model) == NULL) {
+    if (itm_cosim_elastic_model_name(o->elastic_model) == NULL) {
         return REFUSE("elastic_model", "there is no elastic_model number %d", (int)o->elastic_model);
     }
     if (o->nthread < 1 || o->nthread > 256) {
@@ -91,7 +91,7 @@ static double choose_step(const ItmCosimBuilder* b, const ItmCosimOptions* o)
 }
 
 // Step and period of a member: micro steps per macro step (> 0), or minus the macro steps per step.
-static ItmStatus fit_member(const ItmCosim* x, ItmMember* member, ItmError* error)
+static ItmStatus fit_member(const ItmCosim* x, ItmSubsystemInstance* member, ItmError* error)
 {
     member->step = member->own_step > 0.0 ? member->own_step : x->step;
     long inside = itm_cosim_count_whole(x->step, member->step), around = itm_cosim_count_whole(member->step, x->step);
@@ -113,7 +113,7 @@ static ItmStatus fit_member(const ItmCosim* x, ItmMember* member, ItmError* erro
 
 // ---------------------------------------------------------------------------- members
 
-static ItmStatus create_member(ItmMember* member, ItmMemberDef* def, ItmError* error)
+static ItmStatus create_member(ItmSubsystemInstance* member, ItmSubsystemDef* def, ItmError* error)
 {
     member->name = strdup(def->name);
     member->own_step = def->step;
@@ -147,7 +147,7 @@ static ItmStatus create_member(ItmMember* member, ItmMemberDef* def, ItmError* e
 }
 
 // Ports without a bond stay where they are.
-static void rest_ports(ItmMember* member)
+static void rest_ports(ItmSubsystemInstance* member)
 {
     for (int i = 0; i < member->table.nport; i++) {
         member->s[i] = member->hydraulics != NULL ? member->hydraulics->s[i] : 0.0;
@@ -212,7 +212,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     long K = 1;
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
-        const ItmMember* member = &x->members[bond->member];
+        const ItmSubsystemInstance* member = &x->members[bond->member];
         if (!itm_coupling_is_rim(bond->options.coupling)) {
             continue;
         }
@@ -244,7 +244,7 @@ static ItmStatus check_elastic_model(const ItmCosim* x, const ItmMechanism* part
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "elastic_model",
                              "mechanism '%s': elastic_model %s goes with interfaces and exchange hold, where the others step with "
                              "a model of the mechanism; otherwise the model is the mechanism's own step, which is implicit",
-                             part->name, itm_elastic_model_name(x->options.elastic_model));
+                             part->name, itm_cosim_elastic_model_name(x->options.elastic_model));
     }
     return ITM_OK;
 }
@@ -281,9 +281,9 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
     part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
-    part->coupler = (ItmCoupler){.name = part->name, .rim = &part->rim, .cluster = ITM_NONE, .n = part->nbond, .bonds = part->bonds,
+    part->coupler = (ItmInterfaceModel){.name = part->name, .rim = &part->rim, .cluster = ITM_NONE, .n = part->nbond, .bonds = part->bonds,
                              .lambda = part->lambda, .w_end = part->w_end, .use_heun = part->use_heun, .K = part->K};
-    part->y = ITM_TAKE(arena, double, itm_output_get_count(part->model));
+    part->y = ITM_TAKE(arena, double, itm_model_get_output_count(part->model));
 }
 
 static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
@@ -325,7 +325,7 @@ static ItmStatus check_strokes(const ItmCosim* x, ItmError* error)
 {
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
-        const ItmMember* member = &x->members[bond->member];
+        const ItmSubsystemInstance* member = &x->members[bond->member];
         double least = -INFINITY, most = INFINITY;
         if (member->table.get_stroke != NULL) {
             member->table.get_stroke(member->table.self, bond->port, &least, &most);
@@ -415,16 +415,16 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
         status = itm_frames_create(x, b, error);
     }
     if (status == ITM_OK) {
-        status = itm_clusters_group(x, error);
+        status = itm_assembly_group_all(x, error);
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         status = create_mechanism(x, &x->mechanisms[i], b, error);
     }
     if (status == ITM_OK) {
-        status = itm_clusters_create(x, error);
+        status = itm_assembly_create_all(x, error);
     }
     for (int i = 0; i < x->nwire && status == ITM_OK; i++) {
-        status = itm_wire_resolve(x, &x->wires[i], b->wires.items[i].from, b->wires.items[i].to, error);
+        status = itm_wires_resolve(x, &x->wires[i], b->wires.items[i].from, b->wires.items[i].to, error);
     }
     return status;
 }
@@ -519,7 +519,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
         status = fit_member(x, &x->members[i], error);
     }
     if (status == ITM_OK) {
-        status = itm_clusters_fit_steps(x, error);
+        status = itm_assembly_fit_steps(x, error);
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         ItmMechanism* part = &x->mechanisms[i];
@@ -529,8 +529,8 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
         part->data->options.step = part->data->h = part->step.step;
     }
     if (status == ITM_OK) {
-        itm_clusters_fit_couplers(x);
-        status = itm_groups_count_ticks(x, error);
+        itm_assembly_fit_models(x);
+        status = itm_wires_count_micro_steps(x, error);
     }
     return status;
 }
@@ -551,7 +551,7 @@ void itm_cosim_destroy(ItmCosim* x)
     itm_pool_destroy(x->pool);
     itm_cosim_free_outputs(x);
     itm_verdict_destroy(x);
-    itm_clusters_destroy(x);
+    itm_assembly_destroy_all(x);
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         itm_data_destroy(part->data);
@@ -560,7 +560,7 @@ void itm_cosim_destroy(ItmCosim* x)
         free(part->name);
     }
     for (int i = 0; i < x->nmember; i++) {
-        ItmMember* member = &x->members[i];
+        ItmSubsystemInstance* member = &x->members[i];
         if (member->table.destroy != NULL) {
             member->table.destroy(member->table.self);
         }

@@ -94,7 +94,7 @@ static ItmStatus check_name(const ItmCosimBuilder* b, const char* kind, const ch
     return k.status;
 }
 
-ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m, const ItmStepOptions* step,
+ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m, const ItmStepOptions* step,
                                   int* id, ItmError* error)
 {
     if (b == NULL || m == NULL) {
@@ -117,7 +117,7 @@ ItmStatus itm_cosim_add_mechanism(ItmCosimBuilder* b, const char* name, const It
 }
 
 // Takes over `def` but for its name, which is copied.
-static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmMemberDef def, int* id, ItmError* error)
+static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDef def, int* id, ItmError* error)
 {
     ItmStatus status = check_name(b, "subsystem", name, false, error);
     if (status == ITM_OK && !(isfinite(def.step) && def.step >= 0.0)) {
@@ -139,13 +139,13 @@ static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmMemberDef d
     return ITM_OK;
 }
 
-ItmStatus itm_cosim_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
+ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
                                 const ItmHydraulicOptions* options, double step, int* id, ItmError* error)
 {
     if (b == NULL || c == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or circuit is missing");
     }
-    ItmMemberDef def = {.circuit = c, .step = step, .options = itm_default_hydraulic_options()};
+    ItmSubsystemDef def = {.circuit = c, .step = step, .options = itm_default_hydraulic_options()};
     def.options.integrator = ITM_HYDRAULIC_RK4;
     if (options != NULL) {
         def.options = *options;
@@ -153,7 +153,7 @@ ItmStatus itm_cosim_add_circuit(ItmCosimBuilder* b, const char* name, const ItmC
     return add_member(b, name, def, id, error);
 }
 
-ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem, double step,
+ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem, double step,
                                   int* id, ItmError* error)
 {
     if (b == NULL || subsystem == NULL) {
@@ -171,12 +171,12 @@ ItmStatus itm_cosim_add_subsystem(ItmCosimBuilder* b, const char* name, const It
                              is_saved ? "a function that it needs"
                                       : "a state that can be saved: give its memory, or get_state_size, save and restore");
     }
-    return add_member(b, name, (ItmMemberDef){.table = *subsystem, .step = step}, id, error);
+    return add_member(b, name, (ItmSubsystemDef){.table = *subsystem, .step = step}, id, error);
 }
 
 // ---------------------------------------------------------------------------- bonds and wires
 
-static int find_port(const ItmMemberDef* def, const char* port)
+static int find_port(const ItmSubsystemDef* def, const char* port)
 {
     if (def->circuit != NULL) {
         return itm_circuit_find_cylinder(def->circuit, port);
@@ -189,19 +189,19 @@ static int find_port(const ItmMemberDef* def, const char* port)
     return ITM_NONE;
 }
 
-#define REFUSE(field, ...) itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_add_bond", field, __VA_ARGS__)
+#define REFUSE(field, ...) itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_builder_add_bond", field, __VA_ARGS__)
 
 static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, ItmError* error)
 {
-    if (itm_coupling_name(o->coupling) == NULL || o->coupling == ITM_COUPLING_MONOLITHIC) {
+    if (itm_cosim_coupling_name(o->coupling) == NULL || o->coupling == ITM_COUPLING_MONOLITHIC) {
         return REFUSE("coupling", "bond '%s': a bond is coupled by zoh, linear, quadratic, rim or rim-nonsmooth; monolithic is a choice for "
                                   "the whole system",
                       name);
     }
-    if (itm_exchange_name(o->exchange) == NULL) {
+    if (itm_cosim_exchange_name(o->exchange) == NULL) {
         return REFUSE("exchange", "bond '%s': there is no exchange number %d", name, (int)o->exchange);
     }
-    if (itm_bond_variables_name(o->variables) == NULL) {
+    if (itm_cosim_bond_variables_name(o->variables) == NULL) {
         return REFUSE("variables", "bond '%s': there are no variables number %d", name, (int)o->variables);
     }
     if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_coupling_is_rim(o->coupling) &&
@@ -217,7 +217,7 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
                             ItmError* error)
 {
     const ItmMechanismDef* mechanism = &b->mechanisms.items[def->mechanism];
-    const ItmMemberDef* member = &b->members.items[def->member];
+    const ItmSubsystemDef* member = &b->members.items[def->member];
     if (def->actuator == ITM_NONE) {
         return REFUSE("actuator", "mechanism '%s' has no actuator '%s'", mechanism->name, actuator);
     }
@@ -244,7 +244,7 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
     return check_bond_options(&def->options, actuator, error);
 }
 
-ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem, const char* port,
+ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem, const char* port,
                              const ItmBondOptions* options, ItmError* error)
 {
     if (b == NULL || actuator == NULL || port == NULL || mechanism < 0 || mechanism >= b->mechanisms.count ||
@@ -267,14 +267,9 @@ ItmStatus itm_cosim_add_bond(ItmCosimBuilder* b, int mechanism, const char* actu
 
 // ---------------------------------------------------------------------------- frames
 
-ItmFrameDef itm_default_frame_def(void)
-{
-    return (ItmFrameDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
-}
-
 static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body, ItmError* error)
 {
-    ItmCheck k = itm_check_start("itm_cosim_add_interface", "interface", def->name, error);
+    ItmCheck k = itm_check_start("itm_cosim_builder_add_interface", "interface", def->name, error);
     for (int i = 0; i < b->interfaces.count && k.status == ITM_OK; i++) {
         const ItmInterfaceEntry* other = &b->interfaces.items[i];
         if (other->mechanism == mechanism && strcmp(other->name, def->name) == 0) {
@@ -304,7 +299,7 @@ static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceE
     }
     for (int i = 0; i < m->npoint && is_flexible; i++) {
         const ItmBody* body = &m->bodies[m->points[i].body];
-        bool is_node = body->mobility == ITM_MOBILITY_NODE;
+        bool is_node = body->mobility == ITM_MOBILIZER_NODE;
         ItmVec3 at = itm_vec_add(is_node ? m->nodes[body->part].origin : body->com, m->points[i].point);
         if (body->owner == entry->body && itm_vec_norm(itm_vec_sub(at, def->point)) < SAME_PLACE) {
             entry->body = m->points[i].body;
@@ -319,7 +314,7 @@ static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceE
                        : ITM_OK;
 }
 
-ItmStatus itm_cosim_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id, ItmError* error)
+ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id, ItmError* error)
 {
     if (b == NULL || def == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, mechanism or interface is missing");
@@ -370,14 +365,14 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
                                   "no joint together",
                       first->name);
     }
-    if (itm_exchange_name(def->options.exchange) == NULL) {
+    if (itm_cosim_exchange_name(def->options.exchange) == NULL) {
         return REFUSE("exchange", "frame bond of '%s': there is no exchange number %d", first->name,
                       (int)def->options.exchange);
     }
     return ITM_OK;
 }
 
-ItmStatus itm_cosim_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b, const ItmBondOptions* options,
+ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b, const ItmBondOptions* options,
                                    ItmError* error)
 {
     if (b == NULL || interface_a < 0 || interface_b < 0 || interface_a >= b->interfaces.count ||
@@ -405,7 +400,7 @@ static ItmStatus append_wire(ItmWireList* list, const char* from, const char* to
     return ITM_OK;
 }
 
-ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error)
+ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error)
 {
     if (b == NULL || from == NULL || to == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or an end of a wire is missing");
@@ -413,7 +408,7 @@ ItmStatus itm_cosim_add_wire(ItmCosimBuilder* b, const char* from, const char* t
     return append_wire(&b->wires, from, to, error);
 }
 
-ItmStatus itm_cosim_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error)
+ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error)
 {
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");

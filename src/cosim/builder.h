@@ -14,13 +14,13 @@ typedef struct ItmMechanismDef {
     ItmPotentialOptions potential;
 } ItmMechanismDef;
 
-typedef struct ItmMemberDef {
+typedef struct ItmSubsystemDef {
     char* name;
     const ItmCircuit* circuit;    // or NULL: `table`
     ItmHydraulicOptions options;  // of the circuit
     ItmSubsystem table;
     double step;                  // s; 0: the macro step
-} ItmMemberDef;
+} ItmSubsystemDef;
 
 typedef struct ItmBondDef {
     int mechanism, member;
@@ -60,7 +60,7 @@ typedef ITM_COSIM_LIST(ItmWireDef) ItmWireList;
 
 struct ItmCosimBuilder {
     ITM_COSIM_LIST(ItmMechanismDef) mechanisms;
-    ITM_COSIM_LIST(ItmMemberDef) members;
+    ITM_COSIM_LIST(ItmSubsystemDef) members;
     ITM_COSIM_LIST(ItmBondDef) bonds;
     ItmWireList wires;
     ItmWireList aliases;  // from an output to its second name

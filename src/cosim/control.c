@@ -95,7 +95,7 @@ static void describe(ItmSubsystem* table, Self* x)
     };
 }
 
-ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
+ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
                                 ItmError* error)
 {
     if (b == NULL || c == NULL) {
@@ -115,5 +115,5 @@ ItmStatus itm_cosim_add_control(ItmCosimBuilder* b, const char* name, const ItmC
         return status;
     }
     describe(&subsystem, x);
-    return itm_cosim_add_subsystem(b, name, &subsystem, step, id, error);
+    return itm_cosim_builder_add_subsystem(b, name, &subsystem, step, id, error);
 }

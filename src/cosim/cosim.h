@@ -82,15 +82,15 @@ typedef struct ItmFrameBond {
 
 // A cluster as one of its mechanisms sees it: its own interface model with its contacts, and those of the others as they were at
 // the communication point, carried on by themselves; with coupling rim these are smooth.
-typedef struct ItmClusterView {
+typedef struct ItmPeerModels {
     ItmRim*  others;         // numbers only; the own one is not used               (nmechanism)
     double*  lambda;         // mean forces of line actuators                       (join.nline)    N
     ItmRimJoin join;
     ItmArena arena;
-} ItmClusterView;
+} ItmPeerModels;
 
 // An interface model at the micro rate: of a mechanism alone, or joined.
-typedef struct ItmCoupler {
+typedef struct ItmInterfaceModel {
     const char* name;
     ItmRim* rim;
     int     cluster;         // ITM_NONE: of a mechanism
@@ -100,10 +100,10 @@ typedef struct ItmCoupler {
     double* w_end;           // rates                                               (n or more)     m/s
     bool    use_heun;
     int     K;               // micro steps a macro step
-} ItmCoupler;
+} ItmInterfaceModel;
 
 // Mechanisms that frame bonds connect.
-typedef struct ItmCluster {
+typedef struct ItmAssembly {
     int  nmechanism, nlink;
     int* mechanisms;         //                                                     (nmechanism)
     ItmRimLink* links;       //                                                     (nlink)
@@ -112,13 +112,13 @@ typedef struct ItmCluster {
     int  K;                  // micro steps a macro step, where no subsystem says so
     ItmRimJoin join;         // of the mechanisms' interface models, smooth copies where these are smooth
     ItmRim* smooth;          // the copies                                          (nmechanism)
-    ItmCoupler coupler;
-    ItmClusterView* views;   // exchange hold, or smooth models among them          (nmechanism), else NULL
+    ItmInterfaceModel coupler;
+    ItmPeerModels* views;   // exchange hold, or smooth models among them          (nmechanism), else NULL
     ItmArena arena;
     ItmStatus status;
     ItmError error;
     double cost;             // s
-} ItmCluster;
+} ItmAssembly;
 
 #define ITM_MECHANISM_COUNTERS 4
 
@@ -141,7 +141,7 @@ typedef struct ItmMechanism {
     int      K;              // micro steps of the interface model a macro step
     ItmRideRule* rules;      // that the user has for its contacts, or NULL
     ItmRim   rim;
-    ItmCoupler coupler;
+    ItmInterfaceModel coupler;
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
@@ -161,7 +161,7 @@ typedef struct ItmMechanism {
     double   cost, cost_rim; // s
 } ItmMechanism;
 
-typedef struct ItmMember {
+typedef struct ItmSubsystemInstance {
     char* name;
     ItmSubsystem table;
     ItmHydraulics* hydraulics; // of a circuit, else NULL
@@ -178,7 +178,7 @@ typedef struct ItmMember {
     double*  offset;         // of the inputs, from a static start                  (ninput)
     double*  u;              // inputs, offset included                             (ninput)
     double*  y;              // outputs                                             (noutput)
-} ItmMember;
+} ItmSubsystemInstance;
 
 typedef enum ItmSourceKind {
     ITM_SOURCE_MEMBER,       // output `index` of member `part`
@@ -201,7 +201,7 @@ typedef struct ItmGroup {
     int  nticks;             // a macro step: least common multiple of the micro steps in it
     int  nmember, ncoupler;
     int* members;            // sampled ones first, in the order of their wires     (nmember)
-    ItmCoupler** couplers;       // interface models that they share                    (ncoupler)
+    ItmInterfaceModel** couplers;       // interface models that they share                    (ncoupler)
     ItmStatus status;
     ItmError error;
     double cost;             // s
@@ -250,18 +250,18 @@ struct ItmCosim {
     int      ninterface, nframe_bond, ncluster;
     ItmInterface* interfaces;
     ItmFrameBond* frame_bonds;
-    ItmCluster* clusters;
+    ItmAssembly* clusters;
     int      inspected;      // mechanism that was looked at last, or ITM_NONE
     char     row_name[256];
     ItmMechanism* mechanisms;
-    ItmMember* members;
+    ItmSubsystemInstance* members;
     int*     sampled;        // sampled members in the order of their wires         (nsampled)
     int      nsampled;
     ItmBond* bonds;
     ItmWire* wires;
     ItmGroup* groups;
     int*     group_room;     // members of all groups
-    ItmCoupler** coupler_room;   // and interface models
+    ItmInterfaceModel** coupler_room;   // and interface models
     int*     slots;          // bonds of all mechanisms
     ItmPool* pool;           // NULL: one thread
 
@@ -306,7 +306,7 @@ void itm_cosim_start_here(ItmCosim* x);
 // Positions, velocities and interfaces at the communication point.
 void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
 // The polynomial of the rate over the coming step H.
-void itm_bond_predict(ItmBond* bond, double H);
+void itm_mechanism_predict_bond(ItmBond* bond, double H);
 // The interface model for the coming step. Status and error in `part`.
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part);
 // Keep why a call on its data object failed.
@@ -345,22 +345,22 @@ void itm_frames_destroy(ItmCosim* x);
 // ---------------------------------------------------------------------------- cluster.c
 
 // Clusters of mechanisms that frame bonds connect: which, their steps, their exchange; before the mechanisms are made.
-ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error);
+ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error);
 // Micro steps of their interface models from the macro step of the system.
-ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error);
-void itm_clusters_fit_couplers(ItmCosim* x);
+ItmStatus itm_assembly_fit_steps(ItmCosim* x, ItmError* error);
+void itm_assembly_fit_models(ItmCosim* x);
 // Their joined interface models, once the mechanisms are there. Refuses frames that do not meet at the start.
-ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error);
-void itm_clusters_destroy(ItmCosim* x);
+ItmStatus itm_assembly_create_all(ItmCosim* x, ItmError* error);
+void itm_assembly_destroy_all(ItmCosim* x);
 // How far the two frames of each bond are apart, after the measurement of all mechanisms.
-void itm_clusters_measure(ItmCosim* x);
+void itm_assembly_measure_all(ItmCosim* x);
 // The same at the end of a step, measurement included.
-void itm_clusters_arrive(ItmCosim* x);
+void itm_assembly_arrive_all(ItmCosim* x);
 // Start and end of the micro steps of an interface model, joined ones included. Errors in the data object of its RIM.
-ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler);
-ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler);
+ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* coupler);
+ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* coupler);
 // A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
-void itm_cluster_run(ItmCosim* x, ItmCluster* cluster);
+void itm_assembly_run(ItmCosim* x, ItmAssembly* cluster);
 
 // ---------------------------------------------------------------------------- labels.c
 
@@ -380,28 +380,28 @@ void itm_labels_destroy(ItmLabels* l);
 // All members of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
 // Forces and outputs of all members as they are now.
-void itm_members_start(ItmCosim* x);
-bool itm_member_is_due(const ItmCosim* x, const ItmMember* member, int tick);
+void itm_cosim_start_subsystems(ItmCosim* x);
+bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* member, int tick);
 // A step h of a member that is due at a tick of the present macro step; h 0: its outputs only.
-ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, ItmError* error);
+ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* member, int tick, double h, ItmError* error);
 
 // ---------------------------------------------------------------------------- wires.c
 
 // Find both ends of a wire by name.
-ItmStatus itm_wire_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error);
+ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error);
 // Groups, order of the sampled members; an algebraic loop is refused.
 ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error);
 // Ticks of all groups from the periods of their members as the macro step gives them: micro steps per macro step (> 0), or minus the
 // macro steps per step.
-ItmStatus itm_groups_count_ticks(ItmCosim* x, ItmError* error);
+ItmStatus itm_wires_count_micro_steps(ItmCosim* x, ItmError* error);
 // Values of all wires into the inputs of a member, of a mechanism.
-void itm_wires_feed_member(ItmCosim* x, ItmMember* member);
+void itm_wires_feed_member(ItmCosim* x, ItmSubsystemInstance* member);
 void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
 
 // ---------------------------------------------------------------------------- ledger.c
 
 // At the end of a macro step: residual power and energy of every bond, spurious energy, throughput.
-void itm_bonds_book(ItmCosim* x);
+void itm_ledger_book_bonds(ItmCosim* x);
 
 // Energies of the whole system, J. Start values of the circuits are their zero.
 typedef struct ItmBalance {
@@ -414,7 +414,7 @@ typedef struct ItmBalance {
     double spurious;  // coupling energy error of bonds and of interfaces between mechanisms
     double error;     // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
 } ItmBalance;
-// After itm_ledger_close or itm_output_compute of all mechanisms.
+// After itm_data_close_ledger or itm_model_compute_outputs of all mechanisms.
 ItmBalance itm_cosim_compute_balance(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- verdict.c
@@ -461,7 +461,7 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
 
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {
-    return m->pushes[m->actuator_push[actuator]].name;
+    return m->pushes[m->actuator_force[actuator]].name;
 }
 
 static inline bool itm_coupling_is_rim(ItmCoupling coupling)

@@ -17,17 +17,17 @@
 // ---------------------------------------------------------------------------- members
 
 // Ticks of the group of a member since the start.
-static long count_ticks(const ItmCosim* x, const ItmMember* member, int tick)
+static long count_ticks(const ItmCosim* x, const ItmSubsystemInstance* member, int tick)
 {
     return (long)*itm_cosim_get_steps(x) * x->groups[member->group].nticks + tick;
 }
 
-bool itm_member_is_due(const ItmCosim* x, const ItmMember* member, int tick)
+bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* member, int tick)
 {
     return member->period == 1 || count_ticks(x, member, tick) % member->period == 0;
 }
 
-static void tell_motion(ItmCosim* x, ItmMember* member, bool has_end)
+static void tell_motion(ItmCosim* x, ItmSubsystemInstance* member, bool has_end)
 {
     for (int i = 0; i < member->table.nport; i++) {
         if (member->bonds[i] != ITM_NONE) {
@@ -40,7 +40,7 @@ static void tell_motion(ItmCosim* x, ItmMember* member, bool has_end)
     member->table.set_motion(member->table.self, member->s, member->w, member->w_end);
 }
 
-static void ask_forces(ItmCosim* x, ItmMember* member)
+static void ask_forces(ItmCosim* x, ItmSubsystemInstance* member)
 {
     member->table.get_forces(member->table.self, member->force);
     for (int i = 0; i < member->table.nport; i++) {
@@ -51,7 +51,7 @@ static void ask_forces(ItmCosim* x, ItmMember* member)
 }
 
 // What the mechanisms will be told of the forces of the ports, which are those of the end of the last motion.
-static void remember_forces(ItmCosim* x, const ItmMember* member)
+static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* member)
 {
     const ItmSubsystem* table = &member->table;
     for (int i = 0; i < table->nport; i++) {
@@ -66,7 +66,7 @@ static void remember_forces(ItmCosim* x, const ItmMember* member)
     }
 }
 
-ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, ItmError* error)
+ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* member, int tick, double h, ItmError* error)
 {
     const ItmSubsystem* table = &member->table;
     ItmError cause; // more than a kilobyte: what is read below is cleared, not all of it in every micro step
@@ -83,7 +83,7 @@ ItmStatus itm_member_step(ItmCosim* x, ItmMember* member, int tick, double h, It
 }
 
 // The end of a motion that has not begun: where the ports are, with the rates they have.
-static void stand_still(ItmCosim* x, const ItmMember* member)
+static void stand_still(ItmCosim* x, const ItmSubsystemInstance* member)
 {
     for (int i = 0; i < member->table.nport; i++) {
         if (member->bonds[i] != ITM_NONE) {
@@ -94,10 +94,10 @@ static void stand_still(ItmCosim* x, const ItmMember* member)
     }
 }
 
-void itm_members_start(ItmCosim* x)
+void itm_cosim_start_subsystems(ItmCosim* x)
 {
     for (int i = 0; i < x->nmember; i++) {
-        ItmMember* member = &x->members[i];
+        ItmSubsystemInstance* member = &x->members[i];
         if (member->table.nport > 0) {
             tell_motion(x, member, false);
             ask_forces(x, member);
@@ -113,7 +113,7 @@ void itm_members_start(ItmCosim* x)
 // ---------------------------------------------------------------------------- ports
 
 // Rates at the end of a micro step for ports with predicted rates.
-static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* member, int tick)
+static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmSubsystemInstance* member, int tick)
 {
     double tau = (double)(tick + member->period) * (x->step / group->nticks);
     for (int i = 0; i < member->table.nport; i++) {
@@ -126,7 +126,7 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmMember* m
 }
 
 // Forces on an interface model: of the ports that share it as they are now, of others as the model was shown them.
-static void collect_forces(const ItmCosim* x, ItmCoupler* coupler)
+static void collect_forces(const ItmCosim* x, ItmInterfaceModel* coupler)
 {
     for (int i = 0; i < coupler->n; i++) {
         const ItmBond* bond = &x->bonds[coupler->bonds[i]];
@@ -134,7 +134,7 @@ static void collect_forces(const ItmCosim* x, ItmCoupler* coupler)
     }
 }
 
-static ItmStatus refuse_model(ItmGroup* group, const ItmCoupler* coupler, ItmStatus status)
+static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* coupler, ItmStatus status)
 {
     const ItmError* cause = &coupler->rim->data->error;
     return itm_error_set(&group->error, status, "itm_cosim_step", cause->field, "interface model of '%s': %s", coupler->name,
@@ -146,13 +146,13 @@ static ItmStatus refuse_model(ItmGroup* group, const ItmCoupler* coupler, ItmSta
 static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->ncoupler; k++) {
-        ItmCoupler* coupler = group->couplers[k];
+        ItmInterfaceModel* coupler = group->couplers[k];
         const double* w_end = coupler->rim->w;
         double h = 0.0;
         for (int i = 0; i < coupler->n; i++) {
             ItmBond* bond = &x->bonds[coupler->bonds[i]];
-            const ItmMember* member = &x->members[bond->member];
-            if (!itm_coupling_is_rim(bond->options.coupling) || !itm_member_is_due(x, member, tick)) {
+            const ItmSubsystemInstance* member = &x->members[bond->member];
+            if (!itm_coupling_is_rim(bond->options.coupling) || !itm_cosim_subsystem_is_due(x, member, tick)) {
                 continue;
             }
             bond->lambda_start = bond->lambda;
@@ -174,7 +174,7 @@ static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
 static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->ncoupler; k++) {
-        ItmCoupler* coupler = group->couplers[k];
+        ItmInterfaceModel* coupler = group->couplers[k];
         if (tick % (group->nticks / coupler->K) != 0) {
             continue;
         }
@@ -200,7 +200,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
 }
 
 // After a member's step: forces, impulses, work by the rates it was told.
-static void take_forces(ItmCosim* x, ItmMember* member)
+static void take_forces(ItmCosim* x, ItmSubsystemInstance* member)
 {
     double h = member->step;
     ask_forces(x, member);
@@ -227,7 +227,7 @@ static void take_forces(ItmCosim* x, ItmMember* member)
 static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
 {
     for (int k = 0; k < group->nmember; k++) {
-        const ItmMember* member = &x->members[group->members[k]];
+        const ItmSubsystemInstance* member = &x->members[group->members[k]];
         for (int i = 0; i < member->table.nport; i++) {
             if (member->bonds[i] != ITM_NONE) {
                 ItmBond* bond = &x->bonds[member->bonds[i]];
@@ -236,8 +236,8 @@ static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
         }
     }
     for (int k = 0; k < group->ncoupler; k++) {
-        ItmCoupler* coupler = group->couplers[k];
-        ItmStatus status = itm_coupler_begin(x, coupler);
+        ItmInterfaceModel* coupler = group->couplers[k];
+        ItmStatus status = itm_assembly_model_begin(x, coupler);
         if (status != ITM_OK) {
             return refuse_model(group, coupler, status);
         }
@@ -245,7 +245,7 @@ static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
     return ITM_OK;
 }
 
-static bool shares_model(const ItmCosim* x, const ItmMember* member)
+static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* member)
 {
     for (int i = 0; i < member->table.nport; i++) {
         if (member->bonds[i] != ITM_NONE && itm_coupling_is_rim(x->bonds[member->bonds[i]].options.coupling)) {
@@ -259,13 +259,13 @@ static bool shares_model(const ItmCosim* x, const ItmMember* member)
 static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->nmember; k++) {
-        ItmMember* member = &x->members[group->members[k]];
+        ItmSubsystemInstance* member = &x->members[group->members[k]];
         bool is_sampled = member->table.is_sampled;
-        if (!itm_member_is_due(x, member, tick) || (is_sampled && tick == 0)) {
+        if (!itm_cosim_subsystem_is_due(x, member, tick) || (is_sampled && tick == 0)) {
             continue;
         }
         itm_wires_feed_member(x, member);
-        ItmStatus status = is_sampled ? itm_member_step(x, member, tick, member->step, &group->error) : ITM_OK;
+        ItmStatus status = is_sampled ? itm_cosim_subsystem_step(x, member, tick, member->step, &group->error) : ITM_OK;
         if (status != ITM_OK) {
             return status;
         }
@@ -281,14 +281,14 @@ static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick)
 static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->nmember; k++) {
-        ItmMember* member = &x->members[group->members[k]];
-        if (member->table.is_sampled || !itm_member_is_due(x, member, tick)) {
+        ItmSubsystemInstance* member = &x->members[group->members[k]];
+        if (member->table.is_sampled || !itm_cosim_subsystem_is_due(x, member, tick)) {
             continue;
         }
         if (member->table.nport > 0) {
             tell_motion(x, member, true);
         }
-        ItmStatus status = itm_member_step(x, member, tick, member->step, &group->error);
+        ItmStatus status = itm_cosim_subsystem_step(x, member, tick, member->step, &group->error);
         if (status != ITM_OK) {
             return status;
         }
@@ -321,13 +321,13 @@ static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
         remember_forces(x, &x->members[group->members[k]]);
     }
     for (int k = 0; k < group->ncoupler && status == ITM_OK; k++) {
-        ItmCoupler* coupler = group->couplers[k];
+        ItmInterfaceModel* coupler = group->couplers[k];
         for (int i = 0; i < coupler->n; i++) {
             ItmBond* bond = &x->bonds[coupler->bonds[i]];
             bond->memory->P1 = coupler->rim->P1[i];
             bond->work_model = coupler->rim->work[i];
         }
-        status = itm_coupler_end(x, coupler);
+        status = itm_assembly_model_end(x, coupler);
         if (status != ITM_OK) {
             refuse_model(group, coupler, status);
         }

@@ -34,7 +34,7 @@ static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceVi
         }
     }
     ItmRimSpectrum spectrum = {0};
-    if (!itm_mobility_compute_spectrum(view->W, rim->mobility_free + first, view->n, &spectrum, view->value, view->vector,
+    if (!itm_rim_compute_spectrum(view->W, rim->mobility_free + first, view->n, &spectrum, view->value, view->vector,
                                        view->M_eff, scratch)) {
         return itm_error_set(&x->error, ITM_ERR_NOT_FINITE, "itm_cosim_inspect", view->name,
                              "the mobility of '%s' has no eigenvalues: it is not finite", view->name);
@@ -80,6 +80,6 @@ const char* itm_cosim_get_active_row(ItmCosim* x, int row)
     if (part == NULL || row < 0 || row >= part->rim.neliminated) {
         return NULL;
     }
-    itm_bounded_name_row(part->model, part->data, part->rim.eliminated[row], true, x->row_name, sizeof x->row_name);
+    itm_data_name_row(part->model, part->data, part->rim.eliminated[row], true, x->row_name, sizeof x->row_name);
     return x->row_name;
 }

@@ -29,7 +29,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     part->data->input[part->rim.actuator[bond->slot]] = memory->force;
 }
 
-void itm_bonds_book(ItmCosim* x)
+void itm_ledger_book_bonds(ItmCosim* x)
 {
     for (int k = 0; k < x->nmechanism; k++) {
         ItmMechanism* part = &x->mechanisms[k];
@@ -47,13 +47,13 @@ void itm_bonds_book(ItmCosim* x)
 // ---------------------------------------------------------------------------- the whole
 
 // Whether a subsystem has an energy balance of its own, which that of the whole goes on with.
-static bool has_balance(const ItmMember* member)
+static bool has_balance(const ItmSubsystemInstance* member)
 {
     return member->hydraulics != NULL && member->hydraulics->options.use_ledger;
 }
 
 // Work that the cylinders of a circuit without a bond have given.
-static double compute_outside_work(const ItmCosim* x, const ItmMember* member)
+static double compute_outside_work(const ItmCosim* x, const ItmSubsystemInstance* member)
 {
     bool has_outside = false;
     double work = itm_hydraulics_get_ledger(member->hydraulics)[ITM_HYDRAULIC_MECHANICAL];
@@ -69,13 +69,13 @@ static void add_mechanisms(ItmCosim* x, ItmBalance* sum)
     for (int i = 0; i < x->nmechanism; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
         double booked[ITM_LEDGER_COUNT];
-        itm_ledger_read(part->data, booked);
+        itm_data_read_ledger(part->data, booked);
         for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
             sum->booked[k] += booked[k];
         }
         itm_data_refresh_energy(part->model, part->data);
-        sum->kinetic += itm_energy_compute_kinetic(part->model, part->data);
-        sum->potential += itm_energy_compute_potential(part->model, part->data);
+        sum->kinetic += itm_forces_compute_kinetic(part->model, part->data);
+        sum->potential += itm_forces_compute_potential(part->model, part->data);
         sum->start += *part->data->energy_start;
     }
 }
@@ -86,7 +86,7 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
     add_mechanisms(x, &sum);
     sum.load = sum.booked[ITM_LEDGER_LOAD];
     for (int i = 0; i < x->nmember; i++) {
-        const ItmMember* member = &x->members[i];
+        const ItmSubsystemInstance* member = &x->members[i];
         for (int k = 0; has_balance(member) && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
             sum.circuit[k] += itm_hydraulics_get_ledger(member->hydraulics)[k];
         }

@@ -17,7 +17,7 @@
 // ---------------------------------------------------------------------------- communication point
 
 // Rate polynomial through the last points: w(tau) = w + slope tau + curve tau^2, tau from this point on.
-void itm_bond_predict(ItmBond* bond, double H)
+void itm_mechanism_predict_bond(ItmBond* bond, double H)
 {
     ItmBondMemory* past = bond->memory;
     double known = past->npast, w = bond->w, w_1 = past->w_past[0], w_2 = past->w_past[1];
@@ -44,7 +44,7 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
         bond->lambda = bond->memory->force;
     }
     if (part->is_watched) {
-        itm_output_compute(part->model, part->data, part->y);
+        itm_model_compute_outputs(part->model, part->data, part->y);
     }
 }
 
@@ -171,7 +171,7 @@ static void note_surprise(ItmMechanism* part)
     char name[200];
     for (int i = 0; i < r->nc && part->surprise[0] == '\0'; i++) {
         if (r->is_surprise[i]) {
-            itm_bounded_name_row(part->model, part->data, r->table[i], true, name, sizeof name);
+            itm_data_name_row(part->model, part->data, r->table[i], true, name, sizeof name);
             snprintf(part->surprise, sizeof part->surprise, "%s, before %.9g s", name, itm_data_get_time(part->data));
         }
     }
@@ -205,7 +205,7 @@ void itm_mechanism_take_over(ItmMechanism* part)
 static ItmMeasured look_at_bond(const ItmMechanism* part, int slot)
 {
     const ItmModel* m = part->model;
-    const ItmPush* push = &m->pushes[m->actuator_push[part->rim.actuator[slot]]];
+    const ItmScalarForce* push = &m->pushes[m->actuator_force[part->rim.actuator[slot]]];
     return itm_measure_compute(m, part->data, &m->measures[push->measure]);
 }
 
@@ -225,7 +225,7 @@ static ItmStatus step_and_book(ItmCosim* x, ItmMechanism* part)
     if (status != ITM_OK) {
         return status;
     }
-    itm_ledger_close(part->model, d);
+    itm_data_close_ledger(part->model, d);
     itm_data_refresh(part->model, d);
     double h = itm_data_get_time(d) - t;
     for (int i = 0; i < part->nbond; i++) {
@@ -240,7 +240,7 @@ static ItmStatus step_and_book(ItmCosim* x, ItmMechanism* part)
 static ItmStatus make_step(ItmCosim* x, ItmMechanism* part)
 {
     ItmData* d = part->data;
-    itm_ledger_restart(part->model, d);
+    itm_data_restart_ledger(part->model, d);
     if (!itm_stepper_is_variable(d->options.stepper)) {
         return step_and_book(x, part);
     }
@@ -283,7 +283,7 @@ ItmRimSpectrum itm_mechanism_look(ItmMechanism* part)
     for (int i = 0; i < n * n; i++) {
         part->W[i] = part->rim.W[(adr + i / n) * part->rim.n + adr + i % n];
     }
-    itm_mobility_compute_spectrum(part->W, part->rim.mobility_free + adr, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
+    itm_rim_compute_spectrum(part->W, part->rim.mobility_free + adr, n, &spectrum, NULL, NULL, NULL, part->W + n * n);
     return spectrum;
 }
 

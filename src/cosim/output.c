@@ -46,16 +46,16 @@ static void emit(Sink* sink, const char* part, const char* element, const char* 
 
 static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
 {
-    int n = itm_output_get_count(part->model);
+    int n = itm_model_get_output_count(part->model);
     ItmStatus status = ITM_OK;
     if (sink->values != NULL) {
-        status = itm_output_compute(part->model, part->data, sink->values + sink->count);
+        status = itm_model_compute_outputs(part->model, part->data, sink->values + sink->count);
         if (status != ITM_OK) {
             sink->x->error = *itm_data_get_error(part->data);
         }
     }
     for (int i = 0; i < n && sink->values == NULL && sink->x->outputs != NULL; i++) {
-        ItmOutputInfo info = itm_output_get_info(part->model, i);
+        ItmOutputInfo info = itm_model_get_output_info(part->model, i);
         name_output(sink, part->name, "", info.name, info);
         sink->count++;
     }
@@ -63,7 +63,7 @@ static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
     return status;
 }
 
-static void emit_member(Sink* sink, ItmMember* member)
+static void emit_member(Sink* sink, ItmSubsystemInstance* member)
 {
     const ItmSubsystem* table = &member->table;
     if (sink->values != NULL) {

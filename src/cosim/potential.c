@@ -60,11 +60,11 @@ static ItmStatus refuse_name(const ItmModel* m, const char* mechanism, const cha
     for (int id = 0; id < m->njoint && may_be_joint; id++) {
         itm_nearest_offer(&nearest, m->joints[id].name);
     }
-    return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_add_potential", "name", "mechanism '%s' has no body%s '%s'%s", mechanism,
+    return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_builder_add_potential", "name", "mechanism '%s' has no body%s '%s'%s", mechanism,
                          may_be_joint ? " or joint" : "", name, itm_nearest_format(&nearest, near, sizeof near));
 }
 
-ItmStatus itm_cosim_add_potential(ItmCosimBuilder* b, int mechanism, const char* first, const char* second, bool is_potential,
+ItmStatus itm_cosim_builder_add_potential(ItmCosimBuilder* b, int mechanism, const char* first, const char* second, bool is_potential,
                                   ItmError* error)
 {
     if (b == NULL || first == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {

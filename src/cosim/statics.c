@@ -105,9 +105,9 @@ static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
 
 // ---------------------------------------------------------------------------- circuits that give these forces
 
-static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydraulicRest* rest, ItmError* error)
+static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydraulicResidual* rest, ItmError* error)
 {
-    ItmMember* member = &x->members[start->subsystem];
+    ItmSubsystemInstance* member = &x->members[start->subsystem];
     const ItmCircuit* c = member->hydraulics->circuit;
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     for (int i = 0; i < member->table.nport; i++) {
@@ -134,7 +134,7 @@ static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydrau
 
 // ---------------------------------------------------------------------------- the whole
 
-ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int nstart, ItmCosimRest* rest)
+ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int nstart, ItmCosimResidual* rest)
 {
     ItmStatus status = itm_cosim_reset(x);
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
@@ -147,7 +147,7 @@ ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int n
         }
     }
     for (int i = 0; i < nstart && status == ITM_OK; i++) {
-        ItmHydraulicRest circuit = {0};
+        ItmHydraulicResidual circuit = {0};
         bool is_circuit = starts[i].subsystem >= 0 && starts[i].subsystem < x->nmember &&
                           x->members[starts[i].subsystem].hydraulics != NULL;
         status = is_circuit ? hold_circuit(x, &starts[i], &circuit, &x->error)
@@ -166,17 +166,17 @@ ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int n
 }
 
 // The fastest body after one step from rest, over the step.
-ItmCosimRest itm_cosim_check_static(ItmCosim* x)
+ItmCosimResidual itm_cosim_check_static(ItmCosim* x)
 {
-    ItmCosimRest rest = {.mechanism = ITM_NONE, .body = ITM_NONE};
+    ItmCosimResidual rest = {.mechanism = ITM_NONE, .body = ITM_NONE};
     char* bytes = malloc(itm_cosim_get_state_size(x));
     if (bytes == NULL) {
-        return (ItmCosimRest){.acceleration = NAN, .mechanism = ITM_NONE, .body = ITM_NONE};
+        return (ItmCosimResidual){.acceleration = NAN, .mechanism = ITM_NONE, .body = ITM_NONE};
     }
     itm_cosim_save(x, bytes, itm_cosim_get_state_size(x));
     for (int i = 0; i < x->nmember; i++) {
         if (x->members[i].hydraulics != NULL) {
-            ItmHydraulicRest circuit =
+            ItmHydraulicResidual circuit =
                 itm_hydraulics_check_static(x->members[i].hydraulics->circuit, x->members[i].hydraulics, NULL);
             rest.flow = fmax(rest.flow, circuit.flow);
         }

@@ -18,16 +18,16 @@
 
 static size_t get_mechanism_size(const ItmMechanism* part)
 {
-    return itm_state_get_size(part->model, part->data);
+    return itm_data_get_state_size(part->model, part->data);
 }
 
-static size_t get_member_size(const ItmMember* member)
+static size_t get_member_size(const ItmSubsystemInstance* member)
 {
     const ItmSubsystem* table = &member->table;
     return table->memory != NULL ? table->memory_size : table->get_state_size(table->self);
 }
 
-static void save_member(const ItmMember* member, void* bytes)
+static void save_member(const ItmSubsystemInstance* member, void* bytes)
 {
     const ItmSubsystem* table = &member->table;
     if (table->memory != NULL) {
@@ -37,7 +37,7 @@ static void save_member(const ItmMember* member, void* bytes)
     }
 }
 
-static void restore_member(const ItmMember* member, const void* bytes)
+static void restore_member(const ItmSubsystemInstance* member, const void* bytes)
 {
     const ItmSubsystem* table = &member->table;
     if (table->memory != NULL) {
@@ -48,7 +48,7 @@ static void restore_member(const ItmMember* member, const void* bytes)
 }
 
 // Offsets, inputs and outputs, each array one longer.
-static size_t get_port_size(const ItmMember* member)
+static size_t get_port_size(const ItmSubsystemInstance* member)
 {
     return sizeof(double) * (size_t)(2 * member->table.ninput + member->table.noutput + 3);
 }
@@ -71,11 +71,11 @@ static void copy_out(const ItmCosim* x, char* bytes)
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
-        itm_state_save(part->model, part->data, bytes, get_mechanism_size(part));
+        itm_data_save(part->model, part->data, bytes, get_mechanism_size(part));
         bytes += get_mechanism_size(part);
     }
     for (int i = 0; i < x->nmember; i++) {
-        const ItmMember* member = &x->members[i];
+        const ItmSubsystemInstance* member = &x->members[i];
         save_member(member, bytes);
         bytes += get_member_size(member);
         memcpy(bytes, member->offset, get_port_size(member));
@@ -89,11 +89,11 @@ static void copy_in(ItmCosim* x, const char* bytes)
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        itm_state_restore(part->model, part->data, bytes, get_mechanism_size(part));
+        itm_data_restore(part->model, part->data, bytes, get_mechanism_size(part));
         bytes += get_mechanism_size(part);
     }
     for (int i = 0; i < x->nmember; i++) {
-        ItmMember* member = &x->members[i];
+        ItmSubsystemInstance* member = &x->members[i];
         restore_member(member, bytes);
         bytes += get_member_size(member);
         memcpy(member->offset, bytes, get_port_size(member));
@@ -132,12 +132,12 @@ static void measure_one(void* context, int job)
 static ItmStatus run_sampled(ItmCosim* x, double h_factor)
 {
     for (int k = 0; k < x->nsampled; k++) {
-        ItmMember* member = &x->members[x->sampled[k]];
-        if (!itm_member_is_due(x, member, 0)) {
+        ItmSubsystemInstance* member = &x->members[x->sampled[k]];
+        if (!itm_cosim_subsystem_is_due(x, member, 0)) {
             continue;
         }
         itm_wires_feed_member(x, member);
-        ItmStatus status = itm_member_step(x, member, 0, h_factor * member->step, &x->error);
+        ItmStatus status = itm_cosim_subsystem_step(x, member, 0, h_factor * member->step, &x->error);
         if (status != ITM_OK) {
             return status;
         }
@@ -149,7 +149,7 @@ static void reset_parts(ItmCosim* x)
 {
     memset(x->state, 0, sizeof(double) * x->nstate);
     for (int i = 0; i < x->nmember; i++) {
-        ItmMember* member = &x->members[i];
+        ItmSubsystemInstance* member = &x->members[i];
         member->table.reset(member->table.self);
         memset(member->offset, 0, get_port_size(member));
     }
@@ -164,8 +164,8 @@ static ItmStatus start_parts(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         itm_mechanism_measure(x, &x->mechanisms[i]);
     }
-    itm_clusters_measure(x);
-    itm_members_start(x);
+    itm_assembly_measure_all(x);
+    itm_cosim_start_subsystems(x);
     ItmStatus status = run_sampled(x, 0.0);
     for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
         itm_wires_feed_member(x, &x->members[i]);
@@ -231,9 +231,9 @@ static void run_first(void* context, int job)
     if (job < x->ngroup) {
         itm_group_run(x, &x->groups[job]);
     } else if (job < ahead) {
-        ItmCluster* cluster = &x->clusters[job - x->ngroup];
+        ItmAssembly* cluster = &x->clusters[job - x->ngroup];
         if (!cluster->has_members) {
-            itm_cluster_run(x, cluster);
+            itm_assembly_run(x, cluster);
         }
     } else if (steps_held_first(x, &x->mechanisms[job - ahead])) {
         itm_mechanism_step_held(x, &x->mechanisms[job - ahead]);
@@ -286,9 +286,9 @@ static ItmStatus find_failure(ItmCosim* x)
 static ItmStatus step(ItmCosim* x)
 {
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
-    itm_clusters_measure(x);
+    itm_assembly_measure_all(x);
     for (int i = 0; i < x->nbond; i++) {
-        itm_bond_predict(&x->bonds[i], x->step);
+        itm_mechanism_predict_bond(&x->bonds[i], x->step);
     }
     ItmStatus status = run_sampled(x, 1.0);
     if (status != ITM_OK) {
@@ -344,8 +344,8 @@ ItmStatus itm_cosim_step(ItmCosim* x)
         return go_back(x, status);
     }
     *itm_cosim_get_steps(x) += 1.0;
-    itm_bonds_book(x);
-    itm_clusters_arrive(x);
+    itm_ledger_book_bonds(x);
+    itm_assembly_arrive_all(x);
     status = itm_verdict_update(x, itm_cosim_get_time(x));
     if (status != ITM_OK) {
         return go_back(x, status);
@@ -402,7 +402,7 @@ static ItmMechanism* get_mechanism(const ItmCosim* x, int mechanism)
     return mechanism >= 0 && mechanism < x->nmechanism ? &x->mechanisms[mechanism] : NULL;
 }
 
-static ItmMember* get_member(const ItmCosim* x, int subsystem)
+static ItmSubsystemInstance* get_member(const ItmCosim* x, int subsystem)
 {
     return subsystem >= 0 && subsystem < x->nmember ? &x->members[subsystem] : NULL;
 }
@@ -415,7 +415,7 @@ const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
 
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)
 {
-    const ItmMember* member = get_member(x, subsystem);
+    const ItmSubsystemInstance* member = get_member(x, subsystem);
     return member != NULL ? member->name : NULL;
 }
 
@@ -433,13 +433,13 @@ ItmData* itm_cosim_get_data(ItmCosim* x, int mechanism)
 
 ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
 {
-    ItmMember* member = get_member(x, subsystem);
+    ItmSubsystemInstance* member = get_member(x, subsystem);
     return member != NULL ? member->hydraulics : NULL;
 }
 
 ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
 {
-    ItmMember* member = get_member(x, subsystem);
+    ItmSubsystemInstance* member = get_member(x, subsystem);
     if (member == NULL || input < 0 || input >= member->table.ninput) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
                              subsystem);

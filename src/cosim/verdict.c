@@ -43,12 +43,12 @@ static const struct {
     [ITM_DOUBT_UNFINISHED] = {"unfinished steps", "steps"},
 };
 
-const char* itm_doubt_name(ItmDoubtKind kind)
+const char* itm_verdict_doubt_name(ItmDoubtKind kind)
 {
     return (int)kind >= 0 && kind < ITM_DOUBT_COUNT ? KINDS[kind].name : NULL;
 }
 
-ItmBounds itm_default_bounds(void)
+ItmBounds itm_default_verdict_bounds(void)
 {
     return (ItmBounds){.energy = 0.01,
                        .coupling_energy = 0.01,
@@ -123,14 +123,14 @@ static bool is_contact_supported(const ItmContactModel* c)
 static bool is_supported(const ItmMechanism* part)
 {
     const ItmModel* m = part->model;
-    bool is = part->cluster != ITM_NONE || m->nload > 0 || m->nflexible > 0 || m->nloose > 0 || is_contact_supported(m->contact);
+    bool is = part->cluster != ITM_NONE || m->nload > 0 || m->nflexible > 0 || m->nclearance > 0 || is_contact_supported(m->contact);
     for (int i = 0; i < m->nbody && !is; i++) {
         is = m->bodies[i].parent == ITM_NONE && m->bodies[i].nv < 6;
     }
     for (int i = 0; i < m->nblock && !is; i++) {
         is = is_block_supported(m, &m->blocks[i]);
     }
-    for (int i = 0; i < m->npush && !is; i++) {
+    for (int i = 0; i < m->nscalar_force && !is; i++) {
         is = is_line_supported(m, m->pushes[i].measure);
     }
     for (int i = 0; i < m->nbushing && !is; i++) {
@@ -148,7 +148,7 @@ static void compute_momenta(const ItmMechanism* part, double p[3], double L[3], 
     const ItmModel* m = part->model;
     const ItmData* d = part->data;
     ItmVec3 sum, turning, centre = {0, 0, 0};
-    itm_momentum_compute(m, d, &sum, &turning);
+    itm_forces_compute_momentum(m, d, &sum, &turning);
     for (int i = 0; i < m->nbody; i++) {
         centre = itm_vec_axpy(m->bodies[i].mass, d->x[i], centre);
     }
@@ -451,7 +451,7 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time)
         return ITM_OK;
     }
     for (int i = 0; i < x->nmechanism; i++) {
-        itm_ledger_close(x->mechanisms[i].model, x->mechanisms[i].data);
+        itm_data_close_ledger(x->mechanisms[i].model, x->mechanisms[i].data);
     }
     ItmBalance balance = itm_cosim_compute_balance(x);
     note_energies(x->machine, &balance);
@@ -514,7 +514,7 @@ ItmCosimScale itm_cosim_get_scale(const ItmCosim* x)
     return (ItmCosimScale){get_energy(x->machine), x->machine->error, x->machine->size};
 }
 
-void itm_doubt_describe(const ItmDoubt* doubt, char* text, size_t size)
+void itm_verdict_describe_doubt(const ItmDoubt* doubt, char* text, size_t size)
 {
     const char* unit = doubt->kind == ITM_DOUBT_RESIDUAL ? "" : doubt->unit;
     snprintf(text, size, "%s%s%s%s: up to %.3g%s%s (at %.9g s), above %.3g%s%s since %.9g s", doubt->name,

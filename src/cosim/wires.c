@@ -32,7 +32,7 @@ static int find_name(const char* const* names, int n, const char* name)
     return ITM_NONE;
 }
 
-static int find_member_output(const ItmMember* member, const char* name)
+static int find_member_output(const ItmSubsystemInstance* member, const char* name)
 {
     for (int i = 0; i < member->table.noutput; i++) {
         if (strcmp(member->table.outputs[i].name, name) == 0) {
@@ -78,7 +78,7 @@ static bool find_source(ItmCosim* x, ItmWire* wire, const char* from)
         if (find_bond_quantity(x, i, name, wire)) {
             return true;
         }
-        int output = itm_output_find(x->mechanisms[i].model, name);
+        int output = itm_model_find_output(x->mechanisms[i].model, name);
         if (output != ITM_NONE) {
             *wire = (ItmWire){.from = ITM_SOURCE_MECHANISM, .from_part = i, .from_index = output};
             x->mechanisms[i].is_watched = true;
@@ -142,7 +142,7 @@ static bool find_target(ItmCosim* x, ItmWire* wire, const char* to)
     return wire->to_member != ITM_NONE || wire->to_mechanism != ITM_NONE;
 }
 
-ItmStatus itm_wire_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error)
+ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error)
 {
     if (!find_source(x, wire, from)) {
         return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", from, "no part has an output '%s'", from);
@@ -170,7 +170,7 @@ static double get_value(const ItmCosim* x, const ItmWire* wire)
     return 0.0;
 }
 
-void itm_wires_feed_member(ItmCosim* x, ItmMember* member)
+void itm_wires_feed_member(ItmCosim* x, ItmSubsystemInstance* member)
 {
     for (int i = member->wire; i < member->wire + member->nwire; i++) {
         int input = x->wires[i].to_index;
@@ -247,7 +247,7 @@ static ItmStatus sort_wires(ItmCosim* x, ItmError* error)
 // Whether a sampled member waits for another that is not ordered yet; which one.
 static int find_waited_for(const ItmCosim* x, int i, const bool* is_done)
 {
-    const ItmMember* member = &x->members[i];
+    const ItmSubsystemInstance* member = &x->members[i];
     for (int k = member->wire; k < member->wire + member->nwire; k++) {
         const ItmWire* wire = &x->wires[k];
         if (wire->from == ITM_SOURCE_MEMBER && x->members[wire->from_part].table.is_sampled &&
@@ -317,7 +317,7 @@ static void join_sets(const ItmCosim* x, int* root)
         }
     }
     for (int i = 0; i < x->ncluster; i++) {
-        const ItmCluster* cluster = &x->clusters[i];
+        const ItmAssembly* cluster = &x->clusters[i];
         for (int k = 1; k < cluster->nmechanism; k++) {
             itm_union_join(root, x->nmember + cluster->mechanisms[0], x->nmember + cluster->mechanisms[k]);
         }
@@ -349,13 +349,13 @@ static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
     }
     group->nticks = (int)nticks;
     for (int k = 0; k < group->nmember; k++) {
-        ItmMember* member = &x->members[group->members[k]];
+        ItmSubsystemInstance* member = &x->members[group->members[k]];
         member->period = member->period > 0 ? nticks / member->period : nticks * -member->period;
     }
     return ITM_OK;
 }
 
-ItmStatus itm_groups_count_ticks(ItmCosim* x, ItmError* error)
+ItmStatus itm_wires_count_micro_steps(ItmCosim* x, ItmError* error)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < x->ngroup && status == ITM_OK; i++) {
@@ -365,7 +365,7 @@ ItmStatus itm_groups_count_ticks(ItmCosim* x, ItmError* error)
 }
 
 // Members of one set, sampled ones first in their order.
-static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* room, ItmCoupler** couplers)
+static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* room, ItmInterfaceModel** couplers)
 {
     group->members = room;
     for (int k = 0; k < x->nsampled + x->nmember; k++) {
@@ -384,7 +384,7 @@ static void fill_group(ItmCosim* x, ItmGroup* group, int* root, int set, int* ro
         }
     }
     for (int i = 0; i < x->ncluster; i++) {
-        ItmCluster* cluster = &x->clusters[i];
+        ItmAssembly* cluster = &x->clusters[i];
         if (itm_union_find(root, x->nmember + cluster->mechanisms[0]) == set) {
             cluster->has_members = true;
             group->couplers[group->ncoupler++] = &cluster->coupler;
@@ -409,7 +409,7 @@ ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error)
     if (status == ITM_OK) {
         join_sets(x, root);
         int* room = x->group_room;
-        ItmCoupler** couplers = x->coupler_room;
+        ItmInterfaceModel** couplers = x->coupler_room;
         for (int i = 0; i < x->nmember; i++) {
             if (itm_union_find(root, i) == i) {
                 ItmGroup* group = &x->groups[x->ngroup];
@@ -419,7 +419,7 @@ ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error)
                 x->ngroup++;
             }
         }
-        status = itm_groups_count_ticks(x, error);
+        status = itm_wires_count_micro_steps(x, error);
     }
     free(root);
     free(is_done);

@@ -17,7 +17,7 @@
 #define ROUNDING 1e-9       // of the step: times closer than this are the same
 #define PRESSURE_SCALE 1e5  // absolute tolerance of pressures: this times the relative one, Pa
 
-struct ItmAdaptive {
+struct ItmHydraulicAdaptive {
     const ItmCircuit* c;
     ItmHydraulics* d;
     SUNContext context;
@@ -33,7 +33,7 @@ struct ItmAdaptive {
 
 static int compute_rates(realtype t, N_Vector x, N_Vector x_dot, void* user)
 {
-    ItmAdaptive* a = user;
+    ItmHydraulicAdaptive* a = user;
     double* out = N_VGetArrayPointer(x_dot);
     itm_stage_set(a->c, a->d, a->t, a->h, t - a->t);
     itm_kernel_compute(a->c, a->d, out, N_VGetArrayPointer(x));
@@ -47,7 +47,7 @@ static int compute_rates(realtype t, N_Vector x, N_Vector x_dot, void* user)
 
 static int compute_powers(realtype t, N_Vector x, N_Vector power, void* user)
 {
-    ItmAdaptive* a = user;
+    ItmHydraulicAdaptive* a = user;
     itm_stage_set(a->c, a->d, a->t, a->h, t - a->t);
     itm_kernel_compute(a->c, a->d, a->d->k[3], N_VGetArrayPointer(x));
     itm_kernel_compute_power(a->c, a->d, N_VGetArrayPointer(power));
@@ -57,7 +57,7 @@ static int compute_powers(realtype t, N_Vector x, N_Vector power, void* user)
 static int compute_jacobian(realtype t, N_Vector x, N_Vector x_dot, SUNMatrix matrix, void* user, N_Vector scratch_1,
                             N_Vector scratch_2, N_Vector scratch_3)
 {
-    ItmAdaptive* a = user;
+    ItmHydraulicAdaptive* a = user;
     (void)x_dot, (void)scratch_1, (void)scratch_2, (void)scratch_3;
     const double* x_now = N_VGetArrayPointer(x);
     itm_stage_set(a->c, a->d, a->t, a->h, t - a->t);
@@ -81,7 +81,7 @@ static void ignore_message(int code, const char* module, const char* function, c
 
 // ---------------------------------------------------------------------------- life
 
-static bool create_vectors(ItmAdaptive* a)
+static bool create_vectors(ItmHydraulicAdaptive* a)
 {
     int nx = a->c->nx;
     if (SUNContext_Create(NULL, &a->context) != 0) {
@@ -104,7 +104,7 @@ static bool create_vectors(ItmAdaptive* a)
     return a->solver != NULL;
 }
 
-static bool create_integrator(ItmAdaptive* a)
+static bool create_integrator(ItmHydraulicAdaptive* a)
 {
     a->integrator = CVodeCreate(CV_BDF, a->context);
     void* cv = a->integrator;
@@ -121,13 +121,13 @@ static bool create_integrator(ItmAdaptive* a)
     return ok;
 }
 
-ItmStatus itm_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error)
+ItmStatus itm_hydraulics_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error)
 {
     if (c->nx == 0) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "integrator",
                              "a circuit without volumes and spools has nothing to integrate");
     }
-    ItmAdaptive* a = calloc(1, sizeof *a);
+    ItmHydraulicAdaptive* a = calloc(1, sizeof *a);
     if (a == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for the adaptive integrator");
     }
@@ -135,15 +135,15 @@ ItmStatus itm_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* e
     a->d = d;
     d->adaptive = a;
     if (!create_vectors(a) || !create_integrator(a)) {
-        itm_adaptive_destroy(d);
+        itm_hydraulics_adaptive_destroy(d);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "the adaptive integrator could not be made");
     }
     return ITM_OK;
 }
 
-void itm_adaptive_destroy(ItmHydraulics* d)
+void itm_hydraulics_adaptive_destroy(ItmHydraulics* d)
 {
-    ItmAdaptive* a = d->adaptive;
+    ItmHydraulicAdaptive* a = d->adaptive;
     if (a == NULL) {
         return;
     }
@@ -173,7 +173,7 @@ void itm_adaptive_destroy(ItmHydraulics* d)
 // ---------------------------------------------------------------------------- step
 
 // From t to stop, with no jump in between.
-static int advance(ItmAdaptive* a, double t, double stop)
+static int advance(ItmHydraulicAdaptive* a, double t, double stop)
 {
     ItmHydraulics* d = a->d;
     void* cv = a->integrator;
@@ -197,9 +197,9 @@ static int advance(ItmAdaptive* a, double t, double stop)
     return flag;
 }
 
-ItmStatus itm_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
+ItmStatus itm_hydraulics_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
 {
-    ItmAdaptive* a = d->adaptive;
+    ItmHydraulicAdaptive* a = d->adaptive;
     double end = t + h, from = t;
     a->t = t;
     a->h = h;

@@ -3,20 +3,20 @@
 
 #include "base/error.h"
 
-ItmStatus itm_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error)
+ItmStatus itm_hydraulics_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error)
 {
     (void)c, (void)d;
     return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "integrator",
                          "integrator 'adaptive' needs SUNDIALS, which the engine alone does not have: link libinterim");
 }
 
-void itm_adaptive_destroy(ItmHydraulics* d)
+void itm_hydraulics_adaptive_destroy(ItmHydraulics* d)
 {
     (void)d;
 }
 
-ItmStatus itm_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
+ItmStatus itm_hydraulics_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h)
 {
     (void)t, (void)h;
-    return itm_adaptive_create(c, d, &d->error);
+    return itm_hydraulics_adaptive_create(c, d, &d->error);
 }

@@ -100,7 +100,7 @@ ItmStatus itm_hydraulics_create(ItmHydraulics** data, const ItmCircuit* c, const
     d->options = chosen;
     lay_out(c, d);
     itm_hydraulics_reset(c, d);
-    status = chosen.integrator == ITM_HYDRAULIC_ADAPTIVE ? itm_adaptive_create(c, d, error) : ITM_OK;
+    status = chosen.integrator == ITM_HYDRAULIC_ADAPTIVE ? itm_hydraulics_adaptive_create(c, d, error) : ITM_OK;
     if (status != ITM_OK) {
         itm_hydraulics_destroy(d);
         return status;
@@ -114,7 +114,7 @@ void itm_hydraulics_destroy(ItmHydraulics* d)
     if (d == NULL) {
         return;
     }
-    itm_adaptive_destroy(d);
+    itm_hydraulics_adaptive_destroy(d);
     itm_arena_free(&d->arena);
     free(d);
 }

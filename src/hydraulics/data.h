@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "hydraulics/circuit.h"
 
-typedef struct ItmAdaptive ItmAdaptive;  // CVODES and what it needs
+typedef struct ItmHydraulicAdaptive ItmHydraulicAdaptive;  // CVODES and what it needs
 
 // clang-format off
 struct ItmHydraulics {
@@ -55,7 +55,7 @@ struct ItmHydraulics {
     double*  lu;           // I - h/2 J by islands                                   (nlu)
     double*  backup;       // state before the step                                  (nstate)
 
-    ItmAdaptive* adaptive; // or NULL
+    ItmHydraulicAdaptive* adaptive; // or NULL
 };
 // clang-format on
 
@@ -85,13 +85,13 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
 void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
                               double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
 // Command of a control, within its limits.
-double itm_spool_get_command(const ItmSpool* control, const double* drive);
+double itm_kernel_get_spool_command(const ItmSpool* control, const double* drive);
 
 // ---------------------------------------------------------------------------- integrators
 
 ItmStatus itm_trapezoidal_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
-ItmStatus itm_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error);
-void itm_adaptive_destroy(ItmHydraulics* d);
-ItmStatus itm_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
+ItmStatus itm_hydraulics_adaptive_create(const ItmCircuit* c, ItmHydraulics* d, ItmError* error);
+void itm_hydraulics_adaptive_destroy(ItmHydraulics* d);
+ItmStatus itm_hydraulics_adaptive_step(const ItmCircuit* c, ItmHydraulics* d, double t, double h);
 
 #endif

@@ -77,7 +77,7 @@ static void compute_branches(const ItmCircuit* c, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- controls
 
-double itm_spool_get_command(const ItmSpool* control, const double* drive)
+double itm_kernel_get_spool_command(const ItmSpool* control, const double* drive)
 {
     return within(drive[control->drive], control->lo, control->hi);
 }
@@ -103,7 +103,7 @@ static void compute_spools(const ItmCircuit* c, const ItmHydraulics* d, double* 
         if (control->order == 0) {
             continue;
         }
-        double error = itm_spool_get_command(control, d->drive) - x[adr];
+        double error = itm_kernel_get_spool_command(control, d->drive) - x[adr];
         if (control->order == 1) {
             x_dot[adr] = control->rate * error;
         } else {

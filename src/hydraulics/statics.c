@@ -51,7 +51,7 @@ static void compute_at_rest(const ItmCircuit* c, ItmHydraulics* d)
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
         if (control->order > 0) {
-            d->x[control->x_adr] = itm_spool_get_command(control, d->drive);
+            d->x[control->x_adr] = itm_kernel_get_spool_command(control, d->drive);
         }
         if (control->order == 2) {
             d->x[control->x_adr + 1] = 0.0;
@@ -88,11 +88,11 @@ static double compute_residual(const Static* k, double* residual)
     return largest;
 }
 
-ItmHydraulicRest itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicStatics* statics)
+ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicStatics* statics)
 {
     ItmHydraulicStatics any = itm_default_hydraulic_statics();
     const ItmHydraulicStatics* options = statics != NULL ? statics : &any;
-    ItmHydraulicRest rest = {.flow_node = ITM_NONE, .force_cylinder = ITM_NONE};
+    ItmHydraulicResidual rest = {.flow_node = ITM_NONE, .force_cylinder = ITM_NONE};
     memcpy(d->backup, d->state, sizeof(double) * (size_t)d->nstate);
     compute_at_rest(c, d);
     memcpy(d->state, d->backup, sizeof(double) * (size_t)d->nstate);
@@ -253,7 +253,7 @@ static void find_unknowns(Static* k)
     }
 }
 
-static ItmStatus report(const Static* k, ItmHydraulicRest rest, double residual)
+static ItmStatus report(const Static* k, ItmHydraulicResidual rest, double residual)
 {
     const ItmCircuit* c = k->c;
     if (residual <= k->options->tolerance) {
@@ -268,7 +268,7 @@ static ItmStatus report(const Static* k, ItmHydraulicRest rest, double residual)
                          rest.force);
 }
 
-static ItmStatus solve(Static* k, ItmHydraulicRest* rest)
+static ItmStatus solve(Static* k, ItmHydraulicResidual* rest)
 {
     find_scales(k);
     int iterations = 0;
@@ -279,10 +279,10 @@ static ItmStatus solve(Static* k, ItmHydraulicRest* rest)
 }
 
 ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicStatics* statics,
-                                      ItmHydraulicRest* rest)
+                                      ItmHydraulicResidual* rest)
 {
     ItmHydraulicStatics any = itm_default_hydraulic_statics();
-    ItmHydraulicRest left = {.flow_node = ITM_NONE, .force_cylinder = ITM_NONE};
+    ItmHydraulicResidual left = {.flow_node = ITM_NONE, .force_cylinder = ITM_NONE};
     Static k = {.c = c, .d = d, .options = statics != NULL ? statics : &any};
     // one block: tables of unknowns, then reals
     size_t nv = (size_t)c->nvol, nu = (size_t)c->ndrive, nrow = nv + (size_t)c->ncyl, ncol = nv + nu;

@@ -141,7 +141,7 @@ static ItmStatus integrate(const ItmCircuit* c, ItmHydraulics* d, double t, doub
     case ITM_HYDRAULIC_TRAPEZOIDAL:
         return itm_trapezoidal_step(c, d, t, h);
     case ITM_HYDRAULIC_ADAPTIVE:
-        return itm_adaptive_step(c, d, t, h);
+        return itm_hydraulics_adaptive_step(c, d, t, h);
     case ITM_HYDRAULIC_INTEGRATOR_COUNT:
         break;
     }

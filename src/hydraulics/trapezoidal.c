@@ -24,7 +24,7 @@ static void solve_spools(const ItmCircuit* c, const ItmHydraulics* d, double* x_
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
         int adr = control->x_adr;
-        double r = control->order > 0 ? itm_spool_get_command(control, d->drive) : 0.0;
+        double r = control->order > 0 ? itm_kernel_get_spool_command(control, d->drive) : 0.0;
         double half = 0.5 * h;
         if (control->order == 1) {
             double g = half * control->rate;

@@ -22,7 +22,7 @@ void itm_document_free(ItmDocument* doc)
 
 // ---------------------------------------------------------------------------- nodes
 
-void itm_node_locate(const ItmNode* node, size_t offset, ItmError* error)
+void itm_document_locate(const ItmNode* node, size_t offset, ItmError* error)
 {
     if (error == NULL || node == NULL) {
         return;
@@ -33,7 +33,7 @@ void itm_node_locate(const ItmNode* node, size_t offset, ItmError* error)
     }
 }
 
-ItmNode* itm_node_find(const ItmNode* map, const char* key)
+ItmNode* itm_document_find(const ItmNode* map, const char* key)
 {
     for (const ItmItem* item = map->first; item != NULL; item = item->next) {
         if (item->key != NULL && strcmp(item->key->text, key) == 0) {
@@ -43,7 +43,7 @@ ItmNode* itm_node_find(const ItmNode* map, const char* key)
     return NULL;
 }
 
-const char* itm_node_describe(const ItmNode* node, char* buffer, size_t size)
+const char* itm_document_describe(const ItmNode* node, char* buffer, size_t size)
 {
     switch (node->kind) {
     case ITM_NODE_LIST:

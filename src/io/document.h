@@ -61,11 +61,11 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
 ItmStatus itm_override_apply(ItmDocument* doc, const char* override, ItmError* error);
 
 // Value of a key of a map, or NULL.
-ItmNode* itm_node_find(const ItmNode* map, const char* key);
+ItmNode* itm_document_find(const ItmNode* map, const char* key);
 // "a list", "a mapping", "'text'": for messages, in the caller's buffer.
-const char* itm_node_describe(const ItmNode* node, char* buffer, size_t size);
+const char* itm_document_describe(const ItmNode* node, char* buffer, size_t size);
 
 // Fill in where the error is: `offset` bytes into the node's text.
-void itm_node_locate(const ItmNode* node, size_t offset, ItmError* error);
+void itm_document_locate(const ItmNode* node, size_t offset, ItmError* error);
 
 #endif

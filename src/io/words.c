@@ -43,7 +43,7 @@ bool itm_words_next_line(ItmWords* text)
     return text->at < text->end;
 }
 
-bool itm_word_is(ItmWord word, const char* expected)
+bool itm_words_is(ItmWord word, const char* expected)
 {
     if (strlen(expected) != word.length) {
         return false;
@@ -57,7 +57,7 @@ bool itm_word_is(ItmWord word, const char* expected)
 }
 
 // Only digits, sign, point and exponent: strtod alone would take "nan", "inf" and hexadecimals.
-bool itm_word_to_real(double* value, ItmWord word)
+bool itm_words_to_real(double* value, ItmWord word)
 {
     char copy[64];
     if (word.length == 0 || word.length >= sizeof copy) {

@@ -22,9 +22,9 @@ ItmWord itm_words_next(ItmWords* text);
 // Go to the next line; false at the end.
 bool itm_words_next_line(ItmWords* text);
 // Without regard to case; expected is in lower case.
-bool itm_word_is(ItmWord word, const char* expected);
+bool itm_words_is(ItmWord word, const char* expected);
 // A finite decimal number.
-bool itm_word_to_real(double* value, ItmWord word);
+bool itm_words_to_real(double* value, ItmWord word);
 
 // ITM_ERR_INPUT with file and line.
 ItmStatus itm_words_fail(ItmError* error, const ItmWords* text, const char* format, ...)

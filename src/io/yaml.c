@@ -58,7 +58,7 @@ static void refuse(Loader* l, const char* format, ...)
     va_end(arguments);
     const ItmNode here = {
         .kind = ITM_NODE_MAP, .line = l->line, .column = l->column, .source = l->source};
-    itm_node_locate(&here, 0, l->error);
+    itm_document_locate(&here, 0, l->error);
 }
 
 static void run_out_of_memory(Loader* l)

@@ -1,6 +1,6 @@
 #include "math/vec.h"
 
-ItmQuat itm_quat_from_mat(const ItmMat3* R)
+ItmQuat itm_vec_quat_from_mat(const ItmMat3* R)
 {
     double xx = R->x.x, yy = R->y.y, zz = R->z.z;
     double trace = xx + yy + zz;

@@ -220,7 +220,7 @@ static inline ItmMat3 itm_quat_to_mat(ItmQuat a)
 }
 
 // Unit quaternion of a rotation matrix (Shepperd: divide by the largest component).
-ItmQuat itm_quat_from_mat(const ItmMat3* R);
+ItmQuat itm_vec_quat_from_mat(const ItmMat3* R);
 
 static inline ItmVec3 itm_quat_rotate(ItmQuat a, ItmVec3 v)
 {

@@ -348,8 +348,8 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
 static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     double residual;
-    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED && itm_rest_is_in_doubt(ws, options) &&
-        itm_rest_find(ws, options, info, &residual)) {
+    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED && itm_prefer_sticking_is_in_doubt(ws, options) &&
+        itm_prefer_sticking_solve(ws, options, info, &residual)) {
         classify_rows(ws);
         keep_best(ws, info, info->solver, residual);
         info->is_rest_found = true;

@@ -123,9 +123,9 @@ void itm_newton_polish(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
 bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
 // rest.c: whether contacts begin to slip in the best solution so far
-bool itm_rest_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options);
+bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options);
 // Another solution with less energy in ws->x, measured. false: there is none, or it was not found
-bool itm_rest_find(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double* residual);
+bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double* residual);
 
 // gauss_seidel.c: a few sweeps from ws->x, to find a first guess; no measuring
 void itm_gauss_seidel_sweep(ItmMlcpWorkspace* ws, double relaxation, int nsweep);

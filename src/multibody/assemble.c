@@ -206,7 +206,7 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
                          rows);
 }
 
-ItmStatus itm_data_assemble(const ItmModel* m, ItmData* d)
+ItmStatus itm_assemble_data(const ItmModel* m, ItmData* d)
 {
     double t = itm_data_get_time(d);
     ItmStatus status = itm_assemble_positions(m, d, t, &d->error);

@@ -21,9 +21,9 @@ static int fit_int(double count)
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
-    b->row_capacity = fit_int(njoint + m->nloose_row + (double)ROWS_PER_CONTACT * ncontact);
-    b->block_capacity = njoint + m->nloose_point + ncontact;
-    b->coupling_capacity = fit_int(m->nloose_point + 4.0 * ncontact);
+    b->row_capacity = fit_int(njoint + m->nclearance_row + (double)ROWS_PER_CONTACT * ncontact);
+    b->block_capacity = njoint + m->nclearance_point + ncontact;
+    b->coupling_capacity = fit_int(m->nclearance_point + 4.0 * ncontact);
     b->path_capacity = fit_int(2.0 * m->depth * b->block_capacity);
     b->cov_capacity = fit_int(2.0 * b->row_capacity);
     b->Y_capacity = fit_int(2.0 * m->depth_velocities * b->row_capacity);
@@ -310,7 +310,7 @@ static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
 
 void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling)
 {
-    if (!m->contact_options.use_last_normal) {
+    if (!m->contact_options.lag_friction_bounds) {
         add_coupling(b, coupling);
         return;
     }

@@ -17,7 +17,7 @@
 
 static ItmPose frame_pose(const ItmFrame* frame)
 {
-    return (ItmPose){frame->p, itm_quat_from_mat(&frame->R)};
+    return (ItmPose){frame->p, itm_vec_quat_from_mat(&frame->R)};
 }
 
 // Pose of an internal body frame (origin in the centre of mass, or in the node). user_id: by index of user's bodies
@@ -30,7 +30,7 @@ static ItmPose body_pose(const ItmModel* m, const ItmStart* start, const int* us
     ItmPose pose = start->pose[user_id[m->bodies[index].owner]];
     pose.q = itm_quat_normalize(pose.q);
     pose.p = itm_vec_add(pose.p, itm_quat_rotate(pose.q, owner->com));
-    if (m->bodies[index].mobility == ITM_MOBILITY_NODE) {
+    if (m->bodies[index].mobility == ITM_MOBILIZER_NODE) {
         const ItmFlexNode* node = &m->nodes[m->bodies[index].part];
         const ItmFlexible* f = &m->flexibles[node->flexible];
         ItmFrame frame = itm_flexible_node_frame(node, start->modes + f->mode_adr, f->n);
@@ -40,7 +40,7 @@ static ItmPose body_pose(const ItmModel* m, const ItmStart* start, const int* us
 }
 
 // Near which value an angle should start: what the user gave, or where its signal starts.
-static double start_reference(const ItmModel* m, const ItmBuilder* b, int joint, int direction)
+static double start_reference(const ItmModel* m, const ItmModelBuilder* b, int joint, int direction)
 {
     const ItmJointDef* def = &b->joints.items[joint];
     if (def->has_start[direction]) {
@@ -61,7 +61,7 @@ static double nearest_branch(double angle, double near)
     return angle + 2.0 * ITM_PI * floor((near - angle) / (2.0 * ITM_PI) + 0.5);
 }
 
-static void set_coordinates(const ItmModel* m, ItmData* d, const ItmBuilder* b, const ItmStart* start,
+static void set_coordinates(const ItmModel* m, ItmData* d, const ItmModelBuilder* b, const ItmStart* start,
                             const int* user_id)
 {
     for (int i = 0; i < m->nbody; i++) {
@@ -85,7 +85,7 @@ static void set_coordinates(const ItmModel* m, ItmData* d, const ItmBuilder* b, 
 }
 
 // Angles of joints that are rows, near their references; a screw's angle goes with its translation.
-static void set_angles(const ItmModel* m, ItmData* d, const ItmBuilder* b)
+static void set_angles(const ItmModel* m, ItmData* d, const ItmModelBuilder* b)
 {
     for (int k = 0; k < m->nmeasure; k++) {
         const ItmMeasure* measure = &m->measures[k];
@@ -136,7 +136,7 @@ static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start,
         const ItmBody* body = &m->bodies[i];
         if (itm_body_is_elastic(body)) {
             ItmSpatial t = itm_twist_shift(d->accel[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
-            d->accel[i] = body->mobility == ITM_MOBILITY_NODE ? itm_flexible_add_motion(m, d, i, t, d->v) : t;
+            d->accel[i] = body->mobility == ITM_MOBILIZER_NODE ? itm_flexible_add_motion(m, d, i, t, d->v) : t;
             continue;
         }
         ItmVec3 to_com = itm_mat_mul_vec(&d->R[i], body->com);
@@ -166,7 +166,7 @@ static void copy_modes(const ItmModel* m, ItmData* d, const ItmStart* start, boo
     }
 }
 
-static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmBuilder* b, const ItmStart* start)
+static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmModelBuilder* b, const ItmStart* start)
 {
     int* user_id = malloc(sizeof(int) * (size_t)(m->nbody + 1));
     if (user_id == NULL) {
@@ -188,12 +188,12 @@ static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmBuilder* b, c
 // ---------------------------------------------------------------------------- assembly
 
 // Close the joints in absolute coordinates, with start values as rows, and read the bodies' poses off.
-static ItmStatus assemble_start(ItmStart* start, const ItmBuilder* b, ItmError* error)
+static ItmStatus assemble_start(ItmStart* start, const ItmModelBuilder* b, ItmError* error)
 {
     ItmModel* m = NULL;
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
-    ItmStatus status = itm_model_compile(&m, b, true, error);
+    ItmStatus status = itm_compile_model(&m, b, true, error);
     if (status == ITM_OK) {
         status = itm_data_init(&d, m, &options, error);
     }
@@ -224,7 +224,7 @@ static ItmStatus assemble_start(ItmStart* start, const ItmBuilder* b, ItmError* 
 // ---------------------------------------------------------------------------- what the start decides
 
 // Constants that the definitions left to the start: offsets of couplings, lengths of rods and springs.
-static void take_offsets(ItmModel* m, const ItmData* d, const ItmBuilder* b)
+static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b)
 {
     for (int k = 0; k < m->nblock; k++) {
         ItmRowBlock* block = &m->blocks[k];
@@ -255,7 +255,7 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .njoint = m->njoint,
         .ncoupling = m->ncoupling,
         .nmotion = m->nmotion,
-        .nforce = m->nload + m->npush + m->nspring_row + m->nbushing,
+        .nforce = m->nload + m->nscalar_force + m->nspring_row + m->nbushing,
         .nsignal = m->nsignal,
         .nactuator = m->nactuator,
         .nq = m->nq,
@@ -286,7 +286,7 @@ static void fill_info(ItmModel* m, const ItmData* d)
 }
 
 // Bring the final model into the assembled start, and keep what follows from it.
-static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* start, ItmError* error)
+static ItmStatus take_start(ItmModel* m, const ItmModelBuilder* b, const ItmStart* start, ItmError* error)
 {
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
@@ -317,7 +317,7 @@ static ItmStatus take_start(ItmModel* m, const ItmBuilder* b, const ItmStart* st
 }
 
 // Start values of all modes, then their rates; to be freed.
-static double* take_modes(const ItmBuilder* b)
+static double* take_modes(const ItmModelBuilder* b)
 {
     int n = 0;
     for (int j = 0; j < b->elastics.count; j++) {
@@ -333,7 +333,7 @@ static double* take_modes(const ItmBuilder* b)
     return modes;
 }
 
-ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* error)
+ItmStatus itm_multibody_build(ItmModel** model, const ItmModelBuilder* b, ItmError* error)
 {
     int n = b->bodies.count;
     if (n == 0) {
@@ -346,12 +346,12 @@ ItmStatus itm_multibody_build(ItmModel** model, const ItmBuilder* b, ItmError* e
     };
     ItmModel* m = NULL;
     bool has_memory = start.pose != NULL && start.twist != NULL && start.modes != NULL;
-    ItmStatus status = has_memory ? itm_start_guess(&start, b) : ITM_ERR_MEMORY;
+    ItmStatus status = has_memory ? itm_tree_guess_start(&start, b) : ITM_ERR_MEMORY;
     if (status == ITM_OK) {
         status = assemble_start(&start, b, error);
     }
     if (status == ITM_OK) {
-        status = itm_model_compile(&m, b, false, error);
+        status = itm_compile_model(&m, b, false, error);
     }
     if (status == ITM_OK) {
         status = take_start(m, b, &start, error);

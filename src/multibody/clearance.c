@@ -89,7 +89,7 @@ static void check_section(ItmCheck* c, const ItmClearance* play)
 static void refuse_useless(ItmCheck* c, const char* field, bool is_given, const ItmJointDef* def, const char* reason)
 {
     if (is_given) {
-        itm_check_refuse(c, field, "a %s joint has no use for %s: %s", itm_joint_type_name(def->type), field, reason);
+        itm_check_refuse(c, field, "a %s joint has no use for %s: %s", itm_model_joint_type_name(def->type), field, reason);
     }
 }
 
@@ -111,7 +111,7 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
     }
     if (!is_kind_with_play(def->type)) {
         itm_check_refuse(c, "clearance", "a %s joint cannot have clearance; revolute, cylindrical, prismatic and spherical can",
-                         itm_joint_type_name(def->type));
+                         itm_model_joint_type_name(def->type));
     }
     if (def->stiffness != 0.0 || def->damping != 0.0) {
         itm_check_refuse(c, "clearance",
@@ -125,27 +125,27 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
         itm_check_refuse(c, "clearance.length",
                          "a loose %s joint needs the length of its %s, which limits how far it can tilt: for example "
                          "clearance: {%s: %g, length: ...}",
-                         itm_joint_type_name(def->type), def->type == ITM_JOINT_PRISMATIC ? "slider" : "hub",
+                         itm_model_joint_type_name(def->type), def->type == ITM_JOINT_PRISMATIC ? "slider" : "hub",
                          def->type == ITM_JOINT_PRISMATIC ? "gap" : "radial", play->radial);
     }
     if (def->type == ITM_JOINT_PRISMATIC) {
         check_section(c, play);
     } else if (play->friction > 0.0 && !(play->radius > 0.0)) {
         itm_check_refuse(c, "clearance.radius", "friction in a loose %s joint needs the radius of its pin, on which the friction acts",
-                         itm_joint_type_name(def->type));
+                         itm_model_joint_type_name(def->type));
     }
 }
 
 // ---------------------------------------------------------------------------- compilation
 
 // What is given of a body at the start: false for a pose that follows from the joints.
-static bool get_given_pose(const ItmBuilder* b, int body, ItmPose* pose)
+static bool get_given_pose(const ItmModelBuilder* b, int body, ItmPose* pose)
 {
     *pose = body == ITM_GROUND ? itm_pose_identity() : b->bodies.items[body].pose;
     return body == ITM_GROUND || b->bodies.items[body].has_pose;
 }
 
-static bool is_given_velocity(const ItmBuilder* b, int body)
+static bool is_given_velocity(const ItmModelBuilder* b, int body)
 {
     const ItmBodyDef* def = body == ITM_GROUND ? NULL : &b->bodies.items[body];
     return def != NULL && itm_vec_norm(def->velocity) + itm_vec_norm(def->angular_velocity) > 0.0;
@@ -153,7 +153,7 @@ static bool is_given_velocity(const ItmBuilder* b, int body)
 
 #define OFF_CENTRE 1e-6 // of the clearance: what is closer is meant to be in the middle
 
-bool itm_clearance_is_centred(const ItmBuilder* b, const ItmJointDef* def)
+bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def)
 {
     ItmPose pose_a, pose_b;
     bool has_a = get_given_pose(b, def->body_a, &pose_a), has_b = get_given_pose(b, def->body_b, &pose_b);
@@ -164,7 +164,7 @@ bool itm_clearance_is_centred(const ItmBuilder* b, const ItmJointDef* def)
         return true;
     }
     ItmPose rel = itm_pose_mul(itm_pose_inverse(itm_pose_mul(pose_a, def->frame_a)), itm_pose_mul(pose_b, def->frame_b));
-    unsigned free = itm_joint_def_get_free(def);
+    unsigned free = itm_model_get_free_directions(def);
     double off = hypot(rel.p.x, rel.p.y);
     off = free & 1u << ITM_TZ ? off : hypot(off, rel.p.z);
     // the ends of the hub are off by its tilt
@@ -177,7 +177,7 @@ bool itm_clearance_is_centred(const ItmBuilder* b, const ItmJointDef* def)
 }
 
 // Corners counter-clockwise; planes of the guide beside the edges.
-static bool build_section(ItmModel* m, ItmLoose* loose, const ItmClearance* play)
+static bool build_section(ItmModel* m, ItmClearanceJoint* loose, const ItmClearance* play)
 {
     int n = play->nsection;
     double* memory = itm_model_take(m, (size_t)(5 * n), sizeof(double));
@@ -220,9 +220,9 @@ static int count_points(const ItmJointDef* def)
     }
 }
 
-bool itm_clearance_build(ItmModel* m, const ItmBuilder* b)
+bool itm_clearance_build(ItmModel* m, const ItmModelBuilder* b)
 {
-    m->loose = itm_model_take(m, (size_t)m->njoint, sizeof(ItmLoose));
+    m->loose = itm_model_take(m, (size_t)m->njoint, sizeof(ItmClearanceJoint));
     if (m->loose == NULL) {
         return false;
     }
@@ -233,8 +233,8 @@ bool itm_clearance_build(ItmModel* m, const ItmBuilder* b)
         if (!itm_clearance_is_loose(def)) {
             continue;
         }
-        ItmLoose* loose = &m->loose[m->nloose];
-        *loose = (ItmLoose){
+        ItmClearanceJoint* loose = &m->loose[m->nclearance];
+        *loose = (ItmClearanceJoint){
             .joint = j,
             .type = def->type,
             .radial = play->radial,
@@ -246,14 +246,14 @@ bool itm_clearance_build(ItmModel* m, const ItmBuilder* b)
             .stiffness = play->stiffness,
             .damping = play->damping,
             .npoint = count_points(def),
-            .first_point = m->nloose_point,
+            .first_point = m->nclearance_point,
         };
         if (def->type == ITM_JOINT_PRISMATIC && !build_section(m, loose, play)) {
             return false;
         }
-        m->joints[j].loose = m->nloose++;
-        m->nloose_point += loose->npoint;
-        m->nloose_row += loose->npoint * (play->friction > 0.0 ? 3 : 1);
+        m->joints[j].loose = m->nclearance++;
+        m->nclearance_point += loose->npoint;
+        m->nclearance_row += loose->npoint * (play->friction > 0.0 ? 3 : 1);
     }
     return true;
 }
@@ -289,7 +289,7 @@ static ItmVec3 relative_velocity(const ItmData* d, const View* view, const ItmSp
 
 // Half of what the turning of both bodies does to the rate of a gap, per time: what a step h that ends with A v+ loses of the
 // gap is h^2 times that. Zero where the gaps of the paper are wanted, which are linear in the step.
-static double half_bias(const ItmData* d, const ItmJoint* joint, const ItmLoosePoint* point, double c, double h)
+static double half_bias(const ItmData* d, const ItmJoint* joint, const ItmClearancePoint* point, double c, double h)
 {
     if (d->bounded->feeds_gaps_back || h == 0.0) {
         return 0.0;
@@ -356,8 +356,8 @@ static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_
 }
 
 // A centre (end of the hub, or centre of the socket) that stays within c of the axis, or of the centre where axis is zero.
-static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmLoose* loose, ItmVec3 axis,
-                           ItmLoosePoint* out, double h)
+static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmClearanceJoint* loose, ItmVec3 axis,
+                           ItmClearancePoint* out, double h)
 {
     bool is_literal = d->bounded->feeds_gaps_back;
     ItmVec3 delta = itm_vec_sub(out->point, view->p_a), u = out->velocity;
@@ -386,7 +386,7 @@ static void measure_radial(const ItmModel* m, ItmData* d, const View* view, cons
 }
 
 // A point in front of a plane that is fixed in body a; `normal` points to the point.
-static void measure_plane(ItmLoosePoint* out, ItmVec3 normal, ItmVec3 along, double distance)
+static void measure_plane(ItmClearancePoint* out, ItmVec3 normal, ItmVec3 along, double distance)
 {
     out->normal = normal;
     out->tangent[0] = along;
@@ -398,7 +398,7 @@ static void measure_plane(ItmLoosePoint* out, ItmVec3 normal, ItmVec3 along, dou
 }
 
 // Corner i of the section on the face at z, against the plane of edge k                                  [clearance, eq. 38]
-static void measure_corner(const ItmData* d, const View* view, const ItmLoose* loose, ItmLoosePoint* out, int i, int k,
+static void measure_corner(const ItmData* d, const View* view, const ItmClearanceJoint* loose, ItmClearancePoint* out, int i, int k,
                            double z)
 {
     ItmVec3 in_b = itm_vec(loose->corner[2 * i], loose->corner[2 * i + 1], z);
@@ -411,9 +411,9 @@ static void measure_corner(const ItmData* d, const View* view, const ItmLoose* l
 
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
 {
-    const ItmLoose* loose = &m->loose[index];
+    const ItmClearanceJoint* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
-    ItmLoosePoint* points = d->loose_points + loose->first_point;
+    ItmClearancePoint* points = d->clearance_points + loose->first_point;
     View view = look(d, joint);
     if (loose->type == ITM_JOINT_SPHERICAL) {
         points[0].point = view.p_b;
@@ -447,13 +447,13 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
 }
 
 // Whether contact point k is a stop at the end of the pin.
-static bool is_stop(const ItmLoose* loose, int k)
+static bool is_stop(const ItmClearanceJoint* loose, int k)
 {
     return loose->type == ITM_JOINT_REVOLUTE && k >= 2;
 }
 
 // Rows that a contact point takes.
-static int count_rows(const ItmLoose* loose, int k)
+static int count_rows(const ItmClearanceJoint* loose, int k)
 {
     return loose->friction == 0.0 ? 1 : is_stop(loose, k) ? 2 : 3;
 }
@@ -464,11 +464,11 @@ static int count_rows(const ItmLoose* loose, int k)
 
 ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* error)
 {
-    for (int i = 0; i < m->nloose; i++) {
-        const ItmLoose* loose = &m->loose[i];
+    for (int i = 0; i < m->nclearance; i++) {
+        const ItmClearanceJoint* loose = &m->loose[i];
         itm_clearance_measure(m, d, i, 0.0);
         for (int k = 0; k < loose->npoint; k++) {
-            double gap = d->loose_points[loose->first_point + k].gap;
+            double gap = d->clearance_points[loose->first_point + k].gap;
             double play = is_stop(loose, k) ? loose->axial : loose->radial;
             if (gap < -FITS * (play + 2.0 * loose->half_length)) {
                 const char* name = m->joints[loose->joint].name;
@@ -521,9 +521,9 @@ static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* jo
 
 static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int index, int k, double h)
 {
-    const ItmLoose* loose = &m->loose[index];
+    const ItmClearanceJoint* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
-    const ItmLoosePoint* point = &d->loose_points[loose->first_point + k];
+    const ItmClearancePoint* point = &d->clearance_points[loose->first_point + k];
     ItmBounded* b = d->bounded;
     int normal = b->nrow;
     ItmBoundRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
@@ -555,9 +555,9 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
 
 // Whether a step h could close the gap: twice its present way, because the forces are not known yet, twice what weight does, and a
 // quarter of the play; weight is that of a unit mass. The stepper that minimises over h wants them all.
-static bool is_in_reach(const ItmData* d, const ItmLoose* loose, int k, double h, double weight)
+static bool is_in_reach(const ItmData* d, const ItmClearanceJoint* loose, int k, double h, double weight)
 {
-    const ItmLoosePoint* point = &d->loose_points[loose->first_point + k];
+    const ItmClearancePoint* point = &d->clearance_points[loose->first_point + k];
     double play = is_stop(loose, k) ? loose->axial : loose->radial;
     double reach = 2.0 * h * (fabs(point->rate) + h * weight) + 0.25 * play;
     return d->bounded->feeds_gaps_back || point->gap <= reach;
@@ -566,7 +566,7 @@ static bool is_in_reach(const ItmData* d, const ItmLoose* loose, int k, double h
 // The next points in reach from k on, as many as a block can hold, in a block of their own. Returns the point behind them.
 static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h, double weight)
 {
-    const ItmLoose* loose = &m->loose[index];
+    const ItmClearanceJoint* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
     int nrow = 0, end = k;
     for (; end < loose->npoint; end++) {
@@ -588,7 +588,7 @@ static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h,
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
 {
     double weight = itm_vec_norm(m->gravity);
-    for (int i = 0; i < m->nloose; i++) {
+    for (int i = 0; i < m->nclearance; i++) {
         itm_clearance_measure(m, d, i, h);
         for (int k = 0; k < m->loose[i].npoint;) {
             k = add_points(m, d, i, k, h, weight);
@@ -608,7 +608,7 @@ void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
 {
     if (is_of_loose(row)) {
         int account = row->kind == ITM_BOUND_CLEARANCE ? ITM_TALLY_IMPACT : ITM_TALLY_FRICTION;
-        d->loose_tally[row->owner * ITM_TALLY_COUNT + account] -= work;
+        d->clearance_tally[row->owner * ITM_TALLY_COUNT + account] -= work;
     }
 }
 
@@ -617,18 +617,18 @@ void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
 // Count a contact point that pushed in the step h; true if it hit.
 static bool is_impact(const ItmModel* m, const ItmData* d, const ItmBoundRow* row, double h)
 {
-    double open = d->loose_open[m->loose[row->owner].first_point + point_of(row)];
+    double open = d->clearance_open[m->loose[row->owner].first_point + point_of(row)];
     return open > FLIGHT * h && row->rate < -m->contact_options.restitution_speed;
 }
 
 void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
 {
     const ItmBounded* b = d->bounded;
-    for (int i = 0; i < m->nloose; i++) {
-        d->loose_tally[i * ITM_TALLY_COUNT + ITM_TALLY_FREE_TIME] += h;
+    for (int i = 0; i < m->nclearance; i++) {
+        d->clearance_tally[i * ITM_TALLY_COUNT + ITM_TALLY_FREE_TIME] += h;
     }
-    for (int i = 0; i < m->nloose_point; i++) {
-        d->loose_open[i] += h;
+    for (int i = 0; i < m->nclearance_point; i++) {
+        d->clearance_open[i] += h;
     }
     // rows of a joint follow each other
     for (int i = 0; i < b->nrow;) {
@@ -638,15 +638,15 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
             const ItmBoundRow* row = &b->rows[i];
             if (row->kind == ITM_BOUND_CLEARANCE && b->x[i] > 0.0) {
                 normal += b->x[i];
-                d->loose_tally[loose * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
-                d->loose_open[m->loose[loose].first_point + point_of(row)] = 0.0;
+                d->clearance_tally[loose * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
+                d->clearance_open[m->loose[loose].first_point + point_of(row)] = 0.0;
             }
         }
         if (loose == ITM_NONE) {
             i++;
             continue;
         }
-        double* tally = d->loose_tally + loose * ITM_TALLY_COUNT;
+        double* tally = d->clearance_tally + loose * ITM_TALLY_COUNT;
         tally[ITM_TALLY_IMPULSE] += normal;
         tally[ITM_TALLY_FREE_TIME] -= normal > 0.0 ? h : 0.0;
         tally[ITM_TALLY_PEAK] = fmax(tally[ITM_TALLY_PEAK], normal / h);
@@ -681,14 +681,14 @@ ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int lo
     return is_world ? itm_spatial_scale(-1.0, sum) : sum;
 }
 
-ItmLooseInfo itm_data_get_loose_info(const ItmModel* m, const ItmData* d, int joint)
+ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int joint)
 {
     int index = joint >= 0 && joint < m->njoint ? m->joints[joint].loose : ITM_NONE;
     if (index == ITM_NONE) {
-        return (ItmLooseInfo){0};
+        return (ItmClearanceInfo){0};
     }
-    const double* tally = d->loose_tally + index * ITM_TALLY_COUNT;
-    return (ItmLooseInfo){
+    const double* tally = d->clearance_tally + index * ITM_TALLY_COUNT;
+    return (ItmClearanceInfo){
         .npoint = m->loose[index].npoint,
         .impacts = (long)tally[ITM_TALLY_IMPACTS],
         .free_time = tally[ITM_TALLY_FREE_TIME],
@@ -716,7 +716,7 @@ double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, 
 
 ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int loose, int point)
 {
-    const ItmLoosePoint* at = &d->loose_points[m->loose[loose].first_point + point];
+    const ItmClearancePoint* at = &d->clearance_points[m->loose[loose].first_point + point];
     const ItmBounded* b = d->bounded;
     ItmContactInfo info = {
         .body_a = ITM_GROUND,

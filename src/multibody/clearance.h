@@ -6,10 +6,10 @@
 
 #include "base/check.h"
 #include "multibody/bounded.h"
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 // A gap in the present state, world axes.
-typedef struct ItmLoosePoint {
+typedef struct ItmClearancePoint {
     ItmVec3 point;       // of the hub: end of its centre line, centre of the socket, or corner     m
     ItmVec3 velocity;    // of that point, seen from body a                                         m/s
     ItmVec3 contact;     // where the two would touch                                               m
@@ -18,7 +18,7 @@ typedef struct ItmLoosePoint {
     double  gap;         // < 0: penetration                                                        m
     double  rate;        // its rate                                                                m/s
     double  bias;        // what the curvature of the gap adds to the rate of the end of the step, per time  m/s^2
-} ItmLoosePoint;
+} ItmClearancePoint;
 
 // Whether a joint has play.
 static inline bool itm_clearance_is_loose(const ItmJointDef* def)
@@ -28,17 +28,17 @@ static inline bool itm_clearance_is_loose(const ItmJointDef* def)
 
 // Whether a loose joint starts in the middle of its play and moves as if it were ideal: neither poses nor velocities that are
 // given of its bodies say otherwise.
-bool itm_clearance_is_centred(const ItmBuilder* b, const ItmJointDef* def);
+bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def);
 
 // What is wrong with the play of a joint, into c.
 void itm_clearance_check(ItmCheck* c, const ItmJointDef* def);
 
 // Tables of the loose joints, after the joints. False: out of memory.
-bool itm_clearance_build(ItmModel* m, const ItmBuilder* b);
+bool itm_clearance_build(ItmModel* m, const ItmModelBuilder* b);
 // ITM_ERR_ASSEMBLY names a joint whose hub is not in its bearing in the configuration of the position stage.
 ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* error);
 
-// All gaps of a loose joint into d->loose_points, for a step h (0: only look). After the velocity stage.
+// All gaps of a loose joint into d->clearance_points, for a step h (0: only look). After the velocity stage.
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int loose, double h);
 // The rows of all loose joints for a step h. After the velocity stage and the forces.
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h);

@@ -1,4 +1,4 @@
-// Compilation: definitions in, tables out. The steps are in itm_model_compile at the end.
+// Compilation: definitions in, tables out. The steps are in itm_compile_model at the end.
 #include "multibody/compile.h"
 
 #include "base/error.h"
@@ -12,20 +12,20 @@
 // ---------------------------------------------------------------------------- frames and bodies
 
 // A frame given in the user's body frame, moved to where it holds on. body: user's id
-static ItmFrame frame_in_body(const ItmModel* m, const ItmBuilder* b, int body, ItmPose pose)
+static ItmFrame frame_in_body(const ItmModel* m, const ItmModelBuilder* b, int body, ItmPose pose)
 {
-    ItmVec3 origin = itm_model_attach(m, b, body, pose.p).origin;
+    ItmVec3 origin = itm_flexible_attach(m, b, body, pose.p).origin;
     return (ItmFrame){itm_vec_sub(pose.p, origin), itm_quat_to_mat(itm_quat_normalize(pose.q))};
 }
 
-static ItmVec3 point_in_body(const ItmModel* m, const ItmBuilder* b, int body, ItmVec3 point)
+static ItmVec3 point_in_body(const ItmModel* m, const ItmModelBuilder* b, int body, ItmVec3 point)
 {
-    return itm_vec_sub(point, itm_model_attach(m, b, body, point).origin);
+    return itm_vec_sub(point, itm_flexible_attach(m, b, body, point).origin);
 }
 
-static int index_at(const ItmModel* m, const ItmBuilder* b, int body, ItmVec3 point)
+static int index_at(const ItmModel* m, const ItmModelBuilder* b, int body, ItmVec3 point)
 {
-    return itm_model_attach(m, b, body, point).body;
+    return itm_flexible_attach(m, b, body, point).body;
 }
 
 // Inverse K of the lower Cholesky factor L of J, packed by rows: L K = I, column by column.
@@ -62,7 +62,7 @@ static void precompute_turn(ItmBody* body)
 
 static void make_free(ItmBody* body)
 {
-    body->mobility = ITM_MOBILITY_FREE;
+    body->mobility = ITM_MOBILIZER_FREE;
     body->parent = ITM_NONE;
     body->a = body->b = (ItmFrame){{0, 0, 0}, itm_mat_identity()};
     body->ntrans = 3;
@@ -73,10 +73,10 @@ static void make_free(ItmBody* body)
 }
 
 // The mobilizer of a body that a joint carries.
-static void make_jointed(const ItmModel* m, ItmBody* body, const ItmBuilder* b, int joint, bool is_reversed)
+static void make_jointed(const ItmModel* m, ItmBody* body, const ItmModelBuilder* b, int joint, bool is_reversed)
 {
     const ItmJointDef* def = &b->joints.items[joint];
-    unsigned free = itm_joint_def_get_free(def);
+    unsigned free = itm_model_get_free_directions(def);
     ItmFrame a = frame_in_body(m, b, def->body_a, def->frame_a);
     ItmFrame bb = frame_in_body(m, b, def->body_b, def->frame_b);
     body->joint = joint;
@@ -93,18 +93,18 @@ static void make_jointed(const ItmModel* m, ItmBody* body, const ItmBuilder* b, 
         }
     }
     int axes[3];
-    body->nrot = itm_joint_get_free_rotations(free, axes);
+    body->nrot = itm_measure_get_free_rotations(free, axes);
     for (int k = 0; k < 2 && k < body->nrot; k++) {
         // seen from the other side the last rotation comes first
         body->rot_axis[k] = axes[is_reversed && body->nrot == 2 ? 1 - k : k];
     }
     if (body->ntrans == 0 && body->nrot == 0) {
-        body->mobility = ITM_MOBILITY_FIXED;
+        body->mobility = ITM_MOBILIZER_FIXED;
     } else if (body->ntrans == 0 && body->nrot == 1 && body->lead == 0.0) {
-        body->mobility = ITM_MOBILITY_REVOLUTE;
+        body->mobility = ITM_MOBILIZER_REVOLUTE;
         precompute_turn(body);
     } else {
-        body->mobility = ITM_MOBILITY_GENERAL;
+        body->mobility = ITM_MOBILIZER_GENERAL;
     }
 }
 
@@ -117,18 +117,18 @@ static void give_addresses(ItmModel* m, ItmBody* body)
     m->nq += body->nq;
     m->nv += body->nv;
     m->nL += body->nv * body->nv;
-    body->is_root_leaf = body->mobility == ITM_MOBILITY_FREE;
+    body->is_root_leaf = body->mobility == ITM_MOBILIZER_FREE;
     if (body->parent != ITM_NONE) {
         ItmBody* parent = &m->bodies[body->parent];
         parent->is_root_leaf = false;
-        if (parent->mobility == ITM_MOBILITY_NODE) {
+        if (parent->mobility == ITM_MOBILIZER_NODE) {
             m->nodes[parent->part].carries = true;
         }
     }
 }
 
 // A body of the user, number `index`.
-static bool compile_body(ItmModel* m, const ItmBuilder* b, const ItmTree* tree, int id, int index)
+static bool compile_body(ItmModel* m, const ItmModelBuilder* b, const ItmTree* tree, int id, int index)
 {
     const ItmBodyDef* def = &b->bodies.items[id];
     ItmBody* body = &m->bodies[index];
@@ -157,7 +157,7 @@ static bool compile_body(ItmModel* m, const ItmBuilder* b, const ItmTree* tree, 
 }
 
 // Bodies of the user, parents first, each flexible one followed by its modes and nodes.
-static bool compile_bodies(ItmModel* m, const ItmBuilder* b, const ItmTree* tree)
+static bool compile_bodies(ItmModel* m, const ItmModelBuilder* b, const ItmTree* tree)
 {
     m->bodies = itm_model_take(m, (size_t)m->nbody, sizeof(ItmBody));
     m->body_index = itm_model_take(m, (size_t)m->nuser, sizeof(int));
@@ -192,7 +192,7 @@ static int add_measure(ItmModel* m, ItmMeasure measure)
     return m->nmeasure++;
 }
 
-static int add_line(ItmModel* m, const ItmBuilder* b, int body_a, int body_b, ItmVec3 point_a, ItmVec3 point_b)
+static int add_line(ItmModel* m, const ItmModelBuilder* b, int body_a, int body_b, ItmVec3 point_a, ItmVec3 point_b)
 {
     return add_measure(m, (ItmMeasure){
                               .joint = ITM_NONE,
@@ -250,7 +250,7 @@ static void add_direction_measures(ItmModel* m, int index)
 {
     ItmJoint* joint = &m->joints[index];
     int axes[3];
-    int nrot = itm_joint_get_free_rotations(joint->free, axes);
+    int nrot = itm_measure_get_free_rotations(joint->free, axes);
     for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
         joint->measure[k] = ITM_NONE;
         if (!(joint->free & (1u << k))) {
@@ -276,7 +276,7 @@ static void add_direction_measures(ItmModel* m, int index)
     }
 }
 
-static bool compile_joints(ItmModel* m, const ItmBuilder* b, const ItmTree* tree)
+static bool compile_joints(ItmModel* m, const ItmModelBuilder* b, const ItmTree* tree)
 {
     m->njoint = b->joints.count;
     m->joints = itm_model_take(m, (size_t)m->njoint, sizeof(ItmJoint));
@@ -295,7 +295,7 @@ static bool compile_joints(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
             .body_b = index_at(m, b, def->body_b, def->frame_b.p),
             .a = frame_in_body(m, b, def->body_a, def->frame_a),
             .b = frame_in_body(m, b, def->body_b, def->frame_b),
-            .free = itm_joint_def_get_free(def),
+            .free = itm_model_get_free_directions(def),
             .lead = def->type == ITM_JOINT_SCREW ? def->pitch / (2.0 * ITM_PI) : 0.0,
             .tree_body = ITM_NONE,
             .block = ITM_NONE,
@@ -328,7 +328,7 @@ static bool compile_joints(ItmModel* m, const ItmBuilder* b, const ItmTree* tree
 
 // ---------------------------------------------------------------------------- signals and forces
 
-static bool compile_signals(ItmModel* m, const ItmBuilder* b)
+static bool compile_signals(ItmModel* m, const ItmModelBuilder* b)
 {
     m->nsignal = b->signals.count;
     m->signals = itm_model_take(m, (size_t)m->nsignal, sizeof(ItmSignal));
@@ -343,12 +343,12 @@ static bool compile_signals(ItmModel* m, const ItmBuilder* b)
             return false;
         }
         itm_signal_compile(&m->signals[i], &def, memory);
-        m->signals[i].outside = def.kind == ITM_SIGNAL_OUTSIDE ? m->noutside++ : ITM_NONE;
+        m->signals[i].outside = def.kind == ITM_SIGNAL_EXTERNAL ? m->nexternal++ : ITM_NONE;
     }
     return true;
 }
 
-static void compile_loads(ItmModel* m, const ItmBuilder* b)
+static void compile_loads(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->loads.count; i++) {
         const ItmLoadDef* def = &b->loads.items[i];
@@ -370,11 +370,11 @@ static bool is_spring_row(const ItmJointSpringDef* def)
     return def->is_implicit && (def->stiffness > 0.0 || def->damping > 0.0);
 }
 
-static void compile_pushes(ItmModel* m, const ItmBuilder* b)
+static void compile_pushes(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->springs.count; i++) {
         const ItmSpringDef* def = &b->springs.items[i];
-        m->pushes[m->npush++] = (ItmPush){
+        m->pushes[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
             .stiffness = def->stiffness,
@@ -399,7 +399,7 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
             };
             continue;
         }
-        m->pushes[m->npush++] = (ItmPush){
+        m->pushes[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = m->joints[def->joint].measure[def->direction],
             .stiffness = def->stiffness,
@@ -411,7 +411,7 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
     }
     for (int i = 0; i < b->servos.count; i++) {
         const ItmServoDef* def = &b->servos.items[i];
-        m->pushes[m->npush++] = (ItmPush){
+        m->pushes[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = m->joints[def->joint].measure[def->direction],
             .stiffness = def->stiffness,
@@ -425,8 +425,8 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
     }
     for (int i = 0; i < b->actuators.count; i++) {
         const ItmActuatorDef* def = &b->actuators.items[i];
-        m->actuator_push[m->nactuator] = m->npush;
-        m->pushes[m->npush++] = (ItmPush){
+        m->actuator_force[m->nactuator] = m->nscalar_force;
+        m->pushes[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
             .signal = def->signal,
@@ -436,7 +436,7 @@ static void compile_pushes(ItmModel* m, const ItmBuilder* b)
 }
 
 // A motion that is told from outside starts where its joint does.
-static void set_start(ItmModel* m, const ItmBuilder* b, const ItmMotionDef* def)
+static void set_start(ItmModel* m, const ItmModelBuilder* b, const ItmMotionDef* def)
 {
     ItmSignal* signal = &m->signals[def->signal];
     const ItmJointDef* joint = &b->joints.items[def->joint];
@@ -449,7 +449,7 @@ static void set_start(ItmModel* m, const ItmBuilder* b, const ItmMotionDef* def)
 }
 
 // Motions of kind force are pushes; the others become rows later.
-static void compile_motions(ItmModel* m, const ItmBuilder* b)
+static void compile_motions(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->motions.count; i++) {
         const ItmMotionDef* def = &b->motions.items[i];
@@ -465,15 +465,15 @@ static void compile_motions(ItmModel* m, const ItmBuilder* b)
         set_start(m, b, def);
         m->nmotor += motion.max_force > 0.0;
         if (def->kind == ITM_MOTION_FORCE) {
-            motion.push = m->npush;
-            m->pushes[m->npush++] = (ItmPush){
+            motion.push = m->nscalar_force;
+            m->pushes[m->nscalar_force++] = (ItmScalarForce){
                 .name = motion.name, .measure = motion.measure, .signal = def->signal, .input = ITM_NONE};
         }
         m->motions[m->nmotion++] = motion;
     }
 }
 
-static void compile_bushings(ItmModel* m, const ItmBuilder* b)
+static void compile_bushings(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->bushings.count; i++) {
         const ItmBushingDef* def = &b->bushings.items[i];
@@ -490,7 +490,7 @@ static void compile_bushings(ItmModel* m, const ItmBuilder* b)
     }
 }
 
-static void compile_points(ItmModel* m, const ItmBuilder* b)
+static void compile_points(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->points.count; i++) {
         const ItmPointDef* def = &b->points.items[i];
@@ -501,7 +501,7 @@ static void compile_points(ItmModel* m, const ItmBuilder* b)
 }
 
 // Limits and dry friction of joints: bounded rows, made anew in every step.
-static void compile_bounds(ItmModel* m, const ItmBuilder* b)
+static void compile_bounds(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->limits.count; i++) {
         const ItmLimitDef* def = &b->limits.items[i];
@@ -531,7 +531,7 @@ static bool has_all_names(const ItmModel* m)
     for (int i = 0; i < m->nload; i++) {
         ok = ok && m->loads[i].name != NULL;
     }
-    for (int i = 0; i < m->npush; i++) {
+    for (int i = 0; i < m->nscalar_force; i++) {
         ok = ok && m->pushes[i].name != NULL;
     }
     for (int i = 0; i < m->nspring_row; i++) {
@@ -555,20 +555,20 @@ static bool has_all_names(const ItmModel* m)
     return ok;
 }
 
-static bool compile_forces(ItmModel* m, const ItmBuilder* b)
+static bool compile_forces(ItmModel* m, const ItmModelBuilder* b)
 {
-    int npush = b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
+    int nscalar_force = b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
     m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
-    m->pushes = itm_model_take(m, (size_t)npush, sizeof(ItmPush));
+    m->pushes = itm_model_take(m, (size_t)nscalar_force, sizeof(ItmScalarForce));
     m->spring_rows = itm_model_take(m, (size_t)b->joint_springs.count, sizeof(ItmSpringRow));
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
     m->points = itm_model_take(m, (size_t)b->points.count, sizeof(ItmPoint));
     m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
-    m->actuator_push = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
+    m->actuator_force = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
     m->limits = itm_model_take(m, (size_t)b->limits.count, sizeof(ItmLimit));
     m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
     if (m->loads == NULL || m->pushes == NULL || m->spring_rows == NULL || m->bushings == NULL || m->points == NULL ||
-        m->motions == NULL || m->actuator_push == NULL || m->limits == NULL || m->joint_frictions == NULL) {
+        m->motions == NULL || m->actuator_force == NULL || m->limits == NULL || m->joint_frictions == NULL) {
         return false;
     }
     compile_loads(m, b);
@@ -582,7 +582,7 @@ static bool compile_forces(ItmModel* m, const ItmBuilder* b)
 
 // ---------------------------------------------------------------------------- all of it
 
-ItmStatus itm_model_compile(ItmModel** model, const ItmBuilder* b, bool for_assembly, ItmError* error)
+ItmStatus itm_compile_model(ItmModel** model, const ItmModelBuilder* b, bool for_assembly, ItmError* error)
 {
     ItmModel* m = calloc(1, sizeof *m);
     ItmTree tree = {0};

@@ -27,11 +27,11 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
     } parts[] = {
         {&d->steps, 1},       {&d->q, m->nq},          {&d->v, m->nv},
         {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
-        {&d->input, m->nactuator}, {&d->outside, ITM_OUTSIDE_REALS * m->noutside}, {&d->ledger, ITM_LEDGER_COUNT},
+        {&d->input, m->nactuator}, {&d->outside, ITM_EXTERNAL_REALS * m->nexternal}, {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1}, {&d->impact_peak, 1},
-        {&d->v_raw, m->nloose > 0 ? m->nv : 0},
-        {&d->time, 1}, {&d->step_size, 1}, {&d->loose_open, m->nloose_point},
-        {&d->loose_tally, m->nloose * ITM_TALLY_COUNT},
+        {&d->v_raw, m->nclearance > 0 ? m->nv : 0},
+        {&d->time, 1}, {&d->step_size, 1}, {&d->clearance_open, m->nclearance_point},
+        {&d->clearance_tally, m->nclearance * ITM_TALLY_COUNT},
         {&d->latch, ITM_LATCH_REALS * m->nlatch}, {&d->next_event, 1}, {&d->step_hint, 1},
         {&d->elastic, 1},
     };
@@ -87,8 +87,8 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->flex_force = ITM_TAKE(arena, double, m->nmode);
     d->wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     d->tau = ITM_TAKE(arena, double, nv);
-    d->push_force = ITM_TAKE(arena, double, m->npush);
-    d->push_measured = ITM_TAKE(arena, ItmMeasured, m->npush);
+    d->scalar_force = ITM_TAKE(arena, double, m->nscalar_force);
+    d->scalar_measured = ITM_TAKE(arena, ItmMeasured, m->nscalar_force);
 
     d->row_gap = ITM_TAKE(arena, double, nrow);
     d->row_rate = ITM_TAKE(arena, double, nrow);
@@ -128,7 +128,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->inertial_q = ITM_TAKE(arena, double, m->nq);
     d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
     d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
-    d->loose_points = ITM_TAKE(arena, ItmLoosePoint, m->nloose_point);
+    d->clearance_points = ITM_TAKE(arena, ItmClearancePoint, m->nclearance_point);
     if (itm_model_has_bounds(m)) {
         lay_out_bounded(m, d);
     }
@@ -195,18 +195,6 @@ void itm_data_free(ItmData* d)
     free(d);
 }
 
-ItmStepOptions itm_default_step_options(void)
-{
-    return (ItmStepOptions){
-        .stepper = ITM_STEPPER_EULER,
-        .step = 1e-3,
-        .tolerance = 1e-10,
-        .gap_tolerance = 1e-11,
-        .max_iterations = 50,
-        .damping_ratio = 1.0,
-    };
-}
-
 // ---------------------------------------------------------------------------- state
 
 void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
@@ -223,7 +211,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, 0.0);
-    *d->energy_start = itm_energy_compute_kinetic(m, d) + itm_energy_compute_potential(m, d);
+    *d->energy_start = itm_forces_compute_kinetic(m, d) + itm_forces_compute_potential(m, d);
     d->position_state = ITM_POSITION_STALE;
     itm_latch_apply_events(m, d);
 }
@@ -295,9 +283,9 @@ ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuato
                              m->nactuator, force);
     }
     if (d->input[actuator] != force) {
-        itm_ledger_close(m, d);
+        itm_data_close_ledger(m, d);
         d->input[actuator] = force;
-        itm_ledger_restart(m, d);
+        itm_data_restart_ledger(m, d);
     }
     return ITM_OK;
 }
@@ -312,12 +300,12 @@ ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double 
     }
     const ItmSignalDef* def = &m->signals[signal].def;
     double t = itm_data_get_time(d), now = itm_data_compute_signal(m, d, signal, t).x - def->value;
-    double* outside = d->outside + ITM_OUTSIDE_REALS * index;
+    double* outside = d->outside + ITM_EXTERNAL_REALS * index;
     double slope = (value - def->value - now) / time;
-    outside[ITM_OUTSIDE_CHANGE] = def->is_smooth ? (slope - outside[ITM_OUTSIDE_SLOPE]) / time : slope;
-    outside[ITM_OUTSIDE_OFFSET] = def->is_smooth ? now : value - def->value;
-    outside[ITM_OUTSIDE_SLOPE] = def->is_smooth ? slope : 0.0;
-    outside[ITM_OUTSIDE_TIME] = t;
+    outside[ITM_EXTERNAL_CHANGE] = def->is_smooth ? (slope - outside[ITM_EXTERNAL_SLOPE]) / time : slope;
+    outside[ITM_EXTERNAL_OFFSET] = def->is_smooth ? now : value - def->value;
+    outside[ITM_EXTERNAL_SLOPE] = def->is_smooth ? slope : 0.0;
+    outside[ITM_EXTERNAL_TIME] = t;
     return ITM_OK;
 }
 
@@ -326,16 +314,16 @@ ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int 
     const ItmSignal* s = &m->signals[signal];
     ItmSignalValue value = itm_signal_compute(s, t);
     if (s->outside != ITM_NONE) {
-        const double* outside = d->outside + ITM_OUTSIDE_REALS * s->outside;
-        value.x += outside[ITM_OUTSIDE_OFFSET] + outside[ITM_OUTSIDE_SLOPE] * (t - outside[ITM_OUTSIDE_TIME]);
-        double change = d->has_jumps ? 0.0 : outside[ITM_OUTSIDE_CHANGE];
-        value.x_dot = s->def.is_smooth ? outside[ITM_OUTSIDE_SLOPE] : change;
+        const double* outside = d->outside + ITM_EXTERNAL_REALS * s->outside;
+        value.x += outside[ITM_EXTERNAL_OFFSET] + outside[ITM_EXTERNAL_SLOPE] * (t - outside[ITM_EXTERNAL_TIME]);
+        double change = d->has_jumps ? 0.0 : outside[ITM_EXTERNAL_CHANGE];
+        value.x_dot = s->def.is_smooth ? outside[ITM_EXTERNAL_SLOPE] : change;
         value.x_ddot = s->def.is_smooth ? change : 0.0;
     }
     return value;
 }
 
-size_t itm_state_get_size(const ItmModel* m, const ItmData* d)
+size_t itm_data_get_state_size(const ItmModel* m, const ItmData* d)
 {
     (void)m;
     size_t bounded = d->bounded != NULL ? itm_bounded_get_memory_size(d->bounded) : 0;
@@ -344,14 +332,14 @@ size_t itm_state_get_size(const ItmModel* m, const ItmData* d)
 
 static ItmStatus check_state_size(const ItmModel* m, const ItmData* d, size_t size, ItmError* error)
 {
-    size_t expected = itm_state_get_size(m, d);
+    size_t expected = itm_data_get_state_size(m, d);
     if (size != expected) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu", expected, size);
     }
     return ITM_OK;
 }
 
-ItmStatus itm_state_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size)
+ItmStatus itm_data_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size)
 {
     ItmStatus status = check_state_size(m, d, size, NULL);
     size_t reals = sizeof(double) * (size_t)d->nstate;
@@ -364,7 +352,7 @@ ItmStatus itm_state_save(const ItmModel* m, const ItmData* d, void* bytes, size_
     return status;
 }
 
-ItmStatus itm_state_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size)
+ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size)
 {
     ItmStatus status = check_state_size(m, d, size, &d->error);
     size_t reals = sizeof(double) * (size_t)d->nstate;
@@ -389,7 +377,7 @@ static void add_open(const ItmData* d, double booked[ITM_LEDGER_COUNT])
     }
 }
 
-void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT])
+void itm_data_read_ledger(const ItmData* d, double booked[ITM_LEDGER_COUNT])
 {
     memcpy(booked, d->ledger, sizeof(double) * ITM_LEDGER_COUNT);
     add_open(d, booked);
@@ -398,7 +386,7 @@ void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT])
     booked[ITM_LEDGER_IMPACT] = impact;
 }
 
-void itm_ledger_advance(ItmData* d, double h)
+void itm_data_advance_ledger(ItmData* d, double h)
 {
     add_open(d, d->ledger);
     memcpy(d->power_prev, d->power, sizeof d->power);
@@ -425,7 +413,7 @@ static void compute_force_powers(const ItmModel* m, ItmData* d)
     itm_rows_add_damper_power(m, d);
 }
 
-void itm_ledger_close(const ItmModel* m, ItmData* d)
+void itm_data_close_ledger(const ItmModel* m, ItmData* d)
 {
     *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     if (*d->ledger_open > 0.0) {
@@ -435,7 +423,7 @@ void itm_ledger_close(const ItmModel* m, ItmData* d)
     }
 }
 
-void itm_ledger_restart(const ItmModel* m, ItmData* d)
+void itm_data_restart_ledger(const ItmModel* m, ItmData* d)
 {
     if (d->options.stepper == ITM_STEPPER_ALI3P && *d->steps > 0.0) {
         compute_force_powers(m, d);
@@ -477,7 +465,7 @@ ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body)
     d = refreshed(m, d);
     int i = m->body_index[body];
     ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
-    return (ItmPose){itm_vec_sub(d->x[i], offset), itm_quat_from_mat(&d->R[i])};
+    return (ItmPose){itm_vec_sub(d->x[i], offset), itm_vec_quat_from_mat(&d->R[i])};
 }
 
 ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body)

@@ -79,7 +79,7 @@ struct ItmData {
     double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
     double*  input;         // actuator forces from outside                          (nactuator) N
-    double*  outside;       // signals from outside, see itm_data_compute_signal     (ITM_OUTSIDE_REALS noutside)
+    double*  outside;       // signals from outside, see itm_data_compute_signal     (ITM_EXTERNAL_REALS nexternal)
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
@@ -92,8 +92,8 @@ struct ItmData {
     double*  v_raw;         // velocities before the joints were projected, where there are loose ones (nv or 0)
     double*  time;          // steppers of variable step: time so far                (1) s
     double*  step_size;     // and their last step                                   (1) s
-    double*  loose_open;    // time since a contact point of a loose joint last pushed (nloose_point) s
-    double*  loose_tally;   // what loose joints have been through                   (nloose * ITM_TALLY_COUNT)
+    double*  clearance_open;    // time since a contact point of a loose joint last pushed (nclearance_point) s
+    double*  clearance_tally;   // what loose joints have been through                   (nclearance * ITM_TALLY_COUNT)
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m
@@ -126,8 +126,8 @@ struct ItmData {
     // force stage: itm_forces_compute
     ItmSpatial* wrench;     // on a body at x                                        (nbody)
     double*  tau;           // on coordinates directly                               (nv)
-    double*  push_force;    // of each push                                          (npush)
-    struct ItmMeasured* push_measured; // what each push acts along                  (npush)
+    double*  scalar_force;    // of each push                                          (nscalar_force)
+    struct ItmMeasured* scalar_measured; // what each push acts along                  (nscalar_force)
     double   power[ITM_LEDGER_COUNT];  // that goes into each account                         W
 
     // row stage: itm_rows_compute, itm_rows_factor
@@ -170,12 +170,12 @@ struct ItmData {
     double*  inertial_y;    // states: q, v, row impulses                            (4 (nq + nv + nrow))
     double*  inertial_work; // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
 
-    struct ItmLoosePoint* loose_points; // gaps of loose joints, itm_clearance_measure   (nloose_point)
+    struct ItmClearancePoint* clearance_points; // gaps of loose joints, itm_clearance_measure   (nclearance_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
     struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
     struct ItmVariable* variable; // work space of the stepper of that name, or NULL
-    struct ItmControlled* controlled; // of the adaptive one, or NULL
+    struct ItmAdaptiveStep* controlled; // of the adaptive one, or NULL
     double   h;              // length of the step that is being made                          s
     bool     has_jumps;      // external signals jump where they are set, CHANGE is 0: for a stepper that takes jumps as impacts
     double   stop_time;      // variable steps end there                                       s
@@ -197,22 +197,22 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d);
 void itm_data_refresh(const ItmModel* m, ItmData* d);
 // Book the powers of forces in d->power (trapezoidal rule with those of the state before), and open the next step of
 // length h.
-void itm_ledger_advance(ItmData* d, double h);
+void itm_data_advance_ledger(ItmData* d, double h);
 // The accounts as of now; needs d->power of the present state. An impact loss never decreases: where contacts give back more than
 // they took, which only discretisation does, the rest is work of constraints.
-void itm_ledger_read(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
+void itm_data_read_ledger(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
 // Settle the time since the last step's start with the forces of the present state, before inputs change: a force that was held
 // over a step does the work h f (w_n + w_n+1) / 2, whatever follows it. Leaves d->wrench and d->tau void.
-void itm_ledger_close(const ItmModel* m, ItmData* d);
+void itm_data_close_ledger(const ItmModel* m, ItmData* d);
 // After inputs have changed between two steps: ALI3P starts its next step from the power of the new ones.
-void itm_ledger_restart(const ItmModel* m, ItmData* d);
+void itm_data_restart_ledger(const ItmModel* m, ItmData* d);
 // Kinematics and, where rows are compliant, gaps and rates of the present state, as energies need them.
 void itm_data_refresh_energy(const ItmModel* m, ItmData* d);
 // Carry the unwrapped angles to the configuration of the position stage.
 void itm_data_update_angles(const ItmModel* m, ItmData* d);
 // What is known of a signal from outside: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps
 // when it is told anew, its rate or (held) itself, over the last time: what reactions of a motion follow.
-enum { ITM_OUTSIDE_OFFSET, ITM_OUTSIDE_SLOPE, ITM_OUTSIDE_TIME, ITM_OUTSIDE_CHANGE, ITM_OUTSIDE_REALS };
+enum { ITM_EXTERNAL_OFFSET, ITM_EXTERNAL_SLOPE, ITM_EXTERNAL_TIME, ITM_EXTERNAL_CHANGE, ITM_EXTERNAL_REALS };
 // A signal at t; one that is told from outside as it was told last.
 ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int signal, double t);
 

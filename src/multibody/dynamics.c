@@ -118,7 +118,7 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
     collect_through_joints(m, d, wrench);
 }
 
-ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
+ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                const ItmWrench* external)
 {
     if (m == NULL || d == NULL || tau == NULL || v_dot == NULL) {
@@ -161,7 +161,7 @@ ItmStatus itm_inverse_dynamics(const ItmModel* m, ItmData* d, double* tau, const
     return ITM_OK;
 }
 
-ItmStatus itm_forward_dynamics(const ItmModel* m, ItmData* d, double* v_dot)
+ItmStatus itm_dynamics_compute_forward(const ItmModel* m, ItmData* d, double* v_dot)
 {
     itm_dynamics_compute(m, d, v_dot, itm_data_get_time(d), 0.0);
     d->position_state = ITM_POSITION_LOOKED;

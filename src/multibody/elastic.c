@@ -48,11 +48,6 @@ void itm_elastic_destroy(ItmElastic* e)
 
 // ---------------------------------------------------------------------------- definitions
 
-ItmFlexibleDef itm_default_flexible_def(void)
-{
-    return (ItmFlexibleDef){.use_stiffening = true};
-}
-
 static void check_ratios(ItmCheck* c, const ItmFlexibleDef* def)
 {
     itm_check_not_negative(c, "damping_ratio", def->damping_ratio);
@@ -89,7 +84,7 @@ static void check_points(ItmCheck* c, const ItmFlexibleDef* def)
 
 static ItmStatus check_def(const ItmFlexibleDef* def, const char* name, ItmError* error)
 {
-    ItmCheck c = itm_check_start("itm_builder_add_flexible", "flexible body", name, error);
+    ItmCheck c = itm_check_start("itm_model_builder_add_flexible", "flexible body", name, error);
     if ((def->beam == NULL) == (def->modal == NULL)) {
         itm_check_refuse(&c, "flexible", "it needs a beam or a modal model, and not both");
     }
@@ -169,7 +164,7 @@ static ItmStatus create_modal(ItmElastic* e, const char* name, const ItmFlexible
 // Sizes far from anything that exists overflow on the way.
 static ItmStatus refuse_numbers(const char* name, ItmError* error)
 {
-    return itm_error_set(error, ITM_ERR_INPUT, "itm_builder_add_flexible", "flexible",
+    return itm_error_set(error, ITM_ERR_INPUT, "itm_model_builder_add_flexible", "flexible",
                          "flexible body '%s': its mass and modes are out of the range of numbers; check units", name);
 }
 

@@ -137,7 +137,7 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
 
 void itm_flexible_place(const ItmModel* m, ItmData* d, int i, const double* q)
 {
-    if (m->bodies[i].mobility == ITM_MOBILITY_MODES) {
+    if (m->bodies[i].mobility == ITM_MOBILIZER_MODES) {
         place_modes(m, d, i, q + m->bodies[i].q_adr);
     } else {
         itm_flexible_place_node(m, d, i);
@@ -146,7 +146,7 @@ void itm_flexible_place(const ItmModel* m, ItmData* d, int i, const double* q)
 
 void itm_flexible_move(const ItmModel* m, ItmData* d, int i, const double* v)
 {
-    if (m->bodies[i].mobility == ITM_MOBILITY_MODES) {
+    if (m->bodies[i].mobility == ITM_MOBILIZER_MODES) {
         d->twist[i] = d->twist[m->bodies[i].parent];
         d->accel_bias[i] = d->accel_bias[m->bodies[i].parent];
     } else {
@@ -237,7 +237,7 @@ static void factor_modes(const ItmModel* m, ItmData* d, int i)
 
 void itm_flexible_factor(const ItmModel* m, ItmData* d, int i)
 {
-    if (m->bodies[i].mobility == ITM_MOBILITY_MODES) {
+    if (m->bodies[i].mobility == ITM_MOBILIZER_MODES) {
         factor_modes(m, d, i);
     } else {
         factor_node(m, d, i);

@@ -14,12 +14,12 @@
 // A walk over everything that is placed on bodies.
 typedef struct Visitor {
     ItmModel* m;
-    const ItmBuilder* b;
+    const ItmModelBuilder* b;
     ItmError* error;
     ItmStatus status;
 } Visitor;
 
-static int flexible_of(const ItmBuilder* b, int body)
+static int flexible_of(const ItmModelBuilder* b, int body)
 {
     for (int j = 0; j < b->elastics.count; j++) {
         if (b->elastics.items[j]->body == body) {
@@ -108,7 +108,7 @@ static void visit_line(Visitor* v, int body_a, ItmVec3 point_a, int body_b, ItmV
 
 static void visit_forces(Visitor* v)
 {
-    const ItmBuilder* b = v->b;
+    const ItmModelBuilder* b = v->b;
     for (int i = 0; i < b->loads.count; i++) {
         visit(v, b->loads.items[i].body, b->loads.items[i].point, b->loads.items[i].name, false);
     }
@@ -158,7 +158,7 @@ static void refuse_grasps(Visitor* v)
 
 static void visit_all(Visitor* v)
 {
-    const ItmBuilder* b = v->b;
+    const ItmModelBuilder* b = v->b;
     for (int j = 0; j < b->elastics.count; j++) {
         const ItmElastic* e = b->elastics.items[j];
         for (int i = 0; i < e->npoint; i++) {
@@ -205,7 +205,7 @@ static ItmStatus take_tables(ItmModel* m, ItmFlexible* f, const ItmElastic* e)
     return itm_picture_copy(&f->picture, &e->picture, m, e->n);
 }
 
-ItmStatus itm_flexible_build(ItmModel* m, const ItmBuilder* b, ItmError* error)
+ItmStatus itm_flexible_build(ItmModel* m, const ItmModelBuilder* b, ItmError* error)
 {
     m->nuser = m->nbody = b->bodies.count;
     m->nflexible = b->elastics.count;
@@ -242,7 +242,7 @@ int itm_flexible_add_bodies(ItmModel* m, int flexible, int frame, int next)
         .inv_mass = m->bodies[frame].inv_mass,
         .inv_mean_inertia = m->bodies[frame].inv_mean_inertia,
         .parent = frame,
-        .mobility = ITM_MOBILITY_MODES,
+        .mobility = ITM_MOBILIZER_MODES,
         .a = {{0, 0, 0}, itm_mat_identity()},
         .b = {{0, 0, 0}, itm_mat_identity()},
         .nq = f->n,
@@ -252,7 +252,7 @@ int itm_flexible_add_bodies(ItmModel* m, int flexible, int frame, int next)
         .part = flexible,
     };
     m->bodies[next++] = body;
-    body.mobility = ITM_MOBILITY_NODE;
+    body.mobility = ITM_MOBILIZER_NODE;
     body.parent = f->modes;
     body.nq = body.nv = 0;
     for (int i = 0; i < m->nnode; i++) {
@@ -265,7 +265,7 @@ int itm_flexible_add_bodies(ItmModel* m, int flexible, int frame, int next)
     return next - f->modes;
 }
 
-ItmAttachment itm_model_attach(const ItmModel* m, const ItmBuilder* b, int body, ItmVec3 point)
+ItmAttachment itm_flexible_attach(const ItmModel* m, const ItmModelBuilder* b, int body, ItmVec3 point)
 {
     if (body == ITM_GROUND) {
         return (ItmAttachment){ITM_NONE, {0, 0, 0}};
@@ -284,9 +284,9 @@ ItmAttachment itm_model_attach(const ItmModel* m, const ItmBuilder* b, int body,
     return (ItmAttachment){m->nodes[node].body, site.origin};
 }
 
-bool itm_flexible_can_hang(const ItmBuilder* b, int body, ItmVec3 point)
+bool itm_flexible_can_hang(const ItmModelBuilder* b, int body, ItmVec3 point)
 {
-    const ItmElastic* e = itm_builder_get_elastic(b, body);
+    const ItmElastic* e = itm_model_builder_get_elastic(b, body);
     ItmElasticSite site;
     return e == NULL || (itm_elastic_find_site(&site, e, point, NULL) == ITM_OK && site.is_fixed);
 }

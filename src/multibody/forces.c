@@ -30,7 +30,7 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
 // ---------------------------------------------------------------------------- pushes
 
 // feedforward + K (r - x) + D (r' - x'), cut at the limit
-static double servo_force(const ItmModel* m, const ItmData* d, const ItmPush* push, const ItmMeasured* x, double feedforward, double t)
+static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* push, const ItmMeasured* x, double feedforward, double t)
 {
     ItmSignalValue r = {0};
     if (push->target != ITM_NONE) {
@@ -43,10 +43,10 @@ static double servo_force(const ItmModel* m, const ItmData* d, const ItmPush* pu
 
 static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
 {
-    const ItmPush* push = &m->pushes[index];
+    const ItmScalarForce* push = &m->pushes[index];
     const ItmMeasure* measure = &m->measures[push->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
-    d->push_measured[index] = x;
+    d->scalar_measured[index] = x;
 
     double outside = push->signal != ITM_NONE ? signal_at(m, d, push->signal, t) : 0.0;
     outside += push->input != ITM_NONE ? d->input[push->input] : 0.0;
@@ -58,7 +58,7 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
     }
     double force = outside + own;
 
-    d->push_force[index] = force;
+    d->scalar_force[index] = force;
     d->power[ITM_LEDGER_LOAD] += outside * x.rate;
     d->power[ITM_LEDGER_DISSIPATED] += damping * x.rate * x.rate;
     if (measure->v_index != ITM_NONE) {
@@ -84,7 +84,7 @@ static void measure_bushing(BushingState* s, const ItmData* d, const ItmBushing*
     ItmMat3 R_rel = itm_mat_t_mul(R_a, &s->view.R_b);
     s->x = itm_mat_t_mul_vec(R_a, itm_vec_sub(s->view.p_b, s->view.p_a));
     s->x_dot = itm_mat_t_mul_vec(R_a, s->view.u);
-    s->phi = itm_quat_log(itm_quat_from_mat(&R_rel));
+    s->phi = itm_quat_log(itm_vec_quat_from_mat(&R_rel));
     s->w = itm_mat_t_mul_vec(R_a, itm_vec_sub(s->view.w_b, s->view.w_a));
 }
 
@@ -114,7 +114,7 @@ static ItmSpatial bushing_wrench(const ItmBushing* b, const BushingState* s)
     return (ItmSpatial){itm_mat_mul_vec(&s->view.R_a, torque), itm_mat_mul_vec(&s->view.R_a, force)};
 }
 
-ItmSpatial itm_bushing_compute(const ItmData* d, const ItmBushing* bushing)
+ItmSpatial itm_forces_compute_bushing(const ItmData* d, const ItmBushing* bushing)
 {
     BushingState s;
     measure_bushing(&s, d, bushing);
@@ -141,7 +141,7 @@ void itm_forces_compute(const ItmModel* m, ItmData* d, double t)
     for (int i = 0; i < m->nload; i++) {
         apply_load(m, d, &m->loads[i], t);
     }
-    for (int i = 0; i < m->npush; i++) {
+    for (int i = 0; i < m->nscalar_force; i++) {
         apply_push(m, d, i, t);
     }
     for (int i = 0; i < m->nbushing; i++) {
@@ -152,7 +152,7 @@ void itm_forces_compute(const ItmModel* m, ItmData* d, double t)
 
 // ---------------------------------------------------------------------------- energy
 
-double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d)
+double itm_forces_compute_kinetic(const ItmModel* m, const ItmData* d)
 {
     double twice = 0.0;
     for (int i = 0; i < m->nbody; i++) {
@@ -163,7 +163,7 @@ double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d)
     return 0.5 * twice + itm_flexible_compute_kinetic(m, d);
 }
 
-double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
+double itm_forces_compute_potential(const ItmModel* m, const ItmData* d)
 {
     double sum = *d->elastic + itm_flexible_compute_gravity(m, d);
     for (int i = 0; i < m->nbody; i++) {
@@ -172,8 +172,8 @@ double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
     for (int i = 0; i < m->nflexible; i++) {
         sum += itm_flexible_compute_elastic(d, &m->flexibles[i]);
     }
-    for (int i = 0; i < m->npush; i++) {
-        const ItmPush* push = &m->pushes[i];
+    for (int i = 0; i < m->nscalar_force; i++) {
+        const ItmScalarForce* push = &m->pushes[i];
         if (!push->is_servo && (push->stiffness != 0.0 || push->constant != 0.0)) {
             double x = itm_measure_compute(m, d, &m->measures[push->measure]).value - push->rest;
             sum += 0.5 * push->stiffness * x * x - push->constant * x;
@@ -192,7 +192,7 @@ double itm_energy_compute_potential(const ItmModel* m, const ItmData* d)
     return sum;
 }
 
-void itm_momentum_compute(const ItmModel* m, const ItmData* d, ItmVec3* p, ItmVec3* L)
+void itm_forces_compute_momentum(const ItmModel* m, const ItmData* d, ItmVec3* p, ItmVec3* L)
 {
     *p = *L = (ItmVec3){0, 0, 0};
     for (int i = 0; i < m->nbody; i++) {

@@ -4,19 +4,19 @@
 
 #include "multibody/data.h"
 
-// Add all applied forces at time t to d->wrench and d->tau, keep each push in d->push_force and d->push_measured, and set the powers of
+// Add all applied forces at time t to d->wrench and d->tau, keep each push in d->scalar_force and d->scalar_measured, and set the powers of
 // the ledger accounts LOAD and DISSIPATED. After the velocity stage.
 void itm_forces_compute(const ItmModel* m, ItmData* d, double t);
 
 // A bushing's force and torque on body b at the origin of its frame b, world axes.
-ItmSpatial itm_bushing_compute(const ItmData* d, const ItmBushing* bushing);
+ItmSpatial itm_forces_compute_bushing(const ItmData* d, const ItmBushing* bushing);
 
 // Kinetic energy, and potential energy of gravity, springs, bushings and compliant joints, J. After the velocity and row
 // stages.
-double itm_energy_compute_kinetic(const ItmModel* m, const ItmData* d);
-double itm_energy_compute_potential(const ItmModel* m, const ItmData* d);
+double itm_forces_compute_kinetic(const ItmModel* m, const ItmData* d);
+double itm_forces_compute_potential(const ItmModel* m, const ItmData* d);
 
 // Momentum, and angular momentum about the world origin. After the velocity stage.
-void itm_momentum_compute(const ItmModel* m, const ItmData* d, ItmVec3* p, ItmVec3* L);
+void itm_forces_compute_momentum(const ItmModel* m, const ItmData* d, ItmVec3* p, ItmVec3* L);
 
 #endif

@@ -1,4 +1,4 @@
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 #include "base/error.h"
 

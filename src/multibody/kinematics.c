@@ -124,18 +124,18 @@ void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const doubl
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         switch (body->mobility) {
-        case ITM_MOBILITY_REVOLUTE:
+        case ITM_MOBILIZER_REVOLUTE:
             place_revolute(body, d, i, q + body->q_adr);
             break;
-        case ITM_MOBILITY_FREE:
+        case ITM_MOBILIZER_FREE:
             place_free(body, d, i, q + body->q_adr);
             break;
-        case ITM_MOBILITY_FIXED:
-        case ITM_MOBILITY_GENERAL:
+        case ITM_MOBILIZER_FIXED:
+        case ITM_MOBILIZER_GENERAL:
             place_general(body, d, i, q + body->q_adr);
             break;
-        case ITM_MOBILITY_MODES:
-        case ITM_MOBILITY_NODE:
+        case ITM_MOBILIZER_MODES:
+        case ITM_MOBILIZER_NODE:
             itm_flexible_place(m, d, i, q);
             break;
         }
@@ -192,7 +192,7 @@ void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const doub
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         const double* v_i = v + body->v_adr;
-        if (body->mobility == ITM_MOBILITY_FREE) {
+        if (body->mobility == ITM_MOBILIZER_FREE) {
             d->twist[i] = twist_of_free(&d->R[i], v_i);
             d->accel_bias[i] = itm_spatial_zero();
         } else if (itm_body_is_elastic(body)) {
@@ -207,7 +207,7 @@ void itm_kinematics_compute_twists(const ItmModel* m, const ItmData* d, ItmSpati
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
-        if (body->mobility == ITM_MOBILITY_FREE) {
+        if (body->mobility == ITM_MOBILIZER_FREE) {
             twist[i] = twist_of_free(&d->R[i], v + body->v_adr);
             continue;
         }
@@ -215,7 +215,7 @@ void itm_kinematics_compute_twists(const ItmModel* m, const ItmData* d, ItmSpati
         for (int k = body->v_adr; k < body->v_adr + body->nv; k++) {
             t = itm_spatial_axpy(v[k], d->S[k], t);
         }
-        if (body->mobility == ITM_MOBILITY_NODE) {
+        if (body->mobility == ITM_MOBILIZER_NODE) {
             t = itm_flexible_add_motion(m, d, i, t, v);
         }
         twist[i] = t;

@@ -37,7 +37,7 @@ static void insert_event(ItmModel* m, ItmEvent event)
     m->events[i] = event;
 }
 
-bool itm_latch_compile(ItmModel* m, const ItmBuilder* b)
+bool itm_latch_compile(ItmModel* m, const ItmModelBuilder* b)
 {
     m->latches = itm_model_take(m, (size_t)b->latches.count, sizeof *m->latches);
     m->events = itm_model_take(m, (size_t)b->events.count, sizeof *m->events);
@@ -71,7 +71,7 @@ int itm_latch_count_open_rows(const ItmModel* m, const ItmData* d)
 {
     int count = 0;
     for (int i = 0; i < m->nlatch; i++) {
-        count += itm_latch_is_closed(d, i) ? 0 : m->blocks[m->latches[i].block].nrow;
+        count += itm_latch_holds(d, i) ? 0 : m->blocks[m->latches[i].block].nrow;
     }
     return count;
 }
@@ -90,7 +90,7 @@ static void take_hold(const ItmModel* m, ItmData* d, int index)
     int a = latch->body_a, b = latch->body_b;
     ItmVec3 p = itm_mat_t_mul_vec(&d->R[a], itm_vec_sub(d->x[b], d->x[a]));
     ItmMat3 R = itm_mat_t_mul(&d->R[a], &d->R[b]);
-    ItmQuat q = itm_quat_from_mat(&R);
+    ItmQuat q = itm_vec_quat_from_mat(&R);
     const double kept[7] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z};
     memcpy(s, kept, sizeof kept);
 }
@@ -98,7 +98,7 @@ static void take_hold(const ItmModel* m, ItmData* d, int index)
 // Open or close without regard to velocities; false if it is so already.
 static bool switch_latch(const ItmModel* m, ItmData* d, int index, bool closes)
 {
-    if (itm_latch_is_closed(d, index) == closes) {
+    if (itm_latch_holds(d, index) == closes) {
         return false;
     }
     if (closes) {
@@ -120,7 +120,7 @@ static void close_ledger(const ItmModel* m, ItmData* d, double t)
         itm_rows_compute(m, d, t);
         itm_rows_add_damper_power(m, d);
     }
-    itm_ledger_read(d, d->ledger);
+    itm_data_read_ledger(d, d->ledger);
     *d->ledger_open = 0.0;
 }
 
@@ -128,7 +128,7 @@ static void close_ledger(const ItmModel* m, ItmData* d, double t)
 // prescribed motions put in.
 static void settle(const ItmModel* m, ItmData* d, double t)
 {
-    double before = itm_energy_compute_kinetic(m, d), motion_work = 0.0;
+    double before = itm_forces_compute_kinetic(m, d), motion_work = 0.0;
     itm_mass_factor(m, d);
     itm_rows_compute(m, d, t);
     itm_rows_compute_reference(m, d, d->row_ref, t, 1);
@@ -146,7 +146,7 @@ static void settle(const ItmModel* m, ItmData* d, double t)
     }
     itm_kinematics_compute_velocities(m, d, d->v);
     d->ledger[ITM_LEDGER_MOTION] += motion_work;
-    d->ledger[ITM_LEDGER_IMPACT] += before - itm_energy_compute_kinetic(m, d) + motion_work;
+    d->ledger[ITM_LEDGER_IMPACT] += before - itm_forces_compute_kinetic(m, d) + motion_work;
 }
 
 // Switch latches at the present time; the times of the events do not matter here.
@@ -186,7 +186,7 @@ void itm_latch_apply_events(const ItmModel* m, ItmData* d)
     }
 }
 
-ItmStatus itm_data_set_latch(const ItmModel* m, ItmData* d, int latch, bool is_closed)
+ItmStatus itm_latch_set(const ItmModel* m, ItmData* d, int latch, bool is_closed)
 {
     if (latch < 0 || latch >= m->nlatch) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, "latch", "there is no latch %d: the model has %d",
@@ -197,12 +197,12 @@ ItmStatus itm_data_set_latch(const ItmModel* m, ItmData* d, int latch, bool is_c
     return ITM_OK;
 }
 
-bool itm_data_is_latch_closed(const ItmModel* m, const ItmData* d, int latch)
+bool itm_latch_is_closed(const ItmModel* m, const ItmData* d, int latch)
 {
-    return latch >= 0 && latch < m->nlatch && itm_latch_is_closed(d, latch);
+    return latch >= 0 && latch < m->nlatch && itm_latch_holds(d, latch);
 }
 
-int itm_model_find_latch(const ItmModel* m, const char* name)
+int itm_latch_find(const ItmModel* m, const char* name)
 {
     for (int i = 0; i < m->nlatch; i++) {
         if (strcmp(m->latches[i].name, name) == 0) {

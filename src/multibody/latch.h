@@ -13,7 +13,7 @@
 // position and quaternion of body b in body a (centre-of-mass frames).
 #define ITM_LATCH_REALS 8
 
-static inline bool itm_latch_is_closed(const ItmData* d, int latch)
+static inline bool itm_latch_holds(const ItmData* d, int latch)
 {
     return d->latch[ITM_LATCH_REALS * latch] != 0.0;
 }
@@ -21,7 +21,7 @@ static inline bool itm_latch_is_closed(const ItmData* d, int latch)
 // Whether the rows of a block do not hold at the moment.
 static inline bool itm_block_is_open(const ItmData* d, const ItmRowBlock* block)
 {
-    return block->latch != ITM_NONE && !itm_latch_is_closed(d, block->latch);
+    return block->latch != ITM_NONE && !itm_latch_holds(d, block->latch);
 }
 
 // The fixed joint that a closed latch of two bodies is.
@@ -31,7 +31,7 @@ ItmJoint itm_latch_get_joint(const ItmModel* m, const ItmData* d, int latch);
 int itm_latch_count_open_rows(const ItmModel* m, const ItmData* d);
 
 // Latches and events of the definitions, events in the order of their times. False without memory.
-bool itm_latch_compile(ItmModel* m, const ItmBuilder* b);
+bool itm_latch_compile(ItmModel* m, const ItmModelBuilder* b);
 
 // Switch all latches whose time has come, and make the velocities agree: those that close do so by an impact that conserves
 // momentum, v <- v - M^-1 A' H^-1 (A v - signal'), all at once. Called at the start and after every step.

@@ -152,7 +152,7 @@ static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau
             solve_root_leaf(body, d, x, tau, i, wrench[i]);
             continue;
         }
-        if (body->mobility == ITM_MOBILITY_NODE) {
+        if (body->mobility == ITM_MOBILIZER_NODE) {
             itm_flexible_hand_on(m, d, i, &wrench[body->parent], wrench[i]);
             continue;
         }
@@ -160,7 +160,7 @@ static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau
         for (int k = adr; k < adr + n; k++) {
             y[k] = itm_spatial_dot(d->S[k], wrench[i]) + (tau != NULL ? tau[k] : 0.0);
         }
-        if (body->mobility == ITM_MOBILITY_MODES) {
+        if (body->mobility == ITM_MOBILIZER_MODES) {
             itm_flexible_collect(m, d, i, y + adr);
         }
         solve_lower(d->mass_L + body->L_adr, y + adr, n);
@@ -188,7 +188,7 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
         int adr = body->v_adr, n = body->nv;
         ItmSpatial a = itm_twist_shift(accel[body->parent],
                                        itm_vec_sub(d->x[i], d->x[body->parent]));
-        if (body->mobility == ITM_MOBILITY_NODE) {
+        if (body->mobility == ITM_MOBILIZER_NODE) {
             accel[i] = itm_flexible_add_motion(m, d, i, a, x);
             continue;
         }
@@ -346,7 +346,7 @@ void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowB
                 half_solve_root_leaf(body, &d->R[id], Y + i * block->ny, p[i]);
             }
         } else if (itm_body_is_elastic(body)) {
-            if (body->mobility == ITM_MOBILITY_NODE) {
+            if (body->mobility == ITM_MOBILIZER_NODE) {
                 half_solve_node(m, d, Y, block, p, j);
             } else {
                 half_solve_modes(d, body, Y, block);

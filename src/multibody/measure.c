@@ -2,7 +2,7 @@
 
 #include "base/inline.h"
 
-int itm_joint_get_free_rotations(unsigned free, int axes[3])
+int itm_measure_get_free_rotations(unsigned free, int axes[3])
 {
     int n = 0;
     for (int k = 0; k < 3; k++) {
@@ -20,7 +20,7 @@ int itm_joint_get_free_rotations(unsigned free, int axes[3])
 static double rotation_angle(const ItmMat3* R_a, const ItmMat3* R_b, unsigned free, int axis)
 {
     int axes[3];
-    int n = itm_joint_get_free_rotations(free, axes);
+    int n = itm_measure_get_free_rotations(free, axes);
     if (n == 1) {
         int i = (axis + 1) % 3, j = (axis + 2) % 3;
         ItmVec3 image = itm_mat_column(R_b, i);
@@ -48,7 +48,7 @@ ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint,
                                     const ItmJointView* view)
 {
     int axis = (int)measure->direction - ITM_RX, axes[3];
-    int n = itm_joint_get_free_rotations(joint->free, axes);
+    int n = itm_measure_get_free_rotations(joint->free, axes);
     // a single rotation and the first of two turn about an axis of a, the others about axes of b
     bool is_fixed_in_b = n == 3 || (n == 2 && axis == axes[1]);
     ItmVec3 e = itm_mat_column(is_fixed_in_b ? &view->R_b : &view->R_a, axis);

@@ -10,6 +10,6 @@ double itm_measure_compute_value(const ItmModel* m, const ItmData* d, const doub
                                  const ItmMeasure* measure);
 
 // Rotations a joint leaves free: their number, and the first two axes.
-int itm_joint_get_free_rotations(unsigned free, int axes[3]);
+int itm_measure_get_free_rotations(unsigned free, int axes[3]);
 
 #endif

@@ -69,11 +69,11 @@ static int solve_reduced(const ItmReduction* r, double* Z, double* mu, ItmStatus
     }
     double *K = M + count, *value = K + count;
     const double* X = r->V + (size_t)skip * (size_t)r->n;
-    itm_reduction_project(r, &r->def->mass, M, X, q);
-    itm_reduction_project(r, &r->def->stiffness, K, X, q);
+    itm_modal_reduction_project(r, &r->def->mass, M, X, q);
+    itm_modal_reduction_project(r, &r->def->stiffness, K, X, q);
     *status = is_free ? itm_eigen_generalized(K, M, value, q) : itm_eigen_generalized(M, K, value, q);
     if (*status == ITM_ERR_INPUT) {
-        itm_reduction_refuse(r, is_free ? "mass" : "stiffness",
+        itm_modal_reduction_refuse(r, is_free ? "mass" : "stiffness",
                              is_free ? "the mass matrix is not positive definite"
                                      : "the stiffness matrix is not positive definite");
     }
@@ -95,7 +95,7 @@ static int solve_reduced(const ItmReduction* r, double* Z, double* mu, ItmStatus
         kept++;
     }
     if (*status == ITM_OK && is_free && q > 6 && !(value[5] < RIGID * value[6])) {
-        *status = itm_reduction_refuse(r, "stiffness", "it has no six rigid motions apart from its modes");
+        *status = itm_modal_reduction_refuse(r, "stiffness", "it has no six rigid motions apart from its modes");
     }
     free(M);
     return *status == ITM_OK ? kept : -1;
@@ -109,13 +109,13 @@ static ItmStatus measure_body(const ItmReduction* r, ItmModalShapes* s, const do
     double G[6][6];
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
-            G[i][j] = itm_reduction_dot(R + (size_t)i * (size_t)r->n, MR + (size_t)j * (size_t)r->n, r->n);
+            G[i][j] = itm_modal_reduction_dot(R + (size_t)i * (size_t)r->n, MR + (size_t)j * (size_t)r->n, r->n);
         }
     }
     s->mass = (G[0][0] + G[1][1] + G[2][2]) / 3.0;
     double spread = fabs(G[0][0] - s->mass) + fabs(G[1][1] - s->mass) + fabs(G[2][2] - s->mass);
     if (!(s->mass > 0.0) || !(spread <= 1e-6 * s->mass)) {
-        return itm_reduction_refuse(r, "mass", "the mass matrix does not give the same positive mass along x, y and z");
+        return itm_modal_reduction_refuse(r, "mass", "the mass matrix does not give the same positive mass along x, y and z");
     }
     // momentum of a turn: m com x = sum m x x, rows as G[translation][rotation]
     s->com = itm_vec((G[1][5] - G[2][4]) / (2.0 * s->mass), (G[2][3] - G[0][5]) / (2.0 * s->mass),
@@ -139,7 +139,7 @@ static ItmStatus check_rigid(ItmReduction* r, const double* R)
     double *force = r->work, *most = r->work + r->n;
     for (int d = 0; d < 6; d++) {
         const double* u = R + (size_t)d * (size_t)r->n;
-        itm_reduction_multiply(K, force, u);
+        itm_modal_reduction_multiply(K, force, u);
         memset(most, 0, sizeof(double) * (size_t)r->n);
         for (int i = 0; i < K->nentry; i++) {
             double a = fabs(K->value[i]);
@@ -152,7 +152,7 @@ static ItmStatus check_rigid(ItmReduction* r, const double* R)
             missing = fmax(missing, fabs(force[i]));
         }
         if (!(missing <= RIGID * largest)) {
-            return itm_reduction_refuse(r, "stiffness",
+            return itm_modal_reduction_refuse(r, "stiffness",
                                         "the stiffness matrix resists rigid motion: the model must not be held anywhere, and "
                                         "matrices and nodes must have the same order and units");
         }
@@ -187,7 +187,7 @@ static void fill_tables(const ItmReduction* r, ItmModalShapes* s, const double* 
     for (int k = 0; k < nmode; k++) {
         double q[6];
         for (int d = 0; d < 6; d++) {
-            q[d] = itm_reduction_dot(MR + (size_t)d * n, U + (size_t)k * n, r->n);
+            q[d] = itm_modal_reduction_dot(MR + (size_t)d * n, U + (size_t)k * n, r->n);
         }
         ItmVec3 linear = itm_vec(q[0], q[1], q[2]);
         ItmVec3 angular = itm_vec_sub(itm_vec(q[3], q[4], q[5]), itm_vec_cross(s->com, linear));
@@ -231,7 +231,7 @@ static ItmStatus allocate_shapes(ItmModalShapes* s, const ItmReduction* r, int n
     }
     itm_elastic_lay_out(&s->tables, s->block, n);
     for (int i = 0; i < faces; i++) {
-        s->origins[i] = itm_reduction_find_middle(r->def, &r->def->interfaces[i]);
+        s->origins[i] = itm_modal_reduction_find_middle(r->def, &r->def->interfaces[i]);
         snprintf(s->names[i], sizeof s->names[i], "%s", r->def->interfaces[i].name);
     }
     return ITM_OK;
@@ -273,7 +273,7 @@ static ItmStatus finish(ItmReduction* r, ItmModalShapes* s, const double* R, dou
     double* mu = Z + r->nV * r->nV;
     int n = solve_reduced(r, Z, mu, &status);
     if (status == ITM_OK && n == 0) {
-        status = itm_reduction_refuse(r, "modes", "it is left without any mode: ask for some, or give it a second interface");
+        status = itm_modal_reduction_refuse(r, "modes", "it is left without any mode: ask for some, or give it a second interface");
     }
     if (status == ITM_OK) {
         U = calloc((size_t)n * (size_t)r->n, sizeof(double));
@@ -301,13 +301,13 @@ static ItmStatus reduce(ItmReduction* r, ItmModalShapes* s)
     ItmStatus status = R != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int d = 0; status == ITM_OK && d < 6; d++) {
         for (int i = 0; i < r->def->nnode; i++) {
-            itm_reduction_write_rigid(R + (size_t)d * n + i * r->per_node, r->per_node, r->def->nodes[i], itm_vec(0, 0, 0),
+            itm_modal_reduction_write_rigid(R + (size_t)d * n + i * r->per_node, r->per_node, r->def->nodes[i], itm_vec(0, 0, 0),
                                       d);
         }
-        itm_reduction_multiply(&r->def->mass, R + (size_t)(6 + d) * n, R + (size_t)d * n);
+        itm_modal_reduction_multiply(&r->def->mass, R + (size_t)(6 + d) * n, R + (size_t)d * n);
     }
     status = status == ITM_OK ? check_rigid(r, R) : status;
-    status = status == ITM_OK ? itm_reduction_build(r) : status;
+    status = status == ITM_OK ? itm_modal_reduction_build(r) : status;
     status = status == ITM_OK ? finish(r, s, R, R + 6 * n) : status;
     free(R);
     return status;
@@ -324,9 +324,9 @@ ItmStatus itm_modal_create(ItmModalShapes** shapes, int* n, const ItmModalDef* d
         return ITM_ERR_MEMORY;
     }
     ItmReduction r;
-    status = itm_reduction_init(&r, def, body, error);
+    status = itm_modal_reduction_init(&r, def, body, error);
     status = status == ITM_OK ? reduce(&r, s) : status;
-    itm_reduction_free(&r);
+    itm_modal_reduction_free(&r);
     if (status != ITM_OK) {
         itm_modal_destroy(s);
         return status;

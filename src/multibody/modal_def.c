@@ -84,7 +84,7 @@ static double size_of(const ItmModalDef* def)
 
 ItmStatus itm_modal_def_check(const ItmModalDef* def, const char* body, ItmError* error)
 {
-    ItmCheck c = itm_check_start("itm_builder_add_flexible", "flexible body", body, error);
+    ItmCheck c = itm_check_start("itm_model_builder_add_flexible", "flexible body", body, error);
     int n = def->mass.n;
     if (def->nnode < 2 || n > MOST_ROWS || (n != 3 * def->nnode && n != 6 * def->nnode)) {
         itm_check_refuse(&c, "nodes", "%d nodes do not fit matrices of %d rows: each node has 3 or 6 of them, up to %d in all",

@@ -14,12 +14,12 @@
 
 // ---------------------------------------------------------------------------- small things
 
-ItmStatus itm_reduction_refuse(const ItmReduction* r, const char* field, const char* what)
+ItmStatus itm_modal_reduction_refuse(const ItmReduction* r, const char* field, const char* what)
 {
-    return itm_error_set(r->error, ITM_ERR_INPUT, "itm_builder_add_flexible", field, "flexible body '%s': %s", r->body, what);
+    return itm_error_set(r->error, ITM_ERR_INPUT, "itm_model_builder_add_flexible", field, "flexible body '%s': %s", r->body, what);
 }
 
-void itm_reduction_multiply(const ItmSparseDef* A, double* y, const double* x)
+void itm_modal_reduction_multiply(const ItmSparseDef* A, double* y, const double* x)
 {
     memset(y, 0, sizeof(double) * (size_t)A->n);
     for (int i = 0; i < A->nentry; i++) {
@@ -30,7 +30,7 @@ void itm_reduction_multiply(const ItmSparseDef* A, double* y, const double* x)
     }
 }
 
-double itm_reduction_dot(const double* x, const double* y, int n)
+double itm_modal_reduction_dot(const double* x, const double* y, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) {
@@ -39,7 +39,7 @@ double itm_reduction_dot(const double* x, const double* y, int n)
     return sum;
 }
 
-void itm_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmVec3 at, int direction)
+void itm_modal_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmVec3 at, int direction)
 {
     double unit[3] = {0, 0, 0};
     unit[direction % 3] = 1.0;
@@ -53,7 +53,7 @@ void itm_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmVec3 at
     }
 }
 
-ItmVec3 itm_reduction_find_middle(const ItmModalDef* def, const ItmInterfaceDef* face)
+ItmVec3 itm_modal_reduction_find_middle(const ItmModalDef* def, const ItmInterfaceDef* face)
 {
     ItmVec3 sum = {0, 0, 0};
     for (int i = 0; i < face->nnode; i++) {
@@ -79,7 +79,7 @@ static ItmStatus number_nodes(ItmReduction* r)
         for (int i = 0; i < def->interfaces[k].nnode; i++) {
             int node = def->interfaces[k].nodes[i];
             if (r->tied[node] != ITM_NONE && r->tied[node] != k) {
-                return itm_reduction_refuse(r, "interfaces", "two interfaces share a node");
+                return itm_modal_reduction_refuse(r, "interfaces", "two interfaces share a node");
             }
             r->tied[node] = k;
         }
@@ -158,7 +158,7 @@ static ItmStatus factor_inner(ItmReduction* r)
     r->factor.scale = r->factor.inv_diag + nrow;
     assemble(r);
     if (itm_blocks_factor(&r->pattern, &r->factor, PIVOT) > 0) {
-        return itm_reduction_refuse(r, "stiffness",
+        return itm_modal_reduction_refuse(r, "stiffness",
                                     "with its interfaces held, the stiffness matrix is singular or not positive definite: "
                                     "some nodes hang on nothing, or the matrices belong to another order of the nodes");
     }
@@ -195,14 +195,14 @@ static void make_static_shapes(ItmReduction* r)
     double* tie = malloc(sizeof(double) * n);
     for (int k = 0; tie != NULL && k < 6 * def->ninterface; k++) {
         const ItmInterfaceDef* face = &def->interfaces[k / 6];
-        ItmVec3 at = itm_reduction_find_middle(def, face);
+        ItmVec3 at = itm_modal_reduction_find_middle(def, face);
         memset(tie, 0, sizeof(double) * n);
         for (int i = 0; i < face->nnode; i++) {
             int node = face->nodes[i];
-            itm_reduction_write_rigid(tie + node * r->per_node, r->per_node, def->nodes[node], at, k % 6);
+            itm_modal_reduction_write_rigid(tie + node * r->per_node, r->per_node, def->nodes[node], at, k % 6);
         }
         double* v = r->V + (size_t)r->nV++ * n;
-        itm_reduction_multiply(&def->stiffness, r->work, tie);
+        itm_modal_reduction_multiply(&def->stiffness, r->work, tie);
         solve_inner(r, v, r->work);
         for (size_t i = 0; i < n; i++) {
             v[i] = tie[i] - v[i];
@@ -211,14 +211,14 @@ static void make_static_shapes(ItmReduction* r)
     free(tie);
 }
 
-void itm_reduction_project(const ItmReduction* r, const ItmSparseDef* A, double* out, const double* X, int q)
+void itm_modal_reduction_project(const ItmReduction* r, const ItmSparseDef* A, double* out, const double* X, int q)
 {
     size_t n = (size_t)r->n;
     for (int i = 0; i < q; i++) {
         double* y = r->work;
-        itm_reduction_multiply(A, y, X + (size_t)i * n);
+        itm_modal_reduction_multiply(A, y, X + (size_t)i * n);
         for (int j = 0; j < q; j++) {
-            out[i * q + j] = itm_reduction_dot(y, X + (size_t)j * n, r->n);
+            out[i * q + j] = itm_modal_reduction_dot(y, X + (size_t)j * n, r->n);
         }
     }
 }
@@ -253,12 +253,12 @@ static ItmStatus iterate_subspace(ItmReduction* r, double* X, double* Y, double*
         for (int i = 0; i < q; i++) {
             solve_inner(r, X + (size_t)i * n, Y + (size_t)i * n);
         }
-        itm_reduction_project(r, &r->def->stiffness, Kr, X, q);
-        itm_reduction_project(r, &r->def->mass, Mr, X, q);
+        itm_modal_reduction_project(r, &r->def->stiffness, Kr, X, q);
+        itm_modal_reduction_project(r, &r->def->mass, Mr, X, q);
         ItmStatus status = itm_eigen_generalized(Mr, Kr, mu, q);
         if (status != ITM_OK) {
             return status == ITM_ERR_INPUT
-                       ? itm_reduction_refuse(r, "modes", "it has fewer fixed-interface modes than asked for")
+                       ? itm_modal_reduction_refuse(r, "modes", "it has fewer fixed-interface modes than asked for")
                        : status;
         }
         // largest mu last: reverse, so that the wanted ones come first
@@ -279,7 +279,7 @@ static ItmStatus iterate_subspace(ItmReduction* r, double* X, double* Y, double*
             return ITM_OK;
         }
         for (int i = 0; i < q; i++) {
-            itm_reduction_multiply(&r->def->mass, Y + (size_t)i * n, X + (size_t)i * n);
+            itm_modal_reduction_multiply(&r->def->mass, Y + (size_t)i * n, X + (size_t)i * n);
         }
     }
     // eigenvalues still creep: the vectors span the slow modes well enough, by Rayleigh's principle to the square of their error
@@ -293,7 +293,7 @@ static ItmStatus make_fixed_modes(ItmReduction* r)
         return ITM_OK;
     }
     if (p > most) {
-        return itm_reduction_refuse(r, "modes", "it has fewer fixed-interface modes than asked for");
+        return itm_modal_reduction_refuse(r, "modes", "it has fewer fixed-interface modes than asked for");
     }
     int q = p + 8 > 2 * p ? p + 8 : 2 * p;
     q = q < most ? q : most;
@@ -314,7 +314,7 @@ static ItmStatus make_fixed_modes(ItmReduction* r)
 
 // ---------------------------------------------------------------------------- all of it
 
-ItmStatus itm_reduction_init(ItmReduction* r, const ItmModalDef* def, const char* body, ItmError* error)
+ItmStatus itm_modal_reduction_init(ItmReduction* r, const ItmModalDef* def, const char* body, ItmError* error)
 {
     *r = (ItmReduction){.def = def, .body = body, .error = error, .n = def->mass.n, .per_node = def->mass.n / def->nnode};
     size_t n = (size_t)r->n, nV = (size_t)(6 * def->ninterface + def->modes);
@@ -323,7 +323,7 @@ ItmStatus itm_reduction_init(ItmReduction* r, const ItmModalDef* def, const char
     return r->work != NULL && r->V != NULL ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_reduction_build(ItmReduction* r)
+ItmStatus itm_modal_reduction_build(ItmReduction* r)
 {
     ItmStatus status = number_nodes(r);
     status = status == ITM_OK ? factor_inner(r) : status;
@@ -334,7 +334,7 @@ ItmStatus itm_reduction_build(ItmReduction* r)
     return status;
 }
 
-void itm_reduction_free(ItmReduction* r)
+void itm_modal_reduction_free(ItmReduction* r)
 {
     itm_blocks_free(&r->pattern);
     free(r->factor_memory);

@@ -22,21 +22,21 @@ typedef struct ItmReduction {
 } ItmReduction;
 
 // Memory for a checked definition. Whatever comes of it, free it.
-ItmStatus itm_reduction_init(ItmReduction* r, const ItmModalDef* def, const char* body, ItmError* error);
-void itm_reduction_free(ItmReduction* r);
+ItmStatus itm_modal_reduction_init(ItmReduction* r, const ItmModalDef* def, const char* body, ItmError* error);
+void itm_modal_reduction_free(ItmReduction* r);
 // Factor the interior and fill V. ITM_ERR_INPUT: interfaces that share nodes or do not hold the rest, too many modes.
-ItmStatus itm_reduction_build(ItmReduction* r);
+ItmStatus itm_modal_reduction_build(ItmReduction* r);
 // ITM_ERR_INPUT with the name of the body.
-ItmStatus itm_reduction_refuse(const ItmReduction* r, const char* field, const char* what);
+ItmStatus itm_modal_reduction_refuse(const ItmReduction* r, const char* field, const char* what);
 
 // y = A x
-void itm_reduction_multiply(const ItmSparseDef* A, double* y, const double* x);
-double itm_reduction_dot(const double* x, const double* y, int n);
+void itm_modal_reduction_multiply(const ItmSparseDef* A, double* y, const double* x);
+double itm_modal_reduction_dot(const double* x, const double* y, int n);
 // X A X' for q vectors, the rows of X, into out (q x q)
-void itm_reduction_project(const ItmReduction* r, const ItmSparseDef* A, double* out, const double* X, int q);
+void itm_modal_reduction_project(const ItmReduction* r, const ItmSparseDef* A, double* out, const double* X, int q);
 // Write a unit of rigid motion (direction 0 to 5, about `at`) into the rows of a node.
-void itm_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmVec3 at, int direction);
+void itm_modal_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmVec3 at, int direction);
 // Where the frame of an interface is.
-ItmVec3 itm_reduction_find_middle(const ItmModalDef* def, const ItmInterfaceDef* face);
+ItmVec3 itm_modal_reduction_find_middle(const ItmModalDef* def, const ItmInterfaceDef* face);
 
 #endif

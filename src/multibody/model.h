@@ -21,14 +21,14 @@
 
 // clang-format off
 // How a body moves relative to its parent: translations along axes of frame a, then rotations.
-typedef enum ItmMobility {
-    ITM_MOBILITY_FIXED,    // nothing moves
-    ITM_MOBILITY_REVOLUTE, // one rotation, the commonest case
-    ITM_MOBILITY_FREE,     // on the world: r, p of the centre of mass; r' in world axes, omega' in body axes
-    ITM_MOBILITY_GENERAL,  // any other mixture
-    ITM_MOBILITY_MODES,    // modes of the flexible body that is the parent: as many velocities, the frame does not move
-    ITM_MOBILITY_NODE,     // a place on a flexible body, moved by the modes (its parent); no velocities of its own
-} ItmMobility;
+typedef enum ItmMobilizerKind {
+    ITM_MOBILIZER_FIXED,    // nothing moves
+    ITM_MOBILIZER_REVOLUTE, // one rotation, the commonest case
+    ITM_MOBILIZER_FREE,     // on the world: r, p of the centre of mass; r' in world axes, omega' in body axes
+    ITM_MOBILIZER_GENERAL,  // any other mixture
+    ITM_MOBILIZER_MODES,    // modes of the flexible body that is the parent: as many velocities, the frame does not move
+    ITM_MOBILIZER_NODE,     // a place on a flexible body, moved by the modes (its parent); no velocities of its own
+} ItmMobilizerKind;
 
 typedef struct ItmBody {
     const char* name;
@@ -42,7 +42,7 @@ typedef struct ItmBody {
     int  parent;           // body, or ITM_NONE: the world
     bool has_shape;        // something can touch it
     bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
-    ItmMobility mobility;
+    ItmMobilizerKind mobility;
     ItmFrame a, b;         // joint frame in the parent and in this body
     ItmVec3 axis;          // revolute: axis in the parent
     ItmMat3 turn[3];       // revolute: R against the parent = turn[0] + cos turn[1] + sin turn[2]
@@ -87,7 +87,7 @@ typedef struct ItmFlexNode {
 
 static inline bool itm_body_is_elastic(const ItmBody* body)
 {
-    return body->mobility >= ITM_MOBILITY_MODES;
+    return body->mobility >= ITM_MOBILIZER_MODES;
 }
 
 typedef struct ItmJoint {
@@ -184,7 +184,7 @@ typedef struct ItmLoad {
 
 // Springs, dampers, actuators and driving forces all push along a measure:
 // force = signal + input - stiffness (x - rest) - damping x'.
-typedef struct ItmPush {
+typedef struct ItmScalarForce {
     const char* name;
     int    measure;
     double stiffness, damping, rest;
@@ -195,7 +195,7 @@ typedef struct ItmPush {
     bool   is_servo;    // PD control: rest and its rate are a signal's, all of it is work of a load
     int    target;      //   that signal, or ITM_NONE
     double max_force;   //   limit either way, 0: none
-} ItmPush;
+} ItmScalarForce;
 
 // A point that is watched.
 typedef struct ItmPoint {
@@ -247,7 +247,7 @@ typedef struct ItmJointFriction {
 //   cylindrical  2    the ends of the hub's centre line, -z then +z
 //   revolute     4    the same, then the stops at both ends
 //   prismatic    4 n  the corners of both faces, each against the two planes that meet there
-typedef struct ItmLoose {
+typedef struct ItmClearanceJoint {
     int    joint;
     ItmJointType type;
     double radial, axial;          // m
@@ -260,7 +260,7 @@ typedef struct ItmLoose {
     const double* offset;          // of the guide's plane beside that edge            (ncorner)  m
     int    npoint;                 // gaps
     int    first_point;            // among those of all loose joints
-} ItmLoose;
+} ItmClearanceJoint;
 
 typedef struct ItmLatch {
     const char* name;
@@ -287,8 +287,8 @@ typedef struct ItmOutput {
 struct ItmModel {
     ItmVec3 gravity;
     int nuser;            // bodies of the user; flexible ones count as several in nbody
-    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, npush, nbushing, nsignal, nactuator, npoint;
-    int noutside;             // signals that are told from outside
+    int nbody, njoint, ncoupling, nmeasure, nmotion, nload, nscalar_force, nbushing, nsignal, nactuator, npoint;
+    int nexternal;             // signals that are told from outside
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
@@ -305,16 +305,16 @@ struct ItmModel {
     ItmMeasure* measures;
     ItmMotion*  motions;
     ItmLoad*    loads;
-    ItmPush*    pushes;       // user's springs, joint springs, actuators, force motions
+    ItmScalarForce*    pushes;       // user's springs, joint springs, actuators, force motions
     ItmBushing* bushings;
     ItmPoint*   points;
     ItmSignal*  signals;
-    int*        actuator_push; // actuator -> push                          (nactuator)
+    int*        actuator_force; // actuator -> push                          (nactuator)
     ItmLimit*   limits;       //                                            (nlimit)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
-    ItmLoose*   loose;        // joints with clearance                      (nloose)
-    int         nloose, nloose_point, nloose_row; // with their gaps, and rows at most
+    ItmClearanceJoint*   loose;        // joints with clearance                      (nclearance)
+    int         nclearance, nclearance_point, nclearance_row; // with their gaps, and rows at most
     struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
     int         nvisual;
     int         nlimit, njoint_friction;
@@ -362,7 +362,7 @@ void itm_multibody_destroy(ItmModel* m);
 // Whether anything has a bound: contacts, joint limits, clearance, dry friction, motors with a force limit.
 static inline bool itm_model_has_bounds(const ItmModel* m)
 {
-    return m->nlimit + m->njoint_friction + m->nmotor + m->nloose + m->ncontact_max > 0;
+    return m->nlimit + m->njoint_friction + m->nmotor + m->nclearance + m->ncontact_max > 0;
 }
 
 // The body whose mobilizer has this velocity.

@@ -69,7 +69,7 @@ ITM_INLINE void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
 ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJointView* view, unsigned wanted)
 {
     ItmMat3 R_rel = itm_mat_t_mul(&view->R_a, &view->R_b);
-    ItmQuat p = itm_quat_from_mat(&R_rel);
+    ItmQuat p = itm_vec_quat_from_mat(&R_rel);
     double eta = fabs(p.w), sign = p.w < 0 ? -1.0 : 1.0;
     ItmVec3 eps = itm_vec(sign * p.x, sign * p.y, sign * p.z);
 
@@ -110,7 +110,7 @@ ITM_INLINE ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, I
 ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointView* view, unsigned free,
                                       unsigned wanted)
 {
-    int axes[3], nfree = itm_joint_get_free_rotations(free, axes);
+    int axes[3], nfree = itm_measure_get_free_rotations(free, axes);
     if (nfree == 0) {
         put_locked_rotations(f, first, view, wanted);
     } else if (nfree == 1) {

@@ -54,7 +54,7 @@ static int count_locked(unsigned free)
     return n;
 }
 
-static void add_joint_blocks(ItmModel* m, const ItmBuilder* b, int index, bool for_assembly)
+static void add_joint_blocks(ItmModel* m, const ItmModelBuilder* b, int index, bool for_assembly)
 {
     ItmJoint* joint = &m->joints[index];
     if (joint->type == ITM_JOINT_DISTANCE) {
@@ -92,7 +92,7 @@ static void add_joint_blocks(ItmModel* m, const ItmBuilder* b, int index, bool f
 }
 
 // The motion of the wanted kind that drives a direction, or NULL.
-static const ItmMotionDef* find_motion(const ItmBuilder* b, int joint, int direction, ItmMotionKind kind)
+static const ItmMotionDef* find_motion(const ItmModelBuilder* b, int joint, int direction, ItmMotionKind kind)
 {
     for (int i = 0; i < b->motions.count; i++) {
         const ItmMotionDef* def = &b->motions.items[i];
@@ -104,7 +104,7 @@ static const ItmMotionDef* find_motion(const ItmBuilder* b, int joint, int direc
 }
 
 // Start values hold while assembling; a direction whose position is driven starts where the signal does.
-static void add_start_blocks(ItmModel* m, const ItmBuilder* b, int index)
+static void add_start_blocks(ItmModel* m, const ItmModelBuilder* b, int index)
 {
     const ItmJointDef* def = &b->joints.items[index];
     const ItmJoint* joint = &m->joints[index];
@@ -124,7 +124,7 @@ static void add_start_blocks(ItmModel* m, const ItmBuilder* b, int index)
     }
 }
 
-static void add_coupling_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembly)
+static void add_coupling_blocks(ItmModel* m, const ItmModelBuilder* b, bool for_assembly)
 {
     m->ncoupling = b->couplings.count;
     for (int i = 0; i < m->ncoupling; i++) {
@@ -139,7 +139,7 @@ static void add_coupling_blocks(ItmModel* m, const ItmBuilder* b, bool for_assem
     }
 }
 
-static void add_motion_blocks(ItmModel* m, const ItmBuilder* b, bool for_assembly)
+static void add_motion_blocks(ItmModel* m, const ItmModelBuilder* b, bool for_assembly)
 {
     for (int i = 0; i < m->nmotion; i++) {
         const ItmMotionDef* def = &b->motions.items[i];
@@ -455,7 +455,7 @@ static bool build_components(ItmModel* m)
 
 // ---------------------------------------------------------------------------- names
 
-static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* block)
+static bool name_block(ItmModel* m, const ItmModelBuilder* b, const ItmRowBlock* block)
 {
     char** name = m->row_names + block->row;
     if (block->kind == ITM_BLOCK_JOINT) {
@@ -463,14 +463,14 @@ static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* bloc
         int n = 0;
         for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
             if (!(joint->free & (1u << k))) {
-                name[n++] = itm_model_format(m, "%s.%s", joint->name, itm_direction_name((ItmDirection)k));
+                name[n++] = itm_model_format(m, "%s.%s", joint->name, itm_model_direction_name((ItmDirection)k));
             }
         }
         return name[n - 1] != NULL;
     }
     if (block->kind == ITM_BLOCK_GRASP) {
         for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
-            name[k] = itm_model_format(m, "%s.%s", m->latches[block->index].name, itm_direction_name((ItmDirection)k));
+            name[k] = itm_model_format(m, "%s.%s", m->latches[block->index].name, itm_model_direction_name((ItmDirection)k));
         }
         return name[ITM_DIRECTION_COUNT - 1] != NULL;
     }
@@ -500,7 +500,7 @@ static bool name_block(ItmModel* m, const ItmBuilder* b, const ItmRowBlock* bloc
     return name[0] != NULL;
 }
 
-ItmStatus itm_rows_build(ItmModel* m, const ItmBuilder* b, bool for_assembly)
+ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembly)
 {
     size_t capacity = (size_t)(8 * m->njoint + b->couplings.count + m->nmotion + m->nspring_row + m->nlatch);
     m->blocks = itm_model_take(m, capacity, sizeof(ItmRowBlock));

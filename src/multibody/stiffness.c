@@ -5,7 +5,7 @@
 
 bool itm_stiffness_is_any(const ItmModel* m)
 {
-    for (int i = 0; i < m->npush; i++) {
+    for (int i = 0; i < m->nscalar_force; i++) {
         if (m->pushes[i].stiffness > 0.0 || m->pushes[i].damping > 0.0) {
             return true;
         }
@@ -16,16 +16,16 @@ bool itm_stiffness_is_any(const ItmModel* m)
 bool itm_stiffness_compute(const ItmModel* m, const ItmData* d, double* weight, double c_K, double c_D)
 {
     bool is_any = false;
-    for (int i = 0; i < m->npush; i++) {
-        const ItmPush* push = &m->pushes[i];
-        bool is_at_limit = push->is_servo && push->max_force > 0.0 && fabs(d->push_force[i]) >= push->max_force;
+    for (int i = 0; i < m->nscalar_force; i++) {
+        const ItmScalarForce* push = &m->pushes[i];
+        bool is_at_limit = push->is_servo && push->max_force > 0.0 && fabs(d->scalar_force[i]) >= push->max_force;
         weight[i] = is_at_limit ? 0.0 : fmax(0.0, c_K * push->stiffness + c_D * push->damping);
         is_any = is_any || weight[i] > 0.0;
     }
     for (int i = 0; i < m->nbushing; i++) {
         for (int k = 0; k < 6; k++) {
             double w = c_K * m->bushings[i].stiffness[k] + c_D * m->bushings[i].damping[k];
-            weight[m->npush + 6 * i + k] = fmax(0.0, w);
+            weight[m->nscalar_force + 6 * i + k] = fmax(0.0, w);
             is_any = is_any || w > 0.0;
         }
     }
@@ -48,9 +48,9 @@ static void find_directions(const ItmData* d, const ItmBushing* b, ItmSpatial on
 void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
 {
     itm_kinematics_compute_twists(m, d, d->accel, v);
-    for (int i = 0; i < m->npush; i++) {
+    for (int i = 0; i < m->nscalar_force; i++) {
         const ItmMeasure* measure = &m->measures[m->pushes[i].measure];
-        const ItmMeasured* x = &d->push_measured[i];
+        const ItmMeasured* x = &d->scalar_measured[i];
         out[i] = measure->v_index != ITM_NONE
                      ? measure->scale * v[measure->v_index]
                      : itm_spatial_dot(x->cov_a, d->accel[measure->body_a]) + itm_spatial_dot(x->cov_b, d->accel[measure->body_b]);
@@ -60,7 +60,7 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
         ItmSpatial on_a[6], on_b[6];
         find_directions(d, b, on_a, on_b);
         for (int k = 0; k < 6; k++) {
-            out[m->npush + 6 * i + k] =
+            out[m->nscalar_force + 6 * i + k] =
                 itm_spatial_dot(on_a[k], d->accel[b->body_a]) + itm_spatial_dot(on_b[k], d->accel[b->body_b]);
         }
     }
@@ -68,9 +68,9 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
 
 void itm_stiffness_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* f)
 {
-    for (int i = 0; i < m->npush; i++) {
+    for (int i = 0; i < m->nscalar_force; i++) {
         const ItmMeasure* measure = &m->measures[m->pushes[i].measure];
-        const ItmMeasured* x = &d->push_measured[i];
+        const ItmMeasured* x = &d->scalar_measured[i];
         if (measure->v_index != ITM_NONE) {
             tau[measure->v_index] += measure->scale * f[i];
         } else {
@@ -83,7 +83,7 @@ void itm_stiffness_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* w
         ItmSpatial on_a[6], on_b[6];
         find_directions(d, b, on_a, on_b);
         for (int k = 0; k < 6; k++) {
-            double force = f[m->npush + 6 * i + k];
+            double force = f[m->nscalar_force + 6 * i + k];
             wrench[b->body_a] = itm_spatial_axpy(force, on_a[k], wrench[b->body_a]);
             wrench[b->body_b] = itm_spatial_axpy(force, on_b[k], wrench[b->body_b]);
         }

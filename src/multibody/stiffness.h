@@ -12,7 +12,7 @@
 // Elements of a model: pushes, then six per bushing.
 static inline int itm_stiffness_count(const ItmModel* m)
 {
-    return m->npush + 6 * m->nbushing;
+    return m->nscalar_force + 6 * m->nbushing;
 }
 
 // Whether a model has any element with stiffness or damping.

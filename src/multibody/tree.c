@@ -15,12 +15,12 @@ typedef struct {
     int* list;  // (2 njoint)
 } Adjacency;
 
-static int slot_of(const ItmBuilder* b, int body)
+static int slot_of(const ItmModelBuilder* b, int body)
 {
     return body == ITM_GROUND ? b->bodies.count : body;
 }
 
-static bool build_adjacency(Adjacency* adjacency, const ItmBuilder* b)
+static bool build_adjacency(Adjacency* adjacency, const ItmModelBuilder* b)
 {
     int n = b->bodies.count, njoint = b->joints.count;
     adjacency->adr = calloc((size_t)n + 3, sizeof(int));
@@ -56,7 +56,7 @@ static void free_adjacency(Adjacency* adjacency)
 static bool is_reversible(unsigned free)
 {
     int axes[3];
-    int nrot = itm_joint_get_free_rotations(free, axes);
+    int nrot = itm_measure_get_free_rotations(free, axes);
     unsigned translations = free & 7u;
     return nrot == 0 || translations == 0 || (nrot == 1 && translations == 1u << axes[0]);
 }
@@ -68,7 +68,7 @@ static bool may_be_in_tree(const ItmJointDef* def)
 }
 
 // Attach whatever hangs on `body` by a joint that can carry it, and queue it.
-static int attach_neighbours(ItmTree* tree, const ItmBuilder* b, const Adjacency* adjacency, int body,
+static int attach_neighbours(ItmTree* tree, const ItmModelBuilder* b, const Adjacency* adjacency, int body,
                              int count, ItmTreeUse use)
 {
     int slot = slot_of(b, body);
@@ -81,7 +81,7 @@ static int attach_neighbours(ItmTree* tree, const ItmBuilder* b, const Adjacency
                          (use == ITM_TREE_ON_DEMAND && def->coordinates == ITM_JOINT_TREE);
         if (other == ITM_GROUND || tree->index[other] != ITM_NONE || !is_wanted || !may_be_in_tree(def) ||
             !itm_flexible_can_hang(b, other, is_reversed ? def->frame_a.p : def->frame_b.p) ||
-            (is_reversed && !is_reversible(itm_joint_def_get_free(def)))) {
+            (is_reversed && !is_reversible(itm_model_get_free_directions(def)))) {
             continue;
         }
         tree->joint[other] = j;
@@ -92,7 +92,7 @@ static int attach_neighbours(ItmTree* tree, const ItmBuilder* b, const Adjacency
     return count;
 }
 
-ItmStatus itm_tree_build(ItmTree* tree, const ItmBuilder* b, ItmTreeUse use)
+ItmStatus itm_tree_build(ItmTree* tree, const ItmModelBuilder* b, ItmTreeUse use)
 {
     size_t n = (size_t)b->bodies.count + 1;
     *tree = (ItmTree){
@@ -157,7 +157,7 @@ static void joint_start(const ItmJointDef* def, ItmPose* pose, ItmSpatial* twist
     pose->p = itm_vec(x[0], x[1], x[2]);
     twist->lin = itm_vec(rate[0], rate[1], rate[2]);
     int axes[3];
-    if (itm_joint_get_free_rotations(itm_joint_def_get_free(def), axes) == 3) {
+    if (itm_measure_get_free_rotations(itm_model_get_free_directions(def), axes) == 3) {
         pose->q = itm_quat_exp(itm_vec(x[3], x[4], x[5]));
         twist->ang = itm_quat_rotate(pose->q, itm_vec(rate[3], rate[4], rate[5]));
         return;
@@ -208,7 +208,7 @@ static bool is_moving(const ItmBodyDef* def)
 }
 
 // Visit what hangs on `body`; poses that are given stay, velocities that are given stay.
-static int spread(ItmStart* start, const ItmBuilder* b, const Adjacency* adjacency, int* queue, int count,
+static int spread(ItmStart* start, const ItmModelBuilder* b, const Adjacency* adjacency, int* queue, int count,
                   bool* is_reached, int body)
 {
     static const ItmPose origin = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -239,7 +239,7 @@ static int spread(ItmStart* start, const ItmBuilder* b, const Adjacency* adjacen
     return count;
 }
 
-ItmStatus itm_start_guess(ItmStart* start, const ItmBuilder* b)
+ItmStatus itm_tree_guess_start(ItmStart* start, const ItmModelBuilder* b)
 {
     int n = b->bodies.count;
     int* queue = malloc(sizeof(int) * (size_t)(n + 1));

@@ -50,6 +50,6 @@ void itm_canvas_end_png(ItmCanvas* canvas, ItmText* text);
 double itm_canvas_measure(const char* text, double size);
 
 // Colour of an ink on white paper, 0xrrggbb.
-unsigned itm_ink_color(int ink);
+unsigned itm_canvas_ink_color(int ink);
 
 #endif

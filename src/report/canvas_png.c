@@ -97,7 +97,7 @@ static void png_polyline(ItmCanvas* canvas, const ItmPoint* points, long count, 
             cover_segment(s, a, b, scale * width);
         }
     }
-    paint(s, itm_ink_color(ink));
+    paint(s, itm_canvas_ink_color(ink));
 }
 
 // ---------------------------------------------------------------------------- words
@@ -143,7 +143,7 @@ static void png_words(ItmCanvas* canvas, double x, double y, double size, ItmAnc
         cover_glyph(s, glyph, at, y * s->scale, grid, width);
         at += grid * itm_stroke_font_advance(glyph);
     }
-    paint(s, itm_ink_color(ink));
+    paint(s, itm_canvas_ink_color(ink));
 }
 
 static void png_clip(ItmCanvas* canvas, double x, double y, double width, double height)

@@ -11,7 +11,7 @@ typedef struct SvgState {
     int nclip;
 } SvgState;
 
-unsigned itm_ink_color(int ink)
+unsigned itm_canvas_ink_color(int ink)
 {
     static const unsigned SERIES[ITM_INK_SERIES_COUNT] = {0x2563eb, 0xd97706, 0x059669, 0xdc2626,
                                                           0x7c3aed, 0x0891b2, 0xbe185d, 0x65a30d};
@@ -34,7 +34,7 @@ static void add_color(SvgState* s, const char* property, int ink)
 {
     static const char* const NAMES[] = {"paper", "text", "muted", "grid", "frame"};
     if (!s->is_inline) {
-        itm_text_format(s->text, " %s=\"#%06x\"", property, itm_ink_color(ink));
+        itm_text_format(s->text, " %s=\"#%06x\"", property, itm_canvas_ink_color(ink));
     } else if (ink < ITM_INK_SERIES) {
         itm_text_format(s->text, " style=\"%s:var(--%s)\"", property, NAMES[ink]);
     } else {

@@ -15,7 +15,7 @@ ItmCompareOptions itm_compare_default(void)
 
 static double time_of(const ItmTable* table, long row)
 {
-    return itm_table_get(table, row, 0);
+    return itm_results_table_get(table, row, 0);
 }
 
 static ItmStatus check_times(const ItmTable* table, const char* what, ItmError* error)
@@ -55,11 +55,11 @@ static long find_row(const ItmTable* table, double time)
 // Value between rows `row` - 1 and `row`, the first whose time is >= `time`.
 static double interpolate_before(const ItmTable* table, int column, long row, double time)
 {
-    double t1 = time_of(table, row), y1 = itm_table_get(table, row, column);
+    double t1 = time_of(table, row), y1 = itm_results_table_get(table, row, column);
     if (t1 == time) {
         return y1;
     }
-    double t0 = time_of(table, row - 1), y0 = itm_table_get(table, row - 1, column);
+    double t0 = time_of(table, row - 1), y0 = itm_results_table_get(table, row - 1, column);
     double share = (time - t0) / (t1 - t0);
     return (1.0 - share) * y0 + share * y1;
 }
@@ -158,8 +158,8 @@ typedef struct Events {
 static double crossing_time(const Events* e, long row)
 {
     double t0 = time_of(e->signal.table, row - 1), t1 = time_of(e->signal.table, row);
-    double y0 = itm_table_get(e->signal.table, row - 1, e->signal.column) - e->level;
-    double y1 = itm_table_get(e->signal.table, row, e->signal.column) - e->level;
+    double y0 = itm_results_table_get(e->signal.table, row - 1, e->signal.column) - e->level;
+    double y1 = itm_results_table_get(e->signal.table, row, e->signal.column) - e->level;
     double share = y0 / (y0 - y1);
     return isfinite(share) ? t0 + (t1 - t0) * share : t1;
 }
@@ -170,8 +170,8 @@ static bool find_event(Events* e)
     for (; e->signal.row < e->signal.table->nrow && time_of(e->signal.table, e->signal.row) <= e->until;
          e->signal.row++) {
         long row = e->signal.row;
-        double y = itm_table_get(e->signal.table, row, e->signal.column) - e->level;
-        double before = row > 0 ? itm_table_get(e->signal.table, row - 1, e->signal.column) - e->level : y;
+        double y = itm_results_table_get(e->signal.table, row, e->signal.column) - e->level;
+        double before = row > 0 ? itm_results_table_get(e->signal.table, row - 1, e->signal.column) - e->level : y;
         if ((before < 0.0) != (y < 0.0)) {
             e->candidate = crossing_time(e, row);
         }

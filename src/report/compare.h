@@ -36,7 +36,7 @@ typedef struct ItmComparison {
     double shift_maximum;   // the one largest in magnitude, with its sign; NAN without a pair            s
 } ItmComparison;
 
-// Compare a column of `run` with one of `reference` (indices as itm_table_find gives them). Refuses a table whose
+// Compare a column of `run` with one of `reference` (indices as itm_results_table_find gives them). Refuses a table whose
 // times are not finite or run backwards. options may be NULL.
 ItmStatus itm_compare(ItmComparison* comparison, const ItmTable* run, int column, const ItmTable* reference,
                       int reference_column, const ItmCompareOptions* options, ItmError* error);

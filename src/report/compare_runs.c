@@ -108,7 +108,7 @@ static bool compare_contacts(ItmRunComparison* c, const ItmRecord* a, const ItmR
 
 // ---------------------------------------------------------------------------- signals
 
-double itm_signal_error_get_share(const ItmSignalError* error)
+double itm_compare_get_share(const ItmSignalError* error)
 {
     const ItmComparison* c = &error->comparison;
     return c->reference_range > 0.0 ? c->maximum / c->reference_range : c->maximum;
@@ -120,7 +120,7 @@ static int compare_share(const void* a, const void* b)
     if (e->is_noise != f->is_noise) {
         return e->is_noise ? 1 : -1;
     }
-    double x = itm_signal_error_get_share(a), y = itm_signal_error_get_share(b);
+    double x = itm_compare_get_share(a), y = itm_compare_get_share(b);
     return (x < y) - (x > y);
 }
 
@@ -142,7 +142,7 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
 {
     ItmStatus status = ITM_OK;
     for (int i = 1; i < reference->ncolumn && status == ITM_OK; i++) {
-        int column = itm_table_find(run, reference->names[i]);
+        int column = itm_results_table_find(run, reference->names[i]);
         ItmSignalError* e = &c->errors[c->nerror];
         if (column == ITM_NONE) {
             c->nonly_reference++;
@@ -162,8 +162,8 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
 {
     *c = (ItmRunComparison){.from = 1.0, .errors = calloc((size_t)reference->ncolumn + 1, sizeof *c->errors)};
     if (run->nrow > 0 && reference->nrow > 0) {
-        c->from = fmax(itm_table_get(run, 0, 0), itm_table_get(reference, 0, 0));
-        c->until = fmin(itm_table_get(run, run->nrow - 1, 0), itm_table_get(reference, reference->nrow - 1, 0));
+        c->from = fmax(itm_results_table_get(run, 0, 0), itm_results_table_get(reference, 0, 0));
+        c->until = fmin(itm_results_table_get(run, run->nrow - 1, 0), itm_results_table_get(reference, reference->nrow - 1, 0));
     }
     ItmStatus status = ITM_OK;
     if (c->errors == NULL || !compare_contacts(c, &run->record, &reference->record)) {
@@ -172,12 +172,12 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
     }
     status = status == ITM_OK ? compare_signals(c, run, reference, error) : status;
     if (status != ITM_OK) {
-        itm_run_comparison_free(c);
+        itm_compare_free_runs(c);
     }
     return status;
 }
 
-void itm_run_comparison_free(ItmRunComparison* c)
+void itm_compare_free_runs(ItmRunComparison* c)
 {
     for (int i = 0; i < c->nshift; i++) {
         free(c->shifts[i].name);

@@ -29,9 +29,9 @@ typedef struct ItmRunComparison {
 
 // ITM_ERR_INPUT: the times of a table are not in order. Runs without common signals or time have nerror 0.
 ItmStatus itm_compare_runs(ItmRunComparison* comparison, const ItmTable* run, const ItmTable* reference, ItmError* error);
-void itm_run_comparison_free(ItmRunComparison* comparison);
+void itm_compare_free_runs(ItmRunComparison* comparison);
 
 // Largest difference as a share of the reference's range; the difference itself where the reference is constant.
-double itm_signal_error_get_share(const ItmSignalError* error);
+double itm_compare_get_share(const ItmSignalError* error);
 
 #endif

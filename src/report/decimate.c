@@ -24,14 +24,14 @@ void itm_decimate_time(const ItmDecimation* plan, const ItmTable* table, double*
 {
     if (plan->nbucket == 0) {
         for (long i = 0; i < plan->npoint; i++) {
-            time[i] = itm_table_get(table, i, 0);
+            time[i] = itm_results_table_get(table, i, 0);
         }
         return;
     }
     for (long b = 0; b < plan->nbucket; b++) {
         long from = bucket_start(plan, b), to = bucket_start(plan, b + 1);
-        time[2 * b] = itm_table_get(table, from, 0);
-        time[2 * b + 1] = itm_table_get(table, b + 1 == plan->nbucket ? to - 1 : from + (to - from) / 2, 0);
+        time[2 * b] = itm_results_table_get(table, from, 0);
+        time[2 * b + 1] = itm_results_table_get(table, b + 1 == plan->nbucket ? to - 1 : from + (to - from) / 2, 0);
     }
 }
 
@@ -46,7 +46,7 @@ static void find_extremes(const ItmTable* table, int column, long from, long to,
     double least = NAN, largest = NAN;
     long least_at = from, largest_at = from;
     for (long i = from; i < to; i++) {
-        double x = itm_table_get(table, i, column);
+        double x = itm_results_table_get(table, i, column);
         if (!(x >= least) && isfinite(x)) {
             least = x;
             least_at = i;
@@ -64,7 +64,7 @@ void itm_decimate_column(const ItmDecimation* plan, const ItmTable* table, int c
 {
     if (plan->nbucket == 0) {
         for (long i = 0; i < plan->npoint; i++) {
-            values[i] = to_float(itm_table_get(table, i, column));
+            values[i] = to_float(itm_results_table_get(table, i, column));
         }
         return;
     }

@@ -378,7 +378,7 @@ static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int col
 {
     bool has_enough = count * nrun <= ITM_INK_SERIES_COUNT;
     for (int i = 0; i < nrun; i++) {
-        int at = i == 0 ? column : itm_table_find(runs[i].table, runs[0].table->names[column]);
+        int at = i == 0 ? column : itm_results_table_find(runs[i].table, runs[0].table->names[column]);
         if (at != ITM_NONE) {
             int color = has_enough ? index * nrun + i : index;
             add_series(sheet, runs[i].table, at, name, nrun > 1 ? runs[i].label : "", color, i > 0, width);

@@ -52,7 +52,7 @@ static const char* verdict_class(const ItmTable* table)
 
 static double end_time(const ItmTable* table)
 {
-    return table->nrow > 0 ? itm_table_get(table, table->nrow - 1, 0) : 0.0;
+    return table->nrow > 0 ? itm_results_table_get(table, table->nrow - 1, 0) : 0.0;
 }
 
 static void add_tile(ItmText* text, const char* name, double value, const char* unit, const char* description)
@@ -159,7 +159,7 @@ static void add_error_row(ItmText* text, const ItmSignalError* e)
     add_cell(text, c->rms, 3, "");
     add_cell(text, c->maximum, 3, "");
     if (c->reference_range > 0.0) {
-        add_cell(text, 100.0 * itm_signal_error_get_share(e), 3, " %");
+        add_cell(text, 100.0 * itm_compare_get_share(e), 3, " %");
     } else {
         itm_text_add(text, "<td class=\"num\">constant</td>");
     }
@@ -200,7 +200,7 @@ static void add_comparison(ItmText* text, const ItmReportRun* run, const ItmRepo
         itm_text_add(text, " s</td></tr>\n");
     }
     itm_text_add(text, "</tbody></table></details>\n");
-    itm_run_comparison_free(&c);
+    itm_compare_free_runs(&c);
 }
 
 // ---------------------------------------------------------------------------- top

@@ -300,7 +300,7 @@ static void add_whole(ItmText* text, const char* key, const ItmRecord* record, I
 {
     const ItmArray* array = &record->arrays[which];
     add_key(text, key);
-    add_packed(text, array->values, itm_array_get_count(array), itm_array_type_size(itm_motion_array_type(which)));
+    add_packed(text, array->values, itm_record_array_get_count(array), itm_record_array_type_size(itm_record_motion_type(which)));
 }
 
 static void add_motion(ItmText* text, const ItmRecord* record, const ItmReportBudget* budget)

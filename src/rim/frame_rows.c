@@ -136,10 +136,10 @@ static void walk_down(const ItmModel* m, const ItmData* d, Wide* y, Wide* p, int
     while (id != ITM_NONE) {
         const ItmBody* body = &m->bodies[id];
         Wide* own = y + body->v_adr;
-        if (body->mobility == ITM_MOBILITY_NODE) {
+        if (body->mobility == ITM_MOBILIZER_NODE) {
             push_modes(m, d, y, p, &m->nodes[body->part]);
         }
-        for (int k = 0; k < body->nv && body->mobility != ITM_MOBILITY_MODES; k++) {
+        for (int k = 0; k < body->nv && body->mobility != ITM_MOBILIZER_MODES; k++) {
             own[k] = multiply(&d->S[body->v_adr + k], p);
         }
         solve_lower(d->mass_L + body->L_adr, own, body->nv);

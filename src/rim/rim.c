@@ -76,7 +76,7 @@ static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, int i, 
 
 static const ItmMeasure* line_of(const ItmModel* m, int actuator)
 {
-    return &m->measures[m->pushes[m->actuator_push[actuator]].measure];
+    return &m->measures[m->pushes[m->actuator_force[actuator]].measure];
 }
 
 // The path of row i, from the bodies it touches.
@@ -121,7 +121,7 @@ static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, 
         itm_frame_rows_look(d, x, &rim->frames[i], n);
         return n;
     }
-    x[0] = is_evaluated ? d->push_measured[m->actuator_push[actuator]] : itm_measure_compute(m, d, line_of(m, actuator));
+    x[0] = is_evaluated ? d->scalar_measured[m->actuator_force[actuator]] : itm_measure_compute(m, d, line_of(m, actuator));
     return 1;
 }
 

@@ -221,7 +221,7 @@ typedef struct ItmRim {
     double* Y;              // y~                                                       (n x nv)
     double* Y_frame;        // y of the rows of one frame, while they are reduced       (nv x 6)
     int     neliminated;
-    int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_bounded_name_row names them (neliminated)
+    int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_data_name_row names them (neliminated)
     double* mobility_free;  // diagonal of W without any rows                           (n)         1/kg
     int     nahead;         // itm_rim_look_ahead: contact rows half a macro step from the evaluation
     uint64_t* ahead_key;    // their names                                              (nahead)
@@ -310,7 +310,7 @@ typedef struct ItmRimSpectrum {
 
 // Of a mobility W (n x n); mobility_free: its diagonal without rows (n, NULL: not known). value (n) ascending, vector (n x n) columns,
 // M_eff (n x n) pseudo-inverse; each may be NULL. scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is not finite).
-bool itm_mobility_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
+bool itm_rim_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
                                    double* value, double* vector, double* M_eff, double* scratch);
 
 #endif

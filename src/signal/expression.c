@@ -22,14 +22,14 @@ static ItmQuantity number(double value)
 // Both in one dimension (a bare number takes the other's), or a failure. Returns that dimension with value 0.
 static ItmQuantity agree(ItmScan* s, const ItmOp* op, const char* verb, ItmQuantity a, ItmQuantity b)
 {
-    if (a.is_bare || b.is_bare || itm_dimension_equal(a.dimension, b.dimension)) {
+    if (a.is_bare || b.is_bare || itm_quantity_equal_dimensions(a.dimension, b.dimension)) {
         ItmQuantity common = a.is_bare ? b : a;
         common.value = 0.0;
         return common;
     }
     char unit_a[64], unit_b[64];
-    itm_scan_fail(s, (size_t)op->offset, "cannot %s %s and %s", verb, itm_dimension_format(a.dimension, unit_a, sizeof unit_a),
-                  itm_dimension_format(b.dimension, unit_b, sizeof unit_b));
+    itm_scan_fail(s, (size_t)op->offset, "cannot %s %s and %s", verb, itm_quantity_format_dimension(a.dimension, unit_a, sizeof unit_a),
+                  itm_quantity_format_dimension(b.dimension, unit_b, sizeof unit_b));
     return number(0.0);
 }
 
@@ -38,7 +38,7 @@ static double need_number(ItmScan* s, const ItmOp* op, const char* what, ItmQuan
     if (!itm_quantity_fits(a, ITM_DIM_ONE)) {
         char unit[64];
         itm_scan_fail(s, (size_t)op->offset, "%s needs a number without unit, got %s", what,
-                      itm_dimension_format(a.dimension, unit, sizeof unit));
+                      itm_quantity_format_dimension(a.dimension, unit, sizeof unit));
     }
     return a.value;
 }
@@ -47,7 +47,7 @@ static ItmQuantity raise(ItmScan* s, const ItmOp* op, ItmQuantity base, ItmQuant
 {
     double power = need_number(s, op, "an exponent", exponent);
     return (ItmQuantity){.value = pow(base.value, power),
-                         .dimension = itm_dimension_mul(ITM_DIM_ONE, base.dimension, power),
+                         .dimension = itm_quantity_multiply_dimensions(ITM_DIM_ONE, base.dimension, power),
                          .is_bare = base.is_bare};
 }
 
@@ -111,7 +111,7 @@ static ItmQuantity apply(ItmScan* s, const ItmOp* op, const ItmQuantity* x, int 
         break;
     case ITM_OP_MULTIPLY:
     case ITM_OP_DIVIDE:
-        result.dimension = itm_dimension_mul(x[0].dimension, x[1].dimension, op->code == ITM_OP_MULTIPLY ? 1.0 : -1.0);
+        result.dimension = itm_quantity_multiply_dimensions(x[0].dimension, x[1].dimension, op->code == ITM_OP_MULTIPLY ? 1.0 : -1.0);
         result.is_bare = x[0].is_bare && x[1].is_bare;
         break;
     case ITM_OP_NOT:

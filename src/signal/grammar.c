@@ -156,7 +156,7 @@ static int parse_unit_power(ItmScan* s)
 
 static void refuse_unit(Parser* p, const char* word, size_t length)
 {
-    const char* nearest = itm_unit_suggest(word, length);
+    const char* nearest = itm_quantity_suggest_unit(word, length);
     int shown = (int)itm_utf8_cut(word, length, 40);
     if (has_parameter(p, word, length)) {
         itm_scan_fail(p->s, p->s->at, "'%.*s' is a parameter, not a unit: write * before it", shown, word);
@@ -172,14 +172,14 @@ static void parse_unit_word(Parser* p, size_t length, int sign, ItmQuantity* val
     double factor;
     ItmDimension dimension;
     const char* word = p->s->text + p->s->at;
-    if (!itm_unit_find(word, length, &factor, &dimension)) {
+    if (!itm_quantity_find_unit(word, length, &factor, &dimension)) {
         refuse_unit(p, word, length);
         return;
     }
     p->s->at += length;
     int power = sign * parse_unit_power(p->s);
     value->value = power == 1 ? value->value * factor : value->value * pow(factor, power);
-    value->dimension = itm_dimension_mul(value->dimension, dimension, power);
+    value->dimension = itm_quantity_multiply_dimensions(value->dimension, dimension, power);
     value->is_bare = false;
 }
 
@@ -194,7 +194,7 @@ static bool continues_unit(const Parser* p, size_t at)
     if (length == 0 || (name_length > length && has_parameter(p, word, name_length))) {
         return false;
     }
-    if (itm_unit_find(word, length, &factor, &dimension)) {
+    if (itm_quantity_find_unit(word, length, &factor, &dimension)) {
         return true;
     }
     bool is_name = itm_scan_is_word(word, name_length, "pi") || itm_scan_at(p->s, at + name_length) == '(' ||

@@ -73,7 +73,7 @@ static const Unit* find_exact(const char* name, size_t length)
 
 // A name without prefix goes before the same name with one: "min" is no milli-inch, "Pa" no
 // peta-ampere.
-bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension* dimension)
+bool itm_quantity_find_unit(const char* name, size_t length, double* factor, ItmDimension* dimension)
 {
     double prefix = 1.0;
     const Unit* unit = find_exact(name, length);
@@ -96,7 +96,7 @@ bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension
     return true;
 }
 
-const char* itm_unit_suggest(const char* name, size_t length)
+const char* itm_quantity_suggest_unit(const char* name, size_t length)
 {
     static const char* const COMMON[] = {"mm", "cm",  "km",  "kg",  "ms",   "us",  "kN",
                                          "MN", "kPa", "MPa", "GPa", "mbar", "kHz", "kW",
@@ -113,7 +113,7 @@ const char* itm_unit_suggest(const char* name, size_t length)
 
 // ---------------------------------------------------------------------------- dimensions
 
-bool itm_dimension_equal(ItmDimension a, ItmDimension b)
+bool itm_quantity_equal_dimensions(ItmDimension a, ItmDimension b)
 {
     for (int i = 0; i < ITM_BASE_COUNT; i++) {
         // exponents are small integers or come out of a few roots and powers
@@ -124,7 +124,7 @@ bool itm_dimension_equal(ItmDimension a, ItmDimension b)
     return true;
 }
 
-ItmDimension itm_dimension_mul(ItmDimension a, ItmDimension b, double power)
+ItmDimension itm_quantity_multiply_dimensions(ItmDimension a, ItmDimension b, double power)
 {
     for (int i = 0; i < ITM_BASE_COUNT; i++) {
         a.e[i] += power * b.e[i];
@@ -134,7 +134,7 @@ ItmDimension itm_dimension_mul(ItmDimension a, ItmDimension b, double power)
 
 bool itm_quantity_fits(ItmQuantity q, ItmDimension expected)
 {
-    return q.is_bare || itm_dimension_equal(q.dimension, expected);
+    return q.is_bare || itm_quantity_equal_dimensions(q.dimension, expected);
 }
 
 // clang-format off
@@ -151,7 +151,7 @@ static const char* find_usual_name(ItmDimension dimension)
         for (int j = 0; j < ITM_BASE_COUNT; j++) {
             named.e[j] = USUAL_NAMES[i].e[j];
         }
-        if (itm_dimension_equal(named, dimension)) {
+        if (itm_quantity_equal_dimensions(named, dimension)) {
             return USUAL_NAMES[i].name;
         }
     }
@@ -178,7 +178,7 @@ static void append_powers(char* buffer, size_t size, ItmDimension dimension, dou
     }
 }
 
-const char* itm_dimension_format(ItmDimension dimension, char* buffer, size_t size)
+const char* itm_quantity_format_dimension(ItmDimension dimension, char* buffer, size_t size)
 {
     const char* usual = find_usual_name(dimension);
     if (usual != NULL) {

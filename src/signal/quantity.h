@@ -44,19 +44,19 @@ typedef struct ItmQuantity {
     bool is_bare;
 } ItmQuantity;
 
-bool itm_dimension_equal(ItmDimension a, ItmDimension b);
+bool itm_quantity_equal_dimensions(ItmDimension a, ItmDimension b);
 // a b^power
-ItmDimension itm_dimension_mul(ItmDimension a, ItmDimension b, double power);
+ItmDimension itm_quantity_multiply_dimensions(ItmDimension a, ItmDimension b, double power);
 // "kg m/s^2", "1/s", "no unit"; with the usual name where there is one ("N"). In the caller's
 // buffer.
-const char* itm_dimension_format(ItmDimension dimension, char* buffer, size_t size);
+const char* itm_quantity_format_dimension(ItmDimension dimension, char* buffer, size_t size);
 // Whether the quantity may stand where this dimension is expected.
 bool itm_quantity_fits(ItmQuantity q, ItmDimension expected);
 
 // Factor to SI and dimension of one unit with its prefix ("ms", "kN", "MPa", "deg"); false: there
 // is none of that name.
-bool itm_unit_find(const char* name, size_t length, double* factor, ItmDimension* dimension);
+bool itm_quantity_find_unit(const char* name, size_t length, double* factor, ItmDimension* dimension);
 // The unit nearest to what was typed, or NULL.
-const char* itm_unit_suggest(const char* name, size_t length);
+const char* itm_quantity_suggest_unit(const char* name, size_t length);
 
 #endif

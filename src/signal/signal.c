@@ -84,7 +84,7 @@ ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error)
 {
     switch (def->kind) {
     case ITM_SIGNAL_CONSTANT:
-    case ITM_SIGNAL_OUTSIDE:
+    case ITM_SIGNAL_EXTERNAL:
         return isfinite(def->value) ? ITM_OK
                                     : refuse(def, error, "value", "the value must be finite");
     case ITM_SIGNAL_RAMP:
@@ -286,7 +286,7 @@ ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t)
         return (ItmSignalValue){.x = def->values[i < 0 ? 0 : i]};
     }
     case ITM_SIGNAL_CONSTANT:
-    case ITM_SIGNAL_OUTSIDE:
+    case ITM_SIGNAL_EXTERNAL:
         break;
     }
     return (ItmSignalValue){.x = def->value};
@@ -305,7 +305,7 @@ double itm_signal_next_break(const ItmSignal* signal, double t)
     }
     case ITM_SIGNAL_CONSTANT:
     case ITM_SIGNAL_SINE:
-    case ITM_SIGNAL_OUTSIDE:
+    case ITM_SIGNAL_EXTERNAL:
         break;
     }
     return INFINITY;

@@ -140,7 +140,7 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     } else {
         itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
     }
-    itm_ledger_advance(d, h);
+    itm_data_advance_ledger(d, h);
 
     double* v_next = v_dot;
     for (int i = 0; i < m->nv; i++) {

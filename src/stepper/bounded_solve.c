@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "contact/contact.h"
-#include "stepper/island_sweep.h"
+#include "stepper/sweep.h"
 #include "multibody/clearance.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -654,7 +654,7 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
     book_works(d);
     remember(b);
     // what was settled belongs to the forces of the step
-    for (int i = 0; m->nloose > 0 && i < b->nrow; i++) {
+    for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
         b->x[i] += b->x_settled[i];
     }
     itm_clearance_tally(m, d, d->h);

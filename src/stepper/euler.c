@@ -110,7 +110,7 @@ static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
 // The velocities before those of the joints are projected, for settling loose joints in the next step.
 static void keep_raw(const ItmModel* m, ItmData* d)
 {
-    if (m->nloose > 0) {
+    if (m->nclearance > 0) {
         memcpy(d->v_raw, d->v, sizeof(double) * (size_t)m->nv);
     }
 }
@@ -250,7 +250,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     if (status != ITM_OK) {
         return status;
     }
-    itm_ledger_advance(d, h);
+    itm_data_advance_ledger(d, h);
 
     // v_free = v + h M^-1 (f - c)
     if (d->position_state != ITM_POSITION_FACTORED) {
@@ -274,7 +274,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
         // loose joints want their energies to second order
-        d->bounded->books_answer = m->nloose > 0 && m->nrow > 0;
+        d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
         status = itm_bounded_solve(m, d, v_next, move, h);
         d->bounded->books_answer = false;
         if (status != ITM_OK) {

@@ -16,7 +16,7 @@ bool itm_settle_is_needed(const ItmModel* m, const ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     bool is_any = false;
-    for (int i = 0; m->nloose > 0 && m->nrow > 0 && !b->is_overfull && i < b->nrow && !is_any; i++) {
+    for (int i = 0; m->nclearance > 0 && m->nrow > 0 && !b->is_overfull && i < b->nrow && !is_any; i++) {
         is_any = is_part(b, &b->rows[i]);
     }
     return is_any;

@@ -17,9 +17,9 @@ ItmStatus itm_ali3p_step(const ItmModel* m, ItmData* d);
 ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_variable_destroy(ItmData* d);
 ItmStatus itm_variable_step(const ItmModel* m, ItmData* d);
-ItmStatus itm_controlled_create(const ItmModel* m, ItmData* d, ItmError* error);
-void itm_controlled_destroy(ItmData* d);
-ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d);
+ItmStatus itm_adaptive_create(const ItmModel* m, ItmData* d, ItmError* error);
+void itm_adaptive_destroy(ItmData* d);
+ItmStatus itm_adaptive_step(const ItmModel* m, ItmData* d);
 
 // The largest step that does not pass d->stop_time, at most h_max.
 double itm_step_limit(const ItmData* d, double h_max);

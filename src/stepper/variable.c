@@ -11,7 +11,7 @@
 // A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_gap_feed).
 #include "stepper/bounded_solve.h"
 #include "stepper/inertial.h"
-#include "stepper/step_search.h"
+#include "stepper/search.h"
 #include "stepper/stepper.h"
 
 #include "base/error.h"
@@ -326,7 +326,7 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
         return status;
     }
     d->h = h = itm_step_spread(d, h, h_min, d->options.step);
-    itm_ledger_advance(d, h);
+    itm_data_advance_ledger(d, h);
     if (d->bounded != NULL && depends_on_step(m)) {
         status = itm_euler_collect_bounded(m, d, t, h);
     }

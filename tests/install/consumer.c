@@ -5,14 +5,14 @@
 
 int main(void)
 {
-    ItmBuilder* builder = NULL;
+    ItmModelBuilder* builder = NULL;
     ItmError error = {0};
     ItmWorldDef world = itm_default_world_def();
-    if (itm_builder_create(&builder, &world, &error) != ITM_OK) {
+    if (itm_model_builder_create(&builder, &world, &error) != ITM_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    itm_builder_destroy(builder);
+    itm_model_builder_destroy(builder);
     printf("interim %s\n", itm_version());
     return 0;
 }

@@ -6,7 +6,7 @@
 
 int main(void)
 {
-    ItmBuilder* builder = NULL;
+    ItmModelBuilder* builder = NULL;
     ItmModel* model = NULL;
     ItmData* data = NULL;
     ItmError error;
@@ -16,8 +16,8 @@ int main(void)
     body.name = "stone";
     body.mass = 2.0;
     ItmStepOptions options = itm_default_step_options();
-    ItmStatus status = itm_builder_create(&builder, &world, &error);
-    status = status == ITM_OK ? itm_builder_add_body(builder, &body, &stone, &error) : status;
+    ItmStatus status = itm_model_builder_create(&builder, &world, &error);
+    status = status == ITM_OK ? itm_model_builder_add_body(builder, &body, &stone, &error) : status;
     status = status == ITM_OK ? itm_model_build(&model, builder, &error) : status;
     status = status == ITM_OK ? itm_data_create(&data, model, &options, &error) : status;
     for (int i = 0; i < 100 && status == ITM_OK; i++) {
@@ -34,6 +34,6 @@ int main(void)
     status = itm_data_create(&data, model, &options, &error);
     printf("%s\n", error.message);
     itm_model_destroy(model);
-    itm_builder_destroy(builder);
+    itm_model_builder_destroy(builder);
     return status == ITM_ERR_UNSUPPORTED ? 0 : 1;
 }

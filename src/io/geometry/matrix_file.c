@@ -63,7 +63,7 @@ static int fold(Entry* entries, int count, const ItmWords* text, ItmError* error
 
 static bool next_number(ItmWords* text, double* value)
 {
-    return itm_word_to_real(value, itm_words_next(text));
+    return itm_words_to_real(value, itm_words_next(text));
 }
 
 static bool is_whole(double x, double least, double most)
@@ -74,14 +74,14 @@ static bool is_whole(double x, double least, double most)
 static ItmStatus read_header(ItmWords* text, bool* is_symmetric, ItmError* error)
 {
     static const char* const EXPECTED = "expected '%%%%MatrixMarket matrix coordinate real symmetric' (or general)";
-    if (!itm_word_is(itm_words_next(text), "%%matrixmarket") || !itm_word_is(itm_words_next(text), "matrix") ||
-        !itm_word_is(itm_words_next(text), "coordinate")) {
+    if (!itm_words_is(itm_words_next(text), "%%matrixmarket") || !itm_words_is(itm_words_next(text), "matrix") ||
+        !itm_words_is(itm_words_next(text), "coordinate")) {
         return itm_words_fail(error, text, EXPECTED);
     }
     ItmWord field = itm_words_next(text), symmetry = itm_words_next(text);
-    bool is_real = itm_word_is(field, "real") || itm_word_is(field, "integer");
-    *is_symmetric = itm_word_is(symmetry, "symmetric");
-    if (!is_real || (!*is_symmetric && !itm_word_is(symmetry, "general"))) {
+    bool is_real = itm_words_is(field, "real") || itm_words_is(field, "integer");
+    *is_symmetric = itm_words_is(symmetry, "symmetric");
+    if (!is_real || (!*is_symmetric && !itm_words_is(symmetry, "general"))) {
         return itm_words_fail(error, text, EXPECTED);
     }
     return ITM_OK;
@@ -226,7 +226,7 @@ static ItmStatus parse_nodes(NodeList* list, ItmWords* text, ItmError* error)
     for (; has_more; has_more = itm_words_next_line(text)) {
         double x[4];
         ItmWord first = itm_words_next(text);
-        bool is_number = itm_word_to_real(&x[0], first);
+        bool is_number = itm_words_to_real(&x[0], first);
         if (first.length == 0 || first.start[0] == '#' || first.start[0] == '%' || (!is_number && list->count == 0)) {
             continue;
         }
@@ -245,7 +245,7 @@ static ItmStatus parse_nodes(NodeList* list, ItmWords* text, ItmError* error)
     return list->count > 0 ? ITM_OK : itm_words_fail(error, text, "there are no nodes in the file");
 }
 
-ItmStatus itm_node_table_read(ItmNodeTable* table, const char* path, ItmError* error)
+ItmStatus itm_matrix_read_nodes(ItmNodeTable* table, const char* path, ItmError* error)
 {
     *table = (ItmNodeTable){0};
     char* bytes;
@@ -275,19 +275,19 @@ ItmStatus itm_node_table_read(ItmNodeTable* table, const char* path, ItmError* e
     free(list.items);
     free(bytes);
     if (status != ITM_OK) {
-        itm_node_table_free(table);
+        itm_matrix_free_nodes(table);
     }
     return status;
 }
 
-void itm_node_table_free(ItmNodeTable* table)
+void itm_matrix_free_nodes(ItmNodeTable* table)
 {
     free(table->id);
     free(table->at);
     *table = (ItmNodeTable){0};
 }
 
-int itm_node_table_find(const ItmNodeTable* table, long id)
+int itm_matrix_find_node(const ItmNodeTable* table, long id)
 {
     for (int i = 0; i < table->count; i++) {
         if (table->id[i] == id) {

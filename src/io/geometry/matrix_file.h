@@ -25,9 +25,9 @@ typedef struct ItmNodeTable {
 
 // Lines "id x y z", separated by blanks, commas or semicolons; lines before the first number, and those that begin with # or %,
 // are passed over.
-ItmStatus itm_node_table_read(ItmNodeTable* table, const char* path, ItmError* error);
-void itm_node_table_free(ItmNodeTable* table);
+ItmStatus itm_matrix_read_nodes(ItmNodeTable* table, const char* path, ItmError* error);
+void itm_matrix_free_nodes(ItmNodeTable* table);
 // Position of an id in the table, or ITM_NONE.
-int itm_node_table_find(const ItmNodeTable* table, long id);
+int itm_matrix_find_node(const ItmNodeTable* table, long id);
 
 #endif

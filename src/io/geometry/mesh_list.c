@@ -52,7 +52,7 @@ ItmStatus itm_mesh_list_parse_vertex(ItmMeshList* list, ItmWords* text, ItmError
     double x[3];
     for (int k = 0; k < 3; k++) {
         ItmWord word = itm_words_next(text);
-        if (!itm_word_to_real(&x[k], word)) {
+        if (!itm_words_to_real(&x[k], word)) {
             return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }

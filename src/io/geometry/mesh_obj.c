@@ -53,9 +53,9 @@ ItmStatus itm_mesh_parse_obj(ItmMesh* mesh, const char* bytes, size_t length, co
     ItmStatus status = ITM_OK;
     do {
         ItmWord word = itm_words_next(&text);
-        if (itm_word_is(word, "v")) {
+        if (itm_words_is(word, "v")) {
             status = itm_mesh_list_parse_vertex(&list, &text, error);
-        } else if (itm_word_is(word, "f")) {
+        } else if (itm_words_is(word, "f")) {
             status = parse_face(&list, &text, error);
         }
     } while (status == ITM_OK && itm_words_next_line(&text));

@@ -66,12 +66,12 @@ static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
     bool has_end = false;
     do {
         ItmWord word = itm_words_next(text);
-        if (itm_word_is(word, "vertex")) {
+        if (itm_words_is(word, "vertex")) {
             ItmStatus status = itm_mesh_list_parse_vertex(list, text, error);
             if (status != ITM_OK) {
                 return status;
             }
-        } else if (itm_word_is(word, "endfacet")) {
+        } else if (itm_words_is(word, "endfacet")) {
             int n = list->mesh.nvertex;
             if (n - facet != 3) {
                 return itm_words_fail(error, text, "a facet needs three corners, not %d", n - facet);
@@ -80,10 +80,10 @@ static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
                 return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the mesh");
             }
             facet = n;
-        } else if (itm_word_is(word, "endsolid")) {
+        } else if (itm_words_is(word, "endsolid")) {
             has_end = true;
-        } else if (word.length > 0 && !itm_word_is(word, "solid") && !itm_word_is(word, "facet") &&
-                   !itm_word_is(word, "outer") && !itm_word_is(word, "endloop")) {
+        } else if (word.length > 0 && !itm_words_is(word, "solid") && !itm_words_is(word, "facet") &&
+                   !itm_words_is(word, "outer") && !itm_words_is(word, "endloop")) {
             return itm_words_fail(error, text, "expected facet, vertex or endsolid, got \"%.*s\"",
                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }

@@ -85,7 +85,7 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
 void itm_file_parts_clear(ItmFileParts* parts)
 {
     for (int i = 0; i < parts->nmechanism; i++) {
-        itm_builder_destroy(parts->mechanisms[i].builder);
+        itm_model_builder_destroy(parts->mechanisms[i].builder);
     }
     free(parts->mechanisms);
     for (int i = 0; i < parts->ncircuit; i++) {
@@ -115,13 +115,13 @@ static void locate_element(const ItmNode* multibody, ItmError* error)
     if (error == NULL) {
         return;
     }
-    itm_node_locate(multibody, 0, error);
+    itm_document_locate(multibody, 0, error);
     for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
-        const ItmNode* collection = itm_node_find(multibody, COLLECTIONS[i]);
+        const ItmNode* collection = itm_document_find(multibody, COLLECTIONS[i]);
         for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
              item = item->next) {
             if (item->key != NULL && is_named_by(error->field, item->key->text)) {
-                itm_node_locate(item->key, 0, error);
+                itm_document_locate(item->key, 0, error);
             }
         }
     }
@@ -130,10 +130,10 @@ static void locate_element(const ItmNode* multibody, ItmError* error)
 static ItmStatus check_stepper(const ItmModelFile* file, const ItmDocument* doc, ItmError* error)
 {
     ItmStatus status = itm_stepper_check(file->model, file->run.step.stepper, error);
-    const ItmNode* run = itm_node_find(doc->root, "run");
-    const ItmNode* node = run != NULL ? itm_node_find(run, "stepper") : NULL;
+    const ItmNode* run = itm_document_find(doc->root, "run");
+    const ItmNode* node = run != NULL ? itm_document_find(run, "stepper") : NULL;
     if (status != ITM_OK && error != NULL && node != NULL) {
-        itm_node_locate(node, 0, error);
+        itm_document_locate(node, 0, error);
     }
     return status;
 }
@@ -148,7 +148,7 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
             locate_element(parts->mechanisms[i].node, error);
         }
     }
-    if (status == ITM_OK && parts->nmechanism > 0 && itm_node_find(doc->root, "multibody") == parts->mechanisms[0].node) {
+    if (status == ITM_OK && parts->nmechanism > 0 && itm_document_find(doc->root, "multibody") == parts->mechanisms[0].node) {
         file->model = file->mechanisms[0].model;
     }
     if (status == ITM_OK && file->model != NULL) {
@@ -157,7 +157,7 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
     }
-    return status == ITM_OK ? itm_file_check_connections(file, error) : status;
+    return status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
 }
 
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,

@@ -13,7 +13,7 @@ typedef struct ItmCircuitPart {
 
 // What a mechanism of the file is compiled from.
 typedef struct ItmMechanismPart {
-    ItmBuilder* builder;
+    ItmModelBuilder* builder;
     const ItmNode* node; // definition in the document
 } ItmMechanismPart;
 
@@ -39,6 +39,6 @@ ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* 
                                  ItmDocument* doc, ItmError* error);
 
 // Whether everything that connections come from is there, once all subsystems are compiled.
-ItmStatus itm_file_check_connections(const ItmModelFile* file, ItmError* error);
+ItmStatus itm_reader_check_file_connections(const ItmModelFile* file, ItmError* error);
 
 #endif

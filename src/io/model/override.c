@@ -62,7 +62,7 @@ static void refuse(Override* o, size_t at, const char* message)
                           .line = 1,
                           .source = o->source,
                           .column = 1 + (int)itm_utf8_count(o->text, at)};
-    itm_node_locate(&here, 0, o->error);
+    itm_document_locate(&here, 0, o->error);
 }
 
 static void* take(Override* o, size_t size)

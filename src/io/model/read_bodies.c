@@ -67,9 +67,9 @@ static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v
                         "a body with a shape needs mass or density%s",
                         v[MASS] != NULL ? ", not both" : "");
     }
-    itm_reader_get_shape(r, v[SHAPE], true, shape);
+    itm_read_shape(r, v[SHAPE], true, shape);
     double mass = itm_reader_get_real(r, v[MASS], ITM_DIM_MASS, 1.0);
-    itm_reader_compute_shape_mass(r, shape, v[DENSITY], def);
+    itm_read_shape_mass(r, shape, v[DENSITY], def);
     if (r->status == ITM_OK && v[MASS] != NULL) {
         scale_inertia(&def->inertia, mass / def->mass);
         def->mass = mass;
@@ -109,7 +109,7 @@ static void add_own_shape(ItmReader* r, const ItmItem* item, int body, ItmShapeT
 {
     char name[256];
     snprintf(name, sizeof name, "%s-shape", item->key->text);
-    itm_reader_add_shape(r, shape->kind, name, body, shape);
+    itm_read_add_shape(r, shape->kind, name, body, shape);
 }
 
 static void add_body(ItmReader* r, const ItmItem* item, const ItmNode** v, const ItmBodyDef* def,
@@ -127,7 +127,7 @@ static void add_body(ItmReader* r, const ItmItem* item, const ItmNode** v, const
         {"velocity", v[VELOCITY]},
         {"angular_velocity", v[ANGULAR_VELOCITY]},
     };
-    ItmStatus status = itm_builder_add_body(r->builder, def, id, r->error);
+    ItmStatus status = itm_model_builder_add_body(r->builder, def, id, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -159,7 +159,7 @@ static void read_body(ItmReader* r, const ItmItem* item)
     if (v[SHAPE] != NULL) {
         add_own_shape(r, item, body, &shape);
     }
-    itm_shape_text_free(&shape);
+    itm_read_free_shape_text(&shape);
 }
 
 void itm_read_bodies(ItmReader* r, const ItmNode* node)

@@ -9,7 +9,7 @@
 
 // ---------------------------------------------------------------------------- values
 
-void itm_circuit_reader_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
+void itm_read_circuit_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
                                   int nfield)
 {
     for (int i = 0; i < nfield; i++) {
@@ -18,7 +18,7 @@ void itm_circuit_reader_get_reals(ItmReader* r, const ItmNode* const* v, const I
     }
 }
 
-void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item,
+void itm_read_circuit_take(ItmReader* r, ItmStatus status, const ItmItem* item,
                              const char* const* keys, const ItmNode* const* v, int nkey,
                              const ItmBlame* blames, int nblame)
 {
@@ -34,7 +34,7 @@ void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item
     itm_reader_take(r, status, whole, blames, nblame);
 }
 
-int itm_circuit_reader_get_node(ItmCircuitReader* c, const ItmNode* node)
+int itm_read_circuit_get_node(ItmCircuitReader* c, const ItmNode* node)
 {
     const char* name = itm_reader_get_text(c->r, node, "the name of a node");
     if (name == NULL) {
@@ -90,7 +90,7 @@ static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmN
     }
 }
 
-void itm_circuit_reader_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
+void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
                                   ItmDimension dimension, double* base, int* signal)
 {
     Drive drive = {0};
@@ -120,7 +120,7 @@ static void read_fluid(ItmCircuitReader* c, const ItmItem* item)
         {COMPRESS_B, ITM_DIM_COMPRESSION_2, &def.compress_b},
         {VAPOUR_PRESSURE, ITM_DIM_PRESSURE, &def.vapour_pressure},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     def.has_pressure_law = v[COMPRESS_A] != NULL || v[COMPRESS_B] != NULL;
     if (def.has_pressure_law && v[BULK_MODULUS] != NULL) {
         itm_reader_fail(r, v[BULK_MODULUS],
@@ -130,8 +130,8 @@ static void read_fluid(ItmCircuitReader* c, const ItmItem* item)
         itm_reader_fail(r, item->key, "the pressure law of a fluid needs 'compress_a'");
     }
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_circuit_add_fluid(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, NULL, 0);
+        ItmStatus status = itm_circuit_builder_add_fluid(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, NULL, 0);
     }
 }
 
@@ -147,7 +147,7 @@ static void read_fluids(ItmCircuitReader* c, const ItmNode* node)
     if (r->status == ITM_OK && c->builder->fluids.count == 0) {
         ItmFluidDef oil = itm_default_fluid_def();
         oil.name = "oil";
-        r->status = itm_circuit_add_fluid(c->builder, &oil, NULL, r->error);
+        r->status = itm_circuit_builder_add_fluid(c->builder, &oil, NULL, r->error);
     }
 }
 
@@ -196,11 +196,11 @@ static void read_volume(ItmCircuitReader* c, const ItmItem* item, bool is_hose)
         {WALL_MODULUS, ITM_DIM_PRESSURE, &def.wall_modulus},
         {PRESSURE, ITM_DIM_PRESSURE, &def.pressure},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     def.is_held = itm_reader_get_bool(r, v[HELD], false);
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_circuit_add_volume(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, NULL, 0);
+        ItmStatus status = itm_circuit_builder_add_volume(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, NULL, 0);
     }
 }
 
@@ -224,11 +224,11 @@ static void read_source(ItmCircuitReader* c, const ItmItem* item, bool is_tank)
     ItmPressureSourceDef def = is_tank ? itm_default_tank_def() : itm_default_pressure_source_def();
     def.name = item->key->text;
     def.fluid = get_fluid(c, item, v[FLUID]);
-    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL]}, ITM_DIM_PRESSURE,
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL]}, ITM_DIM_PRESSURE,
                                  &def.pressure, &def.signal);
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_circuit_add_pressure_source(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, NULL, 0);
+        ItmStatus status = itm_circuit_builder_add_pressure_source(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, NULL, 0);
     }
 }
 
@@ -275,7 +275,7 @@ static void read_options(ItmReader* r, const ItmNode* integrator, const ItmNode*
 {
     const char* names[ITM_HYDRAULIC_INTEGRATOR_COUNT];
     for (int i = 0; i < ITM_HYDRAULIC_INTEGRATOR_COUNT; i++) {
-        names[i] = itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i);
+        names[i] = itm_hydraulics_integrator_name((ItmHydraulicIntegrator)i);
     }
     *options = itm_default_hydraulic_options();
     int word = itm_reader_get_word(r, integrator, "an integrator", names,
@@ -414,7 +414,7 @@ static int find_signal(const void* builder, const char* name)
 
 static ItmStatus add_signal(void* builder, const ItmSignalDef* def, int* id, ItmError* error)
 {
-    return itm_circuit_add_signal(builder, def, id, error);
+    return itm_circuit_builder_add_signal(builder, def, id, error);
 }
 
 // One more circuit of the file and its part; both belong to r from here on.

@@ -2,7 +2,7 @@
 #ifndef ITM_IO_MODEL_READ_CIRCUIT_H
 #define ITM_IO_MODEL_READ_CIRCUIT_H
 
-#include "hydraulics/builder.h"
+#include "hydraulics/circuit_builder.h"
 #include "io/model/reader.h"
 
 // A circuit while it is read.
@@ -19,15 +19,15 @@ typedef struct ItmRealField {
     double* value;
 } ItmRealField;
 
-void itm_circuit_reader_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
+void itm_read_circuit_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
                                   int nfield);
 // Take over the outcome of adding a definition whose fields are called like its keys; v: their nodes. Further blames for those
 // that are not.
-void itm_circuit_reader_take(ItmReader* r, ItmStatus status, const ItmItem* item,
+void itm_read_circuit_take(ItmReader* r, ItmStatus status, const ItmItem* item,
                              const char* const* keys, const ItmNode* const* v, int nkey,
                              const ItmBlame* blames, int nblame);
 // Node of the circuit by name.
-int itm_circuit_reader_get_node(ItmCircuitReader* c, const ItmNode* node);
+int itm_read_circuit_get_node(ItmCircuitReader* c, const ItmNode* node);
 
 // What drives an element: a constant, a signal and an output of another subsystem, each at most once. `value` and `more` are
 // the two keys that may hold them, or NULL.
@@ -35,7 +35,7 @@ typedef struct ItmDriveNodes {
     const ItmNode *value, *more;
 } ItmDriveNodes;
 
-void itm_circuit_reader_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
+void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
                                   ItmDimension dimension, double* base, int* signal);
 
 // `elements`, a function a type

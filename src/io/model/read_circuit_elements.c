@@ -26,12 +26,12 @@ static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* 
     if (node->kind != ITM_NODE_LIST || node->count != 2) {
         char found[64];
         itm_reader_fail(r, node, "expected two names of nodes [a, b], found %s",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return ports;
     }
     ports = (Ports){node->first->value, node->last->value};
-    *a = itm_circuit_reader_get_node(c, ports.a);
-    *b = itm_circuit_reader_get_node(c, ports.b);
+    *a = itm_read_circuit_get_node(c, ports.a);
+    *b = itm_read_circuit_get_node(c, ports.b);
     return ports;
 }
 
@@ -52,7 +52,7 @@ static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
         {DIAMETER, ITM_DIM_LENGTH, &diameter},
         {THRESHOLD, ITM_DIM_PRESSURE, &law->threshold},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     law->is_one_way = itm_reader_get_bool(r, one_way, law->is_one_way);
     for (int i = DISCHARGE; i <= DIAMETER; i++) {
         if (v[COEFFICIENT] != NULL && v[i] != NULL) {
@@ -93,7 +93,7 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
     def.name = item->key->text;
     Ports ports = {NULL, v[PORT]};
     if (v[PORT] != NULL) {
-        def.port_b = itm_circuit_reader_get_node(c, v[PORT]);
+        def.port_b = itm_read_circuit_get_node(c, v[PORT]);
     }
     if (v[PORT] != NULL && v[PORTS] != NULL) {
         itm_reader_fail(r, v[PORTS], "give ports [a, b], or port: oil from outside, not both");
@@ -101,12 +101,12 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
     if (v[PORT] == NULL) {
         ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
     }
-    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW,
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW,
                                  &def.flow, &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
-        ItmStatus status = itm_circuit_add_flow_source(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+        ItmStatus status = itm_circuit_builder_add_flow_source(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
     }
 }
 
@@ -127,12 +127,12 @@ static void read_orifices(ItmCircuitReader* c, const ItmItem* item, bool is_vari
     def.is_variable = is_variable;
     Ports ports = get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
     read_law(r, item, v, v[ONE_WAY], what, &def.law);
-    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL]}, ITM_DIM_ONE,
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL]}, ITM_DIM_ONE,
                                  &def.opening, &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
-        ItmStatus status = itm_circuit_add_orifice(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
+        ItmStatus status = itm_circuit_builder_add_orifice(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
     }
 }
 
@@ -161,8 +161,8 @@ static void read_laminar(ItmCircuitReader* c, const ItmItem* item)
     def.conductance = itm_reader_get_real(r, v[CONDUCTANCE], ITM_DIM_CONDUCTANCE, 0.0);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
-        ItmStatus status = itm_circuit_add_laminar(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+        ItmStatus status = itm_circuit_builder_add_laminar(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
     }
 }
 
@@ -181,11 +181,11 @@ static void read_pressure_valve(ItmCircuitReader* c, const ItmItem* item, const 
         {OPENING_PRESSURE, ITM_DIM_PRESSURE, &def.opening_pressure},
         {SPAN, ITM_DIM_PRESSURE, &def.span},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
-        ItmStatus status = itm_circuit_add_pressure_valve(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+        ItmStatus status = itm_circuit_builder_add_pressure_valve(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
     }
 }
 
@@ -216,7 +216,7 @@ static void read_spool(ItmReader* r, const ItmNode* node, ItmValveDef* def, cons
         {NATURAL_FREQUENCY, ITM_DIM_FREQUENCY, &def->frequency},
         {DAMPING_RATIO, ITM_DIM_ONE, &def->damping_ratio},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     const ItmNode* second = v[NATURAL_FREQUENCY] != NULL ? v[NATURAL_FREQUENCY] : v[DAMPING_RATIO];
     if (v[TIME_CONSTANT] != NULL && second != NULL) {
         itm_reader_fail(r, second,
@@ -240,7 +240,7 @@ static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const Itm
     itm_reader_get_map(r, node, "the ports of a valve", KEYS, 4, v);
     for (int i = 0; i < 4; i++) {
         itm_reader_require(r, node, v[i], "a valve", KEYS[i]);
-        *ports[i] = itm_circuit_reader_get_node(c, v[i]);
+        *ports[i] = itm_read_circuit_get_node(c, v[i]);
     }
 }
 
@@ -258,21 +258,21 @@ static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind ki
     def.name = item->key->text;
     read_valve_ports(c, item, v[PORTS], what, &def, ports);
     read_law(r, item, v, v[ONE_WAY], what, &def.law);
-    itm_circuit_reader_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL]}, ITM_DIM_ONE,
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL]}, ITM_DIM_ONE,
                                  &def.command, &def.signal);
     read_spool(r, v[SPOOL], &def, spool);
     const ItmRealField fields[] = {
         {LIMIT, ITM_DIM_ONE, &def.limit},
         {DEAD_BAND, ITM_DIM_ONE, &def.dead_band},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_p", ports[0]},        {"port_t", ports[1]},
                                    {"port_a", ports[2]},        {"port_b", ports[3]},
                                    {"time_constant", spool[0]}, {"frequency", spool[1]},
                                    {"damping_ratio", spool[2]}};
-        ItmStatus status = itm_circuit_add_valve(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
+        ItmStatus status = itm_circuit_builder_add_valve(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
     }
 }
 
@@ -301,16 +301,16 @@ static void read_accumulator(ItmCircuitReader* c, const ItmItem* item)
     }
     ItmAccumulatorDef def = itm_default_accumulator_def();
     def.name = item->key->text;
-    def.port = itm_circuit_reader_get_node(c, v[PORT]);
+    def.port = itm_read_circuit_get_node(c, v[PORT]);
     const ItmRealField fields[] = {
         {GAS_VOLUME, ITM_DIM_VOLUME, &def.gas_volume},
         {PRECHARGE, ITM_DIM_PRESSURE, &def.precharge},
         {EXPONENT, ITM_DIM_ONE, &def.exponent},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_circuit_add_accumulator(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, KEYS, v, NKEY, NULL, 0);
+        ItmStatus status = itm_circuit_builder_add_accumulator(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, NULL, 0);
     }
 }
 
@@ -364,7 +364,7 @@ static void read_cylinder_reals(ItmReader* r, const ItmNode* const* v, ItmCylind
         {C_DAMPER_STIFFNESS, ITM_DIM_STIFFNESS, &def->damper_stiffness},
         {C_DAMPER_DAMPING, ITM_DIM_DAMPING, &def->damper_damping},
     };
-    itm_circuit_reader_get_reals(r, v, fields, ITM_COUNT(fields));
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
 }
 
 // Areas or diameters, not a mixture.
@@ -399,8 +399,8 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
     }
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}};
-        ItmStatus status = itm_circuit_add_cylinder(c->builder, &def, NULL, r->error);
-        itm_circuit_reader_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames,
+        ItmStatus status = itm_circuit_builder_add_cylinder(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames,
                                 ITM_COUNT(blames));
     }
 }

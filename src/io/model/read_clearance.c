@@ -31,7 +31,7 @@ static void read_corner(ItmReader* r, const ItmNode* node, double corner[2])
     if (node->kind != ITM_NODE_LIST || node->count != 2) {
         char found[64];
         itm_reader_fail(r, node, "expected a corner [x, y], found %s",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return;
     }
     corner[0] = itm_reader_get_real(r, node->first->value, ITM_DIM_LENGTH, 0.0);
@@ -71,7 +71,7 @@ static const ItmNode* get_play(ItmReader* r, const ItmNode* node, const ItmNode*
     const ItmNode* wrong = v[is_prism ? ITM_CLEARANCE_RADIAL : GAP];
     if (wrong != NULL) {
         itm_reader_fail(r, wrong, "the clearance of a %s joint is called '%s'",
-                        itm_joint_type_name(def->type), is_prism ? "gap" : "radial");
+                        itm_model_joint_type_name(def->type), is_prism ? "gap" : "radial");
     }
     const ItmNode* play = v[is_prism ? GAP : ITM_CLEARANCE_RADIAL];
     itm_reader_require(r, node, play, "clearance", is_prism ? "gap" : "radial");

@@ -43,7 +43,7 @@ static void read_material(ItmReader* r, const ItmItem* item)
     itm_reader_get_map(r, item->value, "a material", SURFACE_KEYS, NSURFACE, v);
     read_surface(r, v, &def.surface);
     if (r->status == ITM_OK) {
-        take_surface(r, itm_builder_add_material(r->builder, &def, NULL, r->error), item->key, v);
+        take_surface(r, itm_model_builder_add_material(r->builder, &def, NULL, r->error), item->key, v);
     }
 }
 
@@ -68,7 +68,7 @@ static bool is_list(ItmReader* r, const ItmNode* node, const char* expected)
     if (node->kind != ITM_NODE_LIST) {
         char found[64];
         itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return false;
     }
     return true;
@@ -100,10 +100,10 @@ static void read_pair(ItmReader* r, const ItmNode* node)
     }
     const ItmMaterialDef* materials = r->builder->materials.items;
     def.surface =
-        itm_surface_combine(&materials[def.material_a].surface, &materials[def.material_b].surface);
+        itm_contact_combine_surfaces(&materials[def.material_a].surface, &materials[def.material_b].surface);
     read_surface(r, v, &def.surface);
     if (r->status == ITM_OK) {
-        take_surface(r, itm_builder_add_material_pair(r->builder, &def, r->error), node, v);
+        take_surface(r, itm_model_builder_add_material_pair(r->builder, &def, r->error), node, v);
     }
 }
 
@@ -128,7 +128,7 @@ void itm_read_no_contact(ItmReader* r, const ItmNode* node)
         int a = ITM_GROUND, b = ITM_GROUND;
         itm_reader_get_bodies(r, item->value, &a, &b);
         if (r->status == ITM_OK) {
-            ItmStatus status = itm_builder_exclude_contact(r->builder, a, b, r->error);
+            ItmStatus status = itm_model_builder_exclude_contact(r->builder, a, b, r->error);
             itm_reader_take(r, status, item->value, NULL, 0);
         }
     }
@@ -191,7 +191,7 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     int law = itm_reader_get_word(r, v[LAW], "a friction law", LAWS, 3, (int)o.law);
     int solver = get_solver(r, v[SOLVER], o.solver);
     o.ndirection = itm_reader_get_int(r, v[DIRECTIONS], 3, 32, o.ndirection);
-    o.use_last_normal =
+    o.lag_friction_bounds =
         itm_reader_get_word(r, v[BOUNDS], "a choice of bounds", BOUNDS_WORDS, 2, 0) == 1;
     o.margin = itm_reader_get_real(r, v[MARGIN], ITM_DIM_LENGTH, o.margin);
     o.restitution_speed = itm_reader_get_real(r, v[SPEED], ITM_DIM_VELOCITY, o.restitution_speed);
@@ -214,6 +214,6 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     const ItmBlame blames[] = {
         {"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]},
         {"effort", v[EFFORT]}, {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]}};
-    ItmStatus status = itm_builder_set_contact_options(r->builder, &o, r->error);
+    ItmStatus status = itm_model_builder_set_contact_options(r->builder, &o, r->error);
     itm_reader_take(r, status, node, blames, ITM_COUNT(blames));
 }

@@ -77,7 +77,7 @@ static void get_block_map(ItmReader* r, const ItmNode* node, ItmControlKind kind
         if (item->value->kind == ITM_NODE_SCALAR && item->value->length == 0) {
             char found[64];
             itm_reader_fail(r, item->key, "%s has no value; inside { } an expression with a comma needs quotes",
-                            itm_node_describe(item->key, found, sizeof found));
+                            itm_document_describe(item->key, found, sizeof found));
         }
     }
     int index[NKEY], n = 0;
@@ -153,7 +153,7 @@ static void get_limits(ItmReader* r, const ItmNode* node, ItmControlBlockDef* de
     } else {
         char found[64];
         itm_reader_fail(r, node, "expected [lower, upper] or {lower: ..., upper: ...}, found %s",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
     }
     def->lower = get_any(r, v[0], def->lower);
     def->upper = get_any(r, v[1], def->upper);
@@ -177,7 +177,7 @@ static double* get_list(ItmReader* r, const ItmNode* node, int* count)
         return NULL;
     }
     if (node->kind != ITM_NODE_LIST) {
-        itm_reader_fail(r, node, "expected a list of numbers, found %s", itm_node_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected a list of numbers, found %s", itm_document_describe(node, found, sizeof found));
         return NULL;
     }
     double* numbers = itm_document_take(r->doc, (size_t)node->count * sizeof *numbers + 1);
@@ -199,7 +199,7 @@ static void read_pid(ControlReader* c, const ItmNode* const* v, ItmControlBlockD
     ItmReader* r = c->r;
     const char* methods[ITM_WINDUP_COUNT];
     for (int i = 0; i < ITM_WINDUP_COUNT; i++) {
-        methods[i] = itm_anti_windup_name((ItmAntiWindup)i);
+        methods[i] = itm_control_anti_windup_name((ItmAntiWindup)i);
     }
     def->proportional = get_any(r, v[PROPORTIONAL], 0.0);
     def->integral = get_any(r, v[INTEGRAL], 0.0);
@@ -299,7 +299,7 @@ static void take(ItmReader* r, ItmStatus status, const ItmNode* whole, const Itm
     r->status = status;
     if (r->error != NULL) {
         size_t offset = field != NULL && r->error->column > 0 ? (size_t)r->error->column - 1 : 0;
-        itm_node_locate(field != NULL ? field : whole, offset, r->error);
+        itm_document_locate(field != NULL ? field : whole, offset, r->error);
     }
 }
 
@@ -326,7 +326,7 @@ static void read_block_map(ControlReader* c, const ItmItem* item)
     get_limits(r, v[LIMITS], &def);
     read_kind(c, item, v, &def);
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_control_add_block(c->builder, &def, NULL, r->error);
+        ItmStatus status = itm_control_builder_add_block(c->builder, &def, NULL, r->error);
         take(r, status, item->key, r->error != NULL ? find_field(v, r->error->field) : NULL);
     }
 }
@@ -343,7 +343,7 @@ static void read_block(ControlReader* c, const ItmItem* item)
     def.name = item->key->text;
     def.input = itm_reader_get_text(r, item->value, "an expression, or a mapping with a type of block");
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_control_add_block(c->builder, &def, NULL, r->error);
+        ItmStatus status = itm_control_builder_add_block(c->builder, &def, NULL, r->error);
         bool is_name = r->error != NULL && strcmp(r->error->field, "name") == 0;
         take(r, status, item->key, is_name ? NULL : item->value);
     }
@@ -356,7 +356,7 @@ static const ItmNode* find_expression(const ControlReader* c, const char* field)
     for (const ItmItem* item = c->blocks->first; item != NULL; item = item->next) {
         if (item->key->length == length && memcmp(item->key->text, field, length) == 0) {
             const ItmNode* value = item->value->kind == ITM_NODE_MAP && field[length] == '.'
-                                       ? itm_node_find(item->value, field + length + 1)
+                                       ? itm_document_find(item->value, field + length + 1)
                                        : item->value;
             return value != NULL ? value : item->key;
         }
@@ -373,12 +373,12 @@ static void add_names(ControlReader* c)
         const ItmNameEntry* entry = &r->parameter_names.slots[i];
         if (entry->name != NULL) {
             const ItmParameter* parameter = &r->parameters[entry->value];
-            take(r, itm_control_add_constant(c->builder, entry->name, parameter->value.value, r->error), parameter->node,
+            take(r, itm_control_builder_add_constant(c->builder, entry->name, parameter->value.value, r->error), parameter->node,
                  NULL);
         }
     }
     for (int i = 0; i < r->nsignal && r->status == ITM_OK; i++) {
-        r->status = itm_control_add_signal(c->builder, &r->signals[i].def, r->error);
+        r->status = itm_control_builder_add_signal(c->builder, &r->signals[i].def, r->error);
     }
 }
 
@@ -398,7 +398,7 @@ static void add_connections(ControlReader* c, const ItmControl* control)
                     snprintf(field, sizeof field, "%s.%s", block->def.name, itm_control_slot_name((ItmControlSlot)slot));
                     const char* name = control->input_name[nknown++];
                     const ItmNode* node = find_expression(c, field);
-                    itm_node_locate(node, (size_t)op->offset, &place);
+                    itm_document_locate(node, (size_t)op->offset, &place);
                     const ItmNode here = {.kind = ITM_NODE_SCALAR, .line = place.line, .column = place.column,
                                           .source = node->source, .text = name, .length = strlen(name)};
                     itm_reader_add_connection(r, &here, c->name, name);

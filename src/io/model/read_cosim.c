@@ -23,32 +23,32 @@ static int get_choice(ItmReader* r, const ItmNode* node, const char* what, const
 
 static const char* get_coupling_name(int i)
 {
-    return itm_coupling_name((ItmCoupling)i);
+    return itm_cosim_coupling_name((ItmCoupling)i);
 }
 
 static const char* get_exchange_name(int i)
 {
-    return itm_exchange_name((ItmExchange)i);
+    return itm_cosim_exchange_name((ItmExchange)i);
 }
 
 static const char* get_variables_name(int i)
 {
-    return itm_bond_variables_name((ItmBondVariables)i);
+    return itm_cosim_bond_variables_name((ItmBondVariables)i);
 }
 
 static const char* get_scheme_name(int i)
 {
-    return itm_scheme_name((ItmScheme)i);
+    return itm_cosim_scheme_name((ItmScheme)i);
 }
 
 static const char* get_elastic_model_name(int i)
 {
-    return itm_elastic_model_name((ItmElasticModel)i);
+    return itm_cosim_elastic_model_name((ItmElasticModel)i);
 }
 
 static const char* get_integrator_name(int i)
 {
-    return itm_hydraulic_integrator_name((ItmHydraulicIntegrator)i);
+    return itm_hydraulics_integrator_name((ItmHydraulicIntegrator)i);
 }
 
 typedef struct BondNodes {

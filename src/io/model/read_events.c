@@ -24,8 +24,8 @@ static ItmLatchDef get_joint(ItmReader* r, const ItmNode* node)
     if (itm_reader_get_text(r, node, "the name of a joint") == NULL) {
         return def;
     }
-    int joint = itm_builder_find(r->builder, ITM_ELEMENT_JOINT, node->text, node->length);
-    unsigned mobile = joint != ITM_NONE ? itm_joint_def_get_free(&r->builder->joints.items[joint]) : 0;
+    int joint = itm_model_builder_find(r->builder, ITM_ELEMENT_JOINT, node->text, node->length);
+    unsigned mobile = joint != ITM_NONE ? itm_model_get_free_directions(&r->builder->joints.items[joint]) : 0;
     if ((mobile & (mobile - 1)) != 0) {
         def = itm_default_latch_def(ITM_LATCH_BODIES);
         def.body_a = r->builder->joints.items[joint].body_a;
@@ -101,7 +101,7 @@ static int add_latch(ItmReader* r, const ItmNode* whole, const ItmNode** v, ItmL
     const ItmNode* target = v[LOCK] != NULL ? v[LOCK] : v[GRASP];
     const ItmBlame blames[] = {
         {"name", v[NAME]}, {"joint", target}, {"direction", target}, {"body_a", target}, {"body_b", target}};
-    ItmStatus status = itm_builder_add_latch(r->builder, &def, &id, r->error);
+    ItmStatus status = itm_model_builder_add_latch(r->builder, &def, &id, r->error);
     itm_reader_take(r, status, target, blames, ITM_COUNT(blames));
     return id;
 }
@@ -127,7 +127,7 @@ static void read_event(ItmReader* r, const ItmNode* node)
     }
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"time", v[AT]}};
-        itm_reader_take(r, itm_builder_add_event(r->builder, &event, r->error), node, blames, ITM_COUNT(blames));
+        itm_reader_take(r, itm_model_builder_add_event(r->builder, &event, r->error), node, blames, ITM_COUNT(blames));
     }
 }
 
@@ -138,7 +138,7 @@ void itm_read_events(ItmReader* r, const ItmNode* node)
     }
     if (node->kind != ITM_NODE_LIST && !(node->kind == ITM_NODE_SCALAR && node->length == 0)) {
         char found[64];
-        itm_reader_fail(r, node, "expected a list of events, found %s", itm_node_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected a list of events, found %s", itm_document_describe(node, found, sizeof found));
     }
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_event(r, item->value);

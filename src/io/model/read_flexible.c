@@ -246,7 +246,7 @@ void itm_read_flexible(ItmReader* r, const ItmNode* node, int body)
             {"name", v[POINTS]},
         };
         const ItmNode* whole = v[BEAM] != NULL ? v[BEAM] : v[MODEL];
-        ItmStatus status = itm_builder_add_flexible(r->builder, body, &def, r->error);
+        ItmStatus status = itm_model_builder_add_flexible(r->builder, body, &def, r->error);
         itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
     }
     free(stations);
@@ -254,5 +254,5 @@ void itm_read_flexible(ItmReader* r, const ItmNode* node, int body)
     free(start);
     free(rate);
     free(points);
-    itm_model_files_free(&files);
+    itm_read_free_model_files(&files);
 }

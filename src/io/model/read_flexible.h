@@ -15,6 +15,6 @@ typedef struct ItmModelFiles {
 
 // {mass, stiffness, nodes, interfaces, frame, modes}; free it also after a complaint.
 void itm_read_model_files(ItmReader* r, const ItmNode* node, ItmModelFiles* files);
-void itm_model_files_free(ItmModelFiles* files);
+void itm_read_free_model_files(ItmModelFiles* files);
 
 #endif

@@ -7,11 +7,11 @@
 enum { MASS, STIFFNESS, NODES, INTERFACES, FRAME, MODES, NKEY };
 static const char* const KEYS[NKEY] = {"mass", "stiffness", "nodes", "interfaces", "frame", "modes"};
 
-void itm_model_files_free(ItmModelFiles* files)
+void itm_read_free_model_files(ItmModelFiles* files)
 {
     itm_matrix_free(&files->mass);
     itm_matrix_free(&files->stiffness);
-    itm_node_table_free(&files->nodes);
+    itm_matrix_free_nodes(&files->nodes);
     free(files->interfaces);
     free(files->interface_nodes);
 }
@@ -45,7 +45,7 @@ static void read_nodes(ItmReader* r, const ItmNode* node, ItmModelFiles* files)
     const char* name = itm_reader_get_text(r, node, "the name of a table of nodes");
     char* path = name != NULL && r->status == ITM_OK ? itm_reader_make_path(r, name) : NULL;
     ItmError error = {0};
-    if (path != NULL && itm_node_table_read(&files->nodes, path, &error) != ITM_OK) {
+    if (path != NULL && itm_matrix_read_nodes(&files->nodes, path, &error) != ITM_OK) {
         fail_file(r, node, name, &error);
     }
     free(path);
@@ -58,7 +58,7 @@ static void read_nodes(ItmReader* r, const ItmNode* node, ItmModelFiles* files)
 static int get_node(ItmReader* r, const ItmNode* node, const ItmNodeTable* table)
 {
     double id = itm_reader_get_real(r, node, ITM_DIM_ONE, 0.0);
-    int index = r->status == ITM_OK && id >= 0 && id < 1e15 ? itm_node_table_find(table, (long)id) : ITM_NONE;
+    int index = r->status == ITM_OK && id >= 0 && id < 1e15 ? itm_matrix_find_node(table, (long)id) : ITM_NONE;
     if (r->status == ITM_OK && index == ITM_NONE) {
         itm_reader_fail(r, node, "there is no node %g in the table of nodes", id);
     }

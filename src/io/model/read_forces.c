@@ -35,7 +35,7 @@ static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
     def.is_torque = is_torque;
     def.body = itm_reader_get_body(r, v[BODY]);
     const ItmNode* place = v[POINT] != NULL ? v[POINT] : v[AT];
-    if (r->status == ITM_OK && is_torque && place != NULL && itm_builder_get_elastic(r->builder, def.body) == NULL) {
+    if (r->status == ITM_OK && is_torque && place != NULL && itm_model_builder_get_elastic(r->builder, def.body) == NULL) {
         itm_reader_fail(r, place, "a torque needs a place on flexible bodies only: it turns a rigid one from anywhere");
     }
     if (r->status == ITM_OK && def.body == ITM_GROUND) {
@@ -55,7 +55,7 @@ static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
         return;
     }
     const ItmBlame blames[] = {{"name", item->key}, {"body", v[BODY]}, {"vector", v[VECTOR]}};
-    ItmStatus status = itm_builder_add_load(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_load(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -113,7 +113,7 @@ static void read_spring(ItmReader* r, const ItmItem* item)
     }
     const ItmBlame blames[] = {
         {"name", item->key}, {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}};
-    ItmStatus status = itm_builder_add_spring(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_spring(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -142,7 +142,7 @@ static void read_joint_spring(ItmReader* r, const ItmItem* item)
                                {"direction", v[JOINT]},
                                {"stiffness", v[STIFFNESS]},
                                {"damping", v[DAMPING]}};
-    ItmStatus status = itm_builder_add_joint_spring(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_joint_spring(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -180,7 +180,7 @@ static void read_servo(ItmReader* r, const ItmItem* item)
                                {"direction", v[JOINT]},      {"stiffness", v[STIFFNESS]},
                                {"damping", v[DAMPING]},      {"target", v[POSITION]},
                                {"feedforward", v[FEEDFORWARD]}, {"max_force", v[MAX_FORCE]}};
-    ItmStatus status = itm_builder_add_servo(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_servo(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -233,7 +233,7 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
     }
     const ItmBlame blames[] = {
         {"name", item->key}, {"frame_a", v[FRAME_A]}, {"frame_b", v[FRAME_B]}};
-    ItmStatus status = itm_builder_add_bushing(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_bushing(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -260,7 +260,7 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
         return;
     }
     const ItmBlame blames[] = {{"name", item->key}};
-    ItmStatus status = itm_builder_add_actuator(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_actuator(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 

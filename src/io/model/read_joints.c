@@ -101,7 +101,7 @@ static void read_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, bool
     if (r->status != ITM_OK || node == NULL) {
         return;
     }
-    unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
+    unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_model_get_free_directions(def);
     if (node->kind != ITM_NODE_MAP) {
         ItmDirection only = def->type == ITM_JOINT_SCREW ? ITM_RZ : find_single(free);
         if (only == ITM_DIRECTION_COUNT) {
@@ -109,7 +109,7 @@ static void read_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, bool
                 r, node,
                 "a %s joint has not one free direction: write {direction: value}, for example "
                 "{tz: 0, rz: 0}",
-                itm_joint_type_name(def->type));
+                itm_model_joint_type_name(def->type));
             return;
         }
         set_start(r, node, def, only, is_rate);
@@ -120,7 +120,7 @@ static void read_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, bool
         ItmDirection direction = itm_reader_get_direction_word(r, item->key);
         if (r->status == ITM_OK && (free & 1u << direction) == 0) {
             itm_reader_fail(r, item->key, "%s is not a free direction of a %s joint",
-                            item->key->text, itm_joint_type_name(def->type));
+                            item->key->text, itm_model_joint_type_name(def->type));
         }
         set_start(r, item->value, def, direction, is_rate);
     }
@@ -136,7 +136,7 @@ static void read_numbers(ItmReader* r, const ItmNode* whole, const ItmNode** v, 
     } else if (v[FREE] != NULL) {
         itm_reader_fail(r, v[FREE],
                         "only a generic joint lists its free directions; a %s joint has its own",
-                        itm_joint_type_name(def->type));
+                        itm_model_joint_type_name(def->type));
     }
     if (def->type == ITM_JOINT_SCREW) {
         itm_reader_require(r, whole, v[PITCH], "a screw joint", "pitch");
@@ -163,7 +163,7 @@ static ItmJointType get_type(ItmReader* r, const ItmNode* node)
 {
     const char* names[ITM_JOINT_TYPE_COUNT];
     for (int i = 0; i < ITM_JOINT_TYPE_COUNT; i++) {
-        names[i] = itm_joint_type_name((ItmJointType)i);
+        names[i] = itm_model_joint_type_name((ItmJointType)i);
     }
     int type = itm_reader_get_word(r, node, "a type of joint", names, ITM_JOINT_TYPE_COUNT, 0);
     return type > 0 ? (ItmJointType)type : ITM_JOINT_FIXED;
@@ -218,7 +218,7 @@ static void read_joint(ItmReader* r, const ItmItem* item)
         {"clearance.damping", parts[ITM_CLEARANCE_DAMPING]},
     };
     int joint = ITM_NONE;
-    ItmStatus status = itm_builder_add_joint(r->builder, &def, &joint, r->error);
+    ItmStatus status = itm_model_builder_add_joint(r->builder, &def, &joint, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
     itm_read_limits(r, v[LIMITS], def.name, joint);
     itm_read_joint_friction(r, v[FRICTION], def.name, joint);

@@ -18,7 +18,7 @@ static bool goes_by_direction(const ItmNode* node)
         return false;
     }
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
-        if (strcmp(node->first->key->text, itm_direction_name((ItmDirection)i)) == 0) {
+        if (strcmp(node->first->key->text, itm_model_direction_name((ItmDirection)i)) == 0) {
             return true;
         }
     }
@@ -45,7 +45,7 @@ static void read_directions(ItmReader* r, const ItmNode* node, const char* name,
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
          item = item->next) {
         ItmDirection direction = itm_reader_get_direction_word(r, item->key);
-        snprintf(own, sizeof own, "%s-%s-%s", name, part, itm_direction_name(direction));
+        snprintf(own, sizeof own, "%s-%s-%s", name, part, itm_model_direction_name(direction));
         read(r, item->value, own, joint, direction);
     }
 }
@@ -95,7 +95,7 @@ static void read_limit(ItmReader* r, const ItmNode* node, const char* name, int 
     for (int i = 0; i < NKEY; i++) {
         blames[i] = (ItmBlame){KEYS[i], v[i]};
     }
-    itm_reader_take(r, itm_builder_add_limit(r->builder, &def, NULL, r->error), node, blames, NKEY);
+    itm_reader_take(r, itm_model_builder_add_limit(r->builder, &def, NULL, r->error), node, blames, NKEY);
 }
 
 void itm_read_limits(ItmReader* r, const ItmNode* node, const char* name, int joint)
@@ -115,7 +115,7 @@ static void read_friction(ItmReader* r, const ItmNode* node, const char* name, i
     def.force =
         itm_reader_get_real(r, node, is_rotation(direction) ? ITM_DIM_TORQUE : ITM_DIM_FORCE, 0.0);
     if (r->status == ITM_OK) {
-        ItmStatus status = itm_builder_add_joint_friction(r->builder, &def, NULL, r->error);
+        ItmStatus status = itm_model_builder_add_joint_friction(r->builder, &def, NULL, r->error);
         itm_reader_take(r, status, node, NULL, 0);
     }
 }

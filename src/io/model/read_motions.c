@@ -32,11 +32,11 @@ static void read_coupling(ItmReader* r, const ItmItem* item)
     if (is_rotation(def.direction_first) != (type == GEAR)) {
         itm_reader_fail(r, v[FIRST], "the first direction of a %s is a %s, not %s", TYPES[type],
                         type == GEAR ? "rotation" : "translation",
-                        itm_direction_name(def.direction_first));
+                        itm_model_direction_name(def.direction_first));
     }
     if (!is_rotation(def.direction_second)) {
         itm_reader_fail(r, v[SECOND], "the second direction of a %s is a rotation, not %s",
-                        TYPES[type], itm_direction_name(def.direction_second));
+                        TYPES[type], itm_model_direction_name(def.direction_second));
     }
     def.ratio = itm_reader_get_real(r, v[RATIO], type == GEAR ? ITM_DIM_ONE : ITM_DIM_LENGTH, 1.0);
     if (r->status != ITM_OK) {
@@ -46,7 +46,7 @@ static void read_coupling(ItmReader* r, const ItmItem* item)
         {"name", item->key},         {"joint_first", v[FIRST]},       {"direction_first", v[FIRST]},
         {"joint_second", v[SECOND]}, {"direction_second", v[SECOND]}, {"ratio", v[RATIO]},
     };
-    ItmStatus status = itm_builder_add_coupling(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_coupling(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
@@ -117,7 +117,7 @@ static void read_motion(ItmReader* r, const ItmItem* item)
                                {"direction", v[JOINT]},
                                {"signal", value},
                                {"max_force", v[MAX_FORCE]}};
-    ItmStatus status = itm_builder_add_motion(r->builder, &def, NULL, r->error);
+    ItmStatus status = itm_model_builder_add_motion(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 

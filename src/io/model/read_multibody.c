@@ -64,12 +64,12 @@ static void read_name(ItmReader* r, const ItmNode* node, char** name)
 
 static int find_signal(const void* builder, const char* name)
 {
-    return itm_builder_find(builder, ITM_ELEMENT_SIGNAL, name, strlen(name));
+    return itm_model_builder_find(builder, ITM_ELEMENT_SIGNAL, name, strlen(name));
 }
 
 static ItmStatus add_signal(void* builder, const ItmSignalDef* def, int* id, ItmError* error)
 {
-    return itm_builder_add_signal(builder, def, id, error);
+    return itm_model_builder_add_signal(builder, def, id, error);
 }
 
 // The mechanism gets all signals of the file, used or not; the file's own checks have passed them.
@@ -77,7 +77,7 @@ static void take_signals(ItmReader* r)
 {
     r->taker = (ItmSignalTaker){r->builder, find_signal, add_signal};
     for (int i = 0; i < r->nsignal && r->status == ITM_OK; i++) {
-        r->status = itm_builder_add_signal(r->builder, &r->signals[i].def, NULL, r->error);
+        r->status = itm_model_builder_add_signal(r->builder, &r->signals[i].def, NULL, r->error);
     }
 }
 
@@ -95,7 +95,7 @@ static void read_point(ItmReader* r, const ItmItem* item)
     def.point = itm_reader_get_vec(r, v[POINT], ITM_DIM_LENGTH, def.point);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"name", item->key}, {"body", v[BODY]}, {"point", v[POINT]}};
-        itm_reader_take(r, itm_builder_add_point(r->builder, &def, NULL, r->error), item->key, blames, ITM_COUNT(blames));
+        itm_reader_take(r, itm_model_builder_add_point(r->builder, &def, NULL, r->error), item->key, blames, ITM_COUNT(blames));
     }
 }
 
@@ -193,7 +193,7 @@ static ItmFileMechanism* add_mechanism(ItmReader* r, const ItmNode* node)
         fail_memory(r);
         return NULL;
     }
-    r->status = itm_builder_create(&r->builder, NULL, r->error);
+    r->status = itm_model_builder_create(&r->builder, NULL, r->error);
     if (r->status != ITM_OK) {
         return NULL;
     }
@@ -227,7 +227,7 @@ void itm_read_multibody(ItmReader* r, const ItmNode* node)
 void itm_read_mechanism(ItmReader* r, const ItmItem* item)
 {
     const ItmNode* v[NKEY] = {NULL};
-    ItmBuilder* before = r->builder;
+    ItmModelBuilder* before = r->builder;
     const char* name_before = r->mechanism;
     ItmFileMechanism* mechanism = r->status == ITM_OK ? add_mechanism(r, item->value) : NULL;
     if (mechanism == NULL) {

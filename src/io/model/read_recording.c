@@ -29,13 +29,13 @@ static ItmTable* load_table(ItmReader* r, const ItmNode* file, const char* name)
     ItmError error = {0};
     if (bytes == NULL) {
         itm_reader_fail(r, file, "CSV file '%.200s': cannot read it: %s", name, why);
-    } else if (itm_table_parse_csv(table, bytes, length, name, &error) != ITM_OK) {
+    } else if (itm_results_parse_csv(table, bytes, length, name, &error) != ITM_OK) {
         itm_reader_fail(r, file, "CSV file '%.200s', line %d, field %d: %s", name, error.line, error.column, error.message);
     }
     free(bytes);
     free(path);
     if (r->status != ITM_OK) {
-        itm_table_destroy(table);
+        itm_results_table_destroy(table);
         return NULL;
     }
     return table;
@@ -48,7 +48,7 @@ static int find_column(ItmReader* r, const ItmNode* file, const ItmNode* node, c
     if (name == NULL) {
         return ITM_NONE;
     }
-    int column = itm_table_find(table, name);
+    int column = itm_results_table_find(table, name);
     if (column == ITM_NONE) {
         ItmNearest nearest = itm_nearest_start(name, strlen(name));
         for (int i = 0; i < table->ncolumn; i++) {
@@ -74,8 +74,8 @@ static void copy_columns(ItmReader* r, const ItmNode* file, const ItmTable* tabl
         return;
     }
     for (int i = 0; i < n && r->status == ITM_OK; i++) {
-        numbers[i] = itm_table_get(table, i, time);
-        numbers[n + i] = scale * itm_table_get(table, i, column);
+        numbers[i] = itm_results_table_get(table, i, time);
+        numbers[n + i] = scale * itm_results_table_get(table, i, column);
         if (!isfinite(numbers[i]) || !isfinite(numbers[n + i])) {
             itm_reader_fail(r, file, "CSV file '%.200s', row %d: time and value must be finite, got %g and %g", file->text,
                             i + 1, numbers[i], numbers[n + i]);
@@ -116,7 +116,7 @@ void itm_read_recording(ItmReader* r, const ItmNode* node, ItmSignalDef* def, It
     if (r->status == ITM_OK) {
         copy_columns(r, v[FILE_NAME], table, time, column, scale.value, def);
     }
-    itm_table_destroy(table);
+    itm_results_table_destroy(table);
     def->kind = word == 2 ? ITM_SIGNAL_PIECEWISE : ITM_SIGNAL_TABLE;
     def->interpolation = word == 1 ? ITM_INTERPOLATE_CUBIC : ITM_INTERPOLATE_LINEAR;
     *unit = (ItmSignalUnit){.dimension = scale.dimension, .is_bare = scale.is_bare};

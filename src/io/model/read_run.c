@@ -41,7 +41,7 @@ static ItmElasticRule get_elastic(ItmReader* r, const ItmNode* node, ItmElasticR
 {
     const char* names[ITM_ELASTIC_COUNT];
     for (int i = 0; i < ITM_ELASTIC_COUNT; i++) {
-        names[i] = itm_elastic_rule_name((ItmElasticRule)i);
+        names[i] = itm_stepper_elastic_rule_name((ItmElasticRule)i);
     }
     int rule = itm_reader_get_word(r, node, "a rule for flexible bodies", names, ITM_ELASTIC_COUNT, (int)absent);
     return rule >= 0 ? (ItmElasticRule)rule : absent;
@@ -62,7 +62,7 @@ static void check_circuits(ItmReader* r, double step)
 {
     for (int i = 0; i < r->file->ncircuit && r->status == ITM_OK && r->file->cosim.place.line == 0; i++) {
         double ratio = step / r->file->circuits[i].step;
-        const ItmNode* node = itm_node_find(r->parts->circuits[i].item->value, "step");
+        const ItmNode* node = itm_document_find(r->parts->circuits[i].item->value, "step");
         if (node != NULL && (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio)) {
             itm_reader_fail(r, node,
                             "the step of the run (%g s) must be a multiple of this one (%g s)",

@@ -19,21 +19,21 @@ typedef struct ItmShapeText {
 
 // Read a mapping with the keys of a shape; `body` is one of them unless it is the shape of a body.
 // Free it afterwards, also after a complaint.
-void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShapeText* shape);
-void itm_shape_text_free(ItmShapeText* shape);
+void itm_read_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShapeText* shape);
+void itm_read_free_shape_text(ItmShapeText* shape);
 
 // read_shape_kinds.c: box, sphere, ...: the names, in the order of ItmColliderKind, and what stands
 // behind each into kind, size, pose and arrays of the definition.
 extern const char* const itm_shape_kind_keys[ITM_COLLIDER_KIND_COUNT];
-void itm_reader_get_shape_kind(ItmReader* r, const ItmNode* node, ItmColliderKind kind,
+void itm_read_shape_kind(ItmReader* r, const ItmNode* node, ItmColliderKind kind,
                                ItmShapeText* shape);
 
 // read_shapes.c: add it to the builder under this name; `whole` is where it stands.
-void itm_reader_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,
+void itm_read_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,
                           ItmShapeText* shape);
 
 // Mass, centre and inertia in the frame of the body, of density 1 or the density given.
-void itm_reader_compute_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode* density,
+void itm_read_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode* density,
                                    ItmBodyDef* body);
 
 #endif

@@ -48,7 +48,7 @@ static void read_plane(ItmReader* r, const ItmNode* node, ItmColliderDef* def)
         return;
     }
     ItmStatus status =
-        itm_frame_from_axis(&turned, itm_vec(0, 0, 0), normal, itm_vec(0, 0, 0), r->error);
+        itm_model_frame_from_axis(&turned, itm_vec(0, 0, 0), normal, itm_vec(0, 0, 0), r->error);
     itm_reader_take(r, status, node, NULL, 0);
     def->pose = itm_pose_mul(def->pose, turned);
 }
@@ -61,7 +61,7 @@ static bool is_list(ItmReader* r, const ItmNode* node, const char* expected)
     if (r->status == ITM_OK && node->kind != ITM_NODE_LIST) {
         char found[64];
         itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
     }
     return r->status == ITM_OK;
 }
@@ -259,7 +259,7 @@ static void read_heights(ItmReader* r, const ItmNode* node, ItmShapeText* shape)
 
 // ---------------------------------------------------------------------------- all kinds
 
-void itm_reader_get_shape_kind(ItmReader* r, const ItmNode* node, ItmColliderKind kind,
+void itm_read_shape_kind(ItmReader* r, const ItmNode* node, ItmColliderKind kind,
                                ItmShapeText* shape)
 {
     shape->kind = node;

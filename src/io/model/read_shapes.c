@@ -19,7 +19,7 @@ enum {
     NKEY
 };
 
-void itm_shape_text_free(ItmShapeText* shape)
+void itm_read_free_shape_text(ItmShapeText* shape)
 {
     itm_mesh_free(&shape->mesh);
     free(shape->heights);
@@ -42,11 +42,11 @@ static void get_kind(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmSh
         itm_reader_fail(r, node, "a shape needs one of %s", ALL);
     }
     if (r->status == ITM_OK) {
-        itm_reader_get_shape_kind(r, v[kind], (ItmColliderKind)kind, shape);
+        itm_read_shape_kind(r, v[kind], (ItmColliderKind)kind, shape);
     }
 }
 
-void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShapeText* shape)
+void itm_read_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShapeText* shape)
 {
     const char* keys[NKEY];
     const ItmNode* v[NKEY];
@@ -76,7 +76,7 @@ void itm_reader_get_shape(ItmReader* r, const ItmNode* node, bool is_of_body, It
     }
 }
 
-void itm_reader_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,
+void itm_read_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,
                           ItmShapeText* shape)
 {
     if (r->status != ITM_OK) {
@@ -89,8 +89,8 @@ void itm_reader_add_shape(ItmReader* r, const ItmNode* whole, const char* name, 
         {"triangles", shape->kind},    {"heights", shape->kind}, {"pose", shape->position},
         {"material", shape->material},
     };
-    ItmStatus status = shape->collides ? itm_builder_add_collider(r->builder, &shape->def, NULL, r->error)
-                                       : itm_builder_add_visual(r->builder, &shape->def, r->error);
+    ItmStatus status = shape->collides ? itm_model_builder_add_collider(r->builder, &shape->def, NULL, r->error)
+                                       : itm_model_builder_add_visual(r->builder, &shape->def, r->error);
     itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
 }
 
@@ -101,7 +101,7 @@ static ItmStatus compute_geom_mass(const ItmColliderDef* def, double density, It
                                    ItmError* error)
 {
     ItmGeom* geom = NULL;
-    ItmStatus status = itm_collider_create_geom(&geom, def, error);
+    ItmStatus status = itm_contact_create_geom(&geom, def, error);
     if (status == ITM_OK) {
         status =
             itm_geom_compute_mass(&body->mass, &body->com, &body->inertia, geom, density, error);
@@ -115,7 +115,7 @@ static ItmStatus compute_geom_mass(const ItmColliderDef* def, double density, It
     return status;
 }
 
-void itm_reader_compute_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode* density,
+void itm_read_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode* density,
                                    ItmBodyDef* body)
 {
     double rho = itm_reader_get_real(r, density, ITM_DIM_DENSITY, 1.0);
@@ -147,11 +147,11 @@ void itm_reader_compute_shape_mass(ItmReader* r, const ItmShapeText* shape, cons
 static void read_shape(ItmReader* r, const ItmItem* item)
 {
     ItmShapeText shape;
-    itm_reader_get_shape(r, item->value, false, &shape);
+    itm_read_shape(r, item->value, false, &shape);
     itm_reader_require(r, item->key, shape.body, "a shape", "body");
     int body = itm_reader_get_body(r, shape.body);
-    itm_reader_add_shape(r, item->key, item->key->text, body, &shape);
-    itm_shape_text_free(&shape);
+    itm_read_add_shape(r, item->key, item->key->text, body, &shape);
+    itm_read_free_shape_text(&shape);
 }
 
 void itm_read_shapes(ItmReader* r, const ItmNode* node)

@@ -20,11 +20,11 @@ static double get_value(ItmReader* r, const ItmNode* node, ItmSignalUnit* unit)
     }
     if (unit->is_bare) {
         *unit = (ItmSignalUnit){.dimension = value.dimension};
-    } else if (!itm_dimension_equal(unit->dimension, value.dimension)) {
+    } else if (!itm_quantity_equal_dimensions(unit->dimension, value.dimension)) {
         char want[64], got[64];
         itm_reader_fail(r, node, "the values of a signal have one unit: %s before, %s here",
-                        itm_dimension_format(unit->dimension, want, sizeof want),
-                        itm_dimension_format(value.dimension, got, sizeof got));
+                        itm_quantity_format_dimension(unit->dimension, want, sizeof want),
+                        itm_quantity_format_dimension(value.dimension, got, sizeof got));
     }
     return value.value;
 }
@@ -78,7 +78,7 @@ static bool check_list(ItmReader* r, const ItmNode* node, int count)
     char found[64];
     if (node->kind != ITM_NODE_LIST) {
         itm_reader_fail(r, node, "expected a list of numbers, found %s",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
     } else if (count >= 0 && node->count != count) {
         itm_reader_fail(r, node, "there are %d times but %d values", count, node->count);
     }
@@ -184,7 +184,7 @@ static void add_signal(ItmReader* r, const ItmItem* item)
         return;
     }
     const ItmBlame blames[] = {{"name", key}};
-    itm_reader_take(r, itm_name_check(ITM_ELEMENT_SIGNAL, key->text, r->error), key, NULL, 0);
+    itm_reader_take(r, itm_model_builder_check_name(ITM_ELEMENT_SIGNAL, key->text, r->error), key, NULL, 0);
     if (r->status == ITM_OK) {
         ItmStatus status = itm_signal_def_check(&signal->def, r->error);
         itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));

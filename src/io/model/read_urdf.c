@@ -18,7 +18,7 @@
 
 // ---------------------------------------------------------------------------- complaints
 
-void itm_urdf_take_status(ItmUrdfImport* m, ItmStatus status, int line)
+void itm_read_urdf_status(ItmUrdfImport* m, ItmStatus status, int line)
 {
     if (m->r->status == ITM_OK && status != ITM_OK) {
         m->r->status = status;
@@ -26,18 +26,18 @@ void itm_urdf_take_status(ItmUrdfImport* m, ItmStatus status, int line)
     }
 }
 
-void itm_urdf_fail_at(ItmUrdfImport* m, int line, const char* format, ...)
+void itm_read_urdf_fail_at(ItmUrdfImport* m, int line, const char* format, ...)
 {
     if (m->r->status != ITM_OK) {
         return;
     }
     va_list arguments;
     va_start(arguments, format);
-    itm_urdf_take_status(m, itm_error_set_list(m->r->error, ITM_ERR_INPUT, "itm_read_urdf", NULL, format, arguments), line);
+    itm_read_urdf_status(m, itm_error_set_list(m->r->error, ITM_ERR_INPUT, "itm_read_urdf", NULL, format, arguments), line);
     va_end(arguments);
 }
 
-void itm_urdf_note_at(ItmUrdfImport* m, int line, const char* format, ...)
+void itm_read_urdf_note_at(ItmUrdfImport* m, int line, const char* format, ...)
 {
     char message[512], placed[900];
     va_list arguments;
@@ -48,7 +48,7 @@ void itm_urdf_note_at(ItmUrdfImport* m, int line, const char* format, ...)
     itm_reader_note(m->r, placed);
 }
 
-void* itm_urdf_take(ItmUrdfImport* m, size_t size)
+void* itm_read_urdf_take(ItmUrdfImport* m, size_t size)
 {
     void* memory = itm_document_take(m->r->doc, size + 1);
     if (memory == NULL && m->r->status == ITM_OK) {
@@ -57,10 +57,10 @@ void* itm_urdf_take(ItmUrdfImport* m, size_t size)
     return memory;
 }
 
-const char* itm_urdf_keep_path(ItmUrdfImport* m, const char* name)
+const char* itm_read_urdf_keep_path(ItmUrdfImport* m, const char* name)
 {
     char* path = itm_reader_make_path(m->r, name);
-    char* kept = path != NULL ? itm_urdf_take(m, strlen(path)) : NULL;
+    char* kept = path != NULL ? itm_read_urdf_take(m, strlen(path)) : NULL;
     if (kept != NULL) {
         strcpy(kept, path);
     }
@@ -75,10 +75,10 @@ static bool is_taken(const ItmUrdfImport* m, const char* name)
     return itm_names_find(&m->r->builder->names, name, strlen(name)) != ITM_NONE;
 }
 
-const char* itm_urdf_make_name(ItmUrdfImport* m, const char* name, const char* ending)
+const char* itm_read_urdf_make_name(ItmUrdfImport* m, const char* name, const char* ending)
 {
     size_t size = strlen(m->prefix) + strlen(name) + strlen(ending) + 8;
-    char* made = itm_urdf_take(m, size);
+    char* made = itm_read_urdf_take(m, size);
     if (made == NULL) {
         return NULL;
     }
@@ -91,8 +91,8 @@ const char* itm_urdf_make_name(ItmUrdfImport* m, const char* name, const char* e
 
 static const char* make_joint_name(ItmUrdfImport* m, const char* name)
 {
-    const char* made = itm_urdf_make_name(m, name, "");
-    return made != NULL && is_taken(m, made) ? itm_urdf_make_name(m, name, "-joint") : made;
+    const char* made = itm_read_urdf_make_name(m, name, "");
+    return made != NULL && is_taken(m, made) ? itm_read_urdf_make_name(m, name, "-joint") : made;
 }
 
 // ---------------------------------------------------------------------------- start
@@ -119,7 +119,7 @@ static void set_default_starts(ItmUrdfImport* m)
         const ItmUrdfJoint* joint = &m->robot.joints[i];
         m->values[i] = joint->has_limit ? fmin(fmax(0.0, joint->lower), joint->upper) : 0.0;
         if (m->values[i] != 0.0) {
-            itm_urdf_note_at(m, joint->line, "joint '%s' starts at its limit %g, because 0 is outside of its limits", joint->name,
+            itm_read_urdf_note_at(m, joint->line, "joint '%s' starts at its limit %g, because 0 is outside of its limits", joint->name,
                     m->values[i]);
         }
     }
@@ -148,8 +148,8 @@ static void read_starts(ItmUrdfImport* m)
 static void follow_leaders(ItmUrdfImport* m)
 {
     int n = m->robot.njoint;
-    int* leaders = itm_urdf_take(m, (size_t)n * sizeof *leaders);
-    int* chain = itm_urdf_take(m, (size_t)n * sizeof *chain);
+    int* leaders = itm_read_urdf_take(m, (size_t)n * sizeof *leaders);
+    int* chain = itm_read_urdf_take(m, (size_t)n * sizeof *chain);
     for (int i = 0; i < n && m->r->status == ITM_OK; i++) {
         const ItmUrdfJoint* joint = &m->robot.joints[i];
         leaders[i] = joint->mimic != NULL && has_coordinate(joint) ? find_joint(m, joint->mimic) : ITM_NONE;
@@ -158,7 +158,7 @@ static void follow_leaders(ItmUrdfImport* m)
         int count = 0;
         for (int k = i; leaders[k] != ITM_NONE; k = leaders[k]) {
             if (count == n) {
-                itm_urdf_fail_at(m, m->robot.joints[i].line, "joint '%s' follows others in a circle", m->robot.joints[i].name);
+                itm_read_urdf_fail_at(m, m->robot.joints[i].line, "joint '%s' follows others in a circle", m->robot.joints[i].name);
                 return;
             }
             chain[count++] = k;
@@ -203,14 +203,14 @@ static void add_body(ItmUrdfImport* m, int index)
     const ItmUrdfLink* link = &m->robot.links[index];
     ItmMat3 R = itm_quat_to_mat(link->inertial.q);
     ItmBodyDef def = itm_default_body_def();
-    def.name = itm_urdf_make_name(m, link->name, "");
+    def.name = itm_read_urdf_make_name(m, link->name, "");
     def.mass = link->mass;
     def.com = link->inertial.p;
     def.inertia = itm_sym_rotate(&R, &link->inertia);
     def.has_pose = true;
     def.pose = m->places[index].world;
     if (m->r->status == ITM_OK) {
-        itm_urdf_take_status(m, itm_builder_add_body(m->r->builder, &def, &m->places[index].body, m->r->error), link->inertial_line);
+        itm_read_urdf_status(m, itm_model_builder_add_body(m->r->builder, &def, &m->places[index].body, m->r->error), link->inertial_line);
         m->places[index].in_body = itm_pose_identity();
     }
 }
@@ -241,7 +241,7 @@ static int add_joint(ItmUrdfImport* m, ItmJointDef* def, int line)
 {
     int id = ITM_NONE;
     if (m->r->status == ITM_OK) {
-        itm_urdf_take_status(m, itm_builder_add_joint(m->r->builder, def, &id, m->r->error), line);
+        itm_read_urdf_status(m, itm_model_builder_add_joint(m->r->builder, def, &id, m->r->error), line);
     }
     return id;
 }
@@ -253,7 +253,7 @@ static void mount(ItmUrdfImport* m, int carrier)
         return;
     }
     ItmJointDef def = itm_default_joint_def(ITM_JOINT_FIXED);
-    def.name = itm_urdf_make_name(m, m->robot.links[carrier].name, "-mount");
+    def.name = itm_read_urdf_make_name(m, m->robot.links[carrier].name, "-mount");
     def.body_b = m->places[carrier].body;
     def.frame_a = m->places[carrier].world;
     add_joint(m, &def, m->robot.links[carrier].line);
@@ -285,7 +285,7 @@ static int add_moving(ItmUrdfImport* m, const ItmUrdfJoint* joint, double value)
     };
     const ItmUrdfPlace *parent = &m->places[joint->parent], *child = &m->places[joint->child];
     ItmPose along;  // z along the axis of the joint
-    itm_urdf_take_status(m, itm_frame_from_axis(&along, itm_vec(0, 0, 0), joint->axis, itm_vec(0, 0, 0), m->r->error), joint->line);
+    itm_read_urdf_status(m, itm_model_frame_from_axis(&along, itm_vec(0, 0, 0), joint->axis, itm_vec(0, 0, 0), m->r->error), joint->line);
     if (m->r->status != ITM_OK) {
         return ITM_NONE;
     }
@@ -310,31 +310,31 @@ static void add_dynamics(ItmUrdfImport* m, const ItmUrdfJoint* joint, int id)
     ItmStatus status = ITM_OK;
     if (joint->has_limit) {
         ItmLimitDef def = itm_default_limit_def();
-        def.name = itm_urdf_make_name(m, joint->name, "-limit");
+        def.name = itm_read_urdf_make_name(m, joint->name, "-limit");
         def.joint = id;
         def.direction = direction;
         def.lower = joint->lower;
         def.upper = joint->upper;
-        status = itm_builder_add_limit(m->r->builder, &def, NULL, m->r->error);
+        status = itm_model_builder_add_limit(m->r->builder, &def, NULL, m->r->error);
     }
     if (joint->damping > 0.0 && status == ITM_OK) {
         ItmJointSpringDef def = itm_default_joint_spring_def();
-        def.name = itm_urdf_make_name(m, joint->name, "-damping");
+        def.name = itm_read_urdf_make_name(m, joint->name, "-damping");
         def.joint = id;
         def.direction = direction;
         def.damping = joint->damping;
         def.is_implicit = true;  // light links with much damping are common
-        status = itm_builder_add_joint_spring(m->r->builder, &def, NULL, m->r->error);
+        status = itm_model_builder_add_joint_spring(m->r->builder, &def, NULL, m->r->error);
     }
     if (joint->friction > 0.0 && status == ITM_OK) {
         ItmJointFrictionDef def = itm_default_joint_friction_def();
-        def.name = itm_urdf_make_name(m, joint->name, "-friction");
+        def.name = itm_read_urdf_make_name(m, joint->name, "-friction");
         def.joint = id;
         def.direction = direction;
         def.force = joint->friction;
-        status = itm_builder_add_joint_friction(m->r->builder, &def, NULL, m->r->error);
+        status = itm_model_builder_add_joint_friction(m->r->builder, &def, NULL, m->r->error);
     }
-    itm_urdf_take_status(m, status, joint->line);
+    itm_read_urdf_status(m, status, joint->line);
 }
 
 static void add_joints(ItmUrdfImport* m, const int* carriers)
@@ -366,18 +366,18 @@ static void add_couplings(ItmUrdfImport* m)
         }
         const ItmUrdfJoint* other = &m->robot.joints[leader];
         if (m->joints[leader] == ITM_NONE || !has_coordinate(joint) || !has_coordinate(other) || joint->multiplier == 0.0) {
-            itm_urdf_note_at(m, joint->line, "joint '%s' does not follow joint '%s': both need one coordinate, and a factor", joint->name,
+            itm_read_urdf_note_at(m, joint->line, "joint '%s' does not follow joint '%s': both need one coordinate, and a factor", joint->name,
                     joint->mimic);
             continue;
         }
         ItmCouplingDef def = itm_default_coupling_def();
-        def.name = itm_urdf_make_name(m, joint->name, "-mimic");
+        def.name = itm_read_urdf_make_name(m, joint->name, "-mimic");
         def.joint_first = m->joints[i];
         def.joint_second = m->joints[leader];
         def.direction_first = joint->type == ITM_URDF_PRISMATIC ? ITM_TZ : ITM_RZ;
         def.direction_second = other->type == ITM_URDF_PRISMATIC ? ITM_TZ : ITM_RZ;
         def.ratio = joint->multiplier;
-        itm_urdf_take_status(m, itm_builder_add_coupling(m->r->builder, &def, NULL, m->r->error), joint->line);
+        itm_read_urdf_status(m, itm_model_builder_add_coupling(m->r->builder, &def, NULL, m->r->error), joint->line);
     }
 }
 
@@ -391,18 +391,18 @@ static void note_unused(ItmUrdfImport* m)
         if (unused->count > 1) {
             snprintf(times, sizeof times, ", %d times", unused->count);
         }
-        itm_urdf_note_at(m, unused->line, "%s is not used%s", unused->what, times);
+        itm_read_urdf_note_at(m, unused->line, "%s is not used%s", unused->what, times);
     }
 }
 
 static void build_robot(ItmUrdfImport* m)
 {
     size_t n = (size_t)m->robot.nlink;
-    m->places = itm_urdf_take(m, n * sizeof *m->places);
-    m->values = itm_urdf_take(m, n * sizeof *m->values);
-    m->joints = itm_urdf_take(m, n * sizeof *m->joints);
-    int* carriers = itm_urdf_take(m, n * sizeof *carriers);
-    bool* has_mass = itm_urdf_take(m, n * sizeof *has_mass);
+    m->places = itm_read_urdf_take(m, n * sizeof *m->places);
+    m->values = itm_read_urdf_take(m, n * sizeof *m->values);
+    m->joints = itm_read_urdf_take(m, n * sizeof *m->joints);
+    int* carriers = itm_read_urdf_take(m, n * sizeof *carriers);
+    bool* has_mass = itm_read_urdf_take(m, n * sizeof *has_mass);
     if (m->r->status != ITM_OK) {
         return;
     }
@@ -452,7 +452,7 @@ static void read_options(ItmUrdfImport* m, const ItmNode* node)
     if (m->packages != NULL) {
         itm_reader_is_collection(r, m->packages, "packages");
     }
-    m->path = r->status == ITM_OK ? itm_urdf_keep_path(m, name) : NULL;
+    m->path = r->status == ITM_OK ? itm_read_urdf_keep_path(m, name) : NULL;
 }
 
 static void read_robot(ItmReader* r, const ItmNode* node)
@@ -472,7 +472,7 @@ static void read_robot(ItmReader* r, const ItmNode* node)
     r->status = itm_urdf_parse(&m.robot, r->doc, bytes, length, m.path, r->error);
     free(bytes);
     if (r->status == ITM_OK && m.robot.nlink > MOST_LINKS) {
-        itm_urdf_fail_at(&m, 1, "the robot has %d links; at most %d are read", m.robot.nlink, MOST_LINKS);
+        itm_read_urdf_fail_at(&m, 1, "the robot has %d links; at most %d are read", m.robot.nlink, MOST_LINKS);
     }
     if (r->status == ITM_OK) {
         build_robot(&m);

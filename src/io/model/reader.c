@@ -18,7 +18,7 @@ static void fail_at(ItmReader* r, const ItmNode* node, size_t offset, const char
         return;
     }
     r->status = itm_error_set(r->error, ITM_ERR_INPUT, "itm_file_parse", NULL, "%s", message);
-    itm_node_locate(node, offset, r->error);
+    itm_document_locate(node, offset, r->error);
 }
 
 void itm_reader_fail(ItmReader* r, const ItmNode* node, const char* format, ...)
@@ -47,7 +47,7 @@ void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const
             at = blames[i].node;
         }
     }
-    itm_node_locate(at, 0, r->error);
+    itm_document_locate(at, 0, r->error);
 }
 
 // "; nearest: 'word'", or all the words if none is near.
@@ -81,7 +81,7 @@ static bool is_scalar(ItmReader* r, const ItmNode* node, const char* expected)
     char found[64];
     if (node->kind != ITM_NODE_SCALAR || node->length == 0) {
         itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return false;
     }
     return true;
@@ -192,8 +192,8 @@ double itm_reader_get_real(ItmReader* r, const ItmNode* node, ItmDimension dimen
     if (r->status == ITM_OK && !itm_quantity_fits(value, dimension)) {
         char want[64], got[64];
         itm_reader_fail(r, node, "wrong unit: expected %s, got %s",
-                        itm_dimension_format(dimension, want, sizeof want),
-                        itm_dimension_format(value.dimension, got, sizeof got));
+                        itm_quantity_format_dimension(dimension, want, sizeof want),
+                        itm_quantity_format_dimension(value.dimension, got, sizeof got));
     }
     return r->status == ITM_OK ? value.value : absent;
 }
@@ -219,7 +219,7 @@ static bool get_items(ItmReader* r, const ItmNode* node, int n, const char* expe
     if (node->kind != ITM_NODE_LIST || node->count != n) {
         char found[64];
         itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return false;
     }
     int i = 0;
@@ -276,7 +276,7 @@ static ItmQuat get_turn(ItmReader* r, const ItmNode* axis_node, const ItmNode* a
     ItmPose frame = itm_pose_identity();
     if (r->status == ITM_OK) {
         ItmStatus status =
-            itm_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
+            itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
         itm_reader_take(r, status, axis_node, NULL, 0);
     }
     return r->status == ITM_OK ? turn(itm_quat_rotate(frame.q, itm_vec(0, 0, 1)), angle)
@@ -317,7 +317,7 @@ const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* w
 
 void itm_reader_check_name(ItmReader* r, const ItmNode* node)
 {
-    if (r->status == ITM_OK && itm_name_check(ITM_ELEMENT_BODY, node->text, NULL) != ITM_OK) {
+    if (r->status == ITM_OK && itm_model_builder_check_name(ITM_ELEMENT_BODY, node->text, NULL) != ITM_OK) {
         itm_reader_fail(r, node,
                         "a name has 1 to 64 bytes without white space or any of . , / = \"");
     }
@@ -353,7 +353,7 @@ int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
     }
     char hint[512], found[64];
     suggest(hint, sizeof hint, node, words, nword);
-    itm_reader_fail(r, node, "%s is not %s%s", itm_node_describe(node, found, sizeof found), what,
+    itm_reader_fail(r, node, "%s is not %s%s", itm_document_describe(node, found, sizeof found), what,
                     hint);
     return ITM_NONE;
 }
@@ -364,7 +364,7 @@ int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, con
     if (!itm_reader_is_collection(r, item->value, what)) {
         return ITM_NONE;
     }
-    const ItmNode* type = itm_node_find(item->value, "type");
+    const ItmNode* type = itm_document_find(item->value, "type");
     itm_reader_require(r, item->key, type, what, "type");
     return itm_reader_get_word(r, type, kind, types, ntype, ITM_NONE);
 }
@@ -387,7 +387,7 @@ static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
     if (node->kind != ITM_NODE_MAP && !is_nothing) {
         char found[64];
         itm_reader_fail(r, node, "%s is a mapping (key: value), found %s", what,
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return false;
     }
     return true;
@@ -409,7 +409,7 @@ void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what,
             char hint[512], found[64];
             suggest(hint, sizeof hint, item->key, keys, nkey);
             itm_reader_fail(r, item->key, "%s is not a key of %s%s",
-                            itm_node_describe(item->key, found, sizeof found), what, hint);
+                            itm_document_describe(item->key, found, sizeof found), what, hint);
             return;
         }
         values[i] = item->value;

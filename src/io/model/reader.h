@@ -11,7 +11,7 @@
 #include "io/document.h"
 #include "io/model/file.h"
 #include "signal/expression.h"
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 typedef struct ItmParameter {
     const ItmNode* node;
@@ -51,7 +51,7 @@ typedef struct ItmReader {
     int nsignal;
     ItmNames signal_names;               // name to index
     ItmSignalTaker taker;                // of the subsystem that is being read
-    ItmBuilder* builder;                 // of the mechanism that is being read; of the first one otherwise, NULL: there is none
+    ItmModelBuilder* builder;                 // of the mechanism that is being read; of the first one otherwise, NULL: there is none
     const char* mechanism;               // its name, NULL: it has none
     ItmModelFile* file;                  // what is filled
     ItmFileParts* parts;                 // what it is compiled from

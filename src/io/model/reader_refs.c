@@ -15,7 +15,7 @@ void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind
 {
     char found[64], hint[128];
     itm_reader_fail(r, node, "there is no %s %s%s", kind,
-                    itm_node_describe(node, found, sizeof found),
+                    itm_document_describe(node, found, sizeof found),
                     itm_nearest_format(nearest, hint, sizeof hint));
 }
 
@@ -48,7 +48,7 @@ static void fail_unknown(ItmReader* r, const ItmNode* node, ItmElement element, 
     if (element == ITM_ELEMENT_BODY) {
         itm_nearest_offer(&nearest, "ground");
     }
-    itm_reader_fail_unknown(r, node, itm_element_name(element), &nearest);
+    itm_reader_fail_unknown(r, node, itm_model_element_name(element), &nearest);
 }
 
 // ---------------------------------------------------------------------------- bodies
@@ -59,7 +59,7 @@ int itm_reader_get_body(ItmReader* r, const ItmNode* node)
     if (name == NULL || strcmp(name, "ground") == 0) {
         return ITM_GROUND;
     }
-    int body = itm_builder_find(r->builder, ITM_ELEMENT_BODY, name, node->length);
+    int body = itm_model_builder_find(r->builder, ITM_ELEMENT_BODY, name, node->length);
     if (body == ITM_NONE) {
         fail_unknown(r, node, ITM_ELEMENT_BODY, node->length);
     }
@@ -74,7 +74,7 @@ void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* 
     if (node->kind != ITM_NODE_LIST || node->count != 2) {
         char found[64];
         itm_reader_fail(r, node, "expected two names of bodies [a, b], found %s",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return;
     }
     *body_a = itm_reader_get_body(r, node->first->value);
@@ -93,7 +93,7 @@ int itm_reader_get_material(ItmReader* r, const ItmNode* node)
     if (name == NULL) {
         return ITM_NONE;
     }
-    int material = itm_builder_find(r->builder, ITM_ELEMENT_MATERIAL, name, node->length);
+    int material = itm_model_builder_find(r->builder, ITM_ELEMENT_MATERIAL, name, node->length);
     if (material == ITM_NONE) {
         fail_unknown(r, node, ITM_ELEMENT_MATERIAL, node->length);
     }
@@ -126,7 +126,7 @@ uint32_t itm_reader_get_groups(ItmReader* r, const ItmNode* node, uint32_t absen
 static ItmDirection find_direction(const char* word)
 {
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
-        if (strcmp(word, itm_direction_name((ItmDirection)i)) == 0) {
+        if (strcmp(word, itm_model_direction_name((ItmDirection)i)) == 0) {
             return (ItmDirection)i;
         }
     }
@@ -140,7 +140,7 @@ ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node)
     if (direction == ITM_DIRECTION_COUNT) {
         char found[64];
         itm_reader_fail(r, node, "%s is not a direction; expected tx, ty, tz, rx, ry or rz",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return ITM_TX;
     }
     return direction;
@@ -155,7 +155,7 @@ unsigned itm_reader_get_directions(ItmReader* r, const ItmNode* node)
     if (node->kind != ITM_NODE_LIST) {
         char found[64];
         itm_reader_fail(r, node, "expected a list of directions like [tx, rz], found %s",
-                        itm_node_describe(node, found, sizeof found));
+                        itm_document_describe(node, found, sizeof found));
         return free;
     }
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
@@ -173,14 +173,14 @@ ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, in
                                            bool is_map)
 {
     const ItmJointDef* def = &r->builder->joints.items[joint];
-    unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
+    unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_model_get_free_directions(def);
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
         if (free == 1u << i) {
             return (ItmDirection)i;
         }
     }
     itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example %s%s%s",
-                    def->name, itm_joint_type_name(def->type), free == 0 ? "no" : "more than one",
+                    def->name, itm_model_joint_type_name(def->type), free == 0 ? "no" : "more than one",
                     is_map ? "{rz: ..." : "'", is_map ? "" : def->name, is_map ? "}" : ".rz'");
     return ITM_TX;
 }
@@ -195,7 +195,7 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
     }
     const char* dot = strchr(text, '.');
     size_t length = dot != NULL ? (size_t)(dot - text) : node->length;
-    *joint = itm_builder_find(r->builder, ITM_ELEMENT_JOINT, text, length);
+    *joint = itm_model_builder_find(r->builder, ITM_ELEMENT_JOINT, text, length);
     if (*joint == ITM_NONE) {
         fail_unknown(r, node, ITM_ELEMENT_JOINT, length);
         return;
@@ -265,11 +265,11 @@ int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
         own.def.name = name;
     }
     ItmSignalUnit unit = signal->unit;
-    if (r->status == ITM_OK && !unit.is_bare && !itm_dimension_equal(unit.dimension, dimension)) {
+    if (r->status == ITM_OK && !unit.is_bare && !itm_quantity_equal_dimensions(unit.dimension, dimension)) {
         char want[64], got[64];
         itm_reader_fail(r, node, "wrong unit: expected %s, but the signal '%s' is in %s",
-                        itm_dimension_format(dimension, want, sizeof want), signal->def.name,
-                        itm_dimension_format(unit.dimension, got, sizeof got));
+                        itm_quantity_format_dimension(dimension, want, sizeof want), signal->def.name,
+                        itm_quantity_format_dimension(unit.dimension, got, sizeof got));
     }
     return take_signal(r, whole, &signal->def, index == ITM_NONE);
 }
@@ -297,7 +297,7 @@ int itm_reader_get_drive(ItmReader* r, const ItmNode* node, const char* owner, I
     }
     ItmSignalDef def = itm_default_signal_def();
     def.name = name;
-    def.kind = ITM_SIGNAL_OUTSIDE;
+    def.kind = ITM_SIGNAL_EXTERNAL;
     def.is_smooth = is_smooth;
     return take_signal(r, node, &def, true);
 }
@@ -342,7 +342,7 @@ static ItmPose get_axis_frame(ItmReader* r, ItmVec3 at, const ItmNode* axis, con
     ItmVec3 x = itm_reader_get_vec(r, x_axis, ITM_DIM_ONE, itm_vec(0, 0, 0));
     ItmPose frame = itm_pose_identity();
     if (r->status == ITM_OK) {
-        itm_reader_take(r, itm_frame_from_axis(&frame, at, z, x, r->error), axis, NULL, 0);
+        itm_reader_take(r, itm_model_frame_from_axis(&frame, at, z, x, r->error), axis, NULL, 0);
     }
     return frame;
 }

@@ -41,23 +41,23 @@ typedef struct ItmUrdfImport {
 // ---------------------------------------------------------------------------- complaints and memory (read_urdf.c)
 
 // The builder's complaint, or our own, at a line of the URDF file.
-void itm_urdf_take_status(ItmUrdfImport* m, ItmStatus status, int line);
-void itm_urdf_fail_at(ItmUrdfImport* m, int line, const char* format, ...)
+void itm_read_urdf_status(ItmUrdfImport* m, ItmStatus status, int line);
+void itm_read_urdf_fail_at(ItmUrdfImport* m, int line, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
-void itm_urdf_note_at(ItmUrdfImport* m, int line, const char* format, ...)
+void itm_read_urdf_note_at(ItmUrdfImport* m, int line, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 // Zeroed memory that lives as long as the document; NULL and a complaint without memory.
-void* itm_urdf_take(ItmUrdfImport* m, size_t size);
+void* itm_read_urdf_take(ItmUrdfImport* m, size_t size);
 // A path as the model file means it, in such memory.
-const char* itm_urdf_keep_path(ItmUrdfImport* m, const char* name);
+const char* itm_read_urdf_keep_path(ItmUrdfImport* m, const char* name);
 // A name for the builder, which allows fewer characters than XML, and one name for one thing.
-const char* itm_urdf_make_name(ItmUrdfImport* m, const char* name, const char* ending);
+const char* itm_read_urdf_make_name(ItmUrdfImport* m, const char* name, const char* ending);
 
 // ---------------------------------------------------------------------------- mass (urdf_mass.c)
 

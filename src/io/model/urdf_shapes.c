@@ -29,7 +29,7 @@ static const char* find_package(ItmUrdfImport* m, const char* name, size_t lengt
     for (const ItmItem* item = m->packages != NULL ? m->packages->first : NULL; item != NULL; item = item->next) {
         if (item->key != NULL && item->key->length == length && memcmp(item->key->text, name, length) == 0) {
             const char* directory = itm_reader_get_text(m->r, item->value, "a directory");
-            return directory != NULL ? itm_urdf_keep_path(m, directory) : NULL;
+            return directory != NULL ? itm_read_urdf_keep_path(m, directory) : NULL;
         }
     }
     return NULL;
@@ -80,11 +80,11 @@ static void add_mesh(ItmUrdfImport* m, const ItmUrdfShape* shape, ItmColliderDef
     ItmError error = {0};
     const char* found = find_mesh(m, shape->file, path, sizeof path);
     if (found == NULL) {
-        itm_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: it is not found", shape->file);
+        itm_read_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: it is not found", shape->file);
         return;
     }
     if (itm_mesh_read(&mesh, found, 1.0, &error) != ITM_OK) {
-        itm_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: %.200s", shape->file, error.message);
+        itm_read_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: %.200s", shape->file, error.message);
         itm_mesh_free(&mesh);
         return;
     }
@@ -95,8 +95,8 @@ static void add_mesh(ItmUrdfImport* m, const ItmUrdfShape* shape, ItmColliderDef
     def->kind = ITM_COLLIDER_HULL;
     def->vertices = mesh.vertices;
     def->nvertex = mesh.nvertex;
-    if (itm_builder_add_collider(m->r->builder, def, NULL, &error) != ITM_OK) {
-        itm_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: %.200s", shape->file, error.message);
+    if (itm_model_builder_add_collider(m->r->builder, def, NULL, &error) != ITM_OK) {
+        itm_read_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: %.200s", shape->file, error.message);
     }
     itm_mesh_free(&mesh);
 }
@@ -120,7 +120,7 @@ static void add_shape(ItmUrdfImport* m, const ItmUrdfShape* shape, const char* n
     }
     def.kind = KINDS[shape->kind];
     memcpy(def.size, shape->size, sizeof def.size);
-    itm_urdf_take_status(m, itm_builder_add_collider(m->r->builder, &def, NULL, m->r->error), shape->line);
+    itm_read_urdf_status(m, itm_model_builder_add_collider(m->r->builder, &def, NULL, m->r->error), shape->line);
 }
 
 void itm_urdf_add_shapes(ItmUrdfImport* m)
@@ -132,7 +132,7 @@ void itm_urdf_add_shapes(ItmUrdfImport* m)
         last = shape->link;
         char ending[24];
         snprintf(ending, sizeof ending, number > 1 ? "-shape%d" : "-shape", number);
-        const char* name = itm_urdf_make_name(m, m->robot.links[shape->link].name, ending);
+        const char* name = itm_read_urdf_make_name(m, m->robot.links[shape->link].name, ending);
         if (name != NULL && !m->places[shape->link].is_lost && m->contacts != ITM_URDF_CONTACTS_NONE) {
             add_shape(m, shape, name);
         }
@@ -158,7 +158,7 @@ void itm_urdf_exclude_contacts(ItmUrdfImport* m)
         for (int k = 0; k < i && m->r->status == ITM_OK; k++) {
             const ItmUrdfPlace *a = &m->places[i], *b = &m->places[k];
             if (!a->is_lost && !b->is_lost && a->body != b->body && !may_meet(m, i, k)) {
-                itm_urdf_take_status(m, itm_builder_exclude_contact(m->r->builder, a->body, b->body, m->r->error), 1);
+                itm_read_urdf_status(m, itm_model_builder_exclude_contact(m->r->builder, a->body, b->body, m->r->error), 1);
             }
         }
     }

@@ -31,7 +31,7 @@ void itm_contact_log_free(ItmContactLog* log)
     free(log->hash);
 }
 
-float itm_record_to_float(double x)
+float itm_contact_log_to_float(double x)
 {
     return (float)fmax(-FLT_MAX, fmin(FLT_MAX, x));
 }
@@ -80,7 +80,7 @@ static void visit_all(ItmContactLog* log, const ItmWatchedList* mechanisms, Visi
             contact.state = itm_contact_get_state(d, i);
             visit_closed(log, k, &contact, visit, context);
         }
-        for (int loose = 0; loose < m->nloose; loose++) {
+        for (int loose = 0; loose < m->nclearance; loose++) {
             for (int i = 0; i < m->loose[loose].npoint; i++) {
                 ItmContactInfo contact = itm_clearance_get_contact(m, d, loose, i);
                 visit_closed(log, k, &contact, visit, context);
@@ -149,8 +149,8 @@ static void take_touch(ItmContactLog* log, int pair, const ItmContactInfo* conta
     ItmVec3 force = itm_vec_scale(1.0 / taking->step, contact->impulse);
     ItmTouch touch = {.pair = pair, .state = (int32_t)contact->state};
     for (int i = 0; i < 3; i++) {
-        touch.values[i] = itm_record_to_float(itm_vec_get(at, i));
-        touch.values[3 + i] = itm_record_to_float(itm_vec_get(force, i));
+        touch.values[i] = itm_contact_log_to_float(itm_vec_get(at, i));
+        touch.values[3 + i] = itm_contact_log_to_float(itm_vec_get(force, i));
     }
     (void)ITM_LIST_APPEND(*taking->touches, touch);  // without memory the picture lacks a point
 }

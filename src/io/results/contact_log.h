@@ -5,7 +5,7 @@
 
 #include "interim/data.h"
 #include "io/text.h"
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 #include <stdint.h>
 
@@ -61,6 +61,6 @@ void itm_contact_log_end(ItmContactLog* log, double time);
 void itm_contact_log_name_pairs(const ItmContactLog* log, const ItmWatchedList* mechanisms, ItmText* text);
 
 // A number that fits a float: pictures of a run that blew up end at its largest.
-float itm_record_to_float(double x);
+float itm_contact_log_to_float(double x);
 
 #endif

@@ -23,7 +23,7 @@ static void take_frame(const ItmRim* rim, const ItmInterface* it, float* W)
     static const int COLUMNS[ITM_INTERFACE_REALS] = {ITM_TX, ITM_TY, ITM_TZ, ITM_TY, ITM_TZ, ITM_TZ};
     for (int k = 0; k < ITM_INTERFACE_REALS; k++) {
         int i = find_row(it, ROWS[k]), j = find_row(it, COLUMNS[k]);
-        W[k] = i != ITM_NONE && j != ITM_NONE ? itm_record_to_float(rim->W[i * rim->n + j]) : 0.0f;
+        W[k] = i != ITM_NONE && j != ITM_NONE ? itm_contact_log_to_float(rim->W[i * rim->n + j]) : 0.0f;
     }
 }
 
@@ -41,7 +41,7 @@ void itm_interface_log_take(ItmCosim* x, float* W)
     for (int i = 0; i < x->nbond; i++, W += ITM_INTERFACE_REALS) {
         const ItmRim* rim = &x->mechanisms[x->bonds[i].mechanism].rim;
         memset(W, 0, ITM_INTERFACE_REALS * sizeof *W);
-        W[0] = itm_record_to_float(rim->W[x->bonds[i].slot * (rim->n + 1)]);
+        W[0] = itm_contact_log_to_float(rim->W[x->bonds[i].slot * (rim->n + 1)]);
     }
 }
 
@@ -67,7 +67,7 @@ static void describe_frame(const ItmCosim* x, const ItmInterface* it, const ItmW
     const char* comma = "";
     for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
         if ((it->directions >> k & 1u) != 0u) {
-            itm_text_format(text, "%s\"%s\"", comma, itm_direction_name((ItmDirection)k));
+            itm_text_format(text, "%s\"%s\"", comma, itm_model_direction_name((ItmDirection)k));
             comma = ", ";
         }
     }

@@ -28,32 +28,32 @@ static const struct {
 
 static const char* const TYPE_NAMES[ITM_ARRAY_TYPE_COUNT] = {"float32", "float64", "int32"};
 
-const char* itm_motion_array_name(ItmMotionArray array)
+const char* itm_record_motion_name(ItmMotionArray array)
 {
     return ARRAYS[array].name;
 }
 
-ItmArrayType itm_motion_array_type(ItmMotionArray array)
+ItmArrayType itm_record_motion_type(ItmMotionArray array)
 {
     return ARRAYS[array].type;
 }
 
-int itm_motion_array_ndim(ItmMotionArray array)
+int itm_record_motion_ndim(ItmMotionArray array)
 {
     return ARRAYS[array].ndim;
 }
 
-const char* itm_array_type_name(ItmArrayType type)
+const char* itm_record_array_type_name(ItmArrayType type)
 {
     return TYPE_NAMES[type];
 }
 
-size_t itm_array_type_size(ItmArrayType type)
+size_t itm_record_array_type_size(ItmArrayType type)
 {
     return type == ITM_ARRAY_FLOAT64 ? sizeof(double) : sizeof(int32_t);
 }
 
-size_t itm_array_get_count(const ItmArray* array)
+size_t itm_record_array_get_count(const ItmArray* array)
 {
     size_t count = array->ndim > 0 ? 1 : 0;
     for (int i = 0; i < array->ndim; i++) {
@@ -62,7 +62,7 @@ size_t itm_array_get_count(const ItmArray* array)
     return count;
 }
 
-bool itm_array_allocate(ItmArray* array, ItmMotionArray which, const long* size)
+bool itm_record_array_allocate(ItmArray* array, ItmMotionArray which, const long* size)
 {
     *array = (ItmArray){.ndim = ARRAYS[which].ndim};
     long count = 1;
@@ -73,7 +73,7 @@ bool itm_array_allocate(ItmArray* array, ItmMotionArray which, const long* size)
         array->size[i] = size[i];
         count *= size[i];
     }
-    array->values = calloc((size_t)count + 1, itm_array_type_size(ARRAYS[which].type));
+    array->values = calloc((size_t)count + 1, itm_record_array_type_size(ARRAYS[which].type));
     return array->values != NULL;
 }
 
@@ -91,7 +91,7 @@ void itm_record_free(ItmRecord* record)
 static bool is_finite_array(const ItmRecord* r, ItmMotionArray which)
 {
     const ItmArray* a = &r->arrays[which];
-    size_t count = itm_array_get_count(a);
+    size_t count = itm_record_array_get_count(a);
     for (size_t i = 0; i < count; i++) {
         double x = ARRAYS[which].type == ITM_ARRAY_FLOAT64 ? ((const double*)a->values)[i]
                                                            : (double)((const float*)a->values)[i];

@@ -45,16 +45,16 @@ typedef struct ItmRecord {
 void itm_record_free(ItmRecord* record);
 
 // "time", "pose", ... as files name them, their types and number of dimensions.
-const char* itm_motion_array_name(ItmMotionArray array);
-ItmArrayType itm_motion_array_type(ItmMotionArray array);
-int itm_motion_array_ndim(ItmMotionArray array);
+const char* itm_record_motion_name(ItmMotionArray array);
+ItmArrayType itm_record_motion_type(ItmMotionArray array);
+int itm_record_motion_ndim(ItmMotionArray array);
 // "float32", ... and bytes of an element
-const char* itm_array_type_name(ItmArrayType type);
-size_t itm_array_type_size(ItmArrayType type);
+const char* itm_record_array_type_name(ItmArrayType type);
+size_t itm_record_array_type_size(ItmArrayType type);
 // Elements in all.
-size_t itm_array_get_count(const ItmArray* array);
+size_t itm_record_array_get_count(const ItmArray* array);
 // Zeroed values for a shape; false where it is too large or without memory.
-bool itm_array_allocate(ItmArray* array, ItmMotionArray which, const long* size);
+bool itm_record_array_allocate(ItmArray* array, ItmMotionArray which, const long* size);
 
 // Whether the arrays fit each other and nothing in them points outside; files may hold anything.
 bool itm_record_is_valid(const ItmRecord* record);

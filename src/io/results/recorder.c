@@ -162,7 +162,7 @@ static void note_worst(ItmRecorder* r)
         sum[CHANNEL_GAP] = fmax(sum[CHANNEL_GAP], info.gap);
     }
     for (int i = 0; i < NCHANNEL; i++) {
-        r->worst[i] = fmaxf(r->worst[i], itm_record_to_float(sum[i]));
+        r->worst[i] = fmaxf(r->worst[i], itm_contact_log_to_float(sum[i]));
     }
 }
 
@@ -225,7 +225,7 @@ static float* take_poses(float* pose, const ItmModel* m, const ItmData* d)
         ItmPose p = itm_data_get_body_pose(m, d, id);
         const double values[7] = {p.p.x, p.p.y, p.p.z, p.q.w, p.q.x, p.q.y, p.q.z};
         for (int i = 0; i < 7; i++) {
-            *pose++ = itm_record_to_float(values[i]);
+            *pose++ = itm_contact_log_to_float(values[i]);
         }
     }
     return pose;
@@ -236,7 +236,7 @@ static float* take_modes(float* mode, const ItmModel* m, const ItmData* d)
     for (int i = 0; i < m->nflexible; i++) {
         const double* eta = d->q + m->bodies[m->flexibles[i].modes].q_adr;
         for (int k = 0; k < m->flexibles[i].n; k++) {
-            *mode++ = itm_record_to_float(eta[k]);
+            *mode++ = itm_contact_log_to_float(eta[k]);
         }
     }
     return mode;
@@ -373,7 +373,7 @@ static bool allocate_arrays(const ItmRecorder* r, ItmRecord* record)
         [ITM_MOTION_INTERVAL_PAIR] = {r->contacts.intervals.count, 2},
     };
     for (int i = 0; i < ITM_MOTION_COUNT; i++) {
-        if (!itm_array_allocate(&record->arrays[i], (ItmMotionArray)i, sizes[i])) {
+        if (!itm_record_array_allocate(&record->arrays[i], (ItmMotionArray)i, sizes[i])) {
             return false;
         }
     }

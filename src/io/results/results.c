@@ -249,14 +249,14 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path,
 ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m,
                              const char* prefix, const char* title, ItmError* error)
 {
-    int ncolumn = itm_output_get_count(m);
+    int ncolumn = itm_model_get_output_count(m);
     ItmOutputInfo* columns = calloc((size_t)ncolumn + 1, sizeof *columns);
     if (columns == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for %d columns",
                              ncolumn);
     }
     for (int i = 0; i < ncolumn; i++) {
-        columns[i] = itm_output_get_info(m, i);
+        columns[i] = itm_model_get_output_info(m, i);
     }
     ItmStatus status =
         itm_results_create_columns(results, path, columns, ncolumn, prefix, title, error);
@@ -364,7 +364,7 @@ ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* 
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for a doubt");
     }
     s->doubts[s->ndoubt] = *doubt;
-    s->doubts[s->ndoubt].name = itm_doubt_name(doubt->kind);
+    s->doubts[s->ndoubt].name = itm_verdict_doubt_name(doubt->kind);
     s->doubts[s->ndoubt++].where = where;
     return ITM_OK;
 }

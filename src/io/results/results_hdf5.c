@@ -121,8 +121,8 @@ static size_t measure_record(const ItmRecord* record)
 {
     size_t bytes = SPACE_ALWAYS + 2 * strlen(record->scene);
     for (int i = 0; i < ITM_MOTION_COUNT; i++) {
-        ItmArrayType type = itm_motion_array_type((ItmMotionArray)i);
-        bytes += SPACE_A_COLUMN + 2 * itm_array_get_count(&record->arrays[i]) * itm_array_type_size(type);
+        ItmArrayType type = itm_record_motion_type((ItmMotionArray)i);
+        bytes += SPACE_A_COLUMN + 2 * itm_record_array_get_count(&record->arrays[i]) * itm_record_array_type_size(type);
     }
     return bytes;
 }
@@ -135,19 +135,19 @@ static hid_t file_type(ItmArrayType type)
 // In one deflated chunk; an empty array has none.
 static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which)
 {
-    hid_t type = file_type(itm_motion_array_type(which));
+    hid_t type = file_type(itm_record_motion_type(which));
     hsize_t size[3];
     for (int i = 0; i < array->ndim; i++) {
         size[i] = (hsize_t)array->size[i];
     }
     hid_t space = H5Screate_simple(array->ndim, size, NULL);
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    if (itm_array_get_count(array) > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+    if (itm_record_array_get_count(array) > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
         H5Pset_chunk(creation, array->ndim, size);
         H5Pset_shuffle(creation);
         H5Pset_deflate(creation, 4);
     }
-    hid_t dataset = H5Dcreate2(group, itm_motion_array_name(which), type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    hid_t dataset = H5Dcreate2(group, itm_record_motion_name(which), type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) >= 0;
     if (dataset >= 0) {
         H5Dclose(dataset);

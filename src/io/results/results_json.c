@@ -23,14 +23,14 @@ static const char* base_name(const char* path)
 // {"type": "float32", "shape": [3, 7], "data": "..."}: deflated, little-endian, in base64
 static void add_array(ItmText* text, const ItmArray* array, ItmMotionArray which)
 {
-    ItmArrayType type = itm_motion_array_type(which);
-    itm_text_format(text, "    \"%s\": {\"type\": \"%s\", \"shape\": [", itm_motion_array_name(which),
-                    itm_array_type_name(type));
+    ItmArrayType type = itm_record_motion_type(which);
+    itm_text_format(text, "    \"%s\": {\"type\": \"%s\", \"shape\": [", itm_record_motion_name(which),
+                    itm_record_array_type_name(type));
     for (int i = 0; i < array->ndim; i++) {
         itm_text_format(text, "%s%ld", i > 0 ? ", " : "", array->size[i]);
     }
     itm_text_add(text, "], \"data\": \"");
-    itm_text_add_base64(text, array->values, itm_array_get_count(array) * itm_array_type_size(type), true);
+    itm_text_add_base64(text, array->values, itm_record_array_get_count(array) * itm_record_array_type_size(type), true);
     itm_text_add(text, "\"}");
 }
 

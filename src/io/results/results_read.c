@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool itm_table_set_string(char** string, const char* text, size_t length)
+bool itm_results_table_set_string(char** string, const char* text, size_t length)
 {
     char* copy = malloc(length + 1);
     if (copy == NULL) {
@@ -33,7 +33,7 @@ static bool grow(char*** strings, int count)
     return true;
 }
 
-bool itm_table_add_column(ItmTable* table, const char* name, size_t length)
+bool itm_results_table_add_column(ItmTable* table, const char* name, size_t length)
 {
     int i = table->ncolumn;
     bool has_room = grow(&table->names, i);
@@ -43,12 +43,12 @@ bool itm_table_add_column(ItmTable* table, const char* name, size_t length)
         return false;
     }
     table->ncolumn++;
-    return itm_table_set_string(&table->names[i], name, length) &&
-           itm_table_set_string(&table->units[i], "", 0) &&
-           itm_table_set_string(&table->descriptions[i], "", 0);
+    return itm_results_table_set_string(&table->names[i], name, length) &&
+           itm_results_table_set_string(&table->units[i], "", 0) &&
+           itm_results_table_set_string(&table->descriptions[i], "", 0);
 }
 
-int itm_table_find(const ItmTable* table, const char* name)
+int itm_results_table_find(const ItmTable* table, const char* name)
 {
     for (int i = 0; i < table->ncolumn; i++) {
         if (strcmp(table->names[i], name) == 0) {
@@ -58,12 +58,12 @@ int itm_table_find(const ItmTable* table, const char* name)
     return ITM_NONE;
 }
 
-double itm_table_get(const ItmTable* table, long row, int column)
+double itm_results_table_get(const ItmTable* table, long row, int column)
 {
     return table->values[(size_t)row * (size_t)table->ncolumn + (size_t)column];
 }
 
-void itm_table_destroy(ItmTable* table)
+void itm_results_table_destroy(ItmTable* table)
 {
     if (table == NULL) {
         return;
@@ -86,37 +86,37 @@ void itm_table_destroy(ItmTable* table)
 // Names, units and what the file says of the run, without values.
 static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, int ncolumn)
 {
-    bool is_copied = itm_table_set_string(&to->title, from->title, strlen(from->title)) &&
-                     itm_table_set_string(&to->reason, from->reason, strlen(from->reason));
+    bool is_copied = itm_results_table_set_string(&to->title, from->title, strlen(from->title)) &&
+                     itm_results_table_set_string(&to->reason, from->reason, strlen(from->reason));
     for (int i = 0; i < ncolumn && is_copied; i++) {
         const char *name = from->names[columns[i]], *unit = from->units[columns[i]];
         const char* description = from->descriptions[columns[i]];
-        is_copied = itm_table_add_column(to, name, strlen(name)) &&
-                    itm_table_set_string(&to->units[i], unit, strlen(unit)) &&
-                    itm_table_set_string(&to->descriptions[i], description, strlen(description));
+        is_copied = itm_results_table_add_column(to, name, strlen(name)) &&
+                    itm_results_table_set_string(&to->units[i], unit, strlen(unit)) &&
+                    itm_results_table_set_string(&to->descriptions[i], description, strlen(description));
     }
     to->is_described = from->is_described;
     to->verdict = from->verdict;
     return is_copied;
 }
 
-ItmTable* itm_table_select(const ItmTable* table, const int* columns, int ncolumn)
+ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn)
 {
     ItmTable* selected = calloc(1, sizeof *selected);
     if (selected == NULL || !copy_head(selected, table, columns, ncolumn)) {
-        itm_table_destroy(selected);
+        itm_results_table_destroy(selected);
         return NULL;
     }
     selected->values = calloc((size_t)table->nrow * (size_t)ncolumn + 1, sizeof *selected->values);
     if (selected->values == NULL) {
-        itm_table_destroy(selected);
+        itm_results_table_destroy(selected);
         return NULL;
     }
     selected->nrow = table->nrow;
     double* to = selected->values;
     for (long row = 0; row < table->nrow; row++) {
         for (int i = 0; i < ncolumn; i++) {
-            *to++ = itm_table_get(table, row, columns[i]);
+            *to++ = itm_results_table_get(table, row, columns[i]);
         }
     }
     return selected;
@@ -124,7 +124,7 @@ ItmTable* itm_table_select(const ItmTable* table, const int* columns, int ncolum
 
 static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
 {
-    if (!itm_table_set_string(&table->title, "", 0) || !itm_table_set_string(&table->reason, "", 0)) {
+    if (!itm_results_table_set_string(&table->title, "", 0) || !itm_results_table_set_string(&table->reason, "", 0)) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
     switch (itm_results_format(path)) {
@@ -149,7 +149,7 @@ ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
         itm_record_free(&(*table)->record);
     }
     if (status != ITM_OK) {
-        itm_table_destroy(*table);
+        itm_results_table_destroy(*table);
         *table = NULL;
     }
     return status;

@@ -22,26 +22,26 @@ typedef struct ItmTable {
 // Read a .csv (with its .json beside it, if there is one), .h5 or .hdf5 file. A broken CSV file is reported
 // with line and column (counted in fields).
 ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error);
-void itm_table_destroy(ItmTable* table);
+void itm_results_table_destroy(ItmTable* table);
 
 // Column by name, ITM_NONE if there is none.
-int itm_table_find(const ItmTable* table, const char* name);
-double itm_table_get(const ItmTable* table, long row, int column);
+int itm_results_table_find(const ItmTable* table, const char* name);
+double itm_results_table_get(const ItmTable* table, long row, int column);
 // A table of some of the columns, in the order given; NULL without memory.
-ItmTable* itm_table_select(const ItmTable* table, const int* columns, int ncolumn);
+ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn);
 
 // ---------------------------------------------------------------------------- for the formats
 
-// Fill an empty table; what was allocated on failure is freed by the caller through itm_table_destroy.
+// Fill an empty table; what was allocated on failure is freed by the caller through itm_results_table_destroy.
 ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* error);
 // The same from memory, without a .json file: `length` bytes and a zero byte behind them, which are changed. path stands for
 // the file in messages.
-ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error);
+ItmStatus itm_results_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error);
 ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* error);
 
 // Add a column with empty unit and description; the name is copied. False without memory.
-bool itm_table_add_column(ItmTable* table, const char* name, size_t length);
+bool itm_results_table_add_column(ItmTable* table, const char* name, size_t length);
 // Replace a string of the table by a copy. False without memory.
-bool itm_table_set_string(char** string, const char* text, size_t length);
+bool itm_results_table_set_string(char** string, const char* text, size_t length);
 
 #endif

@@ -35,7 +35,7 @@ static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
         if (table->ncolumn == MOST_COLUMNS) {
             return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "there are too many columns");
         }
-        if (!itm_table_add_column(table, name, length)) {
+        if (!itm_results_table_add_column(table, name, length)) {
             return itm_csv_fail_memory(r->csv.path, error);
         }
     } while (itm_csv_take_separator(&r->csv));
@@ -100,7 +100,7 @@ static bool copy_string(char** string, struct fy_node* object, const char* key)
     size_t length = 0;
     const char* text =
         fy_node_get_scalar(fy_node_mapping_lookup_by_string(object, key, FY_NT), &length);
-    return text == NULL || itm_table_set_string(string, text, length);
+    return text == NULL || itm_results_table_set_string(string, text, length);
 }
 
 static bool describe_columns(ItmTable* table, struct fy_node* columns)
@@ -122,7 +122,7 @@ static bool read_array(ItmArray* array, struct fy_node* node, ItmMotionArray whi
 {
     struct fy_node* shape = fy_node_mapping_lookup_by_string(node, "shape", FY_NT);
     long size[3] = {0};
-    int ndim = itm_motion_array_ndim(which);
+    int ndim = itm_record_motion_ndim(which);
     if (fy_node_sequence_item_count(shape) != ndim) {
         return false;
     }
@@ -132,10 +132,10 @@ static bool read_array(ItmArray* array, struct fy_node* node, ItmMotionArray whi
     }
     size_t length = 0;
     const char* data = fy_node_get_scalar(fy_node_mapping_lookup_by_string(node, "data", FY_NT), &length);
-    if (data == NULL || !itm_array_allocate(array, which, size)) {
+    if (data == NULL || !itm_record_array_allocate(array, which, size)) {
         return false;
     }
-    size_t bytes = itm_array_get_count(array) * itm_array_type_size(itm_motion_array_type(which));
+    size_t bytes = itm_record_array_get_count(array) * itm_record_array_type_size(itm_record_motion_type(which));
     return itm_text_read_base64(array->values, bytes, data, length, true);
 }
 
@@ -146,7 +146,7 @@ static void read_record(ItmRecord* record, struct fy_node* root)
     struct fy_node* scene = fy_node_mapping_lookup_by_string(root, "scene", FY_NT);
     bool is_read = motion != NULL && scene != NULL;
     for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
-        const char* name = itm_motion_array_name((ItmMotionArray)i);
+        const char* name = itm_record_motion_name((ItmMotionArray)i);
         is_read = read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT),
                              (ItmMotionArray)i);
     }
@@ -188,7 +188,7 @@ static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* erro
 
 // ---------------------------------------------------------------------------- reader
 
-ItmStatus itm_table_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error)
+ItmStatus itm_results_parse_csv(ItmTable* table, char* text, size_t length, const char* path, ItmError* error)
 {
     Reader r = {.csv = {path, text, 1}, .end = text + length};
     locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -223,7 +223,7 @@ ItmStatus itm_results_read_csv(ItmTable* table, const char* path, ItmError* erro
         return itm_results_fail_io(error, __func__, "read", path, errno);
     }
     length = measure_whole_rows(path, text, length);
-    ItmStatus status = itm_table_parse_csv(table, text, length, path, error);
+    ItmStatus status = itm_results_parse_csv(table, text, length, path, error);
     free(text);
     return status == ITM_OK ? read_side(path, table, error) : status;
 }

@@ -20,7 +20,7 @@ static bool copy_string(char** string, hid_t object, const char* name)
     }
     hid_t type = H5Aget_type(attribute);
     bool is_copied = H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &text) >= 0 &&
-                     text != NULL && itm_table_set_string(string, text, strlen(text));
+                     text != NULL && itm_results_table_set_string(string, text, strlen(text));
     H5free_memory(text);
     H5Tclose(type);
     H5Aclose(attribute);
@@ -45,7 +45,7 @@ static long get_length(hid_t dataset)
 static bool add_column(ItmTable* table, hid_t dataset, const char* name)
 {
     long length = get_length(dataset);
-    if (length < 0 || !itm_table_add_column(table, name, strlen(name))) {
+    if (length < 0 || !itm_results_table_add_column(table, name, strlen(name))) {
         return length < 0;
     }
     int i = table->ncolumn - 1;
@@ -109,17 +109,17 @@ static hid_t memory_type(ItmArrayType type)
 
 static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
 {
-    hid_t dataset = H5Dopen2(group, itm_motion_array_name(which), H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(group, itm_record_motion_name(which), H5P_DEFAULT);
     if (dataset < 0) {
         return false;
     }
     hid_t space = H5Dget_space(dataset);
     hsize_t extent[H5S_MAX_RANK] = {0};
-    bool is_read = H5Sget_simple_extent_ndims(space) == itm_motion_array_ndim(which) &&
+    bool is_read = H5Sget_simple_extent_ndims(space) == itm_record_motion_ndim(which) &&
                    H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
     long size[3] = {(long)extent[0], (long)extent[1], (long)extent[2]};
-    is_read = is_read && itm_array_allocate(array, which, size) &&
-              H5Dread(dataset, memory_type(itm_motion_array_type(which)), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+    is_read = is_read && itm_record_array_allocate(array, which, size) &&
+              H5Dread(dataset, memory_type(itm_record_motion_type(which)), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                       array->values) >= 0;
     H5Sclose(space);
     H5Dclose(dataset);
@@ -137,7 +137,7 @@ static void read_scene(char** scene, hid_t file)
     hid_t space = H5Dget_space(dataset);
     if (H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1 &&
         H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0 && text != NULL) {
-        itm_table_set_string(scene, text, strlen(text));
+        itm_results_table_set_string(scene, text, strlen(text));
     }
     H5free_memory(text);
     H5Sclose(space);

@@ -43,7 +43,7 @@ void itm_scene_add_vec(ItmText* text, const char* key, ItmVec3 v)
 
 static void add_pose(ItmText* text, const char* key, ItmVec3 p, const ItmMat3* R)
 {
-    ItmQuat q = itm_quat_from_mat(R);
+    ItmQuat q = itm_vec_quat_from_mat(R);
     add_numbers(text, key, (double[]){p.x, p.y, p.z, q.w, q.x, q.y, q.z}, 7);
 }
 
@@ -52,7 +52,7 @@ ItmVec3 itm_scene_find_point(const ItmModel* m, int body, ItmVec3 point)
     if (body == ITM_NONE) {
         return point;
     }
-    bool is_node = m->bodies[body].mobility == ITM_MOBILITY_NODE;
+    bool is_node = m->bodies[body].mobility == ITM_MOBILIZER_NODE;
     return itm_vec_add(point, is_node ? m->nodes[m->bodies[body].part].origin : m->bodies[body].com);
 }
 
@@ -193,7 +193,7 @@ static void add_joints(ItmText* text, const ItmModel* m, const char* prefix, int
     for (int i = 0; i < m->njoint; i++) {
         const ItmJoint* joint = &m->joints[i];
         itm_scene_open_member(text, prefix, joint->name);
-        itm_text_format(text, ", \"type\": \"%s\"", itm_joint_type_name(joint->type));
+        itm_text_format(text, ", \"type\": \"%s\"", itm_model_joint_type_name(joint->type));
         add_ends(text, m, first, joint->body_a, joint->body_b);
         add_pose(text, "frame_a", itm_scene_find_point(m, joint->body_a, joint->a.p), &joint->a.R);
         add_pose(text, "frame_b", itm_scene_find_point(m, joint->body_b, joint->b.p), &joint->b.R);
@@ -215,8 +215,8 @@ static void add_line(ItmText* text, const ItmModel* m, const char* prefix, int f
 // Springs and actuators between two points.
 static void add_lines(ItmText* text, const ItmModel* m, const char* prefix, int first)
 {
-    for (int i = 0; i < m->npush; i++) {
-        const ItmPush* push = &m->pushes[i];
+    for (int i = 0; i < m->nscalar_force; i++) {
+        const ItmScalarForce* push = &m->pushes[i];
         if (m->measures[push->measure].joint == ITM_NONE) {
             add_line(text, m, prefix, first, push->name, push->is_tension ? "spring" : "actuator",
                      &m->measures[push->measure]);

@@ -1,6 +1,6 @@
 // Everything a run records. One walk over the circuit serves both to name the outputs and to compute them, so that the
 // two cannot disagree.
-#include "hydraulics/builder.h"
+#include "hydraulics/circuit_builder.h"
 #include "hydraulics/cylinder.h"
 #include "hydraulics/data.h"
 
@@ -73,7 +73,7 @@ static void emit_valves(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
     for (int i = 0; i < c->nvalve; i++) {
         const ItmValveView* view = &c->valves[i];
         const ItmSpool* control = &c->controls[view->control];
-        double command = d != NULL ? itm_spool_get_command(control, d->drive) : 0.0;
+        double command = d != NULL ? itm_kernel_get_spool_command(control, d->drive) : 0.0;
         double spool = control->order > 0 ? VALUE(x, control->x_adr) : command;
         emit(sink, view->name, "command", "1", "command within its limits", command);
         emit(sink, view->name, "spool", "1", "position of the spool, in the unit of the command", spool);

@@ -48,17 +48,17 @@ struct ItmCircuitBuilder {
 // Whether a definition may be added; the adding functions call them.
 ItmStatus itm_circuit_check_name(const char* name, const char* kind, ItmError* error);
 ItmStatus itm_circuit_check_alias(const char* alias, ItmError* error);
-ItmStatus itm_fluid_def_check(const ItmFluidDef* def, ItmError* error);
-ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error);
-ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error);
-ItmStatus itm_flow_source_def_check(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error);
-ItmStatus itm_orifice_def_check(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error);
-ItmStatus itm_laminar_def_check(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error);
-ItmStatus itm_pressure_valve_def_check(const ItmCircuitBuilder* b, const ItmPressureValveDef* def, ItmError* error);
-ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error);
-ItmStatus itm_accumulator_def_check(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error);
+ItmStatus itm_circuit_check_fluid(const ItmFluidDef* def, ItmError* error);
+ItmStatus itm_circuit_check_volume(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error);
+ItmStatus itm_circuit_check_pressure_source(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error);
+ItmStatus itm_circuit_check_flow_source(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error);
+ItmStatus itm_circuit_check_orifice(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error);
+ItmStatus itm_circuit_check_laminar(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error);
+ItmStatus itm_circuit_check_pressure_valve(const ItmCircuitBuilder* b, const ItmPressureValveDef* def, ItmError* error);
+ItmStatus itm_circuit_check_valve(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error);
+ItmStatus itm_circuit_check_accumulator(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error);
 // Also replaces diameters by areas, and the default extension by its value.
-ItmStatus itm_cylinder_def_complete(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error);
+ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error);
 
 // Fluid of a node.
 int itm_circuit_builder_get_fluid(const ItmCircuitBuilder* b, int node);

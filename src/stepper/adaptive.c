@@ -18,24 +18,24 @@
 #define MOST_GROWTH 2.0
 #define MOST_SHRINK 0.1
 
-typedef struct ItmControlled {
+typedef struct ItmAdaptiveStep {
     ItmArena arena;
-    char* start;     // state before the step, as itm_state_save gives it    (size)
+    char* start;     // state before the step, as itm_data_save gives it    (size)
     size_t size;
     double* q_whole; // coordinates after the whole step                     (nq)
-} ItmControlled;
+} ItmAdaptiveStep;
 
-static void lay_out(const ItmModel* m, ItmControlled* s)
+static void lay_out(const ItmModel* m, ItmAdaptiveStep* s)
 {
     s->start = ITM_TAKE(&s->arena, char, s->size);
     s->q_whole = ITM_TAKE(&s->arena, double, m->nq);
 }
 
-ItmStatus itm_controlled_create(const ItmModel* m, ItmData* d, ItmError* error)
+ItmStatus itm_adaptive_create(const ItmModel* m, ItmData* d, ItmError* error)
 {
-    ItmControlled* s = calloc(1, sizeof *s);
+    ItmAdaptiveStep* s = calloc(1, sizeof *s);
     if (s != NULL) {
-        s->size = itm_state_get_size(m, d);
+        s->size = itm_data_get_state_size(m, d);
         lay_out(m, s);
     }
     if (s == NULL || itm_arena_allocate(&s->arena) != 0) {
@@ -47,7 +47,7 @@ ItmStatus itm_controlled_create(const ItmModel* m, ItmData* d, ItmError* error)
     return ITM_OK;
 }
 
-void itm_controlled_destroy(ItmData* d)
+void itm_adaptive_destroy(ItmData* d)
 {
     if (d->controlled != NULL) {
         itm_arena_free(&d->controlled->arena);
@@ -78,7 +78,7 @@ static ItmStatus make_step(const ItmModel* m, ItmData* d, double h)
 
 static ItmStatus go_back(const ItmModel* m, ItmData* d)
 {
-    ItmStatus status = itm_state_restore(m, d, d->controlled->start, d->controlled->size);
+    ItmStatus status = itm_data_restore(m, d, d->controlled->start, d->controlled->size);
     if (d->bounded != NULL) {
         itm_bounded_index_memory(d->bounded);
     }
@@ -102,7 +102,7 @@ static double compare(const ItmModel* m, const double* q, const double* other)
 // A whole step and two halves, whose state stays. The error estimate, not finite if one of them failed.
 static ItmStatus try_step(const ItmModel* m, ItmData* d, double h, double* error)
 {
-    ItmControlled* s = d->controlled;
+    ItmAdaptiveStep* s = d->controlled;
     ItmStatus status = make_step(m, d, h);
     memcpy(s->q_whole, d->q, sizeof(double) * (size_t)m->nq);
     status = status == ITM_OK ? go_back(m, d) : status;
@@ -112,13 +112,13 @@ static ItmStatus try_step(const ItmModel* m, ItmData* d, double h, double* error
     return status;
 }
 
-ItmStatus itm_controlled_step(const ItmModel* m, ItmData* d)
+ItmStatus itm_adaptive_step(const ItmModel* m, ItmData* d)
 {
-    ItmControlled* s = d->controlled;
+    ItmAdaptiveStep* s = d->controlled;
     double tolerance = d->options.tolerance, time = *d->time;
     double h_min = d->options.min_step > 0.0 ? d->options.min_step : d->options.step / RANGE;
     double wish = *d->step_hint > 0.0 ? *d->step_hint : sqrt(h_min * d->options.step);
-    itm_state_save(m, d, s->start, s->size);
+    itm_data_save(m, d, s->start, s->size);
     for (;;) {
         double h = itm_step_spread(d, itm_step_limit(d, wish), h_min, d->options.step), error = 0.0;
         ItmStatus status = try_step(m, d, h, &error);

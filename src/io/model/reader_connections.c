@@ -145,10 +145,10 @@ static bool has_output(const ItmModelFile* file, const char* from, ItmNearest* n
         if (!is_name(file->mechanisms[k].name, from, length)) {
             continue;
         }
-        for (int i = 0; i < itm_output_get_count(m); i++) {
-            itm_nearest_offer(nearest, itm_output_get_info(m, i).name);
+        for (int i = 0; i < itm_model_get_output_count(m); i++) {
+            itm_nearest_offer(nearest, itm_model_get_output_info(m, i).name);
         }
-        return itm_output_find(m, output) != ITM_NONE;
+        return itm_model_find_output(m, output) != ITM_NONE;
     }
     for (int i = 0; i < file->ncircuit; i++) {
         const ItmCircuit* c = file->circuits[i].circuit;
@@ -171,7 +171,7 @@ static bool has_output(const ItmModelFile* file, const char* from, ItmNearest* n
     return true;
 }
 
-ItmStatus itm_file_check_connections(const ItmModelFile* file, ItmError* error)
+ItmStatus itm_reader_check_file_connections(const ItmModelFile* file, ItmError* error)
 {
     ItmReader r = {.error = error};
     for (int i = 0; i < file->nconnection && r.status == ITM_OK; i++) {

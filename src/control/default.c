@@ -27,7 +27,7 @@ const char* itm_control_kind_name(ItmControlKind kind)
     return (int)kind >= 0 && kind < ITM_CONTROL_KIND_COUNT ? NAMES[kind] : "?";
 }
 
-const char* itm_anti_windup_name(ItmAntiWindup method)
+const char* itm_control_anti_windup_name(ItmAntiWindup method)
 {
     static const char* const NAMES[ITM_WINDUP_COUNT] = {"clamp", "tracking", "none"};
     return (int)method >= 0 && method < ITM_WINDUP_COUNT ? NAMES[method] : "?";

@@ -1,4 +1,4 @@
-#include "stepper/step_search.h"
+#include "stepper/search.h"
 
 #include "interim/base.h"
 

@@ -98,7 +98,7 @@ static ItmStatus add_frame_bond(ItmCosimBuilder* b, const ItmModelFile* file, co
                                  file->mechanisms[k == 0 ? first : second].name, k == 0 ? first_name : second_name);
         }
     }
-    return itm_cosim_add_frame_bond(b, ends[0], ends[1], &bond->options, error);
+    return itm_cosim_builder_add_frame_bond(b, ends[0], ends[1], &bond->options, error);
 }
 
 static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
@@ -120,7 +120,7 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
                                "mechanism, not at '%s'",
                                bond->port);
     } else {
-        status = itm_cosim_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
+        status = itm_cosim_builder_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
     }
     if (status != ITM_OK) {
         locate(error, &bond->place);
@@ -134,11 +134,11 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
     ItmStepOptions step = file->run.step;
     bool follows = step.step == file->cosim.options.macro_step;  // it takes the step of the system, whatever that becomes
     step.step = mechanism->step > 0.0 ? mechanism->step : follows ? 0.0 : step.step;
-    ItmStatus status = itm_cosim_add_mechanism(b, mechanism->name, mechanism->model, &step, NULL, error);
+    ItmStatus status = itm_cosim_builder_add_mechanism(b, mechanism->name, mechanism->model, &step, NULL, error);
     for (int k = 0; k < mechanism->ninterface && status == ITM_OK; k++) {
         const ItmFileInterface* it = &mechanism->interfaces[k];
         ItmFrameDef def = {it->name, it->body, it->point, it->directions};
-        status = itm_cosim_add_interface(b, i, &def, NULL, error);
+        status = itm_cosim_builder_add_interface(b, i, &def, NULL, error);
         if (status != ITM_OK) {
             locate(error, &it->place);
         }
@@ -148,7 +148,7 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
     }
     for (int k = 0; k < mechanism->nchoice && status == ITM_OK; k++) {
         const ItmFilePotential* it = &mechanism->choices[k];
-        status = itm_cosim_add_potential(b, i, it->first, it->second, it->is_potential, error);
+        status = itm_cosim_builder_add_potential(b, i, it->first, it->second, it->is_potential, error);
         if (status != ITM_OK) {
             locate(error, &it->place);
         }
@@ -164,27 +164,27 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
     }
     for (int i = 0; i < file->ncircuit && status == ITM_OK; i++) {
         const ItmFileCircuit* c = &file->circuits[i];
-        status = itm_cosim_add_circuit(b, c->name, c->circuit, &c->options, c->step, NULL, error);
+        status = itm_cosim_builder_add_circuit(b, c->name, c->circuit, &c->options, c->step, NULL, error);
     }
     for (int i = 0; i < file->ncontrol && status == ITM_OK; i++) {
         const ItmFileControl* c = &file->controls[i];
-        status = itm_cosim_add_control(b, c->name, c->control, c->step, NULL, error);
+        status = itm_cosim_builder_add_control(b, c->name, c->control, c->step, NULL, error);
     }
     for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
         status = add_bond(b, file, &file->cosim.bonds[i], error);
     }
     for (int i = 0; i < file->nconnection && status == ITM_OK; i++) {
-        status = itm_cosim_add_wire(b, file->connections[i].from, file->connections[i].to, error);
+        status = itm_cosim_builder_add_wire(b, file->connections[i].from, file->connections[i].to, error);
     }
     for (int i = 0; i < file->cosim.nalias && status == ITM_OK; i++) {
-        status = itm_cosim_add_alias(b, file->cosim.aliases[i].to, file->cosim.aliases[i].from, error);
+        status = itm_cosim_builder_add_alias(b, file->cosim.aliases[i].to, file->cosim.aliases[i].from, error);
     }
     return status;
 }
 
 // ---------------------------------------------------------------------------- start
 
-static ItmStatus rest_circuits(ItmCosim* x, const ItmModelFile* file, ItmCosimRest* rest, ItmError* error)
+static ItmStatus rest_circuits(ItmCosim* x, const ItmModelFile* file, ItmCosimResidual* rest, ItmError* error)
 {
     ItmCosimStart* starts = calloc((size_t)file->ncircuit + 1, sizeof *starts);
     if (starts == NULL) {
@@ -208,7 +208,7 @@ static ItmStatus rest_circuits(ItmCosim* x, const ItmModelFile* file, ItmCosimRe
     return status;
 }
 
-ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimRest* rest, ItmError* error)
+ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimResidual* rest, ItmError* error)
 {
     if (cosim == NULL || file == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "cosim or file is NULL");

@@ -5,6 +5,6 @@
 #include "multibody/data.h"
 
 // Name all outputs of a model that is otherwise complete.
-ItmStatus itm_outputs_build(ItmModel* m, ItmError* error);
+ItmStatus itm_model_build_outputs(ItmModel* m, ItmError* error);
 
 #endif

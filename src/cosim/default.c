@@ -13,37 +13,42 @@ static const char* get_name(const char* const* names, int count, int i)
     return i >= 0 && i < count ? names[i] : NULL;
 }
 
-const char* itm_coupling_name(ItmCoupling coupling)
+const char* itm_cosim_coupling_name(ItmCoupling coupling)
 {
     return get_name(COUPLING_NAMES, ITM_COUPLING_COUNT, (int)coupling);
 }
 
-const char* itm_exchange_name(ItmExchange exchange)
+const char* itm_cosim_exchange_name(ItmExchange exchange)
 {
     return get_name(EXCHANGE_NAMES, ITM_EXCHANGE_COUNT, (int)exchange);
 }
 
-const char* itm_bond_variables_name(ItmBondVariables variables)
+const char* itm_cosim_bond_variables_name(ItmBondVariables variables)
 {
     return get_name(VARIABLES_NAMES, ITM_VARIABLES_COUNT, (int)variables);
 }
 
-const char* itm_scheme_name(ItmScheme scheme)
+const char* itm_cosim_scheme_name(ItmScheme scheme)
 {
     return get_name(SCHEME_NAMES, ITM_SCHEME_COUNT, (int)scheme);
 }
 
-const char* itm_elastic_model_name(ItmElasticModel model)
+const char* itm_cosim_elastic_model_name(ItmElasticModel model)
 {
     return get_name(ELASTIC_MODEL_NAMES, ITM_ELASTIC_MODEL_COUNT, (int)model);
 }
 
 ItmCosimOptions itm_default_cosim_options(void)
 {
-    return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .bounds = itm_default_bounds()};
+    return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .bounds = itm_default_verdict_bounds()};
 }
 
 ItmBondOptions itm_default_bond_options(void)
 {
     return (ItmBondOptions){.coupling = ITM_COUPLING_RIM, .exchange = ITM_EXCHANGE_IMPULSE};
+}
+
+ItmFrameDef itm_default_frame_def(void)
+{
+    return (ItmFrameDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
 }

@@ -1,5 +1,5 @@
 // What each definition must satisfy. A check keeps the first thing it finds wrong; later ones then do nothing.
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
 #include "base/check.h"
 #include "base/error.h"
@@ -17,7 +17,7 @@ static const char* const RESERVED[] = {"ground", "energy", "momentum", "violatio
 
 static ItmCheck start(ItmElement element, const char* name, ItmError* error)
 {
-    ItmCheck c = itm_check_start("itm_builder_add", itm_element_name(element), name, error);
+    ItmCheck c = itm_check_start("itm_model_builder_add", itm_model_element_name(element), name, error);
     for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
         if (strcmp(c.name, RESERVED[i]) == 0) {
             itm_check_refuse(&c, "name", i == 0 ? "'%s' is the name of the fixed body" : "'%s' is the name of outputs of the "
@@ -27,7 +27,7 @@ static ItmCheck start(ItmElement element, const char* name, ItmError* error)
     return c;
 }
 
-ItmStatus itm_name_check(ItmElement element, const char* name, ItmError* error)
+ItmStatus itm_model_builder_check_name(ItmElement element, const char* name, ItmError* error)
 {
     return start(element, name, error).status;
 }
@@ -51,7 +51,7 @@ static void valid_pose(ItmCheck* c, const char* field, ItmPose pose)
 
 // ---------------------------------------------------------------------------- references
 
-static void valid_body(ItmCheck* c, const ItmBuilder* b, const char* field, int body, bool allow_ground)
+static void valid_body(ItmCheck* c, const ItmModelBuilder* b, const char* field, int body, bool allow_ground)
 {
     if (body == ITM_GROUND && allow_ground) {
         return;
@@ -61,7 +61,7 @@ static void valid_body(ItmCheck* c, const ItmBuilder* b, const char* field, int 
     }
 }
 
-static void two_bodies(ItmCheck* c, const ItmBuilder* b, int body_a, int body_b)
+static void two_bodies(ItmCheck* c, const ItmModelBuilder* b, int body_a, int body_b)
 {
     valid_body(c, b, "body_a", body_a, true);
     valid_body(c, b, "body_b", body_b, true);
@@ -70,7 +70,7 @@ static void two_bodies(ItmCheck* c, const ItmBuilder* b, int body_a, int body_b)
     }
 }
 
-static void valid_signal(ItmCheck* c, const ItmBuilder* b, int signal, bool is_optional)
+static void valid_signal(ItmCheck* c, const ItmModelBuilder* b, int signal, bool is_optional)
 {
     if (signal == ITM_NONE && is_optional) {
         return;
@@ -83,7 +83,7 @@ static void valid_signal(ItmCheck* c, const ItmBuilder* b, int signal, bool is_o
 #define ROTATIONS (1u << ITM_RX | 1u << ITM_RY | 1u << ITM_RZ)
 
 // The direction has a position of its own: free, and not one of three rotations, which have no order.
-static void free_direction(ItmCheck* c, const ItmBuilder* b, const char* joint_field, const char* field, int joint,
+static void free_direction(ItmCheck* c, const ItmModelBuilder* b, const char* joint_field, const char* field, int joint,
                            ItmDirection direction, bool needs_position)
 {
     if (joint < 0 || joint >= b->joints.count) {
@@ -95,19 +95,19 @@ static void free_direction(ItmCheck* c, const ItmBuilder* b, const char* joint_f
         itm_check_refuse(c, field, "%d is not a direction", (int)direction);
         return;
     }
-    unsigned bit = 1u << direction, mobile = itm_joint_def_get_free(def);
+    unsigned bit = 1u << direction, mobile = itm_model_get_free_directions(def);
     if (def->type == ITM_JOINT_DISTANCE || (mobile & bit) == 0) {
-        itm_check_refuse(c, field, "direction %s is not free in the %s joint '%s'", itm_direction_name(direction),
-               itm_joint_type_name(def->type), def->name);
+        itm_check_refuse(c, field, "direction %s is not free in the %s joint '%s'", itm_model_direction_name(direction),
+               itm_model_joint_type_name(def->type), def->name);
     } else if (needs_position && (bit & ROTATIONS) != 0 && (mobile & ROTATIONS) == ROTATIONS) {
         itm_check_refuse(c, field, "joint '%s' turns freely in all directions, so there is no angle %s", def->name,
-               itm_direction_name(direction));
+               itm_model_direction_name(direction));
     }
 }
 
 // ---------------------------------------------------------------------------- bodies and joints
 
-ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_body(const ItmBodyDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_BODY, def->name, error);
     if (!(def->mass > 0) || !isfinite(def->mass)) {
@@ -127,14 +127,14 @@ ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error)
 
 static void check_start_values(ItmCheck* c, const ItmJointDef* def)
 {
-    unsigned mobile = def->type == ITM_JOINT_DISTANCE ? 0 : itm_joint_def_get_free(def);
+    unsigned mobile = def->type == ITM_JOINT_DISTANCE ? 0 : itm_model_get_free_directions(def);
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
         if (!def->has_start[i]) {
             continue;
         }
         if ((mobile & 1u << i) == 0) {
             itm_check_refuse(c, "start", "a start value is given for %s, which is not a free direction of a %s joint",
-                   itm_direction_name((ItmDirection)i), itm_joint_type_name(def->type));
+                   itm_model_direction_name((ItmDirection)i), itm_model_joint_type_name(def->type));
         }
         itm_check_finite(c, "start", def->start[i]);
         itm_check_finite(c, "start_rate", def->start_rate[i]);
@@ -171,7 +171,7 @@ static void check_joint_numbers(ItmCheck* c, const ItmJointDef* def)
     itm_check_not_negative(c, "damping", def->damping);
 }
 
-ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_joint(const ItmModelBuilder* b, const ItmJointDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_JOINT, def->name, error);
     if ((int)def->type < 0 || def->type >= ITM_JOINT_TYPE_COUNT) {
@@ -189,7 +189,7 @@ ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmEr
     return c.status;
 }
 
-ItmStatus itm_coupling_def_check(const ItmBuilder* b, const ItmCouplingDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_coupling(const ItmModelBuilder* b, const ItmCouplingDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_COUPLING, def->name, error);
     free_direction(&c, b, "joint_first", "direction_first", def->joint_first, def->direction_first, true);
@@ -203,7 +203,7 @@ ItmStatus itm_coupling_def_check(const ItmBuilder* b, const ItmCouplingDef* def,
     return c.status;
 }
 
-ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_motion(const ItmModelBuilder* b, const ItmMotionDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_MOTION, def->name, error);
     if ((int)def->kind < 0 || def->kind > ITM_MOTION_FORCE) {
@@ -224,7 +224,7 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
     if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
         (b->driven.items[def->joint] & 1u << def->direction) != 0) {
         itm_check_refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
-               itm_direction_name(def->direction), b->joints.items[def->joint].name);
+               itm_model_direction_name(def->direction), b->joints.items[def->joint].name);
     }
     return c.status;
 }
@@ -232,7 +232,7 @@ ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, Itm
 // ---------------------------------------------------------------------------- latches
 
 // Whether a motion without a force limit prescribes the direction: nothing can hold it then.
-static bool is_prescribed(const ItmBuilder* b, int joint, ItmDirection direction)
+static bool is_prescribed(const ItmModelBuilder* b, int joint, ItmDirection direction)
 {
     for (int i = 0; i < b->motions.count; i++) {
         const ItmMotionDef* motion = &b->motions.items[i];
@@ -244,7 +244,7 @@ static bool is_prescribed(const ItmBuilder* b, int joint, ItmDirection direction
     return false;
 }
 
-ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_latch(const ItmModelBuilder* b, const ItmLatchDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_LATCH, def->name, error);
     if (def->kind == ITM_LATCH_BODIES) {
@@ -257,12 +257,12 @@ ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmEr
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
     if (c.status == ITM_OK && is_prescribed(b, def->joint, def->direction)) {
         itm_check_refuse(&c, "direction", "a motion prescribes %s of joint '%s'; give it a force limit, or do not lock it",
-                         itm_direction_name(def->direction), b->joints.items[def->joint].name);
+                         itm_model_direction_name(def->direction), b->joints.items[def->joint].name);
     }
     return c.status;
 }
 
-ItmStatus itm_event_def_check(const ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_event(const ItmModelBuilder* b, const ItmEventDef* def, ItmError* error)
 {
     if (!(def->time >= 0.0) || !isfinite(def->time)) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "time", "the time of an event must be zero or positive, got %g",
@@ -277,7 +277,7 @@ ItmStatus itm_event_def_check(const ItmBuilder* b, const ItmEventDef* def, ItmEr
 
 // ---------------------------------------------------------------------------- forces
 
-ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_load(const ItmModelBuilder* b, const ItmLoadDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_LOAD, def->name, error);
     valid_body(&c, b, "body", def->body, false);
@@ -287,7 +287,7 @@ ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmErro
     return c.status;
 }
 
-ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_spring(const ItmModelBuilder* b, const ItmSpringDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_SPRING, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
@@ -300,7 +300,7 @@ ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, Itm
     return c.status;
 }
 
-ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_joint_spring(const ItmModelBuilder* b, const ItmJointSpringDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_JOINT_SPRING, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, def->stiffness != 0.0);
@@ -310,7 +310,7 @@ ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDe
     return c.status;
 }
 
-ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_servo(const ItmModelBuilder* b, const ItmServoDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_SERVO, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction,
@@ -323,7 +323,7 @@ ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmEr
     return c.status;
 }
 
-ItmStatus itm_point_def_check(const ItmBuilder* b, const ItmPointDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_point(const ItmModelBuilder* b, const ItmPointDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_POINT, def->name, error);
     valid_body(&c, b, "body", def->body, false);
@@ -331,7 +331,7 @@ ItmStatus itm_point_def_check(const ItmBuilder* b, const ItmPointDef* def, ItmEr
     return c.status;
 }
 
-ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_bushing(const ItmModelBuilder* b, const ItmBushingDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_BUSHING, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
@@ -344,7 +344,7 @@ ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, I
     return c.status;
 }
 
-ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_actuator(const ItmModelBuilder* b, const ItmActuatorDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_ACTUATOR, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
@@ -368,7 +368,7 @@ static void valid_surface(ItmCheck* c, const ItmSurface* surface)
     }
 }
 
-static void valid_material(ItmCheck* c, const ItmBuilder* b, const char* field, int material, bool is_optional)
+static void valid_material(ItmCheck* c, const ItmModelBuilder* b, const char* field, int material, bool is_optional)
 {
     bool is_default = material == ITM_NONE && is_optional;
     if (!is_default && (material < 0 || material >= b->materials.count)) {
@@ -376,16 +376,16 @@ static void valid_material(ItmCheck* c, const ItmBuilder* b, const char* field, 
     }
 }
 
-ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_material(const ItmMaterialDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_MATERIAL, def->name, error);
     valid_surface(&c, &def->surface);
     return c.status;
 }
 
-ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_material_pair(const ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
 {
-    ItmCheck c = itm_check_start("itm_builder_set", itm_element_name(ITM_ELEMENT_MATERIAL), "pair", error);
+    ItmCheck c = itm_check_start("itm_model_builder_set", itm_model_element_name(ITM_ELEMENT_MATERIAL), "pair", error);
     valid_material(&c, b, "material_a", def->material_a, false);
     valid_material(&c, b, "material_b", def->material_b, false);
     valid_surface(&c, &def->surface);
@@ -450,7 +450,7 @@ static void valid_heights(ItmCheck* c, const ItmColliderDef* def)
     }
 }
 
-ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_collider(const ItmModelBuilder* b, const ItmColliderDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_COLLIDER, def->name, error);
     valid_body(&c, b, "body", def->body, true);
@@ -470,7 +470,7 @@ ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def,
     return c.status;
 }
 
-ItmStatus itm_gap_def_check(const ItmBuilder* b, const ItmGapDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_gap(const ItmModelBuilder* b, const ItmGapDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_GAP, def->name, error);
     two_bodies(&c, b, def->body_a, def->body_b);
@@ -484,7 +484,7 @@ ItmStatus itm_gap_def_check(const ItmBuilder* b, const ItmGapDef* def, ItmError*
     return c.status;
 }
 
-ItmStatus itm_limit_def_check(const ItmBuilder* b, const ItmLimitDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_limit(const ItmModelBuilder* b, const ItmLimitDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_LIMIT, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
@@ -499,7 +499,7 @@ ItmStatus itm_limit_def_check(const ItmBuilder* b, const ItmLimitDef* def, ItmEr
     return c.status;
 }
 
-ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFrictionDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const ItmJointFrictionDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_JOINT_FRICTION, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, false);
@@ -507,9 +507,9 @@ ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFricti
     return c.status;
 }
 
-ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
+ItmStatus itm_model_builder_check_contact_options(const ItmContactOptions* o, ItmError* error)
 {
-    ItmCheck c = itm_check_start("itm_builder_set", itm_element_name(ITM_ELEMENT_CONTACT), "options", error);
+    ItmCheck c = itm_check_start("itm_model_builder_set", itm_model_element_name(ITM_ELEMENT_CONTACT), "options", error);
     if ((int)o->law < 0 || o->law >= ITM_FRICTION_COUNT) {
         itm_check_refuse(&c, "law", "%d is not a friction law", (int)o->law);
     }
@@ -524,7 +524,7 @@ ItmStatus itm_contact_options_check(const ItmContactOptions* o, ItmError* error)
     if ((int)o->solver < 0 || o->solver >= ITM_MLCP_SOLVER_COUNT) {
         itm_check_refuse(&c, "solver", "%d is not a solver", (int)o->solver);
     }
-    if (o->solver == ITM_MLCP_PIVOTING && !o->use_last_normal) {
+    if (o->solver == ITM_MLCP_PIVOTING && !o->lag_friction_bounds) {
         itm_check_refuse(&c, "solver", "pivoting needs bounds that do not depend on the normal impulse of the same step: take them from "
                              "the last one, or another solver");
     }

@@ -16,17 +16,17 @@ static void locate_field(const ItmItem* circuit, ItmError* error)
     if (error == NULL) {
         return;
     }
-    itm_node_locate(circuit->key, 0, error);
+    itm_document_locate(circuit->key, 0, error);
     size_t length = strcspn(error->field, ".");
     for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
-        const ItmNode* collection = itm_node_find(circuit->value, COLLECTIONS[i]);
+        const ItmNode* collection = itm_document_find(circuit->value, COLLECTIONS[i]);
         for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
              item = item->next) {
             if (item->key->length == length && memcmp(item->key->text, error->field, length) == 0) {
                 const ItmNode* value = error->field[length] == '.'
-                                           ? itm_node_find(item->value, error->field + length + 1)
+                                           ? itm_document_find(item->value, error->field + length + 1)
                                            : NULL;
-                itm_node_locate(value != NULL ? value : item->key, 0, error);
+                itm_document_locate(value != NULL ? value : item->key, 0, error);
                 return;
             }
         }
@@ -51,7 +51,7 @@ static void add_output(ItmReader* r, const ItmCircuit* c, ItmCircuitBuilder* bui
     } else if (itm_circuit_find_output(c, item->key->text) != ITM_NONE) {
         itm_reader_fail(r, item->key, "there is an output '%s' already", item->key->text);
     } else {
-        ItmStatus status = itm_circuit_add_alias(builder, item->key->text, output, r->error);
+        ItmStatus status = itm_circuit_builder_add_alias(builder, item->key->text, output, r->error);
         itm_reader_take(r, status, item->key, NULL, 0);
     }
 }
@@ -77,9 +77,9 @@ static void find_free(ItmReader* r, ItmFileCircuit* circuit, const ItmNode* defi
         r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
         return;
     }
-    const ItmNode* start = itm_node_find(definition, "start");
-    const ItmNode* statics = start != NULL ? itm_node_find(start, "static") : NULL;
-    const ItmNode* names = statics != NULL ? itm_node_find(statics, "free") : NULL;
+    const ItmNode* start = itm_document_find(definition, "start");
+    const ItmNode* statics = start != NULL ? itm_document_find(start, "static") : NULL;
+    const ItmNode* names = statics != NULL ? itm_document_find(statics, "free") : NULL;
     for (const ItmItem* item = names != NULL ? names->first : NULL; item != NULL;
          item = item->next) {
         circuit->is_free[itm_circuit_find_input(circuit->circuit, item->value->text)] = true;
@@ -92,7 +92,7 @@ ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* 
                                  ItmDocument* doc, ItmError* error)
 {
     ItmReader r = {.doc = doc, .error = error};
-    const ItmNode* outputs = itm_node_find(part->item->value, "outputs");
+    const ItmNode* outputs = itm_document_find(part->item->value, "outputs");
     r.status = itm_circuit_build(&circuit->circuit, part->builder, error);
     if (r.status != ITM_OK) {
         locate_field(part->item, error);
@@ -114,7 +114,7 @@ ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* 
 // ---------------------------------------------------------------------------- running
 
 static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d,
-                             ItmHydraulicRest* rest, ItmError* error)
+                             ItmHydraulicResidual* rest, ItmError* error)
 {
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     statics.force = circuit->force;
@@ -132,12 +132,12 @@ static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d,
 }
 
 ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit,
-                                     ItmHydraulicRest* rest, ItmError* error)
+                                     ItmHydraulicResidual* rest, ItmError* error)
 {
     if (data == NULL || circuit == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "data or circuit is NULL");
     }
-    ItmHydraulicRest left;
+    ItmHydraulicResidual left;
     ItmStatus status = itm_hydraulics_create(data, circuit->circuit, &circuit->options, error);
     if (status == ITM_OK) {
         status = solve_start(circuit, *data, rest != NULL ? rest : &left, error);

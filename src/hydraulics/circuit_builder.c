@@ -1,6 +1,6 @@
-#include "hydraulics/builder.h"
+#include "hydraulics/circuit_builder.h"
 
-#include "base/adding.h"
+#include "base/builder.h"
 #include "signal/signal.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@ static ItmStatus out_of_memory(ItmError* error)
 // Append a checked definition and register its name with a value.
 #define ADD(list, table, def, value)                                                                              \
     (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                           \
-                                 : itm_settle(itm_names_take(&(table), &(list).items[(list).count - 1].name, value, \
+                                 : itm_list_commit(itm_names_take(&(table), &(list).items[(list).count - 1].name, value, \
                                                              "itm_circuit_add", error),                           \
                                               &(list).count, id))
 
@@ -61,7 +61,7 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
 
 // ---------------------------------------------------------------------------- signals, fluids, nodes
 
-ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
     ITM_REQUIRE(itm_circuit_check_name(def->name, "signal", error));
     ITM_REQUIRE(itm_signal_def_check(def, error));
@@ -76,74 +76,74 @@ ItmStatus itm_circuit_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, 
     return status;
 }
 
-ItmStatus itm_circuit_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_fluid_def_check(def, error));
+    ITM_REQUIRE(itm_circuit_check_fluid(def, error));
     return ADD(b->fluids, b->fluid_names, *def, b->fluids.count - 1);
 }
 
-ItmStatus itm_circuit_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_volume_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_volume(b, def, error));
     ItmNodeDef node = {.name = def->name, .volume = *def};
     return ADD(b->nodes, b->names, node, b->nodes.count - 1);
 }
 
-ItmStatus itm_circuit_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
+ItmStatus itm_circuit_builder_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
                                           ItmError* error)
 {
-    ITM_REQUIRE(itm_pressure_source_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_pressure_source(b, def, error));
     ItmNodeDef node = {.name = def->name, .is_source = true, .source = *def};
     return ADD(b->nodes, b->names, node, b->nodes.count - 1);
 }
 
 // ---------------------------------------------------------------------------- elements
 
-ItmStatus itm_circuit_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_flow_source_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_flow_source(b, def, error));
     return ADD(b->flows, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_orifice_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_orifice(b, def, error));
     return ADD(b->orifices, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_laminar_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_laminar(b, def, error));
     return ADD(b->laminars, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
+ItmStatus itm_circuit_builder_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
                                          ItmError* error)
 {
-    ITM_REQUIRE(itm_pressure_valve_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_pressure_valve(b, def, error));
     return ADD(b->pressure_valves, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_valve_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_valve(b, def, error));
     return ADD(b->valves, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_accumulator_def_check(b, def, error));
+    ITM_REQUIRE(itm_circuit_check_accumulator(b, def, error));
     return ADD(b->accumulators, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error)
 {
     ItmCylinderDef copy = def != NULL ? *def : itm_default_cylinder_def();
-    ITM_REQUIRE(itm_cylinder_def_complete(b, &copy, error));
+    ITM_REQUIRE(itm_circuit_complete_cylinder(b, &copy, error));
     return ADD(b->cylinders, b->names, copy, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error)
+ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error)
 {
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");

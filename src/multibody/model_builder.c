@@ -1,6 +1,6 @@
-#include "multibody/builder.h"
+#include "multibody/model_builder.h"
 
-#include "base/adding.h"
+#include "base/builder.h"
 #include "math/vec.h"
 #include "signal/signal.h"
 
@@ -10,13 +10,13 @@
 
 static ItmStatus out_of_memory(ItmError* error)
 {
-    return itm_error_set(error, ITM_ERR_MEMORY, "itm_builder_add", NULL, "out of memory");
+    return itm_error_set(error, ITM_ERR_MEMORY, "itm_model_builder_add", NULL, "out of memory");
 }
 
 // ---------------------------------------------------------------------------- names
 
 // Register a name, which must be new, for the element `id`, and make the definition point to our copy.
-static ItmStatus take_name(ItmBuilder* b, ItmElement element, const char** name, int id, ItmError* error)
+static ItmStatus take_name(ItmModelBuilder* b, ItmElement element, const char** name, int id, ItmError* error)
 {
     bool is_apart = element == ITM_ELEMENT_SIGNAL || element == ITM_ELEMENT_MATERIAL;
     ItmNames* names = element == ITM_ELEMENT_SIGNAL     ? &b->signal_names
@@ -26,12 +26,12 @@ static ItmStatus take_name(ItmBuilder* b, ItmElement element, const char** name,
     int known = itm_names_find(names, *name, length);
     if (known != ITM_NONE) {
         ItmElement other = is_apart ? element : (ItmElement)(known % ITM_ELEMENT_COUNT);
-        return itm_error_set(error, ITM_ERR_INPUT, "itm_builder_add", "name",
-                             "%s '%s': there is a %s of that name already", itm_element_name(element), *name,
-                             itm_element_name(other));
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_model_builder_add", "name",
+                             "%s '%s': there is a %s of that name already", itm_model_element_name(element), *name,
+                             itm_model_element_name(other));
     }
     if (id > INT_MAX / ITM_ELEMENT_COUNT - 1) {
-        return itm_error_set(error, ITM_ERR_CAPACITY, "itm_builder_add", "name", "too many elements");
+        return itm_error_set(error, ITM_ERR_CAPACITY, "itm_model_builder_add", "name", "too many elements");
     }
     int value = is_apart ? id : id * ITM_ELEMENT_COUNT + (int)element;
     const char* copy = itm_names_add(names, *name, length, value);
@@ -42,7 +42,7 @@ static ItmStatus take_name(ItmBuilder* b, ItmElement element, const char** name,
     return ITM_OK;
 }
 
-int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, size_t length)
+int itm_model_builder_find(const ItmModelBuilder* b, ItmElement element, const char* name, size_t length)
 {
     if (element == ITM_ELEMENT_SIGNAL) {
         return itm_names_find(&b->signal_names, name, length);
@@ -56,7 +56,7 @@ int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, 
 
 // ---------------------------------------------------------------------------- life
 
-ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, ItmError* error)
+ItmStatus itm_model_builder_create(ItmModelBuilder** builder, const ItmWorldDef* world, ItmError* error)
 {
     if (builder == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder is NULL");
@@ -70,7 +70,7 @@ ItmStatus itm_builder_create(ItmBuilder** builder, const ItmWorldDef* world, Itm
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "coordinates", "%d is not a choice of coordinates",
                              (int)def.coordinates);
     }
-    ItmBuilder* b = calloc(1, sizeof *b);
+    ItmModelBuilder* b = calloc(1, sizeof *b);
     if (b == NULL) {
         return out_of_memory(error);
     }
@@ -92,7 +92,7 @@ static void free_collider(ItmColliderDef* def)
     free((void*)def->heights);
 }
 
-void itm_builder_destroy(ItmBuilder* b)
+void itm_model_builder_destroy(ItmModelBuilder* b)
 {
     if (b == NULL) {
         return;
@@ -147,7 +147,7 @@ void itm_builder_destroy(ItmBuilder* b)
 // Append a checked definition and register its name.
 #define ADD(list, element, def)                                                                               \
     (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                       \
-                                 : itm_settle(take_name(b, element, &(list).items[(list).count - 1].name,     \
+                                 : itm_list_commit(take_name(b, element, &(list).items[(list).count - 1].name,     \
                                                         (list).count - 1, error),                             \
                                               &(list).count, id))
 
@@ -171,9 +171,9 @@ static void* copy_array(const void* items, int count, size_t size, bool* ok)
     return copy;
 }
 
-ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_signal(ItmModelBuilder* b, const ItmSignalDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_name_check(ITM_ELEMENT_SIGNAL, def->name, error));
+    ITM_REQUIRE(itm_model_builder_check_name(ITM_ELEMENT_SIGNAL, def->name, error));
     ITM_REQUIRE(itm_signal_def_check(def, error));
     ItmSignalDef copy;
     if (!itm_signal_def_copy(&copy, def)) {
@@ -186,15 +186,15 @@ ItmStatus itm_builder_add_signal(ItmBuilder* b, const ItmSignalDef* def, int* id
     return status;
 }
 
-ItmStatus itm_builder_add_body(ItmBuilder* b, const ItmBodyDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_body(ItmModelBuilder* b, const ItmBodyDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_body_def_check(def, error));
+    ITM_REQUIRE(itm_model_builder_check_body(def, error));
     ItmBodyDef copy = *def;
     copy.pose = def->has_pose ? normalized(def->pose) : itm_pose_identity();
     return ADD(b->bodies, ITM_ELEMENT_BODY, copy);
 }
 
-const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body)
+const ItmElastic* itm_model_builder_get_elastic(const ItmModelBuilder* b, int body)
 {
     for (int i = 0; i < b->elastics.count; i++) {
         if (b->elastics.items[i]->body == body) {
@@ -204,13 +204,13 @@ const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body)
     return NULL;
 }
 
-ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error)
+ItmStatus itm_model_builder_add_flexible(ItmModelBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error)
 {
     if (b == NULL || def == NULL || body < 0 || body >= b->bodies.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL, or there is no body %d", body);
     }
     ItmBodyDef* body_def = &b->bodies.items[body];
-    if (itm_builder_get_elastic(b, body) != NULL) {
+    if (itm_model_builder_get_elastic(b, body) != NULL) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible", "body '%s' is flexible already", body_def->name);
     }
     ItmElastic* elastic = NULL;
@@ -231,9 +231,9 @@ ItmStatus itm_builder_add_flexible(ItmBuilder* b, int body, const ItmFlexibleDef
     return ITM_OK;
 }
 
-ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_joint(ItmModelBuilder* b, const ItmJointDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_joint_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_joint(b, def, error));
     ItmJointDef copy = *def;
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
@@ -249,15 +249,15 @@ ItmStatus itm_builder_add_joint(ItmBuilder* b, const ItmJointDef* def, int* id, 
     return status;
 }
 
-ItmStatus itm_builder_add_coupling(ItmBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_coupling(ItmModelBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_coupling_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_coupling(b, def, error));
     return ADD(b->couplings, ITM_ELEMENT_COUPLING, *def);
 }
 
-ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_motion(ItmModelBuilder* b, const ItmMotionDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_motion_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_motion(b, def, error));
     ItmStatus status = ADD(b->motions, ITM_ELEMENT_MOTION, *def);
     if (status == ITM_OK && def->kind != ITM_MOTION_FORCE) {
         b->driven.items[def->joint] |= 1u << def->direction;
@@ -265,83 +265,83 @@ ItmStatus itm_builder_add_motion(ItmBuilder* b, const ItmMotionDef* def, int* id
     return status;
 }
 
-ItmStatus itm_builder_add_load(ItmBuilder* b, const ItmLoadDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_load(ItmModelBuilder* b, const ItmLoadDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_load_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_load(b, def, error));
     return ADD(b->loads, ITM_ELEMENT_LOAD, *def);
 }
 
-ItmStatus itm_builder_add_spring(ItmBuilder* b, const ItmSpringDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_spring(ItmModelBuilder* b, const ItmSpringDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_spring_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_spring(b, def, error));
     return ADD(b->springs, ITM_ELEMENT_SPRING, *def);
 }
 
-ItmStatus itm_builder_add_joint_spring(ItmBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_joint_spring(ItmModelBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_joint_spring_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_joint_spring(b, def, error));
     return ADD(b->joint_springs, ITM_ELEMENT_JOINT_SPRING, *def);
 }
 
-ItmStatus itm_builder_add_servo(ItmBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_servo(ItmModelBuilder* b, const ItmServoDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_servo_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_servo(b, def, error));
     return ADD(b->servos, ITM_ELEMENT_SERVO, *def);
 }
 
-ItmStatus itm_builder_add_bushing(ItmBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_bushing(ItmModelBuilder* b, const ItmBushingDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_bushing_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_bushing(b, def, error));
     ItmBushingDef copy = *def;
     copy.frame_a = normalized(def->frame_a);
     copy.frame_b = normalized(def->frame_b);
     return ADD(b->bushings, ITM_ELEMENT_BUSHING, copy);
 }
 
-ItmStatus itm_builder_add_point(ItmBuilder* b, const ItmPointDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_point(ItmModelBuilder* b, const ItmPointDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_point_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_point(b, def, error));
     return ADD(b->points, ITM_ELEMENT_POINT, *def);
 }
 
-ItmStatus itm_builder_add_actuator(ItmBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_actuator_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_actuator(b, def, error));
     return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
 }
 
 // ---------------------------------------------------------------------------- latches
 
-ItmStatus itm_builder_add_latch(ItmBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_latch(ItmModelBuilder* b, const ItmLatchDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_latch_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_latch(b, def, error));
     return ADD(b->latches, ITM_ELEMENT_LATCH, *def);
 }
 
-ItmStatus itm_builder_add_event(ItmBuilder* b, const ItmEventDef* def, ItmError* error)
+ItmStatus itm_model_builder_add_event(ItmModelBuilder* b, const ItmEventDef* def, ItmError* error)
 {
-    ITM_REQUIRE(itm_event_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_event(b, def, error));
     return ITM_LIST_APPEND(b->events, *def) ? ITM_OK : out_of_memory(error);
 }
 
 // ---------------------------------------------------------------------------- contact
 
-ItmStatus itm_builder_set_contact_options(ItmBuilder* b, const ItmContactOptions* def, ItmError* error)
+ItmStatus itm_model_builder_set_contact_options(ItmModelBuilder* b, const ItmContactOptions* def, ItmError* error)
 {
-    ITM_REQUIRE(itm_contact_options_check(def, error));
+    ITM_REQUIRE(itm_model_builder_check_contact_options(def, error));
     b->contact = *def;
     return ITM_OK;
 }
 
-ItmStatus itm_builder_add_material(ItmBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_material(ItmModelBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_material_def_check(def, error));
+    ITM_REQUIRE(itm_model_builder_check_material(def, error));
     return ADD(b->materials, ITM_ELEMENT_MATERIAL, *def);
 }
 
-ItmStatus itm_builder_add_material_pair(ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
+ItmStatus itm_model_builder_add_material_pair(ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
 {
-    ITM_REQUIRE(itm_material_pair_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_material_pair(b, def, error));
     return ITM_LIST_APPEND(b->material_pairs, *def) ? ITM_OK : out_of_memory(error);
 }
 
@@ -356,9 +356,9 @@ static ItmColliderDef copy_collider(const ItmColliderDef* def, bool* ok)
     return copy;
 }
 
-ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_collider(ItmModelBuilder* b, const ItmColliderDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_collider_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_collider(b, def, error));
     bool ok = true;
     ItmColliderDef copy = copy_collider(def, &ok);
     ItmStatus status = ok ? ADD(b->colliders, ITM_ELEMENT_COLLIDER, copy) : out_of_memory(error);
@@ -368,9 +368,9 @@ ItmStatus itm_builder_add_collider(ItmBuilder* b, const ItmColliderDef* def, int
     return status;
 }
 
-ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmError* error)
+ItmStatus itm_model_builder_add_visual(ItmModelBuilder* b, const ItmColliderDef* def, ItmError* error)
 {
-    ITM_REQUIRE(itm_collider_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_collider(b, def, error));
     bool ok = true;
     ItmColliderDef copy = copy_collider(def, &ok);
     copy.name = NULL;
@@ -381,25 +381,25 @@ ItmStatus itm_builder_add_visual(ItmBuilder* b, const ItmColliderDef* def, ItmEr
     return ITM_OK;
 }
 
-ItmStatus itm_builder_add_gap(ItmBuilder* b, const ItmGapDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_gap(ItmModelBuilder* b, const ItmGapDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_gap_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_gap(b, def, error));
     return ADD(b->gaps, ITM_ELEMENT_GAP, *def);
 }
 
-ItmStatus itm_builder_add_limit(ItmBuilder* b, const ItmLimitDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_limit(ItmModelBuilder* b, const ItmLimitDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_limit_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_limit(b, def, error));
     return ADD(b->limits, ITM_ELEMENT_LIMIT, *def);
 }
 
-ItmStatus itm_builder_add_joint_friction(ItmBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error)
 {
-    ITM_REQUIRE(itm_joint_friction_def_check(b, def, error));
+    ITM_REQUIRE(itm_model_builder_check_joint_friction(b, def, error));
     return ADD(b->joint_frictions, ITM_ELEMENT_JOINT_FRICTION, *def);
 }
 
-ItmStatus itm_builder_exclude_contact(ItmBuilder* b, int body_a, int body_b, ItmError* error)
+ItmStatus itm_model_builder_exclude_contact(ItmModelBuilder* b, int body_a, int body_b, ItmError* error)
 {
     if (b == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder is NULL");

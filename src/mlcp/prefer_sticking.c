@@ -35,7 +35,7 @@ static bool begins_to_slip(const ItmMlcpContact* c, const double* w, const doubl
     return speed > small * small && w[c->normal] < c->mu * sqrt(speed) && along < 0.5 * speed;
 }
 
-bool itm_rest_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options)
+bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options)
 {
     const ItmMlcpProblem* p = ws->problem;
     if (p->w_before == NULL || !p->is_symmetric) {
@@ -53,7 +53,7 @@ bool itm_rest_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* opti
     return false;
 }
 
-bool itm_rest_find(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double* residual)
+bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double* residual)
 {
     if (!itm_interior_solve(ws, options, info)) {
         return false;

@@ -42,7 +42,7 @@ typedef struct ItmBodyPair {
     int a, b;
 } ItmBodyPair;
 
-struct ItmBuilder {
+struct ItmModelBuilder {
     ItmWorldDef world;
     ITM_DEF_LIST(ItmSignalDef) signals;
     ITM_DEF_LIST(ItmBodyDef) bodies;
@@ -75,42 +75,42 @@ struct ItmBuilder {
 };
 
 // Id of a named element of this kind, or ITM_NONE.
-int itm_builder_find(const ItmBuilder* b, ItmElement element, const char* name, size_t length);
+int itm_model_builder_find(const ItmModelBuilder* b, ItmElement element, const char* name, size_t length);
 // How a body (user's id, or ITM_GROUND) deforms, or NULL: it is rigid.
-const ItmElastic* itm_builder_get_elastic(const ItmBuilder* b, int body);
+const ItmElastic* itm_model_builder_get_elastic(const ItmModelBuilder* b, int body);
 // "body", "joint spring", ...
-const char* itm_element_name(ItmElement element);
+const char* itm_model_element_name(ItmElement element);
 
-// Whether this is a name that an element may have (see itm_builder_add_*).
-ItmStatus itm_name_check(ItmElement element, const char* name, ItmError* error);
+// Whether this is a name that an element may have (see itm_model_builder_add_*).
+ItmStatus itm_model_builder_check_name(ItmElement element, const char* name, ItmError* error);
 
-// Whether the definition may be added to b; itm_builder_add_* call it. Quaternions need not be normalised.
-ItmStatus itm_body_def_check(const ItmBodyDef* def, ItmError* error);
-ItmStatus itm_joint_def_check(const ItmBuilder* b, const ItmJointDef* def, ItmError* error);
-ItmStatus itm_coupling_def_check(const ItmBuilder* b, const ItmCouplingDef* def, ItmError* error);
-ItmStatus itm_motion_def_check(const ItmBuilder* b, const ItmMotionDef* def, ItmError* error);
-ItmStatus itm_load_def_check(const ItmBuilder* b, const ItmLoadDef* def, ItmError* error);
-ItmStatus itm_spring_def_check(const ItmBuilder* b, const ItmSpringDef* def, ItmError* error);
-ItmStatus itm_joint_spring_def_check(const ItmBuilder* b, const ItmJointSpringDef* def, ItmError* error);
-ItmStatus itm_servo_def_check(const ItmBuilder* b, const ItmServoDef* def, ItmError* error);
-ItmStatus itm_point_def_check(const ItmBuilder* b, const ItmPointDef* def, ItmError* error);
-ItmStatus itm_bushing_def_check(const ItmBuilder* b, const ItmBushingDef* def, ItmError* error);
-ItmStatus itm_actuator_def_check(const ItmBuilder* b, const ItmActuatorDef* def, ItmError* error);
-ItmStatus itm_latch_def_check(const ItmBuilder* b, const ItmLatchDef* def, ItmError* error);
-ItmStatus itm_event_def_check(const ItmBuilder* b, const ItmEventDef* def, ItmError* error);
-ItmStatus itm_material_def_check(const ItmMaterialDef* def, ItmError* error);
-ItmStatus itm_material_pair_def_check(const ItmBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
-ItmStatus itm_collider_def_check(const ItmBuilder* b, const ItmColliderDef* def, ItmError* error);
-ItmStatus itm_gap_def_check(const ItmBuilder* b, const ItmGapDef* def, ItmError* error);
-ItmStatus itm_limit_def_check(const ItmBuilder* b, const ItmLimitDef* def, ItmError* error);
-ItmStatus itm_joint_friction_def_check(const ItmBuilder* b, const ItmJointFrictionDef* def, ItmError* error);
-ItmStatus itm_contact_options_check(const ItmContactOptions* options, ItmError* error);
+// Whether the definition may be added to b; itm_model_builder_add_* call it. Quaternions need not be normalised.
+ItmStatus itm_model_builder_check_body(const ItmBodyDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_joint(const ItmModelBuilder* b, const ItmJointDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_coupling(const ItmModelBuilder* b, const ItmCouplingDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_motion(const ItmModelBuilder* b, const ItmMotionDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_load(const ItmModelBuilder* b, const ItmLoadDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_spring(const ItmModelBuilder* b, const ItmSpringDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_joint_spring(const ItmModelBuilder* b, const ItmJointSpringDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_servo(const ItmModelBuilder* b, const ItmServoDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_point(const ItmModelBuilder* b, const ItmPointDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_bushing(const ItmModelBuilder* b, const ItmBushingDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_actuator(const ItmModelBuilder* b, const ItmActuatorDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_latch(const ItmModelBuilder* b, const ItmLatchDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_event(const ItmModelBuilder* b, const ItmEventDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_material(const ItmMaterialDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_material_pair(const ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_collider(const ItmModelBuilder* b, const ItmColliderDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_gap(const ItmModelBuilder* b, const ItmGapDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_limit(const ItmModelBuilder* b, const ItmLimitDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const ItmJointFrictionDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_contact_options(const ItmContactOptions* options, ItmError* error);
 
 // Whether a solid body can have this inertia about its centre of mass: finite, positive definite, principal moments
 // that satisfy the triangle inequality. name: of the body, for the message.
 ItmStatus itm_inertia_check(const ItmSym3* inertia, const char* name, ItmError* error);
 
 // Free directions of a joint as a bit set over ItmDirection. A screw has tz and rz, a distance joint all six.
-unsigned itm_joint_def_get_free(const ItmJointDef* def);
+unsigned itm_model_get_free_directions(const ItmJointDef* def);
 
 #endif

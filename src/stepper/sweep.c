@@ -7,7 +7,7 @@
 //   beta = |s_k|^2 / |s_k-1|^2;  beta > 1: forget the direction, else x += beta p, p <- beta p + s_k
 // (the nonsmooth variant of Silcowitz-Hansen, Niebe and Erleben 2010). The last pair is never accelerated, so that the result
 // satisfies all bounds.
-#include "stepper/island_sweep.h"
+#include "stepper/sweep.h"
 
 #include "math/lanes.h"
 #include "mlcp/friction.h"

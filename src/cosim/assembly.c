@@ -35,7 +35,7 @@ static const ItmInterface* get_end(const ItmCosim* x, const ItmFrameBond* bond, 
     return &x->interfaces[is_a ? bond->a : bond->b];
 }
 
-static int find_place(const ItmCluster* cluster, int mechanism)
+static int find_place(const ItmAssembly* cluster, int mechanism)
 {
     int i = 0;
     while (cluster->mechanisms[i] != mechanism) {
@@ -44,7 +44,7 @@ static int find_place(const ItmCluster* cluster, int mechanism)
     return i;
 }
 
-static void add_links(const ItmCosim* x, ItmCluster* cluster, ItmFrameBond* bond)
+static void add_links(const ItmCosim* x, ItmAssembly* cluster, ItmFrameBond* bond)
 {
     const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
     bond->cluster = (int)(cluster - x->clusters);
@@ -59,7 +59,7 @@ static void add_links(const ItmCosim* x, ItmCluster* cluster, ItmFrameBond* bond
 }
 
 // All bonds of a cluster exchange alike.
-static ItmStatus choose_exchange(ItmCosim* x, ItmCluster* cluster, ItmError* error)
+static ItmStatus choose_exchange(ItmCosim* x, ItmAssembly* cluster, ItmError* error)
 {
     const ItmFrameBond* first = NULL;
     for (int i = 0; i < x->nframe_bond; i++) {
@@ -83,7 +83,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmCluster* cluster, ItmError* err
 }
 
 // Micro steps from the mechanisms' own steps: all of them meet.
-static ItmStatus choose_micro_steps(const ItmCosim* x, ItmCluster* cluster, ItmError* error)
+static ItmStatus choose_micro_steps(const ItmCosim* x, ItmAssembly* cluster, ItmError* error)
 {
     long K = 1;
     for (int i = 0; i < cluster->nmechanism; i++) {
@@ -104,7 +104,7 @@ static ItmStatus choose_micro_steps(const ItmCosim* x, ItmCluster* cluster, ItmE
     return ITM_OK;
 }
 
-ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error)
+ItmStatus itm_assembly_fit_steps(ItmCosim* x, ItmError* error)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < x->ncluster && status == ITM_OK; i++) {
@@ -115,7 +115,7 @@ ItmStatus itm_clusters_fit_steps(ItmCosim* x, ItmError* error)
 
 static ItmStatus fill_cluster(ItmCosim* x, int* root, int set, ItmError* error)
 {
-    ItmCluster* cluster = &x->clusters[x->ncluster];
+    ItmAssembly* cluster = &x->clusters[x->ncluster];
     int nlink = 0;
     for (int i = 0; i < x->nframe_bond; i++) {
         nlink += x->frame_bonds[i].n;
@@ -141,7 +141,7 @@ static ItmStatus fill_cluster(ItmCosim* x, int* root, int set, ItmError* error)
     return choose_exchange(x, cluster, error);
 }
 
-ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error)
+ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error)
 {
     int* root = calloc((size_t)x->nmechanism + 1, sizeof *root);
     bool* is_joined = calloc((size_t)x->nmechanism + 1, sizeof *is_joined);
@@ -162,17 +162,17 @@ ItmStatus itm_clusters_group(ItmCosim* x, ItmError* error)
     }
     free(root);
     free(is_joined);
-    return status == ITM_OK ? itm_clusters_fit_steps(x, error) : status;
+    return status == ITM_OK ? itm_assembly_fit_steps(x, error) : status;
 }
 
 // ---------------------------------------------------------------------------- memory
 
-static bool is_smooth(const ItmCosim* x, const ItmCluster* cluster, int i)
+static bool is_smooth(const ItmCosim* x, const ItmAssembly* cluster, int i)
 {
     return x->mechanisms[cluster->mechanisms[i]].is_smooth;
 }
 
-static bool needs_views(const ItmCosim* x, const ItmCluster* cluster)
+static bool needs_views(const ItmCosim* x, const ItmAssembly* cluster)
 {
     bool is_any = cluster->is_held;
     for (int i = 0; i < cluster->nmechanism; i++) {
@@ -192,7 +192,7 @@ static void lay_out_copy(ItmRim* copy, ItmArena* arena, const ItmRim* of)
 }
 
 // The bonds of line actuators of all its mechanisms, in the order of the joined model.
-static void lay_out(ItmCosim* x, ItmCluster* cluster, ItmRim* const* rims)
+static void lay_out(ItmCosim* x, ItmAssembly* cluster, ItmRim* const* rims)
 {
     ItmArena* arena = &cluster->arena;
     ItmRim** seen = ITM_TAKE(arena, ItmRim*, cluster->nmechanism);
@@ -207,7 +207,7 @@ static void lay_out(ItmCosim* x, ItmCluster* cluster, ItmRim* const* rims)
     }
     itm_rim_join_lay_out(&cluster->join, arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links, cluster->nlink);
     int n = cluster->join.nline;
-    ItmCoupler* coupler = &cluster->coupler;
+    ItmInterfaceModel* coupler = &cluster->coupler;
     coupler->n = n;
     coupler->bonds = ITM_TAKE(arena, int, n);
     coupler->lambda = ITM_TAKE(arena, double, n);
@@ -218,7 +218,7 @@ static void lay_out(ItmCosim* x, ItmCluster* cluster, ItmRim* const* rims)
     }
 }
 
-static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim* const* rims, int own)
+static void lay_out_view(ItmPeerModels* view, const ItmAssembly* cluster, ItmRim* const* rims, int own)
 {
     ItmRim** seen = ITM_TAKE(&view->arena, ItmRim*, cluster->nmechanism);
     view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
@@ -233,7 +233,7 @@ static void lay_out_view(ItmClusterView* view, const ItmCluster* cluster, ItmRim
     view->lambda = ITM_TAKE(&view->arena, double, view->join.nline);
 }
 
-static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError* error)
+static ItmStatus create_views(ItmAssembly* cluster, ItmRim* const* rims, ItmError* error)
 {
     cluster->views = calloc((size_t)cluster->nmechanism, sizeof *cluster->views);
     if (cluster->views == NULL) {
@@ -241,7 +241,7 @@ static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError
     }
     ItmStatus status = ITM_OK;
     for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
-        ItmClusterView* view = &cluster->views[i];
+        ItmPeerModels* view = &cluster->views[i];
         lay_out_view(view, cluster, rims, i);
         if (itm_arena_allocate(&view->arena) != 0) {
             return refuse_memory(error);
@@ -253,9 +253,9 @@ static ItmStatus create_views(ItmCluster* cluster, ItmRim* const* rims, ItmError
 }
 
 // Micro steps and rule of the joined model from those of the subsystems at its line actuators.
-static void fit_coupler(const ItmCosim* x, ItmCluster* cluster)
+static void fit_coupler(const ItmCosim* x, ItmAssembly* cluster)
 {
-    ItmCoupler* coupler = &cluster->coupler;
+    ItmInterfaceModel* coupler = &cluster->coupler;
     coupler->K = 0;
     coupler->use_heun = true;
     for (int j = 0; j < coupler->n; j++) {
@@ -269,14 +269,14 @@ static void fit_coupler(const ItmCosim* x, ItmCluster* cluster)
     coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
 }
 
-void itm_clusters_fit_couplers(ItmCosim* x)
+void itm_assembly_fit_models(ItmCosim* x)
 {
     for (int i = 0; i < x->ncluster; i++) {
         fit_coupler(x, &x->clusters[i]);
     }
 }
 
-static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims, ItmError* error)
+static ItmStatus create_cluster(ItmCosim* x, ItmAssembly* cluster, ItmRim** rims, ItmError* error)
 {
     for (int i = 0; i < cluster->nmechanism; i++) {
         rims[i] = &x->mechanisms[cluster->mechanisms[i]].rim;
@@ -286,7 +286,7 @@ static ItmStatus create_cluster(ItmCosim* x, ItmCluster* cluster, ItmRim** rims,
         return refuse_memory(error);
     }
     lay_out(x, cluster, rims);
-    ItmCoupler* coupler = &cluster->coupler;
+    ItmInterfaceModel* coupler = &cluster->coupler;
     coupler->name = x->mechanisms[cluster->mechanisms[0]].name;
     coupler->rim = &cluster->join.rim;
     coupler->cluster = (int)(cluster - x->clusters);
@@ -311,7 +311,7 @@ static ItmStatus meet(ItmCosim* x, ItmFrameBond* bond, ItmError* error)
     return ITM_OK;
 }
 
-ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error)
+ItmStatus itm_assembly_create_all(ItmCosim* x, ItmError* error)
 {
     ItmRim** rims = calloc((size_t)x->nmechanism + 1, sizeof *rims);
     ItmStatus status = rims != NULL ? ITM_OK : refuse_memory(error);
@@ -320,7 +320,7 @@ ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error)
     }
     free(rims);
     if (status == ITM_OK) {
-        itm_clusters_arrive(x);
+        itm_assembly_arrive_all(x);
     }
     for (int i = 0; i < x->nframe_bond && status == ITM_OK; i++) {
         status = meet(x, &x->frame_bonds[i], error);
@@ -328,10 +328,10 @@ ItmStatus itm_clusters_create(ItmCosim* x, ItmError* error)
     return status;
 }
 
-void itm_clusters_destroy(ItmCosim* x)
+void itm_assembly_destroy_all(ItmCosim* x)
 {
     for (int i = 0; i < x->ncluster; i++) {
-        ItmCluster* cluster = &x->clusters[i];
+        ItmAssembly* cluster = &x->clusters[i];
         for (int k = 0; k < cluster->nmechanism && cluster->views != NULL; k++) {
             itm_rim_join_destroy_workspace(&cluster->views[k].join);
             itm_arena_free(&cluster->views[k].arena);
@@ -350,7 +350,7 @@ void itm_clusters_destroy(ItmCosim* x)
 // Rotation vector of R (world axes), small or not.
 static ItmVec3 rotation_vector(const ItmMat3* R)
 {
-    ItmQuat q = itm_quat_from_mat(R);
+    ItmQuat q = itm_vec_quat_from_mat(R);
     double sign = q.w < 0.0 ? -1.0 : 1.0, sine = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
     double scale = sine > 1e-12 ? 2.0 * atan2(sine, fabs(q.w)) / sine : 2.0;
     return itm_vec_scale(sign * scale, itm_vec(q.x, q.y, q.z));
@@ -412,7 +412,7 @@ static void measure_bond(ItmCosim* x, ItmFrameBond* bond)
     bond->slip = measure_part(a->directions, slip, ITM_TX);
 }
 
-void itm_clusters_measure(ItmCosim* x)
+void itm_assembly_measure_all(ItmCosim* x)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         measure_bond(x, &x->frame_bonds[i]);
@@ -432,7 +432,7 @@ static void note_largest(const ItmCosim* x, ItmFrameBond* bond)
     }
 }
 
-void itm_clusters_arrive(ItmCosim* x)
+void itm_assembly_arrive_all(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
@@ -441,7 +441,7 @@ void itm_clusters_arrive(ItmCosim* x)
             itm_rim_measure(part->model, part->data, &part->rim);
         }
     }
-    itm_clusters_measure(x);
+    itm_assembly_measure_all(x);
     for (int i = 0; i < x->nframe_bond && *itm_cosim_get_steps(x) > 0.0; i++) {
         note_largest(x, &x->frame_bonds[i]);
     }
@@ -450,7 +450,7 @@ void itm_clusters_arrive(ItmCosim* x)
 // ---------------------------------------------------------------------------- exchange of impulses
 
 // Let the translations of side b be those of the point of a, (v + w x d)_k = v_k + d_l w_m - d_m w_l, where all rotations are rows.
-static void set_levers(const ItmCosim* x, ItmCluster* cluster)
+static void set_levers(const ItmCosim* x, ItmAssembly* cluster)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         const ItmFrameBond* bond = &x->frame_bonds[i];
@@ -471,19 +471,19 @@ static void set_levers(const ItmCosim* x, ItmCluster* cluster)
     }
 }
 
-static void note_rank(ItmCosim* x, const ItmCluster* cluster, bool has_lost)
+static void note_rank(ItmCosim* x, const ItmAssembly* cluster, bool has_lost)
 {
     for (int i = 0; i < cluster->nmechanism && has_lost; i++) {
         *x->mechanisms[cluster->mechanisms[i]].nlost += 1.0;
     }
 }
 
-ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler)
+ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* coupler)
 {
     if (coupler->cluster == ITM_NONE) {
         return itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
     }
-    ItmCluster* cluster = &x->clusters[coupler->cluster];
+    ItmAssembly* cluster = &x->clusters[coupler->cluster];
     set_levers(x, cluster);
     for (int i = 0; i < cluster->nmechanism; i++) {
         if (is_smooth(x, cluster, i)) {
@@ -496,7 +496,7 @@ ItmStatus itm_coupler_begin(ItmCosim* x, ItmCoupler* coupler)
 }
 
 // Impulses of the links on mechanism a of each bond, added to the memories. mechanism: only of bonds with it as a, or ITM_NONE.
-static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0, int mechanism)
+static void remember(ItmCosim* x, const ItmAssembly* cluster, const double* P0, int mechanism)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         ItmFrameBond* bond = &x->frame_bonds[i];
@@ -511,7 +511,7 @@ static void remember(ItmCosim* x, const ItmCluster* cluster, const double* P0, i
     }
 }
 
-static void forget(ItmCosim* x, const ItmCluster* cluster)
+static void forget(ItmCosim* x, const ItmAssembly* cluster)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         if (&x->clusters[x->frame_bonds[i].cluster] == cluster) {
@@ -521,7 +521,7 @@ static void forget(ItmCosim* x, const ItmCluster* cluster)
 }
 
 // What mechanism `own` sees of the others, before any of them moves: smooth models where they are smooth.
-static void see_others(const ItmCosim* x, const ItmCluster* cluster, ItmClusterView* view, int own)
+static void see_others(const ItmCosim* x, const ItmAssembly* cluster, ItmPeerModels* view, int own)
 {
     for (int k = 0; k < cluster->nmechanism; k++) {
         const ItmRim* rim = &x->mechanisms[cluster->mechanisms[k]].rim;
@@ -543,10 +543,10 @@ static void copy_lines(ItmRim* to, const ItmRim* from)
 }
 
 // The micro steps of one mechanism with its own contacts and the others' models; it takes over their impulses afterwards.
-static ItmStatus run_view(ItmCosim* x, ItmCluster* cluster, int own)
+static ItmStatus run_view(ItmCosim* x, ItmAssembly* cluster, int own)
 {
-    ItmClusterView* view = &cluster->views[own];
-    const ItmCoupler* coupler = &cluster->coupler;
+    ItmPeerModels* view = &cluster->views[own];
+    const ItmInterfaceModel* coupler = &cluster->coupler;
     see_others(x, cluster, view, own);
     memcpy(view->join.links, cluster->join.links, sizeof(ItmRimLink) * (size_t)cluster->nlink);
     memcpy(view->join.gap, cluster->join.gap, sizeof(double) * (size_t)cluster->nlink);
@@ -566,7 +566,7 @@ static ItmStatus run_view(ItmCosim* x, ItmCluster* cluster, int own)
 }
 
 // Views are run before any of them ends: the end of one writes to the model of its mechanism, which others look at.
-static ItmStatus run_views(ItmCosim* x, ItmCluster* cluster)
+static ItmStatus run_views(ItmCosim* x, ItmAssembly* cluster)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
@@ -579,12 +579,12 @@ static ItmStatus run_views(ItmCosim* x, ItmCluster* cluster)
     return status;
 }
 
-ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
+ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* coupler)
 {
     if (coupler->cluster == ITM_NONE) {
         return ITM_OK;
     }
-    ItmCluster* cluster = &x->clusters[coupler->cluster];
+    ItmAssembly* cluster = &x->clusters[coupler->cluster];
     forget(x, cluster);
     if (cluster->views != NULL) {
         itm_ride_end(&cluster->join.rim);
@@ -595,23 +595,23 @@ ItmStatus itm_coupler_end(ItmCosim* x, ItmCoupler* coupler)
     return ITM_OK;
 }
 
-static ItmStatus run_joined(ItmCosim* x, ItmCluster* cluster)
+static ItmStatus run_joined(ItmCosim* x, ItmAssembly* cluster)
 {
-    ItmCoupler* coupler = &cluster->coupler;
+    ItmInterfaceModel* coupler = &cluster->coupler;
     for (int j = 0; j < coupler->n; j++) {
         coupler->lambda[j] = x->bonds[coupler->bonds[j]].held;
     }
-    ItmStatus status = itm_coupler_begin(x, coupler);
+    ItmStatus status = itm_assembly_model_begin(x, coupler);
     for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
         status = itm_rim_advance(coupler->rim, x->step / coupler->K, coupler->lambda);
     }
-    return status == ITM_OK ? itm_coupler_end(x, coupler) : status;
+    return status == ITM_OK ? itm_assembly_model_end(x, coupler) : status;
 }
 
 // ---------------------------------------------------------------------------- exchange hold
 
 // Steps with effective stiffness and damping of the others' models, where they have them.
-static ItmStatus stiffen_others(const ItmCluster* cluster, ItmClusterView* view, int own, double h)
+static ItmStatus stiffen_others(const ItmAssembly* cluster, ItmPeerModels* view, int own, double h)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
@@ -623,7 +623,7 @@ static ItmStatus stiffen_others(const ItmCluster* cluster, ItmClusterView* view,
 }
 
 // One own step of a mechanism with the others' interface models.
-static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmClusterView* view, int own, double h)
+static ItmStatus step_with_others(ItmAssembly* cluster, ItmMechanism* part, ItmPeerModels* view, int own, double h)
 {
     itm_data_refresh(part->model, part->data);
     itm_rim_measure(part->model, part->data, &part->rim);
@@ -659,7 +659,7 @@ static ItmStatus step_with_others(ItmCluster* cluster, ItmMechanism* part, ItmCl
     return status;
 }
 
-static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
+static ItmStatus run_held(ItmCosim* x, ItmAssembly* cluster)
 {
     for (int i = 0; i < cluster->nmechanism; i++) {
         see_others(x, cluster, &cluster->views[i], i);
@@ -668,7 +668,7 @@ static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
     bool has_lost = false;
     for (int i = 0; i < cluster->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[cluster->mechanisms[i]];
-        ItmClusterView* view = &cluster->views[i];
+        ItmPeerModels* view = &cluster->views[i];
         for (int k = 0; k < cluster->nlink; k++) {
             view->join.gap[k] = cluster->join.gap[k] / part->nsub;
         }
@@ -689,7 +689,7 @@ static ItmStatus run_held(ItmCosim* x, ItmCluster* cluster)
 
 // ---------------------------------------------------------------------------- a macro step
 
-void itm_cluster_run(ItmCosim* x, ItmCluster* cluster)
+void itm_assembly_run(ItmCosim* x, ItmAssembly* cluster)
 {
     double start = itm_clock();
     if (cluster->is_held) {

@@ -1,5 +1,5 @@
 // From definitions to the tables of a circuit.
-#include "hydraulics/builder.h"
+#include "hydraulics/circuit_builder.h"
 #include "hydraulics/data.h"
 
 #include "base/check.h"

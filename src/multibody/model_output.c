@@ -1,6 +1,6 @@
 // Everything a run records. One walk over the model serves both to name the outputs and to compute them, so that the
 // two cannot disagree.
-#include "multibody/output.h"
+#include "multibody/model_output.h"
 
 #include "multibody/bounded_refine.h"
 #include "multibody/clearance.h"
@@ -58,7 +58,7 @@ static void emit_bodies(Sink* sink, const ItmModel* m, const ItmData* d)
         int i = m->body_index[id];
         const ItmBody* body = &m->bodies[i];
         ItmVec3 to_origin = itm_vec_neg(itm_mat_mul_vec(&d->R[i], body->com));
-        ItmQuat p = itm_quat_from_mat(&d->R[i]);
+        ItmQuat p = itm_vec_quat_from_mat(&d->R[i]);
         ItmSpatial twist = itm_twist_shift(d->twist[i], to_origin);
         emit_vec(sink, body->name, "position", "m", "position of the body frame's origin in the world",
                  itm_vec_add(d->x[i], to_origin));
@@ -206,7 +206,7 @@ static ItmSpatial tree_joint_reaction(const ItmModel* m, const ItmData* d, const
 // State, gap and normal force of every contact point of a loose joint; gaps are those of the present state.
 static void emit_loose_points(Sink* sink, const ItmModel* m, const ItmData* d, int index)
 {
-    const ItmLoose* loose = &m->loose[index];
+    const ItmClearanceJoint* loose = &m->loose[index];
     const char* name = m->joints[loose->joint].name;
     for (int k = 0; k < loose->npoint; k++) {
         char number[16];
@@ -214,7 +214,7 @@ static void emit_loose_points(Sink* sink, const ItmModel* m, const ItmData* d, i
         double impulse = itm_clearance_get_normal_impulse(d, index, k, &state);
         snprintf(number, sizeof number, "%d", k + 1);
         emit(sink, name, "contact", number, "1", "0: open, 1: sticks, 2: slides in the last step, at contact point", state);
-        emit(sink, name, "gap", number, "m", "gap at contact point", d->loose_points[loose->first_point + k].gap);
+        emit(sink, name, "gap", number, "m", "gap at contact point", d->clearance_points[loose->first_point + k].gap);
         emit(sink, name, "normal_force", number, "N", "normal force in the last step at contact point",
              impulse / itm_data_get_step_size(d));
     }
@@ -223,15 +223,15 @@ static void emit_loose_points(Sink* sink, const ItmModel* m, const ItmData* d, i
 // What an engineer asks of a loose joint.
 static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
 {
-    const ItmLoose* loose = &m->loose[index];
+    const ItmClearanceJoint* loose = &m->loose[index];
     const ItmJoint* joint = &m->joints[loose->joint];
-    const double* tally = d->loose_tally + index * ITM_TALLY_COUNT;
+    const double* tally = d->clearance_tally + index * ITM_TALLY_COUNT;
     itm_clearance_measure(m, d, index, 0.0);
     int nradial = loose->type == ITM_JOINT_REVOLUTE ? 2 : loose->npoint, nclosed = 0;
     double least_radial = INFINITY, least = INFINITY;
     for (int k = 0; k < loose->npoint; k++) {
         ItmContactState state;
-        double gap = d->loose_points[loose->first_point + k].gap;
+        double gap = d->clearance_points[loose->first_point + k].gap;
         itm_clearance_get_normal_impulse(d, index, k, &state);
         nclosed += state != ITM_CONTACT_OPEN;
         least = fmin(least, gap);
@@ -286,8 +286,8 @@ static void emit_joints(Sink* sink, const ItmModel* m, ItmData* d)
 
 static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    for (int i = 0; i < m->npush; i++) {
-        const ItmPush* push = &m->pushes[i];
+    for (int i = 0; i < m->nscalar_force; i++) {
+        const ItmScalarForce* push = &m->pushes[i];
         const ItmMeasure* measure = &m->measures[push->measure];
         ItmMeasured x = itm_measure_compute(m, d, measure);
         bool is_line = measure->joint == ITM_NONE;
@@ -298,7 +298,7 @@ static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
         }
         emit(sink, push->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
              push->is_tension ? "pull between the two ends" : "push along the direction",
-             push->is_tension ? -d->push_force[i] : d->push_force[i]);
+             push->is_tension ? -d->scalar_force[i] : d->scalar_force[i]);
     }
     for (int i = 0; i < m->nspring_row; i++) {
         bool is_torque = m->measures[m->spring_rows[i].measure].direction >= ITM_RX;
@@ -306,7 +306,7 @@ static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
              d->row_x[m->blocks[m->spring_rows[i].block].row]);
     }
     for (int i = 0; i < m->nbushing; i++) {
-        ItmSpatial f = itm_bushing_compute(d, &m->bushings[i]);
+        ItmSpatial f = itm_forces_compute_bushing(d, &m->bushings[i]);
         emit_vec(sink, m->bushings[i].name, "force", "N", "force on the second body, world axes", f.lin);
         emit_vec(sink, m->bushings[i].name, "torque", "N m", "torque on the second body, world axes", f.ang);
     }
@@ -343,7 +343,7 @@ static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nlatch; i++) {
         const ItmLatch* latch = &m->latches[i];
-        emit(sink, latch->name, "closed", "", "1", "1 while it holds, 0 while it is open", itm_latch_is_closed(d, i));
+        emit(sink, latch->name, "closed", "", "1", "1 while it holds, 0 while it is open", itm_latch_holds(d, i));
         if (latch->kind == ITM_LATCH_DIRECTION) {
             bool is_torque = m->measures[latch->measure].direction >= ITM_RX;
             emit(sink, latch->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
@@ -366,9 +366,9 @@ static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
 
 static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    double kinetic = itm_energy_compute_kinetic(m, d), potential = itm_energy_compute_potential(m, d);
+    double kinetic = itm_forces_compute_kinetic(m, d), potential = itm_forces_compute_potential(m, d);
     double booked[ITM_LEDGER_COUNT];
-    itm_ledger_read(d, booked);
+    itm_data_read_ledger(d, booked);
     double lost = booked[ITM_LEDGER_DISSIPATED] + booked[ITM_LEDGER_FRICTION] + booked[ITM_LEDGER_IMPACT];
     double loads = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_INTERFACE];
     double gained = loads + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
@@ -432,7 +432,7 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
 static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     ItmVec3 p, L;
-    itm_momentum_compute(m, d, &p, &L);
+    itm_forces_compute_momentum(m, d, &p, &L);
     emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
     emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
 }
@@ -499,7 +499,7 @@ static void prepare(const ItmModel* m, ItmData* d)
     itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);
 }
 
-ItmStatus itm_output_compute(const ItmModel* m, ItmData* d, double* values)
+ItmStatus itm_model_compute_outputs(const ItmModel* m, ItmData* d, double* values)
 {
     prepare(m, d);
     Sink sink = {.values = values};
@@ -560,7 +560,7 @@ static ItmStatus name_outputs(ItmModel* m, ItmData* d)
     return !naming.is_full && build_hash(m) ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_outputs_build(ItmModel* m, ItmError* error)
+ItmStatus itm_model_build_outputs(ItmModel* m, ItmError* error)
 {
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
@@ -572,12 +572,12 @@ ItmStatus itm_outputs_build(ItmModel* m, ItmError* error)
     return status;
 }
 
-int itm_output_get_count(const ItmModel* m)
+int itm_model_get_output_count(const ItmModel* m)
 {
     return m->noutput;
 }
 
-ItmOutputInfo itm_output_get_info(const ItmModel* m, int output)
+ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output)
 {
     if (output < 0 || output >= m->noutput) {
         return (ItmOutputInfo){0};
@@ -586,7 +586,7 @@ ItmOutputInfo itm_output_get_info(const ItmModel* m, int output)
     return (ItmOutputInfo){o->name, o->unit, o->description};
 }
 
-int itm_output_find(const ItmModel* m, const char* name)
+int itm_model_find_output(const ItmModel* m, const char* name)
 {
     unsigned slot = hash_of(name) & (unsigned)(m->noutput_hash - 1);
     for (; m->output_hash[slot] != ITM_NONE; slot = (slot + 1) & (unsigned)(m->noutput_hash - 1)) {

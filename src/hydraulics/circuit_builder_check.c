@@ -1,5 +1,5 @@
 // What each definition must satisfy. A check keeps the first thing it finds wrong; later ones then do nothing.
-#include "hydraulics/builder.h"
+#include "hydraulics/circuit_builder.h"
 
 #include "base/check.h"
 #include "base/error.h"
@@ -106,7 +106,7 @@ static void valid_law(ItmCheck* k, const ItmOrificeLaw* law)
 
 // ---------------------------------------------------------------------------- fluids and nodes
 
-ItmStatus itm_fluid_def_check(const ItmFluidDef* def, ItmError* error)
+ItmStatus itm_circuit_check_fluid(const ItmFluidDef* def, ItmError* error)
 {
     ItmCheck k = start("fluid", def->name, error);
     itm_check_positive(&k, "density", def->density);
@@ -139,7 +139,7 @@ static void valid_pressure(ItmCheck* k, const ItmCircuitBuilder* b, int fluid, d
     }
 }
 
-ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error)
+ItmStatus itm_circuit_check_volume(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error)
 {
     ItmCheck k = start("volume", def->name, error);
     itm_check_not_negative(&k, "volume", def->volume);
@@ -148,7 +148,7 @@ ItmStatus itm_volume_def_check(const ItmCircuitBuilder* b, const ItmVolumeDef* d
     return k.status;
 }
 
-ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error)
+ItmStatus itm_circuit_check_pressure_source(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error)
 {
     ItmCheck k = start(def->is_tank ? "tank" : "pressure source", def->name, error);
     itm_check_finite(&k, "pressure", def->pressure);
@@ -160,7 +160,7 @@ ItmStatus itm_pressure_source_def_check(const ItmCircuitBuilder* b, const ItmPre
     return k.status;
 }
 
-ItmStatus itm_flow_source_def_check(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error)
+ItmStatus itm_circuit_check_flow_source(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error)
 {
     ItmCheck k = start("flow source", def->name, error);
     itm_check_finite(&k, "flow", def->flow);
@@ -175,7 +175,7 @@ ItmStatus itm_flow_source_def_check(const ItmCircuitBuilder* b, const ItmFlowSou
 
 // ---------------------------------------------------------------------------- resistances and valves
 
-ItmStatus itm_orifice_def_check(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error)
+ItmStatus itm_circuit_check_orifice(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error)
 {
     ItmCheck k = start("orifice", def->name, error);
     valid_port(&k, b, "port_a", def->port_a);
@@ -191,7 +191,7 @@ ItmStatus itm_orifice_def_check(const ItmCircuitBuilder* b, const ItmOrificeDef*
     return k.status;
 }
 
-ItmStatus itm_laminar_def_check(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error)
+ItmStatus itm_circuit_check_laminar(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error)
 {
     ItmCheck k = start("laminar resistance", def->name, error);
     valid_port(&k, b, "port_a", def->port_a);
@@ -201,7 +201,7 @@ ItmStatus itm_laminar_def_check(const ItmCircuitBuilder* b, const ItmLaminarDef*
     return k.status;
 }
 
-ItmStatus itm_pressure_valve_def_check(const ItmCircuitBuilder* b, const ItmPressureValveDef* def, ItmError* error)
+ItmStatus itm_circuit_check_pressure_valve(const ItmCircuitBuilder* b, const ItmPressureValveDef* def, ItmError* error)
 {
     ItmCheck k = start("pressure valve", def->name, error);
     valid_port(&k, b, "port_a", def->port_a);
@@ -231,7 +231,7 @@ static void valid_spool(ItmCheck* k, const ItmValveDef* def)
     itm_check_refuse(k, "spool", "%d is not a kind of spool dynamics", (int)def->spool);
 }
 
-ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error)
+ItmStatus itm_circuit_check_valve(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error)
 {
     ItmCheck k = start("valve", def->name, error);
     valid_port(&k, b, "port_p", def->port_p);
@@ -257,7 +257,7 @@ ItmStatus itm_valve_def_check(const ItmCircuitBuilder* b, const ItmValveDef* def
     return k.status;
 }
 
-ItmStatus itm_accumulator_def_check(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error)
+ItmStatus itm_circuit_check_accumulator(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error)
 {
     ItmCheck k = start("accumulator", def->name, error);
     valid_port(&k, b, "port", def->port);
@@ -303,7 +303,7 @@ static void valid_dampers(ItmCheck* k, const ItmCylinderDef* def)
     }
 }
 
-ItmStatus itm_cylinder_def_complete(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error)
+ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error)
 {
     ItmCheck k = start("cylinder", def->name, error);
     valid_port(&k, b, "port_1", def->port_1);

@@ -90,7 +90,7 @@ ItmHydraulicStatics itm_default_hydraulic_statics(void)
     return (ItmHydraulicStatics){.tolerance = 1e-11, .max_iterations = 100};
 }
 
-const char* itm_hydraulic_integrator_name(ItmHydraulicIntegrator integrator)
+const char* itm_hydraulics_integrator_name(ItmHydraulicIntegrator integrator)
 {
     static const char* const NAMES[ITM_HYDRAULIC_INTEGRATOR_COUNT] = {"euler", "heun", "rk4", "trapezoidal",
                                                                       "adaptive"};

@@ -23,7 +23,7 @@ static void name_contact(const ItmData* d, int contact, const char* direction, c
     }
 }
 
-void itm_bounded_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size)
+void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size)
 {
     const ItmBoundRow* r = &d->bounded->rows[row];
     switch (r->kind) {
@@ -76,7 +76,7 @@ void itm_data_get_redundant_name(const ItmModel* m, const ItmData* d, int index,
     }
     for (int i = 0; d->bounded != NULL && i < d->bounded->nrow && index >= 0; i++) {
         if (d->bounded->is_redundant[i] && index-- == 0) {
-            itm_bounded_name_row(m, d, i, true, name, size);
+            itm_data_name_row(m, d, i, true, name, size);
         }
     }
 }

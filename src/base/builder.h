@@ -19,7 +19,7 @@
     } while (0)
 
 // Keep the element that was just appended, or take it back if its name was refused.
-static inline ItmStatus itm_settle(ItmStatus status, int* count, int* id)
+static inline ItmStatus itm_list_commit(ItmStatus status, int* count, int* id)
 {
     if (status != ITM_OK) {
         (*count)--;

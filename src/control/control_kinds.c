@@ -10,7 +10,7 @@ enum { LAG_VALUE, LAG_STARTED, LAG_COUNT };
 enum { LIMIT_LAST, LIMIT_TIME, LIMIT_STARTED, LIMIT_COUNT };
 enum { DELAY_HEAD, DELAY_STARTED, DELAY_COUNT };
 
-int itm_kind_count_states(const ItmControlBlockDef* def)
+int itm_control_kind_count_states(const ItmControlBlockDef* def)
 {
     switch (def->kind) {
     case ITM_CONTROL_PID:
@@ -30,13 +30,13 @@ int itm_kind_count_states(const ItmControlBlockDef* def)
     }
 }
 
-int itm_kind_count_samples(const ItmControlBlockDef* def)
+int itm_control_kind_count_samples(const ItmControlBlockDef* def)
 {
     return def->kind == ITM_CONTROL_DELAY ? def->samples : 0;
 }
 
 // An integrator shows its state, and so do lag and delay, unless they start with their first input.
-bool itm_kind_is_feedthrough(const ItmControlBlockDef* def)
+bool itm_control_kind_is_feedthrough(const ItmControlBlockDef* def)
 {
     switch (def->kind) {
     case ITM_CONTROL_INTEGRATOR:
@@ -49,7 +49,7 @@ bool itm_kind_is_feedthrough(const ItmControlBlockDef* def)
     }
 }
 
-double itm_kind_limit(const ItmControlBlock* block, double y)
+double itm_control_kind_limit(const ItmControlBlock* block, double y)
 {
     return y < block->def.lower ? block->def.lower : y > block->def.upper ? block->def.upper : y;
 }
@@ -120,13 +120,13 @@ static double compute_limited(const ItmControlBlockDef* def, const double* x, do
     return u > rise ? rise : u < fall ? fall : u;
 }
 
-void itm_kind_reset(const ItmControlBlock* block, double* x, double* ring)
+void itm_control_kind_reset(const ItmControlBlock* block, double* x, double* ring)
 {
     const ItmControlBlockDef* def = &block->def;
-    for (int i = 0; i < itm_kind_count_states(def); i++) {
+    for (int i = 0; i < itm_control_kind_count_states(def); i++) {
         x[i] = 0.0;
     }
-    for (int i = 0; i < itm_kind_count_samples(def); i++) {
+    for (int i = 0; i < itm_control_kind_count_samples(def); i++) {
         ring[i] = isnan(def->start) ? 0.0 : def->start;
     }
     if (def->kind == ITM_CONTROL_PID || def->kind == ITM_CONTROL_INTEGRATOR) {
@@ -134,7 +134,7 @@ void itm_kind_reset(const ItmControlBlock* block, double* x, double* ring)
     }
 }
 
-double itm_kind_compute(const ItmControlBlock* block, const double* x, const double* ring, const double* u)
+double itm_control_kind_compute(const ItmControlBlock* block, const double* x, const double* ring, const double* u)
 {
     const ItmControlBlockDef* def = &block->def;
     switch (def->kind) {
@@ -157,7 +157,7 @@ double itm_kind_compute(const ItmControlBlock* block, const double* x, const dou
     }
 }
 
-void itm_kind_advance(const ItmControlBlock* block, double* x, const double* u, double y, double h)
+void itm_control_kind_advance(const ItmControlBlock* block, double* x, const double* u, double y, double h)
 {
     const ItmControlBlockDef* def = &block->def;
     switch (def->kind) {
@@ -165,7 +165,7 @@ void itm_kind_advance(const ItmControlBlock* block, double* x, const double* u, 
         advance_pid(block, x, u, y, h);
         break;
     case ITM_CONTROL_INTEGRATOR:
-        x[0] = itm_kind_limit(block, x[0] + h * u[ITM_SLOT_INPUT]);
+        x[0] = itm_control_kind_limit(block, x[0] + h * u[ITM_SLOT_INPUT]);
         break;
     case ITM_CONTROL_LAG: {
         // x_(k+1) = u + (x_k - u) exp(-h/T)
@@ -187,7 +187,7 @@ void itm_kind_advance(const ItmControlBlock* block, double* x, const double* u, 
     }
 }
 
-void itm_kind_push(const ItmControlBlock* block, double* x, double* ring, const double* u)
+void itm_control_kind_push(const ItmControlBlock* block, double* x, double* ring, const double* u)
 {
     if (block->def.kind != ITM_CONTROL_DELAY) {
         return;
@@ -201,7 +201,7 @@ void itm_kind_push(const ItmControlBlock* block, double* x, double* ring, const 
     x[DELAY_STARTED] = 1.0;
 }
 
-double* itm_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k)
+double* itm_control_kind_get_smooth(const ItmControlBlock* block, double* x, double* ring, int k)
 {
     static const int PID[] = {PID_RATE + RATE_LAST, PID_RATE + RATE_DECAY, PID_INTEGRAL};
     static const int DERIVATIVE[] = {RATE_LAST, RATE_DECAY};
