@@ -50,10 +50,6 @@ static void print_frame_bonds(ItmCosim* cosim)
             printf("  contacts     %ld rows of '%s' changed between two meetings\n", notes.switches,
                    itm_cosim_get_mechanism_name(cosim, i));
         }
-        if (notes.surprises > 0) {
-            printf("  contacts     %ld of them were taken to stay and put right in the step, first %s\n", notes.surprises,
-                   notes.surprise);
-        }
         if (notes.rank_losses > 0) {
             printf("  redundant    at the frames of '%s', where in %ld steps neither side could move along some direction: forces "
                    "there are the least ones\n",

@@ -96,67 +96,6 @@ static void measure_joined(const char* example, const char* const* overrides, in
     close_run(&r);
 }
 
-// The choice of potential rows: time against that with all of them, alternating in one run, and how far a signal ends from it.
-// extra: a further override, for a larger machine, or NULL.
-static void measure_potential(const char* example, const char* extra, double duration, const char* mechanism, const char* signal)
-{
-    static const char* const CHOICES[] = {"cosim.potential=all", "cosim.potential=auto", "cosim.potential=none"};
-    enum { NCHOICE = 3 };
-    Run runs[NCHOICE];
-    double least[NCHOICE], value[NCHOICE];
-    for (int i = 0; i < NCHOICE; i++) {
-        const char* const overrides[] = {"cosim.coupling=rim-nonsmooth", CHOICES[i], extra};
-        runs[i] = open_run(example, overrides, extra != NULL ? 3 : 2);
-        least[i] = INFINITY;
-    }
-    printf("potential rows, %s%s\n", example, extra != NULL ? " with stacks of crates" : "");
-    for (int k = 0; k < REPEATS * NCHOICE; k++) {
-        Run* r = &runs[k % NCHOICE];
-        itm_cosim_reset(r->cosim);
-        double start = bench_now();
-        stop_on_error(advance(r, duration), itm_cosim_get_error(r->cosim));
-        least[k % NCHOICE] = fmin(least[k % NCHOICE], bench_now() - start);
-    }
-    for (int i = 0; i < NCHOICE; i++) {
-        int n = itm_cosim_get_output_count(runs[i].cosim), mechanisms = itm_cosim_get_mechanism_count(runs[i].cosim);
-        double* y = calloc((size_t)n + 1, sizeof *y);
-        stop_on_error(itm_cosim_compute_outputs(runs[i].cosim, y), itm_cosim_get_error(runs[i].cosim));
-        value[i] = y[itm_cosim_find_output(runs[i].cosim, signal)];
-        ItmRimNotes notes = {0};
-        for (int k = 0; k < mechanisms; k++) {
-            if (strcmp(itm_cosim_get_mechanism_name(runs[i].cosim, k), mechanism) == 0) {
-                notes = itm_cosim_get_rim_notes(runs[i].cosim, k);
-            }
-        }
-        printf("  %-30s %8.2f of the time with all, %ld changes, %ld surprises, %s off by %.1e\n", CHOICES[i], least[i] / least[0],
-               notes.switches, notes.surprises, signal, fabs(value[i] - value[0]));
-        free(y);
-        close_run(&runs[i]);
-    }
-}
-
-static void measure_all_potentials(void)
-{
-    // stacks of four crates in place of four crates: 68 contacts in place of 20
-    char text[4096];
-    const char* extra = text;
-    int n = snprintf(text, sizeof text,
-                     "subsystems.bench.bodies={table: {mass: 300 kg, shape: {box: [1.6 m, 1.2 m, top], collide: true, material: wood}, "
-                     "position: [0, 0, top / 2]}, hammer: {mass: 0.2 kg, shape: {sphere: 0.04 m, collide: true, material: steel}, "
-                     "position: [-0.3 m, 0, top + 0.05 m]}");
-    for (int i = 0; i < 16; i++) {
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      ", crate%d: {mass: 40 kg, shape: {box: [side, side, side], collide: true, material: wood}, "
-                      "position: [%g m, %g m, top + %g * side]}",
-                      i, i % 2 == 0 ? -0.6 : 0.6, i / 2 % 2 == 0 ? -0.4 : 0.4, 0.5 + i / 4);
-    }
-    snprintf(text + n, sizeof text - (size_t)n, "}");
-    measure_potential("table-hammer", NULL, 1.0, "bench", "bench.hammer.position.z");
-    measure_potential("table-hammer", extra, 0.4, "bench", "bench.hammer.position.z");
-    measure_potential("arm-capture", NULL, 12.0, "tool", "tool.U.position.z");
-    measure_potential("manipulator", NULL, 2.0, "arm", "arm.cyl2.length");
-}
-
 // What making an interface model adds to the mechanism's macro step.
 static void measure_model(const char* example)
 {
@@ -317,13 +256,9 @@ static void measure_threads(void)
            seconds[0] / seconds[1], memcmp(one, two, sizeof one) == 0 ? "identical" : "DIFFERENT");
 }
 
-// Everything, or with the word logcrane the log crane alone, with potential the choice of potential rows.
+// Everything, or with the word logcrane the log crane alone.
 int main(int argc, char** argv)
 {
-    if (argc > 1 && strcmp(argv[1], "potential") == 0) {
-        measure_all_potentials();
-        return 0;
-    }
     if (argc > 1 && strcmp(argv[1], "logcrane") == 0) {
         measure_log_cranes();
         return 0;
@@ -335,7 +270,6 @@ int main(int argc, char** argv)
     measure_joined("arm-manoeuvre2", NULL, 0, 6.0);
     measure_joined("arm-manoeuvre2", FLEXIBLE, 1, 6.0);
     measure_joined("arm-capture", NULL, 0, 12.0);
-    measure_all_potentials();
     measure_equal_error();
     measure_threads();
     return 0;

@@ -50,7 +50,6 @@ typedef struct Path {
     double gap;                // deepest penetration
     long nsolve, ntrial, nsteady;
     double active;             // samples in which some bounded row was active
-    int nparted, nsurprise;    // macro steps with rows taken out; rows that had to change after all
 } Path;
 
 typedef struct Sim {
@@ -60,19 +59,15 @@ typedef struct Sim {
     ItmRim rim;
     double s_start[2];
     double force[2];           // of the partner at the end of the last micro step
-    int nparted, nsurprise;
 } Sim;
 
-static const ItmRideRules ALL_RIDE = {.choice = ITM_RIDE_ALWAYS};
-
-static void begin_with(Sim* x, const Case* c, ItmCoordinates coordinates, double H, ItmRideRules rules)
+static void begin(Sim* x, const Case* c, ItmCoordinates coordinates, double H)
 {
     ItmError error;
     ItmStepOptions options = itm_default_step_options();
     int actuators[2] = {0, 1};
     *x = (Sim){0};
     options.step = H;
-    x->rim.rules = rules;
     CHECK_OK(c->build(&x->m, coordinates, &error), &error);
     CHECK_OK(itm_data_create(&x->d, x->m, &options, &error), &error);
     itm_rim_lay_out(&x->rim, &x->arena, x->m, c->n);
@@ -82,11 +77,6 @@ static void begin_with(Sim* x, const Case* c, ItmCoordinates coordinates, double
     itm_data_refresh(x->m, x->d);
     itm_rim_measure(x->m, x->d, &x->rim);
     memcpy(x->s_start, x->rim.s, sizeof(double) * (size_t)c->n);
-}
-
-static void begin(Sim* x, const Case* c, ItmCoordinates coordinates, double H)
-{
-    begin_with(x, c, coordinates, H, ALL_RIDE);
 }
 
 static void end(Sim* x)
@@ -119,18 +109,12 @@ static void macro_step(Sim* x, const Case* c, double t, double H, int K, bool us
     itm_data_refresh(x->m, x->d);
     itm_rim_measure(x->m, x->d, &x->rim);
     CHECK_OK(itm_rim_extract(x->m, x->d, &x->rim, t, H, 0.5 * H, ITM_RIM_RIDE), &x->d->error);
-    for (int i = 0; i < c->n; i++) {
-        x->rim.expected[i] = x->force[i];
-        x->rim.spread[i] = 2.0 * fabs(x->force[i] - x->rim.P0[i] / H);
-    }
     CHECK_OK(itm_rim_begin(&x->rim, K, use_heun), &x->d->error);
-    x->nparted += x->rim.split.is_on;
     for (int k = 0; k < K; k++) {
         micro_step(x, c, t + k * H / K, H / K, use_heun);
     }
     double s[2] = {x->rim.s[0], x->rim.s[c->n - 1]}, w[2] = {x->rim.w[0], x->rim.w[c->n - 1]};
     CHECK_OK(itm_rim_take_over(x->m, x->d, &x->rim), &x->d->error);
-    x->nsurprise += x->rim.nsurprise;
     // the mechanism is where the interface model was, but for the coefficients that were frozen over the step
     itm_data_refresh(x->m, x->d);
     itm_rim_measure(x->m, x->d, &x->rim);
@@ -149,11 +133,11 @@ static void record(Path* path, const Sim* x)
     path->n++;
 }
 
-static void run_chosen(Path* path, const Case* c, ItmCoordinates coordinates, double H, double h, bool use_heun, ItmRideRules rules)
+static void run_rim(Path* path, const Case* c, ItmCoordinates coordinates, double H, double h, bool use_heun)
 {
     Sim x;
     *path = (Path){0};
-    begin_with(&x, c, coordinates, H, rules);
+    begin(&x, c, coordinates, H);
     int stride = (int)lround(fmax(1.0, 10e-3 / H)), n = (int)lround(c->duration / H);
     for (int k = 0; k < n; k++) {
         macro_step(&x, c, k * H, H, (int)lround(H / h), use_heun);
@@ -164,14 +148,7 @@ static void run_chosen(Path* path, const Case* c, ItmCoordinates coordinates, do
     path->nsolve = x.rim.ride.nsolve;
     path->ntrial = x.rim.ride.ntrial;
     path->nsteady = x.rim.ride.nsteady;
-    path->nparted = x.nparted;
-    path->nsurprise = x.nsurprise;
     end(&x);
-}
-
-static void run_rim(Path* path, const Case* c, ItmCoordinates coordinates, double H, double h, bool use_heun)
-{
-    run_chosen(path, c, coordinates, H, h, use_heun, ALL_RIDE);
 }
 
 // The mechanism's own steps, forces of the partner at their starts.
@@ -555,48 +532,6 @@ static void other_friction_laws_ride(void** state)
     }
 }
 
-// Rows that are taken out of the micro steps, because they are sure to stay as they are or because the user says so, change nothing: the
-// same path as with all of them, to what rows are solved to; where they cannot be told apart (a box that slides on four corners) to what
-// that leaves open.
-static void rows_that_are_taken_out_change_nothing(void** state)
-{
-    (void)state;
-    static Path all, chosen;
-    const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
-    const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 1.0, .t_back = INFINITY};
-    const Partner spring = {.stiffness = 1e6, .damping = 1e4, .travel = {0.06}, .t_move = 0.4, .t_back = 0.6};
-    const Case cases[] = {
-        {"bouncing limit", build_bouncing_limit, 1, spring, 1.2, 0.0, {1e-8, 0.0}},
-        {"joint friction", build_joint_friction, 1, spring, 1.2, 0.0, {1e-8, 0.0}},
-        {"ball that bounces", build_bouncing_presser, 2, press, 0.8, 0.0, {1e-8, 0.0}},
-        {"box that does not move", build_heavy_box, 2, sweep, 1.0, 0.0, {1e-8, 0.0}},
-        {"box on a curve", build_sweeper, 2, sweep, 1.0, 0.0, {3e-4, 0.0}},
-        {"pyramid", build_pyramid_law, 2, press, 0.8, 0.0, {1e-8, 0.0}},
-    };
-    const ItmRideRule ball = {.body_a = 1, .body_b = ITM_NOBODY, .joint = ITM_NONE, .choice = ITM_RIDE_ALWAYS};
-    const ItmRideRules rules[] = {{.choice = ITM_RIDE_BY_MARGIN, .margin = 2.0},
-                                  {.choice = ITM_RIDE_BY_MARGIN, .margin = 0.0},
-                                  {.choice = ITM_RIDE_NEVER, .rules = &ball, .nrule = 1}};
-    static const char* const NAMES[] = {"margin 2", "margin 0", "the ball alone"};
-    int nparted[3] = {0, 0, 0}, nsurprise[3] = {0, 0, 0};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const Case* c = &cases[i];
-        run_rim(&all, c, ITM_COORDINATES_JOINT, 20e-3, 1e-4, true);
-        assert_int_equal(all.nparted, 0);
-        for (int k = 0; k < 3; k++) {
-            run_chosen(&chosen, c, ITM_COORDINATES_JOINT, 20e-3, 1e-4, true, rules[k]);
-            print_message("%-24s %-16s off by %.1e m; rows taken out in %d steps, %d surprises; MLCPs %ld and %ld\n", c->name, NAMES[k],
-                          compare(&chosen, &all, c->n), chosen.nparted, chosen.nsurprise, all.nsolve, chosen.nsolve);
-            CHECK_NEAR(compare(&chosen, &all, c->n), 0.0, c->tolerance[0]);
-            nparted[k] += chosen.nparted;
-            nsurprise[k] += chosen.nsurprise;
-        }
-    }
-    assert_true(nparted[0] > 0 && nparted[2] > 10);  // in other steps no row may change at all
-    // forces that swing are foreseen with a margin and not without
-    assert_true(nsurprise[0] == 0 && nsurprise[1] > 0 && nsurprise[2] > 0);
-}
-
 static void contacts_of_closed_loops_ride(void** state)
 {
     (void)state;
@@ -665,19 +600,15 @@ static void macro_steps_allocate_nothing(void** state)
     (void)state;
     const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 0.5, .t_back = INFINITY};
     const Case c = {"box on a curve", build_sweeper, 2, sweep, 0.5, 0, {0, 0}};
-    const ItmRideRules rules[] = {ALL_RIDE, {.choice = ITM_RIDE_BY_MARGIN}};
-    for (int i = 0; i < 2; i++) {
-        Sim x;
-        begin_with(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3, rules[i]);
-        long before = allocations;
-        for (int k = 0; k < 50; k++) {
-            macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
-        }
-        assert_int_equal(allocations, before);
-        assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
-        assert_true((x.nparted > 0) == (i == 1));
-        end(&x);
+    Sim x;
+    begin(&x, &c, ITM_COORDINATES_ABSOLUTE, 10e-3);
+    long before = allocations;
+    for (int k = 0; k < 50; k++) {
+        macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
     }
+    assert_int_equal(allocations, before);
+    assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
+    end(&x);
 }
 
 // ---------------------------------------------------------------------------- laws
@@ -871,7 +802,6 @@ int main(void)
         cmocka_unit_test(rows_of_joints_ride),
         cmocka_unit_test(contacts_in_space_ride),
         cmocka_unit_test(other_friction_laws_ride),
-        cmocka_unit_test(rows_that_are_taken_out_change_nothing),
         cmocka_unit_test(contacts_of_closed_loops_ride),
         cmocka_unit_test(contacts_that_no_interface_feels_are_solved_once_a_macro_step),
         cmocka_unit_test(macro_steps_allocate_nothing),

@@ -64,22 +64,6 @@ typedef struct ItmBondOptions {
     ItmBondVariables variables;
 } ItmBondOptions;
 
-// Which contacts, stops, frictions and motors of a mechanism its interface model solves in every micro step, because they may open,
-// close, stick or slip before the next communication point [nonsmooth-rim, section III]. The others are taken out of the micro
-// steps: eliminated like joints where they hold, with the force that they have where they are at a bound. Every micro step
-// looks at them; where one has to change after all, all of them are solved until the next point, and it counts as a surprise.
-typedef enum ItmPotential {
-    ITM_POTENTIAL_ALL,   // all in reach
-    ITM_POTENTIAL_AUTO,  // those that may change within the macro step, by margins on gap, force and friction cone
-    ITM_POTENTIAL_NONE,  // none but those that are named
-    ITM_POTENTIAL_COUNT
-} ItmPotential;
-
-typedef struct ItmPotentialOptions {
-    ItmPotential rows;
-    double margin;  // factor on what may change within a macro step, with auto
-} ItmPotentialOptions;
-
 typedef struct ItmCosimOptions {
     double macro_step;       // H, s; a multiple of every micro step
     ItmScheme scheme;
@@ -93,10 +77,6 @@ typedef struct ItmCosimOptions {
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
 // rim, impulse, velocity-force
 ITM_API ItmBondOptions itm_default_bond_options(void);
-// all, margin 2
-ITM_API ItmPotentialOptions itm_default_potential_options(void);
-// "all", "auto", "none"; NULL for a number that is none
-ITM_API const char* itm_potential_name(ItmPotential potential);
 // "zoh", "linear", "quadratic", "rim", "rim-nonsmooth", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
 // "gauss-seidel"; "implicit", "frozen", "effective"; NULL for a number that is none
 ITM_API const char* itm_cosim_coupling_name(ItmCoupling coupling);
@@ -197,13 +177,6 @@ ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechan
 // "mechanism-interface" after its first end.
 ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
                                            const ItmBondOptions* options, ItmError* error);
-// For mechanisms with coupling rim-nonsmooth, and with rim and impulses at cylinders. Default: itm_default_potential_options.
-ITM_API ItmStatus itm_cosim_set_potential(ItmCosimBuilder* b, int mechanism, const ItmPotentialOptions* options,
-                                          ItmError* error);
-// Contacts of a body, or of a pair of bodies ("ground": the fixed one), or stops, friction, motors and play of a joint: always potential,
-// or never. second: NULL but for a pair. Where two say otherwise, the later one counts.
-ITM_API ItmStatus itm_cosim_builder_add_potential(ItmCosimBuilder* b, int mechanism, const char* first, const char* second,
-                                          bool is_potential, ItmError* error);
 // A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1", to an actuator "arm.motor" that
 // has no bond, or to a signal of kind ITM_SIGNAL_EXTERNAL of a mechanism, which drives motions, loads or servos; one that is smooth
 // reaches what it is told at the next communication point. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
@@ -303,8 +276,6 @@ ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bo
 // What was noticed at the interface model of a mechanism, so far.
 typedef struct ItmRimNotes {
     long switches;     // bounded rows that changed inside macro steps
-    long surprises;    // those of them that the choice of potential rows had taken to stay (see ItmPotential)
-    const char* surprise;  // the first of these since the start or reset, "contact of 'box' and 'floor': normal, before 4.05 s"
     long rank_losses;  // macro steps in which joined frames could not move along a direction on either side
 } ItmRimNotes;
 ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);

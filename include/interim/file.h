@@ -31,13 +31,6 @@ typedef struct ItmFileInterface {
     ItmFilePlace place;
 } ItmFileInterface;
 
-// Contacts or a joint that are always or never potential: an entry of `always` or `never`.
-typedef struct ItmFilePotential {
-    char *first, *second;  // second NULL: not a pair
-    bool is_potential;
-    ItmFilePlace place;
-} ItmFilePotential;
-
 // A mechanism: the section `multibody` or a subsystem of type `multibody`.
 typedef struct ItmFileMechanism {
     char* name;           // prefix of its result names, or "" for none
@@ -45,9 +38,6 @@ typedef struct ItmFileMechanism {
     double step;          // its own step, s; 0: the step of the run
     ItmFileInterface* interfaces;  // in the order of the file  (ninterface)
     int ninterface;
-    ItmPotentialOptions potential; // `potential` of the section cosim
-    ItmFilePotential* choices;     // in the order of the file  (nchoice)
-    int nchoice;
 } ItmFileMechanism;
 
 // A hydraulic circuit: a subsystem of type `hydraulics`.

@@ -296,9 +296,6 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
         status = choose_own_steps(x, part, error);
     }
     if (status == ITM_OK) {
-        status = itm_mechanism_choose_potential(x, part, b, error);
-    }
-    if (status == ITM_OK) {
         status = itm_data_create(&part->data, part->model, &part->step, error);
     }
     if (status != ITM_OK) {
@@ -384,8 +381,6 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
         part->name = strdup(b->mechanisms.items[i].name);
         part->nswitch = x->state + x->nstate - ITM_MECHANISM_COUNTERS * (size_t)(i + 1);
         part->nlost = part->nswitch + 1;
-        part->nsurprise = part->nswitch + 2;
-        part->npotential = part->nswitch + 3;
         part->cluster = ITM_NONE;
         part->bonds = slots;
         for (int k = 0; k < x->nbond; k++) {
@@ -556,7 +551,6 @@ void itm_cosim_destroy(ItmCosim* x)
         ItmMechanism* part = &x->mechanisms[i];
         itm_data_destroy(part->data);
         itm_arena_free(&part->arena);
-        free(part->rules);
         free(part->name);
     }
     for (int i = 0; i < x->nmember; i++) {

@@ -53,7 +53,6 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     }
     free(b->interfaces.items);
     free(b->frame_bonds.items);
-    free(b->rules.items);
     free(b->mechanisms.items);
     free(b->members.items);
     free(b->bonds.items);
@@ -104,7 +103,7 @@ ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, 
     if (status != ITM_OK) {
         return status;
     }
-    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL && step->step > 0.0, .potential = itm_default_potential_options()};
+    ItmMechanismDef def = {.name = strdup(name), .model = m, .has_step = step != NULL && step->step > 0.0};
     def.step = step != NULL ? *step : itm_default_step_options();
     if (def.name == NULL || !ITM_LIST_APPEND(b->mechanisms, def)) {
         free(def.name);

@@ -11,7 +11,6 @@ typedef struct ItmMechanismDef {
     const ItmModel* model;
     ItmStepOptions step;
     bool has_step;  // of its own
-    ItmPotentialOptions potential;
 } ItmMechanismDef;
 
 typedef struct ItmSubsystemDef {
@@ -41,11 +40,6 @@ typedef struct ItmFrameBondDef {
     ItmBondOptions options;
 } ItmFrameBondDef;
 
-typedef struct ItmPotentialRule {
-    int mechanism;
-    ItmRideRule rule;
-} ItmPotentialRule;
-
 typedef struct ItmWireDef {
     char *from, *to;
 } ItmWireDef;
@@ -66,7 +60,6 @@ struct ItmCosimBuilder {
     ItmWireList aliases;  // from an output to its second name
     ITM_COSIM_LIST(ItmInterfaceEntry) interfaces;
     ITM_COSIM_LIST(ItmFrameBondDef) frame_bonds;
-    ITM_COSIM_LIST(ItmPotentialRule) rules;
 };
 
 #endif

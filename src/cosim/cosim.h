@@ -120,7 +120,7 @@ typedef struct ItmAssembly {
     double cost;             // s
 } ItmAssembly;
 
-#define ITM_MECHANISM_COUNTERS 4
+#define ITM_MECHANISM_COUNTERS 2
 
 typedef struct ItmMechanism {
     char* name;
@@ -139,7 +139,6 @@ typedef struct ItmMechanism {
     bool     uses_impulse;   // and its forces come as impulses
     bool     use_heun;       // the interface model goes by Heun's rule
     int      K;              // micro steps of the interface model a macro step
-    ItmRideRule* rules;      // that the user has for its contacts, or NULL
     ItmRim   rim;
     ItmInterfaceModel coupler;
     ItmArena arena;
@@ -149,9 +148,6 @@ typedef struct ItmMechanism {
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank
-    double*  nsurprise;      // bounded rows so far that changed though they were taken to stay
-    double*  npotential;     // bounded rows that could have changed in the last macro step
-    char     surprise[240];  // the first row that did so and when, empty: none
     bool     is_supported;   // its momentum can change from outside
     long     steps_seen, unfinished_seen; // of its step info by the monitor
     bool     is_watched;     // a wire wants its outputs
@@ -319,13 +315,6 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part);
 ItmRimSpectrum itm_mechanism_look(ItmMechanism* part);
 // The first body whose coordinates or velocities are not finite, as an error of `part`.
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
-
-// ---------------------------------------------------------------------------- potential.c
-
-// What the user chose for the rows of a mechanism, before its interface model is laid out.
-ItmStatus itm_mechanism_choose_potential(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error);
-// What its interface model is told of the forces to come.
-void itm_mechanism_expect_forces(const ItmCosim* x, ItmMechanism* part);
 
 // ---------------------------------------------------------------------------- frames.c
 

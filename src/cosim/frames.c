@@ -119,10 +119,8 @@ ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
 ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* x, int mechanism)
 {
     if (mechanism < 0 || mechanism >= x->nmechanism) {
-        return (ItmRimNotes){.surprise = ""};
+        return (ItmRimNotes){0};
     }
     const ItmMechanism* part = &x->mechanisms[mechanism];
-    return (ItmRimNotes){
-        .switches = (long)*part->nswitch, .rank_losses = (long)*part->nlost, .surprises = (long)*part->nsurprise,
-        .surprise = part->surprise};
+    return (ItmRimNotes){.switches = (long)*part->nswitch, .rank_losses = (long)*part->nlost};
 }

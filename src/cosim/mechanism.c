@@ -156,7 +156,6 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
     }
-    itm_mechanism_expect_forces(x, part);
     double rim = part->rim.cost - before;
     part->cost_rim += rim;
     part->cost += itm_clock() - start - rim;
@@ -164,30 +163,9 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 
 // ---------------------------------------------------------------------------- steps
 
-// The first row of this step that was taken to stay and did not, if none has been noted yet.
-static void note_surprise(ItmMechanism* part)
-{
-    const ItmRide* r = &part->rim.ride;
-    char name[200];
-    for (int i = 0; i < r->nc && part->surprise[0] == '\0'; i++) {
-        if (r->is_surprise[i]) {
-            itm_data_name_row(part->model, part->data, r->table[i], true, name, sizeof name);
-            snprintf(part->surprise, sizeof part->surprise, "%s, before %.9g s", name, itm_data_get_time(part->data));
-        }
-    }
-}
-
 void itm_mechanism_count(ItmMechanism* part)
 {
-    if (part->rim.nsurprise > 0) {
-        note_surprise(part);
-    }
     *part->nswitch += part->rim.nswitch;
-    *part->nsurprise += part->rim.nsurprise;
-    *part->npotential = 0.0;
-    for (int i = 0; i < part->rim.ride.nc; i++) {
-        *part->npotential += part->rim.ride.group[i] == ITM_RIDE_GROUP_POTENTIAL;
-    }
 }
 
 void itm_mechanism_take_over(ItmMechanism* part)

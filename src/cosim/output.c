@@ -130,11 +130,6 @@ static void emit_models(Sink* sink)
              fmin(spectrum.condition, 1e12));
         emit(sink, "rim", part->name, "switches", "1", "contacts, stops and frictions that changed inside macro steps so far",
              *part->nswitch);
-        emit(sink, "rim", part->name, "potential", "1",
-             "contacts, stops and frictions that were solved in every micro step of the last macro step", *part->npotential);
-        emit(sink, "rim", part->name, "surprises", "1",
-             "contacts, stops and frictions so far that changed inside a macro step though they were taken to stay",
-             *part->nsurprise);
         if (part->cluster != ITM_NONE) {
             emit(sink, "rim", part->name, "rank_losses", "1",
                  "macro steps so far in which joined frames were held immobile along a direction from both sides",

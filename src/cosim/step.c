@@ -183,7 +183,6 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].cost = x->mechanisms[i].cost_rim = 0.0;
-        x->mechanisms[i].surprise[0] = '\0';
     }
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].cost = 0.0;

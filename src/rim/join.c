@@ -25,7 +25,7 @@ static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int c
     rim->n = n;
     rim->W = ITM_TAKE(arena, double, n * n);
     double** reals[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                        &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free, &rim->jump};
+                        &rim->work, &rim->w_next, &rim->mobility_free, &rim->jump};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
@@ -56,11 +56,6 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     double** reals[] = {&join->G_free, &join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nlink);
-    }
-    // rows are sorted in the joined model: where one of them is, all need the room
-    for (int k = 0; k < nrim; k++) {
-        bool is_sorted = rims[k]->rules.choice != ITM_RIDE_ALWAYS || rims[k]->rules.nrule > 0;
-        join->rim.rules.choice = is_sorted ? ITM_RIDE_BY_MARGIN : join->rim.rules.choice;
     }
     lay_out_rim(&join->rim, arena, join->nline, join->capacity, join->coupling_capacity);
     if (arena->block == NULL) {
@@ -286,8 +281,6 @@ static void join_lines(ItmRimJoin* join)
         int row = join->line_row[i];
         const double* F = join->F + i * n;
         out->s[i] = rim->s[row];
-        out->expected[i] = rim->expected[row];
-        out->spread[i] = rim->spread[row];
         out->w[i] = rim->w[row] - dot(F, join->w_f, n);
         out->a0[i] = rim->a0[row] - dot(F, join->a_f, n);
         out->ride.s_drift[i] = (rim->ride.nc > 0 ? rim->ride.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
@@ -435,8 +428,6 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
         to->mode[i] = from->mode[adr + i];
         to->side[i] = from->side[adr + i];
         to->ratio[i] = from->ratio[adr + i];
-        to->group[i] = from->group[adr + i];
-        to->is_surprise[i] = from->is_surprise[adr + i];
         to->has_changed[i] = from->has_changed[adr + i];
     }
     to->is_steady = false;

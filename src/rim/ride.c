@@ -38,7 +38,7 @@ static void lay_out_ride(ItmRide* r, ItmArena* arena, int n, int capacity, int c
     r->coupling_capacity = coupling_capacity;
     r->rows = ITM_TAKE(arena, ItmRideRow, r->capacity);
     r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
-    signed char** marks[] = {&r->mode, &r->side, &r->state, &r->group};
+    signed char** marks[] = {&r->mode, &r->side, &r->state};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         *marks[i] = ITM_TAKE(arena, signed char, r->capacity);
     }
@@ -51,29 +51,8 @@ static void lay_out_ride(ItmRide* r, ItmArena* arena, int n, int capacity, int c
     r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
     r->has_held = ITM_TAKE(arena, bool, r->capacity);
     r->has_changed = ITM_TAKE(arena, bool, r->capacity);
-    r->is_surprise = ITM_TAKE(arena, bool, r->capacity);
     lay_out_reals(r, arena, n);
     r->dense = itm_dense_choose();
-}
-
-static void lay_out_split(ItmRideSplit* s, ItmArena* arena, int n, int capacity)
-{
-    size_t nc = (size_t)capacity;
-    int** lists[] = {&s->active, &s->tight, &s->potential, &s->place};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        *lists[i] = ITM_TAKE(arena, int, capacity);
-    }
-    double** rows[] = {&s->f0, &s->x0, &s->y0, &s->force, &s->a, &s->f_change, &s->x_change, &s->x_start};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *rows[i] = ITM_TAKE(arena, double, nc);
-    }
-    s->is_prone = ITM_TAKE(arena, bool, capacity);
-    s->nu = ITM_TAKE(arena, double, nc * (size_t)n);
-    s->C = ITM_TAKE(arena, double, nc * (size_t)n);
-    s->D = ITM_TAKE(arena, double, nc * nc / 2);
-    s->E = ITM_TAKE(arena, double, nc * nc / 2);
-    s->W = ITM_TAKE(arena, double, n * n);
-    s->a0 = ITM_TAKE(arena, double, n);
 }
 
 void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
@@ -90,11 +69,6 @@ void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupl
 {
     lay_out_ride(&rim->ride, arena, rim->n, capacity, coupling_capacity);
     rim->eliminated = ITM_TAKE(arena, int, capacity);
-    if (rim->rules.choice != ITM_RIDE_ALWAYS || rim->rules.nrule > 0) {
-        // at most half of the rows are potential where others are taken out (ride_group.c)
-        lay_out_ride(&rim->potential, arena, rim->n, capacity / 2, coupling_capacity);
-        lay_out_split(&rim->split, arena, rim->n, capacity);
-    }
 }
 
 // ---------------------------------------------------------------------------- the start of the step
@@ -234,8 +208,6 @@ static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const Itm
     const ItmBoundRow* row = &b->rows[index];
     r->table[i] = index;
     r->rows[i] = (ItmRideRow){
-        .choice = itm_ride_choose(m, d, &rim->rules, row),
-        .margin = rim->rules.margin,
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
@@ -383,7 +355,6 @@ void itm_ride_eliminate(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
     int n = rim->n;
-    rim->split.is_on = false;
     itm_ride_set_step(rim, rim->H);
     int nz = split_rows(rim);
     factor_active(r, nz);

@@ -1,5 +1,4 @@
-// Bounded rows in a RIM: gathered and reduced (ride.c), sorted into active, tight and potential ones (ride_choice.c, ride_group.c), the
-// first two taken out (ride_split.c), the others solved with a guessed active set (ride_set.c) and carried through micro steps
+// Bounded rows in a RIM: gathered and reduced (ride.c), solved with a guessed active set (ride_set.c) and carried through micro steps
 // (ride_step.c).
 #ifndef ITM_RIM_RIDE_H
 #define ITM_RIM_RIDE_H
@@ -18,17 +17,6 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
 // last solve hold over the step, the others act as they did. The model starts from the projected velocity: where rigid active rows
 // have another rate than they should, an impulse at the start corrects it.
 void itm_ride_eliminate(ItmRim* rim);
-
-// The rows that micro steps go with: all, or the potential ones.
-static inline ItmRide* itm_ride_get(ItmRim* rim)
-{
-    return rim->split.is_on ? &rim->potential : &rim->ride;
-}
-
-static inline const ItmRide* itm_ride_look(const ItmRim* rim)
-{
-    return rim->split.is_on ? &rim->potential : &rim->ride;
-}
 
 // Compliance of micro steps h on the diagonal of H; the factors of the active set are void.
 void itm_ride_set_step(ItmRim* rim, double h);
@@ -64,32 +52,6 @@ void itm_ride_place(ItmRim* rim, double h);
 // After an accepted trial: if the active rows rest, make the maps that give everything linearly in lambda for as long as the
 // modes hold.
 void itm_ride_settle(ItmRim* rim, double h, const double* lambda);
-
-// Forces x for accelerations b without them (or impulses for rates), starting from what x is, and what the accelerations are then.
-// tight: 1 for forces, a step for impulses, 0: tight rows stay out of it.
-void itm_ride_respond(ItmRide* r, double* x, double* a, const double* b, double tight);
-// What becomes of the others where an active row changes its force by one on its own: forces x and accelerations a.
-void itm_ride_let_go(ItmRide* r, double* x, double* a, int row);
-// Factors for the present modes, if there are none.
-void itm_ride_prepare(ItmRide* r);
-
-// ---------------------------------------------------------------------------- groups
-
-// What the rules say for a row of the table.
-ItmRideChoice itm_ride_choose(const ItmModel* m, const ItmData* d, const ItmRideRules* rules, const ItmBoundRow* row);
-// Sort the rows for a macro step of micro steps h; modes are set. The number of potential ones is returned.
-int itm_ride_group(ItmRim* rim, double h);
-// Take active and tight rows out of the micro steps.
-void itm_ride_part(ItmRim* rim, double h);
-// Whether active and tight rows stay what they are in the micro step h with forces lambda and scale * x of the potential rows; those
-// that do not are noted as surprises. True where no rows were taken out.
-bool itm_ride_holds(ItmRim* rim, double h, const double* lambda, const double* x, double scale);
-// The micro step that itm_ride_holds looked at is made.
-void itm_ride_carry(ItmRim* rim, double h);
-// All rows again, as they are now. Nothing is steady.
-void itm_ride_merge(ItmRim* rim);
-// Where all rows ride: note those that changed though they were taken to stay.
-void itm_ride_note_changes(ItmRide* r);
 
 // Whether a row is the slipping tangent of a closed contact.
 static inline bool itm_ride_is_rubbing(const ItmRide* r, int i)

@@ -195,38 +195,19 @@ static void solve_set(ItmRide* r, double* x, const double* b, double h)
     follow(r, x, h);
 }
 
-void itm_ride_prepare(ItmRide* r)
+// Factors for the present modes, if there are none.
+static void prepare(ItmRide* r)
 {
     if (!r->is_factored) {
         factor_set(r);
     }
 }
 
-void itm_ride_respond(ItmRide* r, double* x, double* a, const double* b, double tight)
+// Forces x for accelerations b without them, starting from what x is, and the accelerations then. tight: 1; 0: tight rows stay out of it.
+static void respond(ItmRide* r, double* x, double* a, const double* b, double tight)
 {
     solve_set(r, x, b, tight);
     compute_rates(r, a, b, x, NULL, r->nc);
-}
-
-void itm_ride_let_go(ItmRide* r, double* x, double* a, int row)
-{
-    int at = ITM_NONE;
-    for (int k = 0; k < r->nactive; k++) {
-        r->rhs[k] = r->active[k] == row ? 1.0 : 0.0;
-        at = r->active[k] == row ? k : at;
-    }
-    memset(x, 0, sizeof(double) * (size_t)r->nc);
-    memset(a, 0, sizeof(double) * (size_t)r->nc);
-    if (at == ITM_NONE) {  // nothing can move it
-        return;
-    }
-    itm_ride_solve(r, r->rhs, r->nactive);
-    for (int k = 0; k < r->nactive; k++) {
-        x[r->active[k]] = r->rhs[at] != 0.0 ? r->rhs[k] / r->rhs[at] : 0.0;
-    }
-    follow(r, x, 0.0);
-    compute_rates(r, r->w, a, x, NULL, r->nc);
-    memcpy(a, r->w, sizeof(double) * (size_t)r->nc);
 }
 
 // What a trial found.
@@ -235,7 +216,7 @@ typedef enum Verdict { AGREES, TURNS, FAILS } Verdict;
 // Impulses within bounds, rates on the right side. TURNS: only the direction of some slip is not right.
 static Verdict judge(const ItmRim* rim, double h)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    const ItmRide* r = &rim->ride;
     double most_x = 0.0, most_b = 0.0;
     for (int i = 0; i < r->nc; i++) {
         most_x = fmax(most_x, fabs(r->x_try[i]));
@@ -274,7 +255,7 @@ static Verdict judge(const ItmRim* rim, double h)
 // corners.
 static bool turn_slip(ItmRim* rim)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     double tolerance = itm_ride_get_tolerance(rim);
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
@@ -300,8 +281,8 @@ static bool turn_slip(ItmRim* rim)
 
 bool itm_ride_try(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
-    itm_ride_prepare(r);
+    ItmRide* r = &rim->ride;
+    prepare(r);
     memcpy(r->x_try, r->x, sizeof(double) * (size_t)r->nc);
     Verdict verdict = TURNS;
     for (int k = 0; k < TURNS_MAX && verdict == TURNS; k++) {
@@ -342,7 +323,7 @@ static bool lands(const ItmRide* r, int i)
 // get the rest by sweeps over them, which is exact enough in a few and harmless where rows depend on each other.
 void itm_ride_place(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     double *excess = r->rhs, least = 1e-3 * ITM_BOUNDED_SLOP / h, most = 0.0;
     int n = 0;
     for (int i = 0; i < r->nc; i++) {
@@ -373,7 +354,7 @@ void itm_ride_place(ItmRim* rim, double h)
 // Whether the active rows rest in the next micro step too, without any push.
 static bool rests(const ItmRim* rim, double h)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    const ItmRide* r = &rim->ride;
     double tolerance = itm_ride_get_tolerance(rim);
     for (int k = 0; k < r->nactive; k++) {
         int i = r->active[k];
@@ -387,11 +368,11 @@ static bool rests(const ItmRim* rim, double h)
 // Column k of the maps: forces and accelerations for accelerations b without impulses. column 0 has the tight rows' forces.
 static void map_column(ItmRim* rim, int k, const double* b, const double* guess, double tight)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     double *x = r->x_try, *a = r->w;
     memcpy(x, guess, sizeof(double) * (size_t)r->nc);
-    itm_ride_respond(r, x, a, b, tight);
+    respond(r, x, a, b, tight);
     for (int i = 0; i < r->nc; i++) {
         r->f[i * width + k] = x[i];
         r->a_steady[i * width + k] = r->mode[i] == ITM_RIDE_ACTIVE ? 0.0 : a[i];
@@ -442,7 +423,7 @@ static void list_checks(ItmRide* r)
 
 void itm_ride_settle(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     r->is_steady = false;
     if (!rests(rim, h)) {

@@ -10,7 +10,7 @@
 
 void itm_ride_set_step(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     rim->h = h;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
@@ -45,7 +45,7 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
 // Accelerations a and rates b of the rows without impulses.
 static void compute_free_rates(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     for (int i = 0; i < r->nc; i++) {
         double a = r->ac[i];
         for (int j = 0; j < rim->n; j++) {
@@ -61,7 +61,7 @@ static void compute_free_rates(ItmRim* rim, double h, const double* lambda)
 // Offsets of rows that bounce in this micro step instead of closing their gap. Returns whether there are any.
 static bool let_bounce(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     bool is_bouncing = false;
     for (int i = 0; i < r->nc; i++) {
         const ItmRideRow* row = &r->rows[i];
@@ -79,7 +79,7 @@ static bool let_bounce(ItmRim* rim, double h)
 // x_try, w and state from b; x_try and state hold a guess.
 static ItmStatus solve_mlcp(ItmRim* rim)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     ItmData* d = rim->data;
     ItmMlcpProblem problem = {.n = r->nc,
                               .H = r->H,
@@ -124,7 +124,7 @@ static double curvature_of(const ItmRide* r, const double* x0, const double* v0,
 // Rates A v+ behind w, which has offsets and compliance.
 static void strip_offsets(ItmRim* rim, double* v, double h)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    const ItmRide* r = &rim->ride;
     for (int i = 0; i < r->nc; i++) {
         double offset = r->b[i] - r->wc[i] - h * r->a[i];
         v[i] = r->w[i] - offset - r->omega[i] * r->x_try[i];
@@ -134,7 +134,7 @@ static void strip_offsets(ItmRim* rim, double* v, double h)
 // Newton's restitution may create energy where contacts and friction meet: then go back towards the solution without bounce.
 static ItmStatus limit_bounce(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     double size, size0, *x1 = r->x_bounce, *v1 = r->v_bounce;
     memcpy(x1, r->x_try, sizeof(double) * (size_t)r->nc);
     memcpy(v1, r->w, sizeof(double) * (size_t)r->nc);
@@ -159,7 +159,7 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
 // Impulses x_try, rates A v+ in w and new modes by the MLCP.
 static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     for (int i = 0; i < r->nc; i++) {
         r->lo[i] = h * r->rows[i].lo;
         r->up[i] = h * r->rows[i].up;
@@ -185,7 +185,7 @@ static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 // Impulses x_try and rates A v+ in w for forces lambda. is_trial: the modes of the last micro step did.
 static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool* is_trial)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     compute_free_rates(rim, h, lambda);
     bool is_bouncing = r->has_bounces && let_bounce(rim, h);
     *is_trial = !is_bouncing && itm_ride_try(rim, h);
@@ -199,7 +199,7 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
 // Position impulses y of the micro step.
 static void place_impulses(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     if (rim->use_heun) {
         itm_ride_place(rim, h);
     } else {
@@ -211,7 +211,7 @@ static void place_impulses(ItmRim* rim, double h)
 // How far a row moves: h w + h^2 a / 2 + h H y, with Euler's rule h w+.
 static double move_row(const ItmRim* rim, int i, double h)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    const ItmRide* r = &rim->ride;
     double move = rim->use_heun ? 0.5 * (r->wc[i] + r->w[i]) : r->w[i];
     const double* H = r->H + (size_t)i * (size_t)r->nc;
     for (int j = 0; !r->is_plain && j < r->nc; j++) {
@@ -225,7 +225,7 @@ static double move_row(const ItmRim* rim, int i, double h)
 // Book the impulses, and move the rows on.
 static void move_rows(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     double left = (rim->H - rim->tau - h) / rim->H;
     for (int i = 0; i < r->nc; i++) {
         double x = r->x_try[i];
@@ -245,7 +245,7 @@ static void move_rows(ItmRim* rim, double h)
 // w_next = w + h (a0 + W lambda) + H_ic x
 static void move_interfaces(ItmRim* rim, double h, const double* lambda)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    const ItmRide* r = &rim->ride;
     int n = rim->n;
     for (int i = 0; i < n; i++) {
         double a = rim->a0[i], jump = 0.0;
@@ -264,7 +264,7 @@ static void move_interfaces(ItmRim* rim, double h, const double* lambda)
 // Rates that the watched rows would have, and whether all inequalities hold.
 static bool stays_steady(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     double most = 0.0, tolerance = itm_ride_get_tolerance(rim);
     for (int k = 0; k < r->nloaded; k++) {
@@ -316,7 +316,7 @@ static void predict_steady(const ItmRim* rim, double h, const double* lambda, do
 {
     int n = rim->n;
     for (int i = 0; i < n; i++) {
-        const double* W = itm_ride_look(rim)->W_steady + i * (n + 1);
+        const double* W = rim->ride.W_steady + i * (n + 1);
         double a = W[0];
         for (int j = 0; j < n; j++) {
             a += W[1 + j] * lambda[j];
@@ -328,7 +328,7 @@ static void predict_steady(const ItmRim* rim, double h, const double* lambda, do
 // A steady micro step; forces and rates from stays_steady.
 static void move_steady(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
     for (int k = 0; k < r->nwatched; k++) {
         int i = r->watched[k];
@@ -351,7 +351,7 @@ static void move_steady(ItmRim* rim, double h, const double* lambda)
 // Book what the steady micro steps left: impulses, and rates of rows that nobody watched.
 static void end_steady(ItmRim* rim, double h)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     int n = rim->n, width = n + 1;
     if (!r->is_steady) {
         return;
@@ -432,8 +432,6 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
 {
     ItmRide* r = &rim->ride;
     double h = rim->H / K;
-    rim->split.is_on = false;
-    rim->npotential = 0;
     rim->use_heun = use_heun;
     rim->h = h;
     rim->tau = rim->theta = 0.0;
@@ -461,17 +459,12 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
         r->has_held[i] = r->mode[i] == ITM_RIDE_ACTIVE;
         r->has_changed[i] = false;
     }
-    rim->npotential = itm_ride_group(rim, h);
-    // where none may change, the steady maps of all rows are the cheapest model
-    if (rim->npotential > 0 && rim->npotential < r->nc) {
-        itm_ride_part(rim, h);
-    }
     return ITM_OK;
 }
 
 ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     ItmStatus status = ITM_OK;
     if (r->is_steady) {
         // a step that leaves the steady state is corrected by itm_rim_advance
@@ -490,7 +483,7 @@ ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w
 // The lengths go with the mean of the rates, or with the last one; where y is not even, with that.
 static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_plain)
 {
-    const ItmRide* r = itm_ride_look(rim);
+    const ItmRide* r = &rim->ride;
     double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
     int n = rim->n;
     for (int i = 0; i < n; i++) {
@@ -511,7 +504,7 @@ static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_pla
 
 ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = itm_ride_get(rim);
+    ItmRide* r = &rim->ride;
     if (r->nc == 0) {
         move_interfaces(rim, h, lambda);
         finish_step(rim, h, lambda, true);
@@ -521,10 +514,9 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
         end_steady(rim, rim->h);
         itm_ride_set_step(rim, h);
     }
-    if (r->is_steady && stays_steady(rim, h, lambda) && itm_ride_holds(rim, h, lambda, r->x_try, 1.0)) {
+    if (r->is_steady && stays_steady(rim, h, lambda)) {
         predict_steady(rim, h, lambda, rim->w_next);
         move_steady(rim, h, lambda);
-        itm_ride_carry(rim, h);
         finish_step(rim, h, lambda, true);
         return ITM_OK;
     }
@@ -534,19 +526,9 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     if (status != ITM_OK) {
         return status;
     }
-    if (!itm_ride_holds(rim, h, lambda, r->x_try, 1.0 / h)) {
-        // a row that was taken to stay has to change: from here on all ride
-        itm_ride_merge(rim);
-        memset(rim->ride.group, ITM_RIDE_GROUP_POTENTIAL, sizeof(signed char) * (size_t)rim->ride.nc);
-        return itm_rim_advance(rim, h, lambda);
-    }
-    if (!is_trial && !rim->split.is_on) {
-        itm_ride_note_changes(r);
-    }
     place_impulses(rim, h);
     move_interfaces(rim, h, lambda);
     move_rows(rim, h);
-    itm_ride_carry(rim, h);
     finish_step(rim, h, lambda, r->is_plain);
     if (is_trial) {
         r->ntrial++;
@@ -559,9 +541,6 @@ void itm_ride_end(ItmRim* rim)
 {
     ItmRide* r = &rim->ride;
     end_steady(rim, rim->h);
-    if (rim->split.is_on) {
-        itm_ride_merge(rim);
-    }
     for (int i = 0; i < r->nc; i++) {
         bool is_up = r->mode[i] == ITM_RIDE_TIGHT ? r->side[i] > 0 : r->ratio[i] > 0.0;
         bool is_active = r->mode[i] == ITM_RIDE_ACTIVE && !r->is_bouncing[i];

@@ -38,7 +38,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->Y_frame = ITM_TAKE(arena, double, ITM_DIRECTION_COUNT * nv);
     rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
     double** interfaces[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                             &rim->work, &rim->w_next, &rim->expected, &rim->spread, &rim->mobility_free, &rim->jump};
+                             &rim->work, &rim->w_next, &rim->mobility_free, &rim->jump};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }

@@ -37,38 +37,7 @@ typedef enum ItmRideMode {
     ITM_RIDE_SLIP,    // tangent of a contact: impulse = ratio * normal impulse; ratio 0 where the contact is open
 } ItmRideMode;
 
-// What a bounded row is over a macro step                                                     [nonsmooth-rim, section III]
-typedef enum ItmRideGroup {
-    ITM_RIDE_GROUP_POTENTIAL,  // may open, close, stick or slip: solved in every micro step
-    ITM_RIDE_GROUP_ACTIVE,     // sure to hold: eliminated like a joint
-    ITM_RIDE_GROUP_TIGHT,      // sure to stay at its bound: its force is known
-} ItmRideGroup;
-
-// Who decides that.
-typedef enum ItmRideChoice {
-    ITM_RIDE_ALWAYS,     // always potential
-    ITM_RIDE_BY_MARGIN,  // potential where it may change within the step, by margins (ride_group.c)
-    ITM_RIDE_NEVER,      // as it is at the start of the step
-} ItmRideChoice;
-
 // clang-format off
-// The choice for the contacts of a body or of a pair, or for stops, friction, motors and play of a joint.
-typedef struct ItmRideRule {
-    int body_a, body_b;      // bodies of the model as users know them; ITM_GROUND: the world, ITM_NOBODY: any. Not for a joint
-    int joint;               // or ITM_NONE: contacts
-    ItmRideChoice choice;
-} ItmRideRule;
-
-#define ITM_NOBODY (-2)
-
-// What is chosen for the rows of a mechanism: a later rule outdoes an earlier one.
-typedef struct ItmRideRules {
-    ItmRideChoice choice;    // where no rule says otherwise
-    double margin;
-    const ItmRideRule* rules;
-    int nrule;
-} ItmRideRules;
-
 // A direction of a frame on a body, as an interface row.
 typedef struct ItmRimFrame {
     int     body;            // index in the model
@@ -78,8 +47,6 @@ typedef struct ItmRimFrame {
 
 // A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
 typedef struct ItmRideRow {
-    ItmRideChoice choice;    // whether it may be taken out of the micro steps
-    double margin;           // factor on what may change, where that is decided by margins
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   is_held;          // rigid contact under load: its gap is drift, and closed by displacement
@@ -106,10 +73,8 @@ typedef struct ItmRide {
     double* Hci;             //                                                         (nc x n)    1/kg
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
     double* omega;           // compliance on the diagonal of H                         (nc)        1/kg
-    signed char* group;      // ItmRideGroup, from itm_rim_begin on                     (nc)
     bool*   has_held;        // it was active in the last micro step                    (nc)
     bool*   has_changed;     // it has begun or ceased to be so in this macro step      (nc)
-    bool*   is_surprise;     // changed in this macro step though it was taken to stay  (nc)
     double* correction;      // impulses of position that correct gaps over the macro step (nc)     kg m
     double* gap_drift;       // rate at which gaps are corrected, or a motor's target moves on (nc) m/s
     double* s_drift;         // what that does to the lengths                           (n)         m/s
@@ -168,32 +133,6 @@ typedef struct ItmRide {
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
 } ItmRide;
 
-// Rows that are sure to stay as they are, taken out of the micro steps. Forces of the active rows z, accelerations of the tight
-// rows t with those eliminated:
-//   f_z = f0 + nu lambda + D f_p,   a_t = a + C lambda + E f_p
-typedef struct ItmRideSplit {
-    bool    is_on;           // micro steps go with ItmRim.potential
-    int     nz, nt;          // active, tight
-    int*    active;          // rows of ItmRim.ride                                     (nz)
-    int*    tight;           //                                                         (nt)
-    int*    potential;       //                                                         (potential.nc)
-    int*    place;           // row -> number in its group                              (nc)
-    double* f0;              //                                                         (nz)        N
-    double* nu;              //                                                         (nz x n)
-    double* D;               //                                                         (nz x np)
-    double* x0;              // impulses at the start that bring the rows to their rates (nz)       N s
-    double* y0;              // displacements that close their gaps, over H             (nz)        N s
-    double* force;           // of the tight rows                                       (nt)        N
-    double* a;               //                                                         (nt)        m/s^2
-    double* C;               //                                                         (nt x n)
-    double* E;               //                                                         (nt x np)
-    bool*   is_prone;        // selection: rows that may change                         (nc)
-    double* f_change;        // selection: what the force of a row (of one that is not active: its acceleration) may change (nc)
-    double* x_change;        // and its impulse (rate) at once                          (nc)        N s, m/s
-    double* x_start;         // impulse (jump of the rate) at the start                 (nc)        N s, m/s
-    double* W, *a0;          // of the interfaces with all rows                         (n x n), (n)
-} ItmRideSplit;
-
 typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
     const ItmModel* model;
@@ -240,13 +179,6 @@ typedef struct ItmRim {
     double* w_next;         //                                                          (n)         m/s
     ItmRide ride;
     struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
-    ItmRideRules rules;     // set by the caller, before the memory is laid out
-    ItmRide potential;      // rows that may change, where the others are taken out
-    ItmRideSplit split;
-    double* expected;       // what the forces at the interfaces will be, set by the caller before itm_rim_begin (n)  N
-    double* spread;         // and by how much they may differ from that                (n)         N
-    int     npotential;     // potential rows of the last macro step
-    int     nsurprise;      // rows that changed in it though they were taken to stay
     int     nswitch;        // bounded rows that began or ceased to hold within the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
 } ItmRim;

@@ -69,7 +69,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
 static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
 {
     ItmBounded* b = d->bounded;
-    rim->nswitch = rim->nsurprise = 0;
+    rim->nswitch = 0;
     if (b->nrow == 0) {
         itm_bounded_finish(m, d, v, push);
         return ITM_OK;
@@ -80,9 +80,6 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
         return status;
     }
     rim->nswitch = count_switches(rim, b);
-    for (int i = 0; i < rim->ride.nc; i++) {
-        rim->nsurprise += rim->ride.is_surprise[i];
-    }
     place(&rim->ride, b->x, rim->ride.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->ride, b->x, rim->ride.Q0);

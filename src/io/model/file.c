@@ -287,12 +287,6 @@ static void clear_mechanism(ItmFileMechanism* mechanism)
         free(mechanism->interfaces[i].place.file);
     }
     free(mechanism->interfaces);
-    for (int i = 0; i < mechanism->nchoice; i++) {
-        free(mechanism->choices[i].first);
-        free(mechanism->choices[i].second);
-        free(mechanism->choices[i].place.file);
-    }
-    free(mechanism->choices);
 }
 
 void itm_file_clear(ItmModelFile* file)

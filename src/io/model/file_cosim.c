@@ -143,16 +143,6 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
             locate(error, &it->place);
         }
     }
-    if (status == ITM_OK) {
-        status = itm_cosim_set_potential(b, i, &mechanism->potential, error);
-    }
-    for (int k = 0; k < mechanism->nchoice && status == ITM_OK; k++) {
-        const ItmFilePotential* it = &mechanism->choices[k];
-        status = itm_cosim_builder_add_potential(b, i, it->first, it->second, it->is_potential, error);
-        if (status != ITM_OK) {
-            locate(error, &it->place);
-        }
-    }
     return status;
 }
 

@@ -72,9 +72,7 @@ static ItmBondOptions get_bond_options(ItmReader* r, BondNodes v, ItmBondOptions
 static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
 {
     enum { STEP, INTEGRATOR, NCIRCUIT_KEY };
-    enum { POTENTIAL = INTEGRATOR, NMECHANISM_KEY };
     static const char* const CIRCUIT_KEYS[NCIRCUIT_KEY] = {"step", "integrator"};
-    static const char* const MECHANISM_KEYS[NMECHANISM_KEY] = {"step", "potential"};
     const ItmNode* v[NCIRCUIT_KEY];
     ItmFileCircuit* circuit = NULL;
     ItmFileMechanism* mechanism = NULL;
@@ -95,9 +93,8 @@ static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
         itm_reader_fail_unknown(r, item->key, "hydraulic or multibody subsystem", &nearest);
         return;
     }
-    itm_reader_get_map(r, item->value, "settings of a subsystem", circuit != NULL ? CIRCUIT_KEYS : MECHANISM_KEYS, 2, v);
+    itm_reader_get_map(r, item->value, "settings of a subsystem", CIRCUIT_KEYS, circuit != NULL ? NCIRCUIT_KEY : 1, v);
     if (mechanism != NULL) {
-        itm_read_potential(r, v[POTENTIAL], mechanism);
         mechanism->step = itm_reader_get_real(r, v[STEP], ITM_DIM_TIME, mechanism->step);
         if (r->status == ITM_OK && v[STEP] != NULL && !(mechanism->step > 0.0)) {
             itm_reader_fail(r, v[STEP], "step must be positive, got %g", mechanism->step);
@@ -229,9 +226,9 @@ static void check_steps(ItmReader* r, const ItmNode* node, double H)
 void itm_read_cosim(ItmReader* r, const ItmNode* node)
 {
     enum {
-        MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, ELASTIC_MODEL, POTENTIAL, THREADS, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY
+        MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, ELASTIC_MODEL, THREADS, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY
     };
-    static const char* const KEYS[NKEY] = {"macro_step", "scheme",  "coupling",       "exchange",   "variables", "elastic_model", "potential",
+    static const char* const KEYS[NKEY] = {"macro_step", "scheme",  "coupling",       "exchange",   "variables", "elastic_model",
                                            "threads",    "subsystems", "bonds", "wires",     "outputs"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
@@ -264,7 +261,6 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     if (o->is_monolithic) {
         common = itm_default_bond_options();
     }
-    itm_read_potential(r, v[POTENTIAL], NULL);
     read_all_settings(r, v[SUBSYSTEMS]);
     check_steps(r, v[MACRO_STEP] != NULL ? v[MACRO_STEP] : node, o->macro_step);
     for (const ItmItem* item = itm_reader_is_collection(r, v[BONDS], "bonds") ? v[BONDS]->first : NULL;

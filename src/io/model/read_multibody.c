@@ -198,7 +198,7 @@ static ItmFileMechanism* add_mechanism(ItmReader* r, const ItmNode* node)
         return NULL;
     }
     parts->mechanisms[parts->nmechanism++] = (ItmMechanismPart){r->builder, node};
-    file->mechanisms[file->nmechanism] = (ItmFileMechanism){.potential = itm_default_potential_options()};
+    file->mechanisms[file->nmechanism] = (ItmFileMechanism){0};
     return &file->mechanisms[file->nmechanism++];
 }
 

@@ -235,8 +235,6 @@ void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);
 void itm_read_urdf(ItmReader* r, const ItmNode* node);
 void itm_read_events(ItmReader* r, const ItmNode* node);
-// `potential` of the section cosim: for all mechanisms (mechanism NULL), or for one of them.
-void itm_read_potential(ItmReader* r, const ItmNode* node, ItmFileMechanism* mechanism);
 void itm_read_cosim(ItmReader* r, const ItmNode* node);
 void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run);
 

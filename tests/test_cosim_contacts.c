@@ -1,5 +1,4 @@
-// Contacts in joined interface models: active, tight and potential; what the choice costs and does not change, compliance, exchange
-// hold, contacts that come into reach inside a step, and what is noticed.
+// Contacts in joined interface models: compliance, exchange hold, contacts that come into reach inside a step, immobile interfaces.
 #include "bounce.h"
 #include "system.h"
 
@@ -29,58 +28,6 @@ static Difference compare(System* a, System* b, const char* signal, double H, do
     return d;
 }
 
-// All rows in every micro step, or only those that may change: the same motion, to what rows are solved to (1e-10 of a rate in a
-// trial, 1e-9 in a solve), impact after impact; the hammer bounces until 0.3 s.
-static void result_does_not_depend_on_the_choice(void** state)
-{
-    (void)state;
-    const struct {
-        const char *file, *mechanism, *signal;
-        double duration, spacing;
-    } cases[] = {{TABLE_HAMMER, "bench", "bench.hammer.position.z", 0.3, 0.01},
-                 {ITM_SOURCE_DIR "/examples/arm-capture.yaml", "tool", "tool.U.position.z", 8.0, 1.0 / 60.0}};
-    const char* choices[] = {"cosim.potential=all", "cosim.potential=auto", "cosim.potential=none"};
-    printf("choice of potential rows: difference from all of them, RMS error against the monolithic run [m]\n");
-    for (int i = 0; i < 2; i++) {
-        for (int k = 0; k < 3; k++) {
-            const char *chosen[] = {NONSMOOTH, choices[k]}, *plain[] = {NONSMOOTH, choices[0]}, *whole[] = {WHOLE};
-            char name[64];
-            System s = system_load(cases[i].file, chosen, 2), twin = system_load(cases[i].file, whole, 1);
-            System other = system_load(cases[i].file, plain, 2);
-            Difference off = compare(&s, &other, cases[i].signal, cases[i].spacing, cases[i].duration);
-            snprintf(name, sizeof name, "rim.%s.surprises", cases[i].mechanism);
-            double surprises = system_get(&s, name);
-            itm_cosim_reset(s.x);
-            Difference error = compare(&s, &twin, cases[i].signal, cases[i].spacing, cases[i].duration);
-            printf("  %-24s %-22s %.1e   %.2e   %g surprises\n", cases[i].signal, choices[k], off.largest, error.rms, surprises);
-            // observed 1e-11 and 4e-11
-            assert_true(off.largest < 1e-8 * check_scale());
-            assert_true(error.rms < 2e-3);
-            system_finish(&s);
-            system_finish(&twin);
-            system_finish(&other);
-        }
-    }
-}
-
-// Sixty rows of crates and table carry weight and stick, three of the hammer come and go.
-static void rows_that_may_change_are_few(void** state)
-{
-    (void)state;
-    System s = system_load(TABLE_HAMMER, NULL, 0);
-    double changes = 0.0;
-    system_step_to(&s, 0.01);  // at the start nobody knows which contacts are closed
-    for (int k = 2; k <= 50; k++) {
-        system_step_to(&s, 0.01 * k);
-        double n = system_get(&s, "rim.bench.potential");
-        changes += n > 0.0;
-        assert_true(n == 0.0 || n == 3.0);
-    }
-    assert_true(changes > 5.0);
-    assert_true(system_get(&s, "rim.bench.surprises") == 0.0);
-    system_finish(&s);
-}
-
 // ---------------------------------------------------------------------------- margins
 
 // A block on the floor, its other half across a cut, pulled and lifted by forces that grow.
@@ -93,99 +40,8 @@ static void rows_that_may_change_are_few(void** state)
     "    bodies:\n      q: {mass: 3 kg, shape: {box: [0.4 m, 0.4 m, 0.2 m], collide: true, material: m}, position: [0, 0, 0.1 m]}\n" \
     "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, 0], material: m}\n"                    \
     "    materials:\n      m: {friction: 0.5}\n    interfaces: {start: {body: q}}\n"                                   \
-    "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n  potential: auto\n"                                       \
+    "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n"                                                        \
     "  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n"
-
-// Sticks until the pull of 40 t N reaches mu m g = 19.62 N at 0.4905 s, then v = (20 t^2 - 19.62 t) / 4 from there on. The choice sees
-// it coming: no row changes that was taken to stay.
-static void slip_is_seen_coming(void** state)
-{
-    (void)state;
-    static const char PULL[] = BLOCK("[40 N, 0, 0]");
-    System s = system_parse(PULL, NULL, 0);
-    bool was_sure = false;
-    for (int k = 1; k <= 24; k++) {
-        system_step_to(&s, 0.02 * k);
-        was_sure = was_sure || system_get(&s, "rim.b.potential") == 0.0;
-        CHECK_NEAR(system_get(&s, "b.q.velocity.x"), 0.0, 1e-9);
-    }
-    assert_true(was_sure);
-    system_step_to(&s, 1.0);
-    // forces are those of the middle of a macro step: a pull that is linear in time is exact, but where it sets in within a step
-    double t = 19.62 / 40.0, v = (20.0 * (1.0 - t * t) - 19.62 * (1.0 - t)) / 4.0;
-    CHECK_NEAR(system_get(&s, "b.q.velocity.x"), v, 40.0 / 4.0 * 0.02 * 0.02);
-    assert_true(system_get(&s, "rim.b.surprises") == 0.0);
-    assert_true(system_get(&s, "rim.b.switches") >= 1.0);
-    system_finish(&s);
-}
-
-// Stays until the lift of 100 t N reaches m g = 39.24 N at 0.3924 s.
-static void lift_is_seen_coming(void** state)
-{
-    (void)state;
-    static const char LIFT[] = BLOCK("[0, 0, 100 N]");
-    System s = system_parse(LIFT, NULL, 0);
-    system_step_to(&s, 0.38);
-    CHECK_NEAR(system_get(&s, "b.q.position.z"), 0.1, 1e-9);
-    system_step_to(&s, 1.0);
-    double t = 1.0 - 0.3924;
-    CHECK_NEAR(system_get(&s, "b.q.velocity.z"), 100.0 / 8.0 * t * t, 100.0 / 4.0 * 0.02 * 0.02);
-    assert_true(system_get(&s, "rim.b.surprises") == 0.0);
-    assert_true(system_get(&s, "rim.b.switches") >= 4.0);
-    system_finish(&s);
-}
-
-// Taken to stay as they are by the user, rows that have to change are put right in the step, and counted.
-static void rows_that_must_not_change_but_do_are_counted(void** state)
-{
-    (void)state;
-    static const char PULL[] = BLOCK("[40 N, 0, 0]"), LIFT[] = BLOCK("[0, 0, 100 N]");
-    const char* texts[] = {PULL, LIFT};
-    const char* signals[] = {"b.q.velocity.x", "b.q.velocity.z"};
-    const char* never[] = {"cosim.subsystems.b.potential={rows: all, never: [[q, ground]]}", "cosim.potential=none",
-                           "cosim.subsystems.b.potential={never: [q]}"};
-    for (int i = 0; i < 6; i++) {
-        const char* all = "cosim.potential=all";
-        System s = system_parse(texts[i % 2], &never[i / 2], 1), other = system_parse(texts[i % 2], &all, 1);
-        Difference d = compare(&s, &other, signals[i % 2], 0.02, 1.0);
-        assert_true(d.largest < 1e-8 * check_scale());
-        assert_true(system_get(&s, "rim.b.surprises") >= 1.0);
-        assert_true(system_get(&other, "rim.b.surprises") == 0.0);
-        ItmRimNotes notes = itm_cosim_get_rim_notes(s.x, 1);
-        assert_int_equal(notes.surprises, (int)system_get(&s, "rim.b.surprises"));
-        assert_non_null(strstr(notes.surprise, "contact of 'q-shape' and 'floor': "));
-        assert_true(strtod(strstr(notes.surprise, "before ") + 7, NULL) < 0.52);
-        system_finish(&s);
-        system_finish(&other);
-    }
-}
-
-static void what_is_named_is_always_potential(void** state)
-{
-    (void)state;
-    const char* always[] = {"cosim.potential=none", "cosim.subsystems.bench.potential={always: [[crate1, table]]}"};
-    System s = system_load(TABLE_HAMMER, always, 2);
-    system_step_to(&s, 0.09);
-    // four corners with two tangents each; the hammer is in the air
-    CHECK_NEAR(system_get(&s, "rim.bench.potential"), 12.0, 0.0);
-    system_finish(&s);
-}
-
-// A cylinder pushes a sled against a stop of its rail with a force that swings: how far it may swing until the next meeting is
-// taken from the last one.
-static void forces_of_cylinders_have_margins_too(void** state)
-{
-    (void)state;
-    const char *chosen[] = {NONSMOOTH, "cosim.potential=auto"}, *all[] = {NONSMOOTH, "cosim.potential=all"};
-    System s = system_load(ITM_SOURCE_DIR "/examples/manipulator.yaml", chosen, 2);
-    System other = system_load(ITM_SOURCE_DIR "/examples/manipulator.yaml", all, 2);
-    Difference d = compare(&s, &other, "arm.cyl2.length", 20e-3, 2.0);
-    assert_true(d.largest < 1e-8 * check_scale());
-    assert_int_equal(itm_cosim_get_rim_notes(s.x, 0).surprises, 0);
-    assert_true(itm_cosim_get_rim_notes(s.x, 0).switches > 0);
-    system_finish(&s);
-    system_finish(&other);
-}
 
 // ---------------------------------------------------------------------------- inside the step
 
@@ -205,9 +61,9 @@ static const char FAST[] =
 static void contact_that_comes_into_reach_inside_a_step_counts(void** state)
 {
     (void)state;
-    const char* choices[] = {"cosim.potential=all", "cosim.potential=auto", "cosim.potential=none", "cosim.exchange=hold"};
-    for (int i = 0; i < 4; i++) {
-        System s = system_parse(FAST, &choices[i], 1);
+    const char* exchanges[] = {"cosim.exchange=impulse", "cosim.exchange=hold"};
+    for (int i = 0; i < 2; i++) {
+        System s = system_parse(FAST, &exchanges[i], 1);
         system_step_to(&s, 0.02);
         CHECK_NEAR(system_get(&s, "b.q.position.x"), 0.24, 1e-12);
         system_step_to(&s, 0.1);
@@ -216,9 +72,8 @@ static void contact_that_comes_into_reach_inside_a_step_counts(void** state)
         CHECK_NEAR(system_get(&s, "b.q.velocity.x"), -6.0, 1e-9);
         CHECK_NEAR(system_get(&s, "a.p.velocity.x"), -6.0, 1e-9);
         CHECK_NEAR(system_get(&s, "b.q.position.x"), 0.445 - 6.0 * (0.1 - t), 1.8e-3);
-        // closed and open again between two meetings: noticed all the same; taken to stay only where the user says so
+        // closed and open again between two communication points: noticed all the same
         assert_true(system_get(&s, "rim.b.switches") >= 1.0);
-        assert_true((system_get(&s, "rim.b.surprises") > 0.0) == (i == 2));
         system_finish(&s);
     }
 }
@@ -346,10 +201,9 @@ static void frames_that_joints_and_contacts_hold_move_as_they_can(void** state)
     (void)state;
     const char* couplings[] = {"cosim.coupling=rim", NONSMOOTH};
     const char* exchanges[] = {"cosim.exchange=impulse", "cosim.exchange=hold"};
-    const char* choices[] = {"cosim.potential=all", "cosim.potential=auto"};
-    for (int i = 0; i < 8; i++) {
-        const char* overrides[] = {couplings[i % 2], exchanges[i / 2 % 2], choices[i / 4]};
-        System s = system_parse(RAILS_AND_FLOOR, overrides, 3);
+    for (int i = 0; i < 4; i++) {
+        const char* overrides[] = {couplings[i % 2], exchanges[i / 2]};
+        System s = system_parse(RAILS_AND_FLOOR, overrides, 2);
         system_step_to(&s, 1.0);
         // v = F t / (m1 + m2), to rounding
         CHECK_NEAR(system_get(&s, "a.p.velocity.x"), 2.0, 1e-10);
@@ -393,36 +247,6 @@ static void arm_locked_at_the_wall_stays_where_it_is(void** state)
 
 // ---------------------------------------------------------------------------- bad input
 
-static void bad_choices_are_refused_with_their_place(void** state)
-{
-    (void)state;
-    const struct {
-        const char *override, *part;
-    } cases[] = {
-        {"cosim.potential=every", "every"},
-        {"cosim.potential=atuo", "nearest: 'auto'"},
-        {"cosim.potential={rows: auto, margin: -1}", "margin must not be negative"},
-        {"cosim.potential={rows: auto, always: [ball]}", "always"},
-        {"cosim.subsystems.b.potential={alwys: [ball]}", "nearest: 'always'"},
-        {"cosim.subsystems.b.potential={always: [bal]}", "nearest: 'ball'"},
-        {"cosim.subsystems.b.potential={never: [[ball, grund]]}", "nearest: 'ground'"},
-        {"cosim.subsystems.b.potential={never: ball}", "expected a list"},
-        {"cosim.subsystems.b.potential={never: [[ball]]}", "pair of bodies"},
-        {"cosim.subsystems.a.potential={never: [[j, rod]]}", "no body 'j'"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        system_refuse(BOUNCE, &cases[i].override, 1, cases[i].part);
-    }
-    ItmCosimBuilder* b = NULL;
-    ItmError error = {0};
-    ItmPotentialOptions options = itm_default_potential_options();
-    CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
-    assert_int_equal(itm_cosim_set_potential(b, 0, &options, &error), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_cosim_builder_add_potential(b, 0, "x", NULL, true, &error), ITM_ERR_ARGUMENT);
-    assert_null(itm_potential_name(ITM_POTENTIAL_COUNT));
-    itm_cosim_builder_destroy(b);
-}
-
 // Chosen rows, too, are the same with any number of threads, and after a restart.
 static void checkpoints_change_no_bit(void** state)
 {
@@ -446,19 +270,11 @@ static void checkpoints_change_no_bit(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(result_does_not_depend_on_the_choice),
-        cmocka_unit_test(rows_that_may_change_are_few),
-        cmocka_unit_test(slip_is_seen_coming),
-        cmocka_unit_test(lift_is_seen_coming),
-        cmocka_unit_test(rows_that_must_not_change_but_do_are_counted),
-        cmocka_unit_test(what_is_named_is_always_potential),
-        cmocka_unit_test(forces_of_cylinders_have_margins_too),
         cmocka_unit_test(contact_that_comes_into_reach_inside_a_step_counts),
         cmocka_unit_test(compliant_models_follow_the_whole),
         cmocka_unit_test(held_exchange_sees_the_others_contacts),
         cmocka_unit_test(frames_that_joints_and_contacts_hold_move_as_they_can),
         cmocka_unit_test(arm_locked_at_the_wall_stays_where_it_is),
-        cmocka_unit_test(bad_choices_are_refused_with_their_place),
         cmocka_unit_test(checkpoints_change_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
