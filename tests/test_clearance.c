@@ -504,7 +504,7 @@ static void coordinates_agree(void** state)
     }
 }
 
-// A crane with play at the tip of its boom, moved by a hydraulic cylinder: rows of loose joints ride in the interface model, and a
+// A crane with play at the tip of its boom, moved by a hydraulic cylinder: rows of joints with clearance are solved in the interface model, and a
 // macro step of 2 ms gives the motion that held forces give at 0.1 ms.
 static void loose_joints_work_in_interface_models(void** state)
 {

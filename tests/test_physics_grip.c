@@ -141,7 +141,7 @@ static void step(Sim* x, const Grip* g, double t)
     }
     itm_data_refresh(x->m, x->d);
     itm_rim_measure(x->m, x->d, &x->rim);
-    CHECK_OK(itm_rim_extract(x->m, x->d, &x->rim, t, g->step, 0.5 * g->step, ITM_RIM_RIDE), &x->d->error);
+    CHECK_OK(itm_rim_extract(x->m, x->d, &x->rim, t, g->step, 0.5 * g->step, ITM_RIM_SOLVE), &x->d->error);
     CHECK_OK(itm_rim_begin(&x->rim, g->micro, true), &x->d->error);
     for (int k = 0; k < g->micro; k++) {
         CHECK_OK(itm_rim_advance(&x->rim, g->step / g->micro, force), &x->d->error);

@@ -108,7 +108,7 @@ static void macro_step(Sim* x, const Case* c, double t, double H, int K, bool us
 {
     itm_data_refresh(x->m, x->d);
     itm_rim_measure(x->m, x->d, &x->rim);
-    CHECK_OK(itm_rim_extract(x->m, x->d, &x->rim, t, H, 0.5 * H, ITM_RIM_RIDE), &x->d->error);
+    CHECK_OK(itm_rim_extract(x->m, x->d, &x->rim, t, H, 0.5 * H, ITM_RIM_SOLVE), &x->d->error);
     CHECK_OK(itm_rim_begin(&x->rim, K, use_heun), &x->d->error);
     for (int k = 0; k < K; k++) {
         micro_step(x, c, t + k * H / K, H / K, use_heun);
@@ -145,9 +145,9 @@ static void run_rim(Path* path, const Case* c, ItmCoordinates coordinates, doubl
             record(path, &x);
         }
     }
-    path->nsolve = x.rim.ride.nsolve;
-    path->ntrial = x.rim.ride.ntrial;
-    path->nsteady = x.rim.ride.nsteady;
+    path->nsolve = x.rim.contacts.nsolve;
+    path->ntrial = x.rim.contacts.ntrial;
+    path->nsteady = x.rim.contacts.nsteady;
     end(&x);
 }
 
@@ -542,7 +542,7 @@ static void contacts_of_closed_loops_ride(void** state)
     }
 }
 
-// A box falls on the floor beside the arm: it never rides, and lands, slides and rests as in the mechanism's own steps of H.
+// A box falls on the floor beside the arm: it is never part of the RIM, and lands, slides and rests as in the mechanism's own steps of H.
 static ItmStatus build_bystander(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, DOWN, error);
@@ -572,7 +572,7 @@ static void contacts_that_no_interface_feels_are_solved_once_a_macro_step(void**
         begin(&x, &c, ITM_COORDINATES_JOINT, H);
         for (int k = 0; k < (int)lround(c.duration / H); k++) {
             macro_step(&x, &c, k * H, H, (int)lround(H / 1e-4), true);
-            assert_int_equal(x.rim.ride.nc, 0);
+            assert_int_equal(x.rim.contacts.nc, 0);
         }
         ItmVec3 v = itm_data_get_body_velocity(x.m, x.d, 1);
         at[is_fine] = itm_data_get_body_pose(x.m, x.d, 1).p;
@@ -607,7 +607,7 @@ static void macro_steps_allocate_nothing(void** state)
         macro_step(&x, &c, k * 10e-3, 10e-3, 50, true);
     }
     assert_int_equal(allocations, before);
-    assert_true(x.rim.ride.nsolve > 0 && x.rim.ride.ntrial > 0);
+    assert_true(x.rim.contacts.nsolve > 0 && x.rim.contacts.ntrial > 0);
     end(&x);
 }
 
@@ -709,7 +709,7 @@ static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
                 }
             }
             // and it is less mobile than without contact
-            CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, itm_data_get_time(x.d), h, 0.0, ITM_RIM_RIDE), &x.d->error);
+            CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, itm_data_get_time(x.d), h, 0.0, ITM_RIM_SOLVE), &x.d->error);
             assert_true(free_W < x.rim.W[0] || c.n == 2);
             free(bytes);
             end(&x);
@@ -735,12 +735,12 @@ static void locked_interfaces_have_no_mobility(void** state)
     ItmRimSpectrum spectrum;
     double value, M_eff, scratch[ITM_SPECTRUM_SCRATCH(1)];
     double locked = x.rim.W[0];
-    CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_RIDE), &x.d->error);
+    CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_SOLVE), &x.d->error);
     assert_true(itm_rim_compute_spectrum(x.rim.W, x.rim.mobility_free, x.rim.n, &spectrum, &value, NULL, &M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     CHECK_NEAR(M_eff * x.rim.W[0], 1.0, 1e-14);
     CHECK_NEAR(locked, 0.0, 1e-15 * x.rim.W[0]);
-    // riding, the same holds as long as the motor can: the length stays, whatever the spring pulls
+    // in the RIM the same holds as long as the motor can: the length stays, whatever the spring pulls
     double s = x.s_start[0];
     for (int k = 0; k < 20; k++) {
         macro_step(&x, &c, 5e-3 * (k + 1), 5e-3, 50, true);
@@ -772,7 +772,7 @@ static void spectrum_finds_the_rank(void** state)
     itm_rim_init(&rim, m, actuators);
     itm_data_refresh(m, d);
     itm_rim_measure(m, d, &rim);
-    CHECK_OK(itm_rim_extract(m, d, &rim, 0.0, 1e-3, 0.0, ITM_RIM_RIDE), &d->error);
+    CHECK_OK(itm_rim_extract(m, d, &rim, 0.0, 1e-3, 0.0, ITM_RIM_SOLVE), &d->error);
     ItmRimSpectrum spectrum;
     double value[2], vector[4], M_eff[4], scratch[ITM_SPECTRUM_SCRATCH(2)];
     assert_true(itm_rim_compute_spectrum(rim.W, NULL, rim.n, &spectrum, value, vector, M_eff, scratch));

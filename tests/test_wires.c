@@ -109,7 +109,7 @@ static void control_drives_a_motor_with_a_limit(void** state)
     system_finish(&s);
 }
 
-// The same motor where it rides in the interface model of two carts, 1 kg and 0.5 kg, that move together: 3 N give 2 m/s^2. The first sample
+// The same motor where it is solved in the interface model of two carts, 1 kg and 0.5 kg, that move together: 3 N give 2 m/s^2. The first sample
 // is 0, so it begins at the second meeting.
 static void control_drives_a_motor_inside_an_interface_model(void** state)
 {

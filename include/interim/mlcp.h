@@ -90,12 +90,13 @@ typedef enum ItmMlcpOutcome {
 } ItmMlcpOutcome;
 
 // State of a row, one signed char per row.
-enum {
+typedef enum ItmRowState {
     ITM_ROW_LO = -1,    // tight at the lower bound (a contact normal: open)
     ITM_ROW_ACTIVE = 0, // between its bounds, w = 0
     ITM_ROW_UP = 1,     // tight at the upper bound
-    ITM_ROW_UNKNOWN = 2 // only as input of a warm start: a new row without a guess
-};
+    ITM_ROW_UNKNOWN = 2, // only as input of a warm start: a new row without a guess
+    ITM_ROW_SLIP = 3     // friction direction that slides; the solvers here give ITM_ROW_LO or ITM_ROW_UP for it
+} ItmRowState;
 
 typedef struct ItmMlcpInfo {
     ItmMlcpOutcome outcome;

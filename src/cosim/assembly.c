@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "math/vec.h"
-#include "rim/ride.h"
+#include "rim/contacts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -587,7 +587,7 @@ ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* coupler)
     ItmAssembly* cluster = &x->clusters[coupler->cluster];
     forget(x, cluster);
     if (cluster->views != NULL) {
-        itm_ride_end(&cluster->join.rim);
+        itm_rim_contacts_end(&cluster->join.rim);
         return run_views(x, cluster);
     }
     itm_rim_join_end(&cluster->join);
@@ -628,7 +628,7 @@ static ItmStatus step_with_others(ItmAssembly* cluster, ItmMechanism* part, ItmP
     itm_data_refresh(part->model, part->data);
     itm_rim_measure(part->model, part->data, &part->rim);
     ItmStatus status = itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), h, 0.0,
-                                       ITM_RIM_RIDE);
+                                       ITM_RIM_SOLVE);
     for (int i = 0; i < cluster->nmechanism; i++) {
         if (i != own) {
             view->others[i].H = h;

@@ -143,7 +143,7 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
     // where partners see a smooth model, they get a copy of it (cluster.c)
-    ItmRimContact contact = keeps_contacts ? ITM_RIM_RIDE : ITM_RIM_ELIMINATE;
+    ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
     double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
     ItmStatus status = part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;

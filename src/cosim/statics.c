@@ -91,7 +91,7 @@ static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
     ItmData* d = part->data;
     itm_data_refresh(part->model, d);
     itm_rim_measure(part->model, d, &part->rim);
-    ItmStatus status = itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_RIDE);
+    ItmStatus status = itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_SOLVE);
     status = status == ITM_OK ? itm_rim_begin(&part->rim, 1, true) : status;
     if (status == ITM_OK) {
         status = find_forces(part, x->step, part->lambda, work);

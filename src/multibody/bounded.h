@@ -55,7 +55,7 @@ typedef struct ItmBoundBlock {
     int first, nrow;       // rows
     int first_coupling, ncoupling;
     bool is_a_world;       // body a does not move
-    bool rides;            // its impulses come from an interface model
+    bool is_in_rim;            // its impulses come from an interface model
     int next;              // next block of the same island, or ITM_NONE
 } ItmBoundBlock;
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "rim/effective.h"
 #include "math/pseudo_inverse.h"
-#include "rim/ride.h"
+#include "rim/contacts.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int c
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
-    itm_ride_lay_out_rows(rim, arena, capacity, coupling_capacity);
+    itm_rim_contacts_lay_out_rows(rim, arena, capacity, coupling_capacity);
 }
 
 void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims, int nrim, const ItmRimLink* links,
@@ -40,14 +40,14 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     join->nline = count_lines(rims, nrim);
     join->capacity = join->coupling_capacity = 0;
     for (int k = 0; k < nrim; k++) {
-        join->capacity += rims[k]->ride.capacity;
-        join->coupling_capacity += rims[k]->ride.coupling_capacity;
+        join->capacity += rims[k]->contacts.capacity;
+        join->coupling_capacity += rims[k]->contacts.coupling_capacity;
     }
     join->rims = ITM_TAKE(arena, ItmRim*, nrim);
     join->links = ITM_TAKE(arena, ItmRimLink, nlink);
     join->line_rim = ITM_TAKE(arena, int, join->nline);
     join->line_row = ITM_TAKE(arena, int, join->nline);
-    join->ride_adr = ITM_TAKE(arena, int, nrim + 1);
+    join->contact_adr = ITM_TAKE(arena, int, nrim + 1);
     join->G = ITM_TAKE(arena, double, nlink * nlink);
     join->G_inv = ITM_TAKE(arena, double, nlink * nlink);
     join->F = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
@@ -76,13 +76,13 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
 void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of)
 {
     rim->actuator = ITM_TAKE(arena, int, of->n);
-    lay_out_rim(rim, arena, of->n, of->ride.capacity, of->ride.coupling_capacity);
+    lay_out_rim(rim, arena, of->n, of->contacts.capacity, of->contacts.coupling_capacity);
     if (of->effective != NULL) {
         itm_effective_lay_out(rim, arena, 0);
     }
 }
 
-static void copy_ride(ItmRide* to, const ItmRide* from, int n)
+static void copy_contacts(ItmRimContacts* to, const ItmRimContacts* from, int n)
 {
     size_t nc = (size_t)from->nc;
     const struct {
@@ -95,7 +95,7 @@ static void copy_ride(ItmRide* to, const ItmRide* from, int n)
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         memcpy(reals[i].to, reals[i].from, sizeof(double) * nc);
     }
-    memcpy(to->rows, from->rows, sizeof(ItmRideRow) * nc);
+    memcpy(to->rows, from->rows, sizeof(ItmRimRow) * nc);
     memcpy(to->couplings, from->couplings, sizeof(ItmMlcpContact) * (size_t)from->ncoupling);
     memcpy(to->state, from->state, nc);
     memcpy(to->table, from->table, sizeof(int) * nc);
@@ -119,7 +119,7 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
     memcpy(to->mobility_free, from->mobility_free, sizeof(double) * n);
     memcpy(to->w, from->w, sizeof(double) * n);
     memcpy(to->s, from->s, sizeof(double) * n);
-    copy_ride(&to->ride, &from->ride, from->n);
+    copy_contacts(&to->contacts, &from->contacts, from->n);
     if (to->effective != NULL) {
         itm_effective_copy(to, from);
     }
@@ -128,8 +128,8 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
 void itm_rim_copy_smooth(ItmRim* to, const ItmRim* from)
 {
     itm_rim_copy(to, from);
-    if (to->ride.nc > 0) {
-        itm_ride_eliminate(to);
+    if (to->contacts.nc > 0) {
+        itm_rim_contacts_eliminate(to);
     }
 }
 
@@ -190,13 +190,13 @@ static double multiply_line(const ItmRimJoin* join, int k, int j)
     return sum;
 }
 
-// What riding row i of RIM r does to w_f of link k.
-static double multiply_ride(const ItmRimJoin* join, int k, int r, int i)
+// What contact row i of RIM r does to w_f of link k.
+static double multiply_contact(const ItmRimJoin* join, int k, int r, int i)
 {
     double sum = 0.0;
     for (int s = 0; s < NSIDE; s++) {
         Side p = get_side(&join->links[k], s);
-        sum += p.rim == r ? p.sign * join->rims[r]->ride.Hci[i * join->rims[r]->n + p.row] : 0.0;
+        sum += p.rim == r ? p.sign * join->rims[r]->contacts.Hci[i * join->rims[r]->n + p.row] : 0.0;
     }
     return sum;
 }
@@ -222,7 +222,7 @@ static void solve(const ItmRimJoin* join, double* out, const double* x)
     }
 }
 
-// Columns of F and B = G+ F: lines first, riding rows after them.
+// Columns of F and B = G+ F: lines first, contact rows after them.
 static void fill_columns(ItmRimJoin* join)
 {
     int n = join->nlink;
@@ -233,13 +233,13 @@ static void fill_columns(ItmRimJoin* join)
         }
     }
     for (int r = 0; r < join->nrim; r++) {
-        for (int i = 0; i < join->rims[r]->ride.nc; i++, F += n) {
+        for (int i = 0; i < join->rims[r]->contacts.nc; i++, F += n) {
             for (int k = 0; k < n; k++) {
-                F[k] = multiply_ride(join, k, r, i);
+                F[k] = multiply_contact(join, k, r, i);
             }
         }
     }
-    int ncolumn = join->nline + join->ride_adr[join->nrim];
+    int ncolumn = join->nline + join->contact_adr[join->nrim];
     for (int j = 0; j < ncolumn; j++) {
         solve(join, join->B + j * n, join->F + j * n);
     }
@@ -283,7 +283,7 @@ static void join_lines(ItmRimJoin* join)
         out->s[i] = rim->s[row];
         out->w[i] = rim->w[row] - dot(F, join->w_f, n);
         out->a0[i] = rim->a0[row] - dot(F, join->a_f, n);
-        out->ride.s_drift[i] = (rim->ride.nc > 0 ? rim->ride.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
+        out->contacts.s_drift[i] = (rim->contacts.nc > 0 ? rim->contacts.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
         for (int j = 0; j < nline; j++) {
             bool is_same = join->line_rim[i] == join->line_rim[j];
             double W = is_same ? rim->W[row * rim->n + join->line_row[j]] : 0.0;
@@ -292,7 +292,7 @@ static void join_lines(ItmRimJoin* join)
     }
 }
 
-static void copy_couplings(ItmRide* out, const ItmRide* r, int adr)
+static void copy_couplings(ItmRimContacts* out, const ItmRimContacts* r, int adr)
 {
     for (int c = 0; c < r->ncoupling; c++) {
         ItmMlcpContact* coupling = &out->couplings[out->ncoupling++];
@@ -307,9 +307,9 @@ static void copy_couplings(ItmRide* out, const ItmRide* r, int adr)
 // Row i of RIM r, with what the frames take off it.
 static void join_row(ItmRimJoin* join, int r, int i)
 {
-    ItmRide* out = &join->rim.ride;
-    const ItmRide* in = &join->rims[r]->ride;
-    int adr = join->ride_adr[r], c = adr + i, n = join->nlink, nline = join->nline, nc = out->nc;
+    ItmRimContacts* out = &join->rim.contacts;
+    const ItmRimContacts* in = &join->rims[r]->contacts;
+    int adr = join->contact_adr[r], c = adr + i, n = join->nlink, nline = join->nline, nc = out->nc;
     const double* F = join->F + (nline + c) * n;
     out->rows[c] = in->rows[i];
     // what the solver cannot solve is noted with the last mechanism that has rows, where it is about one of these
@@ -334,24 +334,24 @@ static void join_row(ItmRimJoin* join, int r, int i)
     }
     // where the frames hold the row, what is left of its mobility is rounding
     double before = in->H[(size_t)i * (size_t)(in->nc + 1)], after = out->H[(size_t)c * (size_t)(nc + 1)];
-    out->rows[c].is_fixed = in->rows[i].is_fixed || !(after > ITM_RIDE_FIXED * before);
+    out->rows[c].is_fixed = in->rows[i].is_fixed || !(after > ITM_RIM_FIXED * before);
 }
 
-static void join_rides(ItmRimJoin* join)
+static void join_contacts(ItmRimJoin* join)
 {
-    ItmRide* out = &join->rim.ride;
-    out->nc = join->ride_adr[join->nrim];
+    ItmRimContacts* out = &join->rim.contacts;
+    out->nc = join->contact_adr[join->nrim];
     out->ncoupling = 0;
     out->has_bounces = false;
     out->workspace = join->workspace;
     for (int r = 0; r < join->nrim; r++) {
         const ItmRim* rim = join->rims[r];
-        if (rim->ride.nc == 0) {
+        if (rim->contacts.nc == 0) {
             continue;
         }
-        out->has_bounces = out->has_bounces || rim->ride.has_bounces;
-        copy_couplings(out, &rim->ride, join->ride_adr[r]);
-        for (int i = 0; i < rim->ride.nc; i++) {
+        out->has_bounces = out->has_bounces || rim->contacts.has_bounces;
+        copy_couplings(out, &rim->contacts, join->contact_adr[r]);
+        for (int i = 0; i < rim->contacts.nc; i++) {
             join_row(join, r, i);
         }
     }
@@ -363,7 +363,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     join->rim.model = join->rims[0]->model;
     join->rim.data = join->rims[0]->data;
     for (int r = 0; r < join->nrim; r++) {
-        if (join->rims[r]->ride.nc > 0) {
+        if (join->rims[r]->contacts.nc > 0) {
             join->rim.model = join->rims[r]->model;
             join->rim.data = join->rims[r]->data;
         }
@@ -371,7 +371,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     join->rim.t = join->rims[0]->t;
     join->rim.H = join->rims[0]->H;
     for (int r = 0; r < join->nrim; r++) {
-        join->ride_adr[r + 1] = join->ride_adr[r] + join->rims[r]->ride.nc;
+        join->contact_adr[r + 1] = join->contact_adr[r] + join->rims[r]->contacts.nc;
     }
     for (int i = 0; i < n * n; i++) {
         join->G[i] = multiply_links(join, i / n, i % n);
@@ -387,7 +387,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     fill_columns(join);
     fill_links(join);
     join_lines(join);
-    join_rides(join);
+    join_contacts(join);
     return itm_rim_begin(&join->rim, K, use_heun);
 }
 
@@ -398,24 +398,24 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
 static void find_impulses(ItmRimJoin* join)
 {
     const ItmRim* rim = &join->rim;
-    int n = join->nlink, nc = rim->ride.nc;
+    int n = join->nlink, nc = rim->contacts.nc;
     for (int k = 0; k < n; k++) {
         join->P0[k] = -join->w_f[k] - rim->H * join->a_f[k];
         join->P1[k] = -join->w_f[k] - rim->theta * rim->H * join->a_f[k] - join->P1[k] / rim->H;
         for (int j = 0; j < join->nline + nc; j++) {
             bool is_line = j < join->nline;
             double B = join->B[j * n + k];
-            join->P0[k] -= B * (is_line ? rim->P0[j] : rim->ride.Q0[j - join->nline]);
-            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->ride.Q1[j - join->nline] + rim->ride.correction[j - join->nline] / rim->H);
+            join->P0[k] -= B * (is_line ? rim->P0[j] : rim->contacts.Q0[j - join->nline]);
+            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->contacts.Q1[j - join->nline] + rim->contacts.correction[j - join->nline] / rim->H);
         }
     }
 }
 
 static void hand_back_rows(const ItmRimJoin* join, int r)
 {
-    const ItmRide* from = &join->rim.ride;
-    ItmRide* to = &join->rims[r]->ride;
-    int adr = join->ride_adr[r];
+    const ItmRimContacts* from = &join->rim.contacts;
+    ItmRimContacts* to = &join->rims[r]->contacts;
+    int adr = join->contact_adr[r];
     for (int i = 0; i < to->nc; i++) {
         to->Q0[i] = from->Q0[adr + i];
         to->Q1[i] = from->Q1[adr + i];
@@ -426,7 +426,6 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
         to->x[i] = from->x[adr + i];
         to->work[i] = from->work[adr + i];
         to->mode[i] = from->mode[adr + i];
-        to->side[i] = from->side[adr + i];
         to->ratio[i] = from->ratio[adr + i];
         to->has_changed[i] = from->has_changed[adr + i];
     }
@@ -444,11 +443,11 @@ static double rate_after_jump(const ItmRim* rim, int i)
 }
 
 // Rates at the end, and the work of the frames: impulses times mean rates, which is what they add to the kinetic energy of a
-// mechanism whose mass does not change. The impulse that makes the frames move together comes first: riding rows begin with the rates
+// mechanism whose mass does not change. The impulse that makes the frames move together comes first: contact rows begin with the rates
 // that it leaves.
 static void finish_rim(ItmRim* rim)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     for (int i = 0; i < rim->n; i++) {
         double w = rim->w[i] + rim->H * rim->a0[i];
         for (int j = 0; j < rim->n; j++) {
@@ -471,7 +470,7 @@ static void finish_rim(ItmRim* rim)
 void itm_rim_join_end(ItmRimJoin* join)
 {
     const ItmRim* from = &join->rim;
-    itm_ride_end(&join->rim);
+    itm_rim_contacts_end(&join->rim);
     find_impulses(join);
     for (int r = 0; r < join->nrim; r++) {
         ItmRim* rim = join->rims[r];

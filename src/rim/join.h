@@ -3,8 +3,8 @@
 // Frame rows f of the joints' two sides, w_f = w_a - w_b, are held at 0 by impulses +p on side a and -p on side b. As everything in
 // a RIM is linear but its bounded rows, they are eliminated once a macro step:
 //   p(tau) = -G+ (w_f + a_f tau + F_L P_L(tau) + F_c x(tau)),   G = sum of the mobilities of both sides,
-// F_L and F_c being what forces at line actuators and impulses of riding rows do to w_f. What is left is a RIM of the same kind over
-// the line actuators and riding rows of all mechanisms, which takes the same micro steps; afterwards every mechanism is told
+// F_L and F_c being what forces at line actuators and impulses of contact rows do to w_f. What is left is a RIM of the same kind over
+// the line actuators and contact rows of all mechanisms, which takes the same micro steps; afterwards every mechanism is told
 // the impulses and moments at its frames and takes over alone. Impulses on both sides are the same number, so momentum is exchanged
 // exactly. G+ is the pseudo-inverse: where both sides are immobile along a direction, the impulse is the least one.
 // Where frames have drifted apart by a gap, they are moved together by displacements -G+ gap in the same step, which has no velocity
@@ -27,12 +27,12 @@ typedef struct ItmRimLink {
 // clang-format off
 typedef struct ItmRimJoin {
     int     nrim, nlink, nline;
-    int     capacity, coupling_capacity; // riding rows and friction couplings of all
+    int     capacity, coupling_capacity; // contact rows and friction couplings of all
     ItmRim** rims;           //                                                         (nrim)
     ItmRimLink* links;       //                                                         (nlink)
     int*    line_rim;        // line actuators in the joined RIM: whose                 (nline)
     int*    line_row;        // and which row there                                     (nline)
-    int*    ride_adr;        // first riding row of each RIM in the joined one          (nrim + 1)
+    int*    contact_adr;        // first contact row of each RIM in the joined one          (nrim + 1)
     ItmRim  rim;             // the joined RIM, over the lines
     struct ItmMlcpWorkspace* workspace;
 
@@ -61,7 +61,7 @@ void itm_rim_join_destroy_workspace(ItmRimJoin* join);
 void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of);
 void itm_rim_copy(ItmRim* to, const ItmRim* from);
 
-// The same without its bounded rows, for a smooth model (itm_ride_eliminate).
+// The same without its bounded rows, for a smooth model (itm_rim_contacts_eliminate).
 void itm_rim_copy_smooth(ItmRim* to, const ItmRim* from);
 
 // Join the RIMs as they were extracted, all for the same step, with join->gap; then begin K micro steps of join->rim.

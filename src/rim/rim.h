@@ -5,7 +5,7 @@
 // Interface rows are the line measures of chosen actuators, w = A_i v = s', and directions of body frames: velocity of a point
 // along a world axis, angular velocity about one. The bilateral rows b (joints that are not tree
 // coordinates, couplings, motions) are eliminated. The bounded rows c (contacts, joint limits, dry friction, motors) either
-// ride in the RIM, with impulses x found by their own MLCP in every micro step, or those that were active in the mechanism's
+// are solved in the RIM, with impulses x found by their own MLCP in every micro step, or those that were active in the mechanism's
 // last solve are eliminated too (the papers' smooth RIM).
 // W is the inverse of the papers' effective mass [contact-rim, eq. 32] and is never inverted: it is singular where the mechanism
 // cannot move along an interface, and there the RIM still holds. One RIM serves all partners of a mechanism.
@@ -26,16 +26,9 @@
 
 // What becomes of the bounded rows.
 typedef enum ItmRimContact {
-    ITM_RIM_RIDE,       // kept beside the interface rows, solved in every micro step
+    ITM_RIM_SOLVE,       // kept beside the interface rows, solved in every micro step
     ITM_RIM_ELIMINATE,  // active rows of the mechanism's last solve eliminated, tight ones push as they did [contact-rim, eq. 36]
 } ItmRimContact;
-
-// What a riding row does in a micro step.
-typedef enum ItmRideMode {
-    ITM_RIDE_TIGHT,   // at a bound: open contact, slipping joint friction, motor at its limit
-    ITM_RIDE_ACTIVE,  // holds its rate: closed or sticking contact, sticking joint friction, motor that follows
-    ITM_RIDE_SLIP,    // tangent of a contact: impulse = ratio * normal impulse; ratio 0 where the contact is open
-} ItmRideMode;
 
 // clang-format off
 // A direction of a frame on a body, as an interface row.
@@ -45,8 +38,8 @@ typedef struct ItmRimFrame {
     ItmDirection direction;  // ITM_TX: velocity of the point along the world's x ... ITM_RZ: angular velocity about its z
 } ItmRimFrame;
 
-// A bounded row that rides. Its numbers that change from micro step to micro step are arrays of ItmRide.
-typedef struct ItmRideRow {
+// A bounded row in the RIM. Its numbers that change from micro step to micro step are arrays of ItmRimContacts.
+typedef struct ItmRimRow {
     bool   is_unilateral, is_rigid, is_motor;
     bool   is_fixed;         // nothing can move it: no impulse changes its rate
     bool   is_held;          // rigid contact under load: its gap is drift, and closed by displacement
@@ -56,19 +49,19 @@ typedef struct ItmRideRow {
     double lo, up;           // bounds of the force                                           N
     double restitution, stiffness, damping;
     double reference;        // signal', the mean over the macro step                         m/s
-    int    normal;           // riding row whose impulse bounds it, or ITM_NONE
-} ItmRideRow;
+    int    normal;           // contact row whose impulse bounds it, or ITM_NONE
+} ItmRimRow;
 
 // Bounded rows beside the interface rows.
-typedef struct ItmRide {
+typedef struct ItmRimContacts {
     const ItmDense* dense;   // kernels for this processor
     int     capacity, coupling_capacity;
-    int     nc;              // riding rows, 0: none
+    int     nc;              // contact rows, 0: none
     int     ncoupling;
     int     head;            // first block of their chain in the table, or ITM_NONE
     int*            table;   // their numbers in the table of bounded rows              (capacity)
-    ItmRideRow*     rows;    //                                                         (capacity)
-    ItmMlcpContact* couplings; // in riding row numbers                                 (coupling_capacity)
+    ItmRimRow*     rows;    //                                                         (capacity)
+    ItmMlcpContact* couplings; // in contact row numbers                                 (coupling_capacity)
     double* H;               // H_cc + Omega of the micro step, row-major               (nc x nc)   1/kg
     double* Hci;             //                                                         (nc x n)    1/kg
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
@@ -86,8 +79,7 @@ typedef struct ItmRide {
     double* x;               // impulses of the last micro step                         (nc)        N s
     double* Q0;              // impulse over the macro step                             (nc)        N s
     double* Q1;              // its moment, (1/H) int (H - tau) dx                      (nc)        N s
-    signed char* mode;       // ItmRideMode                                             (nc)
-    signed char* side;       // tight: -1 lower bound, +1 upper                         (nc)
+    signed char* mode;       // ItmRowState in the present micro step                   (nc)
     double* ratio;           // slip: impulse over normal impulse                       (nc)
     double* work;            // of the impulses over the macro step                     (nc)        J
 
@@ -131,7 +123,7 @@ typedef struct ItmRide {
     signed char* state;      //                                                         (nc)
     struct ItmMlcpWorkspace* workspace;
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
-} ItmRide;
+} ItmRimContacts;
 
 typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
@@ -166,7 +158,7 @@ typedef struct ItmRim {
     uint64_t* ahead_key;    // their names                                              (nahead)
     double* ahead_rate;     // A(q (+) delta v) v                                       (nahead)    m/s
     double  ahead_time;     // delta, from the evaluation                                           s
-    bool*   is_macro;       // components whose bounded rows do not ride: one solve a macro step (nbody)
+    bool*   is_macro;       // components whose bounded rows are not in the RIM: one solve a macro step (nbody)
 
     // micro steps
     bool    use_heun;
@@ -177,7 +169,7 @@ typedef struct ItmRim {
     double* jump;           // part of P0 that joined frames get at the start of the step (n)       N s
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
-    ItmRide ride;
+    ItmRimContacts contacts;
     struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
     int     nswitch;        // bounded rows that began or ceased to hold within the last macro step
     double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s

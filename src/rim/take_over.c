@@ -2,7 +2,7 @@
 //
 //   v+ = v + H v_dot + X P0 + X_c Q0                    impulse: the mechanism ends with the RIM's rates
 //   q+ = q (+) H (v + theta H v_dot + X P1 + X_c Q1)    moment: and where the RIM ended
-#include "rim/ride.h"
+#include "rim/contacts.h"
 
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -23,15 +23,15 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
-        if (!b->blocks[head].rides) {
+        if (!b->blocks[head].is_in_rim) {
             status = itm_bounded_solve_island(m, d, head, rim->H);
         }
     }
     return status;
 }
 
-// Hand impulses (or moments) of the riding rows to the table.
-static void place(const ItmRide* r, double* x, const double* Q)
+// Hand impulses (or moments) of the contact rows to the table.
+static void place(const ItmRimContacts* r, double* x, const double* Q)
 {
     for (int i = 0; i < r->nc; i++) {
         x[r->table[i]] = Q[i];
@@ -40,7 +40,7 @@ static void place(const ItmRide* r, double* x, const double* Q)
 
 static void report(const ItmRim* rim, ItmData* d)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     ItmBounded* b = d->bounded;
     for (int i = 0; i < r->nc; i++) {
         b->v_after[r->table[i]] = r->wc[i];
@@ -49,7 +49,7 @@ static void report(const ItmRim* rim, ItmData* d)
     }
 }
 
-// Rows that began or ceased to hold: riding ones at any time within the step, also if they are back where they were; the others from
+// Rows that began or ceased to hold: those in the RIM at any time within the step, also if they are back where they were; the others from
 // one end of it to the other. Rows that were not there before count from where they are open.
 static int count_switches(const ItmRim* rim, const ItmBounded* b)
 {
@@ -57,10 +57,10 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
     for (int i = 0; i < b->nrow; i++) {
         int known = itm_bounded_find(b, b->rows[i].key);
         bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
-        n += b->blocks[b->rows[i].block].rides ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
+        n += b->blocks[b->rows[i].block].is_in_rim ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
-    for (int i = 0; i < rim->ride.nc; i++) {
-        n += rim->ride.has_changed[i];
+    for (int i = 0; i < rim->contacts.nc; i++) {
+        n += rim->contacts.has_changed[i];
     }
     return n;
 }
@@ -74,16 +74,16 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
         itm_bounded_finish(m, d, v, push);
         return ITM_OK;
     }
-    itm_ride_end(rim);
+    itm_rim_contacts_end(rim);
     ItmStatus status = solve_others(m, d, rim, v);
     if (status != ITM_OK) {
         return status;
     }
     rim->nswitch = count_switches(rim, b);
-    place(&rim->ride, b->x, rim->ride.Q1);
+    place(&rim->contacts, b->x, rim->contacts.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
-    place(&rim->ride, b->x, rim->ride.Q0);
-    place(&rim->ride, b->x_push, rim->ride.correction);
+    place(&rim->contacts, b->x, rim->contacts.Q0);
+    place(&rim->contacts, b->x_push, rim->contacts.correction);
     report(rim, d);
     itm_bounded_finish(m, d, v, push);
     // where rows were solved for the whole step, positions go with the velocities at its end

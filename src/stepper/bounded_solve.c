@@ -524,7 +524,7 @@ static double elastic_of(const ItmBoundRow* row, double v_after, double h)
     return itm_bound_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
 }
 
-// Works of the impulses, with the mean of the row velocities before and after the step. Rows that rode in an interface model are
+// Works of the impulses, with the mean of the row velocities before and after the step. Rows that were solved in an interface model are
 // booked there. What compliant rows hold is a store, not a loss.
 static void book_works(ItmData* d)
 {
@@ -532,7 +532,7 @@ static void book_works(ItmData* d)
     if (*d->steps == 0.0 && *d->time == 0.0) {
         // what overlaps at the start was compressed before
         for (int i = 0; i < b->nrow; i++) {
-            *d->elastic += b->blocks[b->rows[i].block].rides ? 0.0 : elastic_of(&b->rows[i], 0.0, 0.0);
+            *d->elastic += b->blocks[b->rows[i].block].is_in_rim ? 0.0 : elastic_of(&b->rows[i], 0.0, 0.0);
         }
         *d->energy_start += *d->elastic;
     }
@@ -540,7 +540,7 @@ static void book_works(ItmData* d)
     *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
         const ItmBoundRow* row = &b->rows[i];
-        if (!b->blocks[row->block].rides) {
+        if (!b->blocks[row->block].is_in_rim) {
             itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
             *d->elastic += elastic_of(row, b->v_after[i], d->h);
         }

@@ -1,6 +1,6 @@
 // A micro step with a guessed active set: a linear system instead of an MLCP, and inequalities that tell whether the guess was
 // right. While it holds and nothing moves at the active rows, all is linear in the interface forces, with constant maps.
-#include "rim/ride.h"
+#include "rim/contacts.h"
 
 #include "mlcp/friction.h"
 #include "stepper/bounded_solve.h"
@@ -10,7 +10,7 @@
 
 // ---------------------------------------------------------------------------- dense systems
 
-void itm_ride_factor(ItmRide* r, int n)
+void itm_rim_contacts_factor(ItmRimContacts* r, int n)
 {
     double* S = r->S;
     for (int k = 0; k < n; k++) {
@@ -36,7 +36,7 @@ void itm_ride_factor(ItmRide* r, int n)
     }
 }
 
-void itm_ride_solve(const ItmRide* r, double* x, int n)
+void itm_rim_contacts_solve(const ItmRimContacts* r, double* x, int n)
 {
     const double* S = r->S;
     for (int k = 0; k < n; k++) {
@@ -56,7 +56,7 @@ void itm_ride_solve(const ItmRide* r, double* x, int n)
 // ---------------------------------------------------------------------------- modes
 
 // Slip lies on the edge of what the law allows, not within a solver's tolerance of it.
-static void snap_ratios(ItmRide* r, const ItmMlcpContact* c, bool is_pair)
+static void snap_ratios(ItmRimContacts* r, const ItmMlcpContact* c, bool is_pair)
 {
     if (is_pair && c->law == ITM_FRICTION_CONE) {
         double *x = &r->ratio[c->tangent[0]], *y = &r->ratio[c->tangent[1]], length = hypot(*x, *y);
@@ -71,27 +71,26 @@ static void snap_ratios(ItmRide* r, const ItmMlcpContact* c, bool is_pair)
     }
 }
 
-void itm_ride_set_modes(ItmRide* r, const signed char* state, const double* x)
+void itm_rim_contacts_set_modes(ItmRimContacts* r, const signed char* state, const double* x)
 {
     for (int i = 0; i < r->nc; i++) {
-        const ItmRideRow* row = &r->rows[i];
+        const ItmRimRow* row = &r->rows[i];
         bool is_active = state[i] == ITM_ROW_ACTIVE || (state[i] == ITM_ROW_UNKNOWN && !row->is_unilateral);
-        r->mode[i] = is_active ? ITM_RIDE_ACTIVE : ITM_RIDE_TIGHT;
-        r->side[i] = state[i] == ITM_ROW_UP ? 1 : -1;
+        r->mode[i] = is_active ? ITM_ROW_ACTIVE : state[i] == ITM_ROW_UP ? ITM_ROW_UP : ITM_ROW_LO;
         r->ratio[i] = 0.0;
     }
     // tangents: stick only where the contact is closed, and both of a cone together
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
         int normal = coupling->normal, t0 = coupling->tangent[0], t1 = coupling->tangent[1];
-        bool is_closed = r->mode[normal] == ITM_RIDE_ACTIVE && x[normal] > 0.0;
+        bool is_closed = r->mode[normal] == ITM_ROW_ACTIVE && x[normal] > 0.0;
         bool is_pair = t1 != ITM_NONE && coupling->law != ITM_FRICTION_BOX;
-        bool sticks[2] = {is_closed && r->mode[t0] == ITM_RIDE_ACTIVE,
-                          is_closed && t1 != ITM_NONE && r->mode[t1] == ITM_RIDE_ACTIVE};
+        bool sticks[2] = {is_closed && r->mode[t0] == ITM_ROW_ACTIVE,
+                          is_closed && t1 != ITM_NONE && r->mode[t1] == ITM_ROW_ACTIVE};
         for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
             int t = coupling->tangent[k];
             bool is_stuck = is_pair ? sticks[0] && sticks[1] : sticks[k];
-            r->mode[t] = is_stuck ? ITM_RIDE_ACTIVE : ITM_RIDE_SLIP;
+            r->mode[t] = is_stuck ? ITM_ROW_ACTIVE : ITM_ROW_SLIP;
             r->ratio[t] = !is_stuck && is_closed ? x[t] / x[normal] : 0.0;
         }
         snap_ratios(r, coupling, is_pair);
@@ -99,18 +98,18 @@ void itm_ride_set_modes(ItmRide* r, const signed char* state, const double* x)
     r->is_factored = r->is_steady = false;
 }
 
-double itm_ride_get_tolerance(const ItmRim* rim)
+double itm_rim_contacts_get_tolerance(const ItmRim* rim)
 {
     return rim->model->contact_options.tolerance;
 }
 
-bool itm_ride_sticks(const ItmMlcpContact* c, const double* f, double tolerance)
+bool itm_rim_contacts_sticks(const ItmMlcpContact* c, const double* f, double tolerance)
 {
     double t[2] = {f[c->tangent[0]], c->tangent[1] != ITM_NONE ? f[c->tangent[1]] : 0.0};
     return itm_friction_contains(c, f[c->normal], t, tolerance);
 }
 
-bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, double tolerance)
+bool itm_rim_contacts_slips(const ItmRimContacts* r, const ItmMlcpContact* c, const double* w, double tolerance)
 {
     int t0 = c->tangent[0], t1 = c->tangent[1];
     if (t1 != ITM_NONE && c->law != ITM_FRICTION_BOX) {
@@ -119,7 +118,7 @@ bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, 
     }
     for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
         int t = c->tangent[k];
-        if (r->mode[t] == ITM_RIDE_SLIP && w[t] * r->ratio[t] > tolerance) {
+        if (r->mode[t] == ITM_ROW_SLIP && w[t] * r->ratio[t] > tolerance) {
             return false;
         }
     }
@@ -129,13 +128,13 @@ bool itm_ride_slips(const ItmRide* r, const ItmMlcpContact* c, const double* w, 
 // ---------------------------------------------------------------------------- trial
 
 // S over the active rows: column j has H of the row and of what slips with it.
-static void factor_set(ItmRide* r)
+static void factor_set(ItmRimContacts* r)
 {
     size_t nc = (size_t)r->nc;
     int n = 0, *place = r->held;  // row -> number in S
     for (int i = 0; i < r->nc; i++) {
         place[i] = ITM_NONE;
-        if (r->mode[i] == ITM_RIDE_ACTIVE && !r->rows[i].is_fixed) {
+        if (r->mode[i] == ITM_ROW_ACTIVE && !r->rows[i].is_fixed) {
             place[i] = n;
             r->active[n++] = i;
         }
@@ -148,30 +147,30 @@ static void factor_set(ItmRide* r)
             S[j] = H[r->active[j]];
         }
         for (int j = 0; j < r->nc; j++) {
-            if (r->mode[j] == ITM_RIDE_SLIP && r->ratio[j] != 0.0 && place[r->rows[j].normal] != ITM_NONE) {
+            if (r->mode[j] == ITM_ROW_SLIP && r->ratio[j] != 0.0 && place[r->rows[j].normal] != ITM_NONE) {
                 S[place[r->rows[j].normal]] += H[j] * r->ratio[j];
             }
         }
-        S[i] += ITM_RIDE_PROXIMAL * H[r->active[i]];
+        S[i] += ITM_RIM_PROXIMAL * H[r->active[i]];
     }
-    itm_ride_factor(r, n);
+    itm_rim_contacts_factor(r, n);
     r->is_factored = true;
 }
 
 // Impulses of rows that are not active, from those that are.
-static void follow(const ItmRide* r, double* x, double h)
+static void follow(const ItmRimContacts* r, double* x, double h)
 {
     for (int i = 0; i < r->nc; i++) {
-        if (r->mode[i] == ITM_RIDE_TIGHT) {
-            x[i] = h * (r->side[i] > 0 ? r->rows[i].up : r->rows[i].lo);
-        } else if (r->mode[i] == ITM_RIDE_SLIP) {
+        if (itm_rim_contacts_is_tight(r, i)) {
+            x[i] = h * (r->mode[i] == ITM_ROW_UP ? r->rows[i].up : r->rows[i].lo);
+        } else if (r->mode[i] == ITM_ROW_SLIP) {
             x[i] = r->ratio[i] * x[r->rows[i].normal];
         }
     }
 }
 
 // w = b + H x over the listed rows, NULL: the first n
-static void compute_rates(const ItmRide* r, double* w, const double* b, const double* x, const int* list, int n)
+static void compute_rates(const ItmRimContacts* r, double* w, const double* b, const double* x, const int* list, int n)
 {
     r->dense->multiply_rows(w, r->H, r->nc, x, list, n, r->nc);
     for (int k = 0; k < n; k++) {
@@ -181,14 +180,14 @@ static void compute_rates(const ItmRide* r, double* w, const double* b, const do
 }
 
 // x makes the rates b + H x of the active rows vanish, starting from what x is. r->w is overwritten.
-static void solve_set(ItmRide* r, double* x, const double* b, double h)
+static void solve_set(ItmRimContacts* r, double* x, const double* b, double h)
 {
     follow(r, x, h);
     compute_rates(r, r->w, b, x, r->active, r->nactive);
     for (int k = 0; k < r->nactive; k++) {
         r->rhs[k] = r->w[r->active[k]];
     }
-    itm_ride_solve(r, r->rhs, r->nactive);
+    itm_rim_contacts_solve(r, r->rhs, r->nactive);
     for (int k = 0; k < r->nactive; k++) {
         x[r->active[k]] -= r->rhs[k];
     }
@@ -196,7 +195,7 @@ static void solve_set(ItmRide* r, double* x, const double* b, double h)
 }
 
 // Factors for the present modes, if there are none.
-static void prepare(ItmRide* r)
+static void prepare(ItmRimContacts* r)
 {
     if (!r->is_factored) {
         factor_set(r);
@@ -204,7 +203,7 @@ static void prepare(ItmRide* r)
 }
 
 // Forces x for accelerations b without them, starting from what x is, and the accelerations then. tight: 1; 0: tight rows stay out of it.
-static void respond(ItmRide* r, double* x, double* a, const double* b, double tight)
+static void respond(ItmRimContacts* r, double* x, double* a, const double* b, double tight)
 {
     solve_set(r, x, b, tight);
     compute_rates(r, a, b, x, NULL, r->nc);
@@ -216,35 +215,35 @@ typedef enum Verdict { AGREES, TURNS, FAILS } Verdict;
 // Impulses within bounds, rates on the right side. TURNS: only the direction of some slip is not right.
 static Verdict judge(const ItmRim* rim, double h)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     double most_x = 0.0, most_b = 0.0;
     for (int i = 0; i < r->nc; i++) {
         most_x = fmax(most_x, fabs(r->x_try[i]));
         most_b = fmax(most_b, fabs(r->b[i]));
     }
-    double tol_w = itm_ride_get_tolerance(rim) * (1.0 + most_b), tol_x = 1e-9 * most_x;
+    double tol_w = itm_rim_contacts_get_tolerance(rim) * (1.0 + most_b), tol_x = 1e-9 * most_x;
     for (int i = 0; i < r->nc; i++) {
-        const ItmRideRow* row = &r->rows[i];
+        const ItmRimRow* row = &r->rows[i];
         double x = r->x_try[i], w = r->w[i];
-        if (r->mode[i] == ITM_RIDE_ACTIVE) {
+        if (r->mode[i] == ITM_ROW_ACTIVE) {
             bool is_bounded = row->normal == ITM_NONE;
             if ((fabs(w) > tol_w && !row->is_fixed) || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
                 return FAILS;
             }
-        } else if (r->mode[i] == ITM_RIDE_TIGHT && (r->side[i] < 0 ? w < -tol_w : w > tol_w)) {
+        } else if (itm_rim_contacts_is_tight(r, i) && (r->mode[i] == ITM_ROW_LO ? w < -tol_w : w > tol_w)) {
             return FAILS;
         }
     }
     Verdict verdict = AGREES;
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
-        if (r->mode[coupling->normal] != ITM_RIDE_ACTIVE) {
+        if (r->mode[coupling->normal] != ITM_ROW_ACTIVE) {
             continue;
         }
-        if (!itm_ride_sticks(coupling, r->x_try, tol_x)) {
+        if (!itm_rim_contacts_sticks(coupling, r->x_try, tol_x)) {
             return FAILS;
         }
-        if (!itm_ride_slips(r, coupling, r->w, tol_w)) {
+        if (!itm_rim_contacts_slips(r, coupling, r->w, tol_w)) {
             verdict = TURNS;
         }
     }
@@ -255,12 +254,12 @@ static Verdict judge(const ItmRim* rim, double h)
 // corners.
 static bool turn_slip(ItmRim* rim)
 {
-    ItmRide* r = &rim->ride;
-    double tolerance = itm_ride_get_tolerance(rim);
+    ItmRimContacts* r = &rim->contacts;
+    double tolerance = itm_rim_contacts_get_tolerance(rim);
     for (int c = 0; c < r->ncoupling; c++) {
         const ItmMlcpContact* coupling = &r->couplings[c];
         int t0 = coupling->tangent[0], t1 = coupling->tangent[1];
-        if (!itm_ride_is_rubbing(r, t0) || itm_ride_slips(r, coupling, r->w, tolerance)) {
+        if (!itm_rim_contacts_is_rubbing(r, t0) || itm_rim_contacts_slips(r, coupling, r->w, tolerance)) {
             continue;
         }
         if (t1 == ITM_NONE || coupling->law != ITM_FRICTION_CONE) {
@@ -279,9 +278,9 @@ static bool turn_slip(ItmRim* rim)
 
 #define TURNS_MAX 6
 
-bool itm_ride_try(ItmRim* rim, double h)
+bool itm_rim_contacts_try(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     prepare(r);
     memcpy(r->x_try, r->x, sizeof(double) * (size_t)r->nc);
     Verdict verdict = TURNS;
@@ -300,9 +299,9 @@ bool itm_ride_try(ItmRim* rim, double h)
 
 // What an active row should move beyond the mean of its rates, as a rate: a rigid contact or stop uses up its gap and no more,
 // where going on at the mean would carry it in, and a position motor arrives.
-static double compute_excess(const ItmRide* r, int i, double h)
+static double compute_excess(const ItmRimContacts* r, int i, double h)
 {
-    const ItmRideRow* row = &r->rows[i];
+    const ItmRimRow* row = &r->rows[i];
     double even = 0.5 * (r->wc[i] + r->w[i]);
     if (row->has_target) {
         return -r->gap[i] / h - r->gap_drift[i] - even;
@@ -310,20 +309,20 @@ static double compute_excess(const ItmRide* r, int i, double h)
     return -itm_bounded_get_open(r->gap[i], row->open) / h - even;
 }
 
-static bool lands(const ItmRide* r, int i)
+static bool lands(const ItmRimContacts* r, int i)
 {
-    const ItmRideRow* row = &r->rows[i];
+    const ItmRimRow* row = &r->rows[i];
     bool is_stop = row->is_unilateral && row->is_rigid && !r->is_bouncing[i];
-    return r->mode[i] == ITM_RIDE_ACTIVE && (is_stop || row->has_target);
+    return r->mode[i] == ITM_ROW_ACTIVE && (is_stop || row->has_target);
 }
 
 #define SWEEPS 50
 
 // The rates change by h a + H x in the step; the positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; rows that land
 // get the rest by sweeps over them, which is exact enough in a few and harmless where rows depend on each other.
-void itm_ride_place(ItmRim* rim, double h)
+void itm_rim_contacts_place(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     double *excess = r->rhs, least = 1e-3 * ITM_BOUNDED_SLOP / h, most = 0.0;
     int n = 0;
     for (int i = 0; i < r->nc; i++) {
@@ -354,11 +353,11 @@ void itm_ride_place(ItmRim* rim, double h)
 // Whether the active rows rest in the next micro step too, without any push.
 static bool rests(const ItmRim* rim, double h)
 {
-    const ItmRide* r = &rim->ride;
-    double tolerance = itm_ride_get_tolerance(rim);
+    const ItmRimContacts* r = &rim->contacts;
+    double tolerance = itm_rim_contacts_get_tolerance(rim);
     for (int k = 0; k < r->nactive; k++) {
         int i = r->active[k];
-        if (r->omega[i] != 0.0 || fabs(r->wc[i] + itm_ride_compute_offset(r, i, h)) > tolerance) {
+        if (r->omega[i] != 0.0 || fabs(r->wc[i] + itm_rim_contacts_compute_offset(r, i, h)) > tolerance) {
             return false;
         }
     }
@@ -368,14 +367,14 @@ static bool rests(const ItmRim* rim, double h)
 // Column k of the maps: forces and accelerations for accelerations b without impulses. column 0 has the tight rows' forces.
 static void map_column(ItmRim* rim, int k, const double* b, const double* guess, double tight)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int n = rim->n, width = n + 1;
     double *x = r->x_try, *a = r->w;
     memcpy(x, guess, sizeof(double) * (size_t)r->nc);
     respond(r, x, a, b, tight);
     for (int i = 0; i < r->nc; i++) {
         r->f[i * width + k] = x[i];
-        r->a_steady[i * width + k] = r->mode[i] == ITM_RIDE_ACTIVE ? 0.0 : a[i];
+        r->a_steady[i * width + k] = r->mode[i] == ITM_ROW_ACTIVE ? 0.0 : a[i];
     }
     for (int i = 0; i < n; i++) {
         double sum = k == 0 ? rim->a0[i] : rim->W[i * n + k - 1];
@@ -387,20 +386,20 @@ static void map_column(ItmRim* rim, int k, const double* b, const double* guess,
 }
 
 // What has to be looked at in a steady micro step.
-static void list_checks(ItmRide* r)
+static void list_checks(ItmRimContacts* r)
 {
     r->nloaded = r->nheld = r->nstuck = r->nsliding = r->nwatched = 0;
     for (int i = 0; i < r->nc; i++) {
-        const ItmRideRow* row = &r->rows[i];
-        double bound = r->side[i] > 0 ? row->up : row->lo;
-        bool is_free = r->mode[i] == ITM_RIDE_TIGHT ? bound == 0.0 : r->mode[i] == ITM_RIDE_SLIP && r->ratio[i] == 0.0;
+        const ItmRimRow* row = &r->rows[i];
+        double bound = r->mode[i] == ITM_ROW_UP ? row->up : row->lo;
+        bool is_free = itm_rim_contacts_is_tight(r, i) ? bound == 0.0 : r->mode[i] == ITM_ROW_SLIP && r->ratio[i] == 0.0;
         r->x_try[i] = 0.0;
         if (!is_free) {
             r->loaded[r->nloaded++] = i;
         }
-        if (r->mode[i] == ITM_RIDE_ACTIVE && row->normal == ITM_NONE) {
+        if (r->mode[i] == ITM_ROW_ACTIVE && row->normal == ITM_NONE) {
             r->held[r->nheld++] = i;
-        } else if (r->mode[i] == ITM_RIDE_TIGHT || itm_ride_is_rubbing(r, i)) {
+        } else if (itm_rim_contacts_is_tight(r, i) || itm_rim_contacts_is_rubbing(r, i)) {
             r->watched[r->nwatched++] = i;
         }
     }
@@ -409,8 +408,8 @@ static void list_checks(ItmRide* r)
         bool is_stuck = false, is_sliding = false;
         for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
             int t = coupling->tangent[k];
-            is_stuck = is_stuck || r->mode[t] == ITM_RIDE_ACTIVE;
-            is_sliding = is_sliding || itm_ride_is_rubbing(r, t);
+            is_stuck = is_stuck || r->mode[t] == ITM_ROW_ACTIVE;
+            is_sliding = is_sliding || itm_rim_contacts_is_rubbing(r, t);
         }
         if (is_stuck) {
             r->stuck[r->nstuck++] = c;
@@ -421,9 +420,9 @@ static void list_checks(ItmRide* r)
     }
 }
 
-void itm_ride_settle(ItmRim* rim, double h, const double* lambda)
+void itm_rim_contacts_settle(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int n = rim->n, width = n + 1;
     r->is_steady = false;
     if (!rests(rim, h)) {

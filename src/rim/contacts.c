@@ -2,7 +2,7 @@
 //
 // Rows that an interface can feel, over joints and other contacts, are taken from the table island by island. The others are
 // left to the mechanism, which solves them once a macro step.
-#include "rim/ride.h"
+#include "rim/contacts.h"
 
 #include "base/error.h"
 #include "multibody/rows.h"
@@ -12,7 +12,7 @@
 
 // ---------------------------------------------------------------------------- memory
 
-static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
+static void lay_out_reals(ItmRimContacts* r, ItmArena* arena, int n)
 {
     size_t nc = (size_t)r->capacity;
     double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
@@ -32,13 +32,13 @@ static void lay_out_reals(ItmRide* r, ItmArena* arena, int n)
     r->P1_since = ITM_TAKE(arena, double, n);
 }
 
-static void lay_out_ride(ItmRide* r, ItmArena* arena, int n, int capacity, int coupling_capacity)
+static void lay_out_contacts(ItmRimContacts* r, ItmArena* arena, int n, int capacity, int coupling_capacity)
 {
     r->capacity = capacity;
     r->coupling_capacity = coupling_capacity;
-    r->rows = ITM_TAKE(arena, ItmRideRow, r->capacity);
+    r->rows = ITM_TAKE(arena, ItmRimRow, r->capacity);
     r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
-    signed char** marks[] = {&r->mode, &r->side, &r->state};
+    signed char** marks[] = {&r->mode, &r->state};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         *marks[i] = ITM_TAKE(arena, signed char, r->capacity);
     }
@@ -55,19 +55,19 @@ static void lay_out_ride(ItmRide* r, ItmArena* arena, int n, int capacity, int c
     r->dense = itm_dense_choose();
 }
 
-void itm_ride_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
+void itm_rim_contacts_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
 {
     ItmBounded table = {0};
     ItmArena measuring = {0};
     itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
     rim->ahead_key = ITM_TAKE(arena, uint64_t, table.row_capacity);
     rim->ahead_rate = ITM_TAKE(arena, double, table.row_capacity);
-    itm_ride_lay_out_rows(rim, arena, table.island_capacity, table.coupling_capacity);
+    itm_rim_contacts_lay_out_rows(rim, arena, table.island_capacity, table.coupling_capacity);
 }
 
-void itm_ride_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
+void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
 {
-    lay_out_ride(&rim->ride, arena, rim->n, capacity, coupling_capacity);
+    lay_out_contacts(&rim->contacts, arena, rim->n, capacity, coupling_capacity);
     rim->eliminated = ITM_TAKE(arena, int, capacity);
 }
 
@@ -96,7 +96,7 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
 
 // A motor in micro steps: a position motor goes for its signal in every one of them, along the chord of the signal over the
 // macro step; a velocity motor holds the mean.
-static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRideRow* out, double* gap, double* drift)
+static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRimRow* out, double* gap, double* drift)
 {
     const ItmMotion* motion = &m->motions[row->owner];
     const ItmData* d = rim->data;
@@ -112,7 +112,7 @@ static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* r
     *drift = -out->reference;
 }
 
-// ---------------------------------------------------------------------------- which rows ride
+// ---------------------------------------------------------------------------- which rows are in the RIM
 
 static bool is_felt(const ItmModel* m, const ItmRim* rim, const ItmBounded* b, int head)
 {
@@ -140,7 +140,7 @@ static void mark_macro(const ItmModel* m, ItmRim* rim, const ItmBounded* b, int 
 static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
 {
     int last = ITM_NONE;
-    rim->ride.head = ITM_NONE;
+    rim->contacts.head = ITM_NONE;
     memset(rim->is_macro, 0, sizeof(bool) * (size_t)m->nbody);
     for (int i = 0; i < b->nisland; i++) {
         int root = b->islands[i], head = b->head[root];
@@ -149,10 +149,10 @@ static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
             continue;
         }
         for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-            b->blocks[k].rides = true;
+            b->blocks[k].is_in_rim = true;
         }
         if (last == ITM_NONE) {
-            rim->ride.head = head;
+            rim->contacts.head = head;
         } else {
             b->blocks[last].next = head;
         }
@@ -185,7 +185,7 @@ static void multiply_chain(const ItmModel* m, const ItmBounded* b, int head, dou
 static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const ItmRim* rim)
 {
     for (int j = 0; j < rim->n; j++) {
-        multiply_chain(m, b, rim->ride.head, rim->ride.Hci + j, rim->n, rim->Y + j * rim->nv);
+        multiply_chain(m, b, rim->contacts.head, rim->contacts.Hci + j, rim->n, rim->Y + j * rim->nv);
     }
 }
 
@@ -196,18 +196,18 @@ static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
     const ItmBoundBlock* block = &b->blocks[b->rows[index].block];
     const ItmSpatial* cov = b->cov + block->path.cov_adr + (index - block->first) * block->path.nbody;
     double H = b->H[(size_t)i * (size_t)(nc + 1)];
-    return !(H > ITM_RIDE_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
+    return !(H > ITM_RIM_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
 }
 
-// ---------------------------------------------------------------------------- riding
+// ---------------------------------------------------------------------------- rows solved in micro steps
 
 static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const ItmBounded* b, int i)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int index = b->global[i];
     const ItmBoundRow* row = &b->rows[index];
     r->table[i] = index;
-    r->rows[i] = (ItmRideRow){
+    r->rows[i] = (ItmRimRow){
         .is_unilateral = itm_bound_row_is_unilateral(row),
         .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
         .is_motor = row->kind == ITM_BOUND_MOTOR,
@@ -234,7 +234,7 @@ static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const Itm
     }
 }
 
-static void copy_couplings(ItmRide* r, ItmBounded* b)
+static void copy_couplings(ItmRimContacts* r, ItmBounded* b)
 {
     r->ncoupling = itm_bounded_number_couplings(b, r->head);
     memcpy(r->couplings, b->island_couplings, sizeof(ItmMlcpContact) * (size_t)r->ncoupling);
@@ -245,9 +245,9 @@ static void copy_couplings(ItmRide* r, ItmBounded* b)
     }
 }
 
-static void let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
+static void keep_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     ItmBounded* b = d->bounded;
     for (int i = 0; i < nc; i++) {
         b->rows[b->global[i]].omega = b->rows[b->global[i]].offset = 0.0;
@@ -272,7 +272,7 @@ static void let_ride(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
 // into r->x. Returns how many are active.
 static int split_rows(ItmRim* rim)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     double scale = rim->H / rim->data->options.step;
     int nz = 0;
     for (int i = 0; i < r->nc; i++) {
@@ -287,16 +287,16 @@ static int split_rows(ItmRim* rim)
     return nz;
 }
 
-static void factor_active(ItmRide* r, int nz)
+static void factor_active(ItmRimContacts* r, int nz)
 {
     for (int k = 0; k < nz; k++) {
         const double* row = r->H + (size_t)r->active[k] * (size_t)r->nc;
         for (int l = 0; l < nz; l++) {
             r->S[k * nz + l] = row[r->active[l]];
         }
-        r->S[k * (nz + 1)] *= 1.0 + ITM_RIDE_PROXIMAL;
+        r->S[k * (nz + 1)] *= 1.0 + ITM_RIM_PROXIMAL;
     }
-    itm_ride_factor(r, nz);
+    itm_rim_contacts_factor(r, nz);
 }
 
 // Impulses of the active rows without interface forces: x0 (r->x_try) at the start of the step, which brings rigid rows to their rates
@@ -304,11 +304,11 @@ static void factor_active(ItmRide* r, int nz)
 //   (H_zz + Omega) x0 = -(w_c + offset), 0 for compliant rows;   (H_zz + Omega) (x0 + H f) = -b
 static void solve_active(ItmRim* rim, int nz)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     for (int k = 0; k < nz; k++) {
         int i = r->active[k];
         const double* row = r->H + (size_t)i * (size_t)r->nc;
-        double start = r->wc[i] + itm_ride_compute_offset(r, i, rim->H), sum = rim->H * r->ac[i];
+        double start = r->wc[i] + itm_rim_contacts_compute_offset(r, i, rim->H), sum = rim->H * r->ac[i];
         for (int j = 0; j < r->nc; j++) {
             sum += row[j] * r->x[j];
         }
@@ -316,21 +316,21 @@ static void solve_active(ItmRim* rim, int nz)
         r->x_try[k] = is_compliant ? 0.0 : -start;
         r->rhs[k] = -sum - (is_compliant ? start : 0.0);
     }
-    itm_ride_solve(r, r->x_try, nz);
-    itm_ride_solve(r, r->rhs, nz);
+    itm_rim_contacts_solve(r, r->x_try, nz);
+    itm_rim_contacts_solve(r, r->rhs, nz);
 }
 
 // W = |y~ - Y_z' nu|^2 + nu' Omega nu, nu = (H_zz + Omega)^-1 H_zi: as a square, for its sign
 static void reduce_mobility(ItmRim* rim, int nz)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int n = rim->n;
     double* nu = r->f;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {
             nu[i * nz + k] = r->Hci[r->active[k] * n + i];
         }
-        itm_ride_solve(r, nu + i * nz, nz);
+        itm_rim_contacts_solve(r, nu + i * nz, nz);
     }
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {
@@ -351,11 +351,11 @@ static void reduce_mobility(ItmRim* rim, int nz)
 }
 
 // w += H_iz x0,   a0 += H_iz f + H_it x_t / H,   W -= H_iz (H_zz + Omega)^-1 H_zi                  [contact-rim, eqs. 36, 42]
-void itm_ride_eliminate(ItmRim* rim)
+void itm_rim_contacts_eliminate(ItmRim* rim)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int n = rim->n;
-    itm_ride_set_step(rim, rim->H);
+    itm_rim_contacts_set_step(rim, rim->H);
     int nz = split_rows(rim);
     factor_active(r, nz);
     solve_active(rim, nz);
@@ -374,7 +374,7 @@ void itm_ride_eliminate(ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
-ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
+ItmStatus itm_rim_contacts_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
 {
     ItmBounded* b = d->bounded;
     take_rows_back(m, d, rim);
@@ -384,18 +384,18 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
         return status;
     }
     chain_islands(m, rim, b);
-    int nc = itm_bounded_number_rows(b, rim->ride.head);
-    if (nc > rim->ride.capacity) {
+    int nc = itm_bounded_number_rows(b, rim->contacts.head);
+    if (nc > rim->contacts.capacity) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "%d rows of contacts, limits and friction would have to ride in an interface model that has room for "
+                             "%d rows of contacts, limits and friction do not fit into an interface model that has room for "
                              "%d; couple it by predicted rates (zoh) at a small macro step, or take simpler shapes",
-                             nc, rim->ride.capacity);
+                             nc, rim->contacts.capacity);
     }
     if (nc > 0) {
-        let_ride(m, d, rim, nc);
+        keep_rows(m, d, rim, nc);
     }
     if (nc > 0 && contact == ITM_RIM_ELIMINATE) {
-        itm_ride_eliminate(rim);
+        itm_rim_contacts_eliminate(rim);
     }
     return ITM_OK;
 }

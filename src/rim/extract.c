@@ -8,7 +8,7 @@
 #include "multibody/rows.h"
 #include "rim/effective.h"
 #include "rim/frame_rows.h"
-#include "rim/ride.h"
+#include "rim/contacts.h"
 #include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
@@ -42,7 +42,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }
-    itm_ride_lay_out(rim, arena, m);
+    itm_rim_contacts_lay_out(rim, arena, m);
 }
 
 // Two bodies (or one and the world) and their ancestors, children first, each once.
@@ -429,7 +429,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     rim->H = H;
     rim->shift = shift;
     rim->neliminated = 0;
-    rim->ride.nc = 0;
+    rim->contacts.nc = 0;
     for (int i = 0; i < rim->n; i++) {
         if (rim->actuator[i] != ITM_NONE) {
             d->input[rim->actuator[i]] = 0.0;
@@ -452,7 +452,7 @@ static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContac
 {
     double start = itm_clock();
     reduce_interfaces(m, d, rim);
-    ItmStatus status = d->bounded != NULL ? itm_ride_extract(m, d, rim, contact) : ITM_OK;
+    ItmStatus status = d->bounded != NULL ? itm_rim_contacts_extract(m, d, rim, contact) : ITM_OK;
     rim->cost += itm_clock() - start;
     return status;
 }
@@ -486,7 +486,7 @@ ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, doubl
     }
     itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
     d->position_state = ITM_POSITION_LOOKED;
-    // effective stiffness is known of interfaces only: contacts cannot ride with it
+    // effective stiffness is known of interfaces only: contacts cannot be solved with it
     status = reduce(m, d, rim, elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? ITM_RIM_ELIMINATE : contact);
     return status == ITM_OK && elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
 }

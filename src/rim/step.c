@@ -1,5 +1,5 @@
 // Micro steps of a RIM. Three ways, each tried before the next: steady maps, a trial with the last active set, and the MLCP.
-#include "rim/ride.h"
+#include "rim/contacts.h"
 
 #include "stepper/bounded_solve.h"
 
@@ -8,12 +8,12 @@
 
 // ---------------------------------------------------------------------------- steps and offsets
 
-void itm_ride_set_step(ItmRim* rim, double h)
+void itm_rim_contacts_set_step(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     rim->h = h;
     for (int i = 0; i < r->nc; i++) {
-        const ItmRideRow* row = &r->rows[i];
+        const ItmRimRow* row = &r->rows[i];
         double omega = row->is_unilateral && !row->is_rigid ? 1.0 / (h * h * row->stiffness + h * row->damping) : 0.0;
         r->H[(size_t)i * (size_t)(r->nc + 1)] += omega - r->omega[i];
         r->omega[i] = omega;
@@ -22,16 +22,16 @@ void itm_ride_set_step(ItmRim* rim, double h)
 }
 
 // Gap that a micro step may use up; that of rounding is none.
-static double get_open(const ItmRide* r, int i)
+static double get_open(const ItmRimContacts* r, int i)
 {
     bool is_open = r->rows[i].is_rigid && r->gap[i] > 0.0;
     return is_open ? itm_bounded_get_open(r->gap[i], r->rows[i].open) : r->gap[i];
 }
 
 // As the mechanism's own step has it (bounded_solve.c), but the rates carry their bias themselves.
-double itm_ride_compute_offset(const ItmRide* r, int i, double h)
+double itm_rim_contacts_compute_offset(const ItmRimContacts* r, int i, double h)
 {
-    const ItmRideRow* row = &r->rows[i];
+    const ItmRimRow* row = &r->rows[i];
     double offset = -row->reference, gap = r->gap[i], K = row->stiffness, D = row->damping;
     if (row->has_target) {
         offset += gap / h;
@@ -45,14 +45,14 @@ double itm_ride_compute_offset(const ItmRide* r, int i, double h)
 // Accelerations a and rates b of the rows without impulses.
 static void compute_free_rates(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     for (int i = 0; i < r->nc; i++) {
         double a = r->ac[i];
         for (int j = 0; j < rim->n; j++) {
             a += r->Hci[i * rim->n + j] * lambda[j];
         }
         r->a[i] = a;
-        r->b[i] = r->wc[i] + h * a + itm_ride_compute_offset(r, i, h);
+        r->b[i] = r->wc[i] + h * a + itm_rim_contacts_compute_offset(r, i, h);
     }
 }
 
@@ -61,10 +61,10 @@ static void compute_free_rates(ItmRim* rim, double h, const double* lambda)
 // Offsets of rows that bounce in this micro step instead of closing their gap. Returns whether there are any.
 static bool let_bounce(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     bool is_bouncing = false;
     for (int i = 0; i < r->nc; i++) {
-        const ItmRideRow* row = &r->rows[i];
+        const ItmRimRow* row = &r->rows[i];
         double w_free = r->wc[i] + h * r->a[i];
         r->is_bouncing[i] = row->restitution > 0.0 && get_open(r, i) + h * w_free <= 0.0 &&
                             r->wc[i] < -rim->model->contact_options.restitution_speed;
@@ -79,7 +79,7 @@ static bool let_bounce(ItmRim* rim, double h)
 // x_try, w and state from b; x_try and state hold a guess.
 static ItmStatus solve_mlcp(ItmRim* rim)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     ItmData* d = rim->data;
     ItmMlcpProblem problem = {.n = r->nc,
                               .H = r->H,
@@ -98,7 +98,7 @@ static ItmStatus solve_mlcp(ItmRim* rim)
 }
 
 // Work of impulses x with rates v after the micro step, and the sum without cancellation (see bounded_solve.c).
-static double work_of(const ItmRide* r, const double* x, const double* v, double* size)
+static double work_of(const ItmRimContacts* r, const double* x, const double* v, double* size)
 {
     double sum = 0.0;
     *size = 0.0;
@@ -112,7 +112,7 @@ static double work_of(const ItmRide* r, const double* x, const double* v, double
 }
 
 // dx . dv / 2 of two solutions, motors left out.
-static double curvature_of(const ItmRide* r, const double* x0, const double* v0, const double* x1, const double* v1)
+static double curvature_of(const ItmRimContacts* r, const double* x0, const double* v0, const double* x1, const double* v1)
 {
     double sum = 0.0;
     for (int i = 0; i < r->nc; i++) {
@@ -124,7 +124,7 @@ static double curvature_of(const ItmRide* r, const double* x0, const double* v0,
 // Rates A v+ behind w, which has offsets and compliance.
 static void strip_offsets(ItmRim* rim, double* v, double h)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     for (int i = 0; i < r->nc; i++) {
         double offset = r->b[i] - r->wc[i] - h * r->a[i];
         v[i] = r->w[i] - offset - r->omega[i] * r->x_try[i];
@@ -134,7 +134,7 @@ static void strip_offsets(ItmRim* rim, double* v, double h)
 // Newton's restitution may create energy where contacts and friction meet: then go back towards the solution without bounce.
 static ItmStatus limit_bounce(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     double size, size0, *x1 = r->x_bounce, *v1 = r->v_bounce;
     memcpy(x1, r->x_try, sizeof(double) * (size_t)r->nc);
     memcpy(v1, r->w, sizeof(double) * (size_t)r->nc);
@@ -143,7 +143,7 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
         return ITM_OK;
     }
     for (int i = 0; i < r->nc; i++) {
-        r->b[i] = r->wc[i] + h * r->a[i] + itm_ride_compute_offset(r, i, h);
+        r->b[i] = r->wc[i] + h * r->a[i] + itm_rim_contacts_compute_offset(r, i, h);
     }
     ItmStatus status = solve_mlcp(rim);
     strip_offsets(rim, r->w, h);
@@ -159,12 +159,12 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
 // Impulses x_try, rates A v+ in w and new modes by the MLCP.
 static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     for (int i = 0; i < r->nc; i++) {
         r->lo[i] = h * r->rows[i].lo;
         r->up[i] = h * r->rows[i].up;
         r->x_try[i] = r->x[i];
-        r->state[i] = r->mode[i] == ITM_RIDE_ACTIVE ? ITM_ROW_ACTIVE : r->side[i] > 0 ? ITM_ROW_UP : ITM_ROW_LO;
+        r->state[i] = r->mode[i] != ITM_ROW_SLIP ? r->mode[i] : r->state[i] == ITM_ROW_UP ? ITM_ROW_UP : ITM_ROW_LO;
     }
     ItmStatus status = solve_mlcp(rim);
     if (status != ITM_OK) {
@@ -175,7 +175,7 @@ static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
         status = limit_bounce(rim, h);
     }
     // the next trial starts from here
-    itm_ride_set_modes(r, r->state, r->x_try);
+    itm_rim_contacts_set_modes(r, r->state, r->x_try);
     memcpy(r->x, r->x_try, sizeof(double) * (size_t)r->nc);
     return status;
 }
@@ -185,10 +185,10 @@ static ItmStatus solve(ItmRim* rim, double h, bool is_bouncing)
 // Impulses x_try and rates A v+ in w for forces lambda. is_trial: the modes of the last micro step did.
 static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool* is_trial)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     compute_free_rates(rim, h, lambda);
     bool is_bouncing = r->has_bounces && let_bounce(rim, h);
-    *is_trial = !is_bouncing && itm_ride_try(rim, h);
+    *is_trial = !is_bouncing && itm_rim_contacts_try(rim, h);
     if (*is_trial) {
         strip_offsets(rim, r->w, h);
         return ITM_OK;
@@ -199,9 +199,9 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
 // Position impulses y of the micro step.
 static void place_impulses(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     if (rim->use_heun) {
-        itm_ride_place(rim, h);
+        itm_rim_contacts_place(rim, h);
     } else {
         memcpy(r->y, r->x_try, sizeof(double) * (size_t)r->nc);
         r->is_plain = true;
@@ -211,7 +211,7 @@ static void place_impulses(ItmRim* rim, double h)
 // How far a row moves: h w + h^2 a / 2 + h H y, with Euler's rule h w+.
 static double move_row(const ItmRim* rim, int i, double h)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     double move = rim->use_heun ? 0.5 * (r->wc[i] + r->w[i]) : r->w[i];
     const double* H = r->H + (size_t)i * (size_t)r->nc;
     for (int j = 0; !r->is_plain && j < r->nc; j++) {
@@ -225,7 +225,7 @@ static double move_row(const ItmRim* rim, int i, double h)
 // Book the impulses, and move the rows on.
 static void move_rows(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     double left = (rim->H - rim->tau - h) / rim->H;
     for (int i = 0; i < r->nc; i++) {
         double x = r->x_try[i];
@@ -236,8 +236,8 @@ static void move_rows(ItmRim* rim, double h)
         r->Q0[i] += x;
         r->Q1[i] += left * x + h / rim->H * r->y[i];
         r->x[i] = x;
-        r->has_changed[i] = r->has_changed[i] || r->has_held[i] != (r->mode[i] == ITM_RIDE_ACTIVE);
-        r->has_held[i] = r->mode[i] == ITM_RIDE_ACTIVE;
+        r->has_changed[i] = r->has_changed[i] || r->has_held[i] != (r->mode[i] == ITM_ROW_ACTIVE);
+        r->has_held[i] = r->mode[i] == ITM_ROW_ACTIVE;
     }
     memcpy(r->wc, r->w, sizeof(double) * (size_t)r->nc);
 }
@@ -245,7 +245,7 @@ static void move_rows(ItmRim* rim, double h)
 // w_next = w + h (a0 + W lambda) + H_ic x
 static void move_interfaces(ItmRim* rim, double h, const double* lambda)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     int n = rim->n;
     for (int i = 0; i < n; i++) {
         double a = rim->a0[i], jump = 0.0;
@@ -264,9 +264,9 @@ static void move_interfaces(ItmRim* rim, double h, const double* lambda)
 // Rates that the watched rows would have, and whether all inequalities hold.
 static bool stays_steady(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int n = rim->n, width = n + 1;
-    double most = 0.0, tolerance = itm_ride_get_tolerance(rim);
+    double most = 0.0, tolerance = itm_rim_contacts_get_tolerance(rim);
     for (int k = 0; k < r->nloaded; k++) {
         int i = r->loaded[k];
         const double* f = r->f + i * width;
@@ -278,14 +278,14 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
         most = fabs(sum) > most ? fabs(sum) : most;
     }
     for (int k = 0; k < r->nheld; k++) {
-        const ItmRideRow* row = &r->rows[r->held[k]];
+        const ItmRimRow* row = &r->rows[r->held[k]];
         double f = r->x_try[r->held[k]];
         if (f < row->lo - 1e-9 * most || f > row->up + 1e-9 * most) {
             return false;
         }
     }
     for (int k = 0; k < r->nstuck; k++) {
-        if (!itm_ride_sticks(&r->couplings[r->stuck[k]], r->x_try, 1e-9 * most)) {
+        if (!itm_rim_contacts_sticks(&r->couplings[r->stuck[k]], r->x_try, 1e-9 * most)) {
             return false;
         }
     }
@@ -297,15 +297,15 @@ static bool stays_steady(ItmRim* rim, double h, const double* lambda)
             sum += a[1 + j] * lambda[j];
         }
         double w = r->w[i] = r->wc[i] + h * sum;
-        if (r->mode[i] == ITM_RIDE_TIGHT) {
-            w += itm_ride_compute_offset(r, i, h);
-            if (r->side[i] < 0 ? w < -tolerance : w > tolerance) {
+        if (itm_rim_contacts_is_tight(r, i)) {
+            w += itm_rim_contacts_compute_offset(r, i, h);
+            if (r->mode[i] == ITM_ROW_LO ? w < -tolerance : w > tolerance) {
                 return false;
             }
         }
     }
     for (int k = 0; k < r->nsliding; k++) {
-        if (!itm_ride_slips(r, &r->couplings[r->sliding[k]], r->w, tolerance)) {
+        if (!itm_rim_contacts_slips(r, &r->couplings[r->sliding[k]], r->w, tolerance)) {
             return false;
         }
     }
@@ -316,7 +316,7 @@ static void predict_steady(const ItmRim* rim, double h, const double* lambda, do
 {
     int n = rim->n;
     for (int i = 0; i < n; i++) {
-        const double* W = rim->ride.W_steady + i * (n + 1);
+        const double* W = rim->contacts.W_steady + i * (n + 1);
         double a = W[0];
         for (int j = 0; j < n; j++) {
             a += W[1 + j] * lambda[j];
@@ -328,7 +328,7 @@ static void predict_steady(const ItmRim* rim, double h, const double* lambda, do
 // A steady micro step; forces and rates from stays_steady.
 static void move_steady(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
     for (int k = 0; k < r->nwatched; k++) {
         int i = r->watched[k];
@@ -351,7 +351,7 @@ static void move_steady(ItmRim* rim, double h, const double* lambda)
 // Book what the steady micro steps left: impulses, and rates of rows that nobody watched.
 static void end_steady(ItmRim* rim, double h)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     int n = rim->n, width = n + 1;
     if (!r->is_steady) {
         return;
@@ -366,11 +366,11 @@ static void end_steady(ItmRim* rim, double h)
         }
         r->Q0[i] += Q0;
         r->Q1[i] += Q1;
-        if (r->mode[i] == ITM_RIDE_ACTIVE) {
+        if (r->mode[i] == ITM_ROW_ACTIVE) {
             // motors rest at their own speed; nobody watched their work
             r->work[i] += Q0 * r->wc[i];
         }
-        bool is_open_tangent = r->mode[i] == ITM_RIDE_SLIP && !itm_ride_is_rubbing(r, i);
+        bool is_open_tangent = r->mode[i] == ITM_ROW_SLIP && !itm_rim_contacts_is_rubbing(r, i);
         r->wc[i] += is_open_tangent ? dw : 0.0;
         r->x[i] = r->since > 0.0 ? h * Q0 / r->since : r->x[i];
     }
@@ -383,10 +383,10 @@ static void end_steady(ItmRim* rim, double h)
 // Returns how many; 0: none of them is off.
 static int prepare_correction(const ItmRim* rim, ItmBoundCorrection* c)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     bool is_any = false;
     for (int i = 0; i < r->nc; i++) {
-        const ItmRideRow* row = &r->rows[i];
+        const ItmRimRow* row = &r->rows[i];
         if (row->is_unilateral && row->is_rigid && !row->is_fixed) {
             is_any = is_any || itm_bounded_is_off(r->gap[i] + rim->H * r->gap_drift[i], row->is_held, row->is_at_rest);
             r->active[c->n++] = i;
@@ -406,7 +406,7 @@ static int prepare_correction(const ItmRim* rim, ItmBoundCorrection* c)
 // gap_drift already has the displacements that close the interfaces, and H the response of the interfaces: both corrections agree.
 static ItmStatus correct_positions(ItmRim* rim)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     ItmBoundCorrection c = {
         .H = r->S, .b = r->b, .lo = r->lo, .up = r->up, .x = r->x_try, .w = r->w, .state = r->mode};
     int n = rim->n, nc = r->nc, count = prepare_correction(rim, &c);
@@ -430,7 +430,7 @@ static ItmStatus correct_positions(ItmRim* rim)
 
 ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     double h = rim->H / K;
     rim->use_heun = use_heun;
     rim->h = h;
@@ -453,10 +453,10 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
         r->x[i] *= h / rim->H;
     }
     memset(r->is_bouncing, 0, sizeof(bool) * (size_t)r->nc);
-    itm_ride_set_step(rim, h);
-    itm_ride_set_modes(r, r->state, r->x);
+    itm_rim_contacts_set_step(rim, h);
+    itm_rim_contacts_set_modes(r, r->state, r->x);
     for (int i = 0; i < r->nc; i++) {
-        r->has_held[i] = r->mode[i] == ITM_RIDE_ACTIVE;
+        r->has_held[i] = r->mode[i] == ITM_ROW_ACTIVE;
         r->has_changed[i] = false;
     }
     return ITM_OK;
@@ -464,7 +464,7 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
 
 ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     ItmStatus status = ITM_OK;
     if (r->is_steady) {
         // a step that leaves the steady state is corrected by itm_rim_advance
@@ -483,7 +483,7 @@ ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w
 // The lengths go with the mean of the rates, or with the last one; where y is not even, with that.
 static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_plain)
 {
-    const ItmRide* r = &rim->ride;
+    const ItmRimContacts* r = &rim->contacts;
     double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
     int n = rim->n;
     for (int i = 0; i < n; i++) {
@@ -504,7 +504,7 @@ static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_pla
 
 ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     if (r->nc == 0) {
         move_interfaces(rim, h, lambda);
         finish_step(rim, h, lambda, true);
@@ -512,7 +512,7 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     }
     if (h != rim->h) {
         end_steady(rim, rim->h);
-        itm_ride_set_step(rim, h);
+        itm_rim_contacts_set_step(rim, h);
     }
     if (r->is_steady && stays_steady(rim, h, lambda)) {
         predict_steady(rim, h, lambda, rim->w_next);
@@ -532,18 +532,18 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     finish_step(rim, h, lambda, r->is_plain);
     if (is_trial) {
         r->ntrial++;
-        itm_ride_settle(rim, h, lambda);
+        itm_rim_contacts_settle(rim, h, lambda);
     }
     return ITM_OK;
 }
 
-void itm_ride_end(ItmRim* rim)
+void itm_rim_contacts_end(ItmRim* rim)
 {
-    ItmRide* r = &rim->ride;
+    ItmRimContacts* r = &rim->contacts;
     end_steady(rim, rim->h);
     for (int i = 0; i < r->nc; i++) {
-        bool is_up = r->mode[i] == ITM_RIDE_TIGHT ? r->side[i] > 0 : r->ratio[i] > 0.0;
-        bool is_active = r->mode[i] == ITM_RIDE_ACTIVE && !r->is_bouncing[i];
+        bool is_up = itm_rim_contacts_is_tight(r, i) ? r->mode[i] == ITM_ROW_UP : r->ratio[i] > 0.0;
+        bool is_active = r->mode[i] == ITM_ROW_ACTIVE && !r->is_bouncing[i];
         r->state[i] = is_active ? ITM_ROW_ACTIVE : is_up ? ITM_ROW_UP : ITM_ROW_LO;
     }
 }
