@@ -1,7 +1,7 @@
 #!/bin/sh
-# Make the table of docs/reference/advice.md again: advice on the macro step against runs.
-#   scripts/advice-table.sh [BUILD]     BUILD: directory with interim and tests/advice_runs, build by default; about a minute
-# Exit status 1 where advice and runs differ; the table shows where.
+# Regenerate the table in docs/reference/advice.md: predicted largest stable macro steps compared with runs.
+#   scripts/advice-table.sh [BUILD]     BUILD: directory with interim and tests/advice_runs (default: build); takes about a minute
+# Exits with status 1 if a prediction and a run differ; the table marks the cell.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/.."

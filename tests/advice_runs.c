@@ -53,7 +53,7 @@ static const Model MODELS[] = {
     {"crane at work, friction in the mechanism", "crane-single", {"cosim.exchange=hold", "cosim.variables=velocity-pressure"}, 4.0, 0.2, false},
     {"crane with two cylinders at rest", "crane-double", {"signals.joystick1=0", "signals.joystick2=0"}, 4.0, 0.2, false},
     {"crane with two cylinders at work", "crane-double", {0}, 4.0, 0.2, false},
-    {"crane cut at its hook, at rest", "crane-cut", {"signals.joystick=0"}, 4.0, 0.2, false},
+    {"crane split at its hook, at rest", "crane-cut", {"signals.joystick=0"}, 4.0, 0.2, false},
     {"manipulator at rest", "manipulator",
      {"parameters.dkappa2=0", "run.duration=8s", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"}, 2.0, 0.2, true},
     {"manipulator at rest, load 200 kg", "manipulator",
@@ -71,7 +71,7 @@ static const Model MODELS[] = {
     {"crane at work, bulk modulus 0.8 GPa", "crane-single", {"subsystems.hydraulics.fluids.oil.bulk_modulus=0.8 GPa"}, 4.0, 0.2, false},
     {"crane with two cylinders at work, load 400 kg", "crane-double", {"parameters.m_h=400kg", "parameters.F_1=14715N"}, 4.0, 0.2, false},
     {"crane at rest, 60 kg at the tip of the boom", "crane-single", {"signals.joystick=0", "parameters.m_p=60kg", "parameters.F_0=5101.2N"}, 4.0, 0.2, false},
-    {"crane cut at its hook, at work", "crane-cut", {0}, 4.0, 0.2, false},
+    {"crane split at its hook, at work", "crane-cut", {0}, 4.0, 0.2, false},
     {"manipulator at rest, load 30 kg", "manipulator", {"parameters.dkappa2=0", "run.duration=8s", "parameters.m_P=30kg", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"}, 2.0, 0.2, false},
     {"position control of a ramp, sled 0.5 kg", "position-control", {"multibody.bodies.sled.mass=0.5 kg"}, 1.5, 0.2, false},
 };
