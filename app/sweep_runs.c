@@ -52,15 +52,17 @@ bool app_sweep_make_directory(Sweep* s)
     return true;
 }
 
-// What a run may have left: its results, or the part file of one that was killed.
+// A run leaves its results, or the part file and the lock of one that was killed.
 void app_sweep_remove_results(const SweepJob* job)
 {
-    char* part = itm_results_replace_ending(job->output, ".part.h5");
-    unlink(job->output);
-    if (part != NULL) {
-        unlink(part);
+    static const char* const ENDINGS[] = {".h5", ".part.h5", ".part.h5.lock"};
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
+        char* path = itm_results_replace_ending(job->output, ENDINGS[i]);
+        if (path != NULL) {
+            unlink(path);
+        }
+        free(path);
     }
-    free(part);
 }
 
 // ---------------------------------------------------------------------------- jobs

@@ -265,6 +265,24 @@ an_interrupted_run_leaves_results() {
     done
 }
 
+two_runs_do_not_share_an_output() {
+    for ending in csv h5; do
+        "$interim" run "$source/examples/log-crane.yaml" -q --until 60s -o "w.$ending" &
+        first=$!
+        for _ in $(seq 100); do [ -e "w.part.$ending" ] && break; sleep 0.1; done
+        expect 1 "$interim" run "$model" -q -o "w.$ending"
+        err_has "another run (process $first) is writing 'w.part.$ending'"
+        kill -INT $first
+        wait $first || true
+        [ "$ending" = h5 ] || is_whole "w.$ending"
+        expect 0 "$interim" compare "w.$ending" "w.$ending"
+        [ ! -e "w.part.$ending.lock" ] || fail "the lock stays"
+        # what a killed run leaves behind locks nobody out
+        touch "w.part.$ending.lock"
+        expect 0 "$interim" run "$model" -q -o "w.$ending"
+    done
+}
+
 a_killed_run_leaves_its_part_file() {
     start r.csv
     stop KILL
@@ -645,6 +663,7 @@ run_case a_breakdown_is_status_2_and_leaves_results
 run_case doubts_are_told_also_quietly_and_strictly
 run_case energy_from_nowhere_breaks_down_before_it_is_written
 run_case an_interrupted_run_leaves_results
+run_case two_runs_do_not_share_an_output
 run_case a_killed_run_leaves_its_part_file
 run_case killed_while_writing_a_run_reads_back
 run_case ignored_signals_stay_ignored

@@ -1,6 +1,7 @@
 #include "io/results/results.h"
 
 #include "base/error.h"
+#include "io/results/lock.h"
 #include "io/results/recorder.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct ItmResults {
     const ItmResultsWriter* writer;
     void* state;             // of the writer; NULL before open succeeded
     ItmResultsHead head;     // its strings belong to this object
+    ItmLock lock;            // on its part file
     double* rows;            // rows not yet written   (capacity x ncolumn)
     int capacity, nbuffered;
     bool has_failed;         // rows are missing: the part file must not take the place of a good one
@@ -178,6 +180,7 @@ static void destroy(ItmResults* r)
     }
     free(r->summary.doubts);
     itm_recorder_destroy(r->recorder);
+    itm_lock_release(&r->lock);
     free(r);
 }
 
@@ -237,7 +240,10 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path,
     }
     r->writer = format == 'c' ? &itm_results_csv : &itm_results_hdf5;
     r->flushed_at = r->appended_at = wall_time();
-    ItmStatus status = r->writer->open(&r->state, &r->head, error);
+    ItmStatus status = itm_lock_take(&r->lock, r->head.part, error);
+    if (status == ITM_OK) {
+        status = r->writer->open(&r->state, &r->head, error);
+    }
     if (status != ITM_OK) {
         destroy(r);
         return status;
