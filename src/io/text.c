@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -212,17 +214,38 @@ bool itm_text_read_base64(void* bytes, size_t count, const char* chars, size_t l
 
 // ---------------------------------------------------------------------------- files
 
+static bool write_all(const ItmText* text, FILE* out)
+{
+    bool has_failed = fwrite(text->chars, 1, text->length, out) != text->length;
+    return fclose(out) == 0 && !has_failed;
+}
+
+// A device or a pipe takes the text as it comes; a file only once all of it is written.
+static bool is_special(const char* path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
 ItmStatus itm_text_write(const ItmText* text, const char* path, ItmError* error)
 {
     if (text->has_failed) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", path);
     }
-    FILE* out = fopen(path, "w");
-    if (out == NULL) {
-        return itm_results_fail_io(error, __func__, "write", path, errno);
+    size_t size = strlen(path) + 40;
+    char* aside = malloc(size);
+    if (aside == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", path);
     }
+    bool is_direct = is_special(path);
+    snprintf(aside, size, is_direct ? "%s" : "%s.part-%ld", path, (long)getpid());
     errno = 0;
-    bool has_failed = fwrite(text->chars, 1, text->length, out) != text->length;
-    has_failed = fclose(out) != 0 || has_failed;
-    return has_failed ? itm_results_fail_io(error, __func__, "write", path, errno) : ITM_OK;
+    FILE* out = fopen(aside, "w");
+    bool is_written = out != NULL && write_all(text, out) && (is_direct || rename(aside, path) == 0);
+    ItmStatus status = is_written ? ITM_OK : itm_results_fail_io(error, __func__, "write", path, errno);
+    if (!is_written && out != NULL && !is_direct) {
+        unlink(aside);
+    }
+    free(aside);
+    return status;
 }

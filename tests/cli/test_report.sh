@@ -109,6 +109,21 @@ sweeps_have_curves_maps_and_a_table() {
 for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_broken_run_has_a_report_and_its_status \
     reports_are_made_from_either_format_and_are_the_same report_takes_any_table_with_a_time wrong_files_are_named \
     compare_tells_what_was_made plots_are_pictures sweeps_have_curves_maps_and_a_table; do
-    run_case "$case"
+    pages_are_whole_or_not_there() {
+    expect 0 "$interim" run "$source/examples/pendulum.yaml" -q -o r.csv
+    expect 0 "$interim" report r.csv -o page.html
+    cp page.html older.html
+    expect 1 sh -c "ulimit -f 8; '$interim' report r.csv -o page.html"
+    err_has "page.html"
+    cmp page.html older.html
+    expect 1 sh -c "ulimit -f 1; '$interim' plot r.csv --signals hinge.angle -o plot.svg"
+    [ ! -e plot.svg ] || fail "a cut picture has the name of a whole one"
+    [ -z "$(ls | grep part-)" ] || fail "something was left behind: $(ls)"
+    # a pipe takes the page as it comes, also where it is not read to the end
+    "$interim" report r.csv -o /dev/stdout | head -n 1 | grep -q doctype
+}
+
+run_case "$case"
 done
+run_case pages_are_whole_or_not_there
 finish
