@@ -33,6 +33,7 @@ typedef struct ItmBoundRow {
     int    owner;
     int    block;          // its block
     double gap;            // Phi; 0 where only the rate counts                     m, rad
+    double gap_after;      // Phi at the end of the step                            m, rad
     double open;           // rigid: smaller gaps count as none                      m, rad
     double rate;           // A v before the step                                   m/s
     double bias;           // A' v                                                  m/s^2

@@ -45,6 +45,7 @@ static void report(const ItmRim* rim, ItmData* d)
     for (int i = 0; i < r->nc; i++) {
         b->v_after[r->table[i]] = r->wc[i];
         b->state[r->table[i]] = r->state[i];
+        b->rows[r->table[i]].gap_after = r->gap[i];
         itm_bounded_book_work(d, &b->rows[r->table[i]], r->work[i]);
     }
 }

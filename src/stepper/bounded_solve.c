@@ -517,33 +517,33 @@ void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work)
     }
 }
 
-// What a compliant row holds at the end of the step, K Phi+^2 / 2 with Phi+ = Phi + h w+ as its force has it.
-static double elastic_of(const ItmBoundRow* row, double v_after, double h)
+// What a compliant row holds at a gap, K Phi^2 / 2.
+static double elastic_of(const ItmBoundRow* row, double gap)
 {
-    double gap = row->gap + h * v_after;
     return itm_bound_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
 }
 
 // Works of the impulses, with the mean of the row velocities before and after the step. Rows that were solved in an interface model are
-// booked there. What compliant rows hold is a store, not a loss.
+// booked there, and have their gap at the end of the step from it. What compliant rows hold is a store, not a loss.
 static void book_works(ItmData* d)
 {
-    const ItmBounded* b = d->bounded;
+    ItmBounded* b = d->bounded;
     if (*d->steps == 0.0 && *d->time == 0.0) {
         // what overlaps at the start was compressed before
         for (int i = 0; i < b->nrow; i++) {
-            *d->elastic += b->blocks[b->rows[i].block].is_in_rim ? 0.0 : elastic_of(&b->rows[i], 0.0, 0.0);
+            *d->elastic += elastic_of(&b->rows[i], b->rows[i].gap);
         }
         *d->energy_start += *d->elastic;
     }
     double held = *d->elastic;
     *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        const ItmBoundRow* row = &b->rows[i];
+        ItmBoundRow* row = &b->rows[i];
         if (!b->blocks[row->block].is_in_rim) {
             itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
-            *d->elastic += elastic_of(row, b->v_after[i], d->h);
+            row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
+        *d->elastic += elastic_of(row, row->gap_after);
     }
     d->ledger[ITM_LEDGER_IMPACT] -= *d->elastic - held;
 }
