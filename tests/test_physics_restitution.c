@@ -145,7 +145,7 @@ static void check_cradle(double gap, double e, double h)
     open_scene(&s, (ItmVec3){0, 0, 0});
     int material = add_material(&s, "hard", (ItmSurface){.restitution = e});
     for (int i = 0; i < N; i++) {
-        char name[8];
+        char name[32];
         ItmBodyDef def = itm_default_body_def();
         ItmError error = {0};
         int ball;
