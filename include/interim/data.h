@@ -141,9 +141,9 @@ ITM_API ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* by
 // ---------------------------------------------------------------------------- looking
 
 // Body frame, velocity of its origin and angular velocity, world axes.
-ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body);
-ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body);
-ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
+ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body);
+ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body);
+ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, ItmData* d, int body);
 
 // What a loose joint has been through since the start; npoint 0: the joint is ideal.
 typedef struct ItmClearanceInfo {

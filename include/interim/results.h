@@ -39,7 +39,7 @@ ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, con
 
 // A mechanism to watch, before its first step; prefix as for itm_results_create. Model and data must live until the
 // results are closed. ITM_ERR_MEMORY.
-ITM_API ItmStatus itm_results_watch(ItmResults* results, const ItmModel* m, const ItmData* d, const char* prefix,
+ITM_API ItmStatus itm_results_watch(ItmResults* results, const ItmModel* m, ItmData* d, const char* prefix,
                                     ItmError* error);
 // The interfaces of a system whose mechanisms are watched: where they are, and the mobility there. As above. ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_watch_interfaces(ItmResults* results, ItmCosim* cosim, ItmError* error);
