@@ -295,7 +295,7 @@ ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double 
     int index = signal >= 0 && signal < m->nsignal ? m->signals[signal].outside : ITM_NONE;
     if (index == ITM_NONE || !isfinite(value) || !(time > 0.0)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "signal %d, value %g, time %g: no signal that is told from outside, or not finite", signal, value,
+                             "signal %d, value %g, time %g: not an external signal, or not finite", signal, value,
                              time);
     }
     const ItmSignalDef* def = &m->signals[signal].def;

@@ -416,8 +416,8 @@ ItmStatus itm_ride_extract(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimCon
     int nc = itm_bounded_number_rows(b, rim->ride.head);
     if (nc > rim->ride.capacity) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "%d rows of contacts, limits and friction would have to ride in an interface model that has room for "
-                             "%d; couple it by predicted rates (zoh) at a small macro step, or take simpler shapes",
+                             "%d rows of contacts, limits and friction exceed the capacity %d of the interface model; use coupling "
+                             "zoh with a small macro step, or simpler shapes",
                              nc, rim->ride.capacity);
     }
     if (nc > 0) {
