@@ -17,7 +17,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary; doubts are still printed"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 // One run from start to end.
