@@ -40,7 +40,7 @@ typedef enum ItmElasticRule {
 typedef enum ItmElasticModel {
     ITM_ELASTIC_MODEL_IMPLICIT,   // the rule above over the whole macro step: stiffness reduces the mobility
     ITM_ELASTIC_MODEL_FROZEN,     // elastic and damping forces constant, from the communication point    [flexible-rim, eq. 9]
-    ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, other forces constant [flexible-rim, eqs. 12-24]
+    ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, the rest frozen [flexible-rim, eqs. 12-24]
     ITM_ELASTIC_MODEL_COUNT
 } ItmElasticModel;
 
@@ -187,8 +187,8 @@ typedef struct ItmWrench {
 
 // Compute the generalised forces tau (nv) that give the current state the accelerations v_dot (nv), in addition to gravity,
 // loads, springs and actuators: tau = M v_dot + c - f, by recursive Newton-Euler, O(bodies). The force or torque of a tree joint
-// is at itm_model_get_joint_v_adr. external: external wrenches by body id (nbody), or NULL. Constraint rows, including joints that are
-// rows, exert no force here; for closed loops, use a prescribed motion and read its force output.
+// is at itm_model_get_joint_v_adr. external: external wrenches by body id (nbody), or NULL. Constraint rows, including joints
+// that are rows, exert no force here; for closed loops, use a prescribed motion and read its force output.
 ITM_API ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                        const ItmWrench* external);
 

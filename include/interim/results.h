@@ -1,8 +1,8 @@
 // Result files: a table of outputs over time, as CSV (17 significant digits) or HDF5, with units and descriptions (HDF5:
 // attributes; CSV: a JSON file of the same name).
 //
-// Threads: one thread at a time uses an ItmResults together with the data and systems that it records. The HDF5 library is not thread-safe: with .h5, use all results of the
-// program from one thread at a time.
+// Threads: one thread at a time uses an ItmResults together with the data and systems that it records. The HDF5 library is not
+// thread-safe: with .h5, use all results of the program from one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_RESULTS_H
 #define INTERIM_RESULTS_H

@@ -46,8 +46,8 @@ typedef struct ItmBounds {
     double interface_gap;    // relative to the machine's size; angles: rad
     double residual;         // relative residual of the complementarity solver
     double unfinished;       // fraction of all steps
-    double breakdown;        // a step fails with ITM_ERR_DIVERGED if the stored energy exceeds the work of all sources by more than this
-                             // factor times the energy that the machine had at the start, released or received
+    double breakdown;        // a step fails with ITM_ERR_DIVERGED if the stored energy exceeds the work of all sources by more than
+                             // this factor times the energy that the machine had at the start, released or received
 } ItmBounds;
 
 // Defaults: energies and momenta 0.01, lengths and residual 0.001, unfinished steps 0.01, breakdown 1.
