@@ -151,6 +151,9 @@ do_test() {
         check "references" scripts/check-references.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh
+        check "names of functions" scripts/check-names.sh
+        check "comments of public functions" scripts/check-comments.sh
+        check "words of the glossary" scripts/check-words.sh
     else
         failed=$((failed + 1))
     fi

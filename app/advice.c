@@ -163,7 +163,7 @@ static AdviceTrial judge(Advice* a, double H)
     bool stable = false;
     status = is_stable(a, trial.radius, H, &stable);
     if (status != ITM_OK) {
-        ItmError error = {.message = "whether this is growth of the machine itself: its monolithic twin cannot be run"};
+        ItmError error = {.message = "the growth may be the machine's own: the monolithic system cannot be run"};
         return give_reason(a, H, status, &error);
     }
     trial.verdict = stable ? ADVICE_STABLE : ADVICE_UNSTABLE;

@@ -16,7 +16,7 @@ static const AppOption OPTIONS[] = {
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_WORD, "--budget", 0, "SECONDS", NULL,
      "processor time for the search for stable macro steps, " DEFAULT_BUDGET " s by default"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 static void print_run(const ItmModelFile* file)
@@ -27,7 +27,7 @@ static void print_run(const ItmModelFile* file)
         printf(" (%s)", itm_stepper_name(run->step.stepper));
     }
     if (run->output_interval > 0.0) {
-        printf(", a row every %.9g s", run->output_interval);
+        printf(", output every %.9g s", run->output_interval);
     }
     printf("\n");
 }
@@ -83,12 +83,13 @@ static int check(const AppArguments* arguments)
 const AppCommand app_check_command = {
     .name = "check",
     .synopsis = "MODEL.yaml [OPTION]...",
-    .help = "say what a model is: bodies, joints, freedoms, rows, circuits, scales",
-    .details = "Reads, compiles and assembles a model without running it, and prints of every mechanism its bodies and\n"
-               "joints, freedoms and constraint rows, redundant rows by name, its shapes and the contacts of the start, and what is\n"
-               "badly scaled or overlaps; of hydraulic circuits their size, the fastest rate with the steps it allows, and\n"
-               "how far from rest they start; of controls their blocks and what they read of other subsystems; of coupled systems\n"
-               "the spectral radius of the macro step for every coupling, and the largest stable macro step.",
+    .help = "print the size and structure of a model, and warnings",
+    .details = "Reads, compiles and assembles a model without running it. Prints\n"
+               "  mechanisms: bodies, joints, degrees of freedom, constraint rows, names of redundant constraints, shapes,\n"
+               "    contacts at the start, and warnings about bad scaling and overlaps;\n"
+               "  hydraulic circuits: size, fastest rate with the steps that it allows, deviation from static equilibrium;\n"
+               "  controllers: blocks, and their inputs from other subsystems;\n"
+               "  coupled systems: spectral radius of the macro step for every coupling, and the largest stable macro step.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = check,

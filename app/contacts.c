@@ -63,7 +63,7 @@ static double body_mass(const ItmModel* m, int id)
 }
 
 // The contact that penetrates deepest, or ITM_NONE.
-static int find_deepest(const ItmData* d)
+static int find_deepest(ItmData* d)
 {
     int deepest = ITM_NONE;
     double gap = 0.0;
@@ -77,7 +77,7 @@ static int find_deepest(const ItmData* d)
     return deepest;
 }
 
-static int warn_penetration(const ItmModel* m, const ItmData* d, const char* name)
+static int warn_penetration(const ItmModel* m, ItmData* d, const char* name)
 {
     int deepest = find_deepest(d);
     if (deepest == ITM_NONE) {
@@ -92,7 +92,7 @@ static int warn_penetration(const ItmModel* m, const ItmData* d, const char* nam
     return 1;
 }
 
-static int warn_masses(const ItmModel* m, const ItmData* d, const char* name)
+static int warn_masses(const ItmModel* m, ItmData* d, const char* name)
 {
     double worst = MASS_RATIO_LIMIT;
     int found = ITM_NONE;

@@ -17,7 +17,7 @@ static const AdviceChoice CHOICES[] = {
     {"rim, impulse", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)},
     {"rim-nonsmooth", BOND(RIM_NONSMOOTH, IMPULSE), BOND(RIM_NONSMOOTH, IMPULSE)},
 };
-static const AdviceChoice BEST = {"wires", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)};  // without bonds only wires join the parts
+static const AdviceChoice BEST = {"wires", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)};  // without bonds, only wires connect subsystems
 
 static int count_frames(const ItmModelFile* file)
 {
@@ -34,7 +34,7 @@ static bool is_worth(const AdviceChoice* choice, int nline, int nframe)
     return itm_coupling_is_rim(choice->line.coupling) ? choice->line.coupling == ITM_COUPLING_RIM || nframe > 0 : nline > 0;
 }
 
-static const AdviceTrial NO_COMMON_STEP = {.verdict = ADVICE_UNKNOWN, .reason = "the steps of the subsystems have no common multiple within a thousand of them"};
+static const AdviceTrial NO_COMMON_STEP = {.verdict = ADVICE_UNKNOWN, .reason = "the steps of the subsystems have no common multiple within a thousand steps"};
 
 // ---------------------------------------------------------------------------- start
 
@@ -46,16 +46,16 @@ static void print_bonds(ItmCosim* cosim)
     }
 }
 
-// Subsystems that give no states.
+// Subsystems without access to their states.
 static void print_opaque(const ItmCosim* cosim)
 {
     const char* name;
     for (int i = 0; (name = itm_cosim_get_unlinearised(cosim, i)) != NULL; i++) {
-        printf("  (states of '%s' cannot be disturbed: they are carried along)\n", name);
+        printf("  (the states of '%s' cannot be perturbed and are left out)\n", name);
     }
 }
 
-// How far from rest the system starts. Returns -1 after printing what is wrong.
+// Deviation of the start from static equilibrium. Returns -1 after printing an error.
 static int print_rest(const ItmModelFile* file)
 {
     ItmCosim* cosim = NULL;
@@ -71,8 +71,8 @@ static int print_rest(const ItmModelFile* file)
     } else if (rest.is_broken) {
         printf("  start        the first step fails: %s\n", itm_cosim_get_error(cosim)->message);
     } else if (rest.body != ITM_NONE) {
-        printf("  start        after one step '%s' is fastest, accelerated with %.3g m/s^2\n",
-               itm_model_get_body_name(itm_cosim_get_model(cosim, rest.mechanism), rest.body), rest.acceleration);
+        printf("  start        largest acceleration %.3g m/s^2, of '%s'\n",
+               rest.acceleration, itm_model_get_body_name(itm_cosim_get_model(cosim, rest.mechanism), rest.body));
     }
     if (has_memory) {
         print_bonds(cosim);
@@ -133,7 +133,7 @@ static int print_row(Advice* a, const AdviceChoice* choice, const ItmModelFile* 
     if (trial.verdict != ADVICE_UNSTABLE || !is_chosen) {
         return 0;
     }
-    printf("warning: the coupling of this file is not stable at its start: take %sa smaller macro_step\n",
+    printf("warning: the coupling of this file is unstable at the start: use %sa smaller macro_step\n",
            file->cosim.nbond > 0 ? "coupling rim with exchange impulse, or " : "");
     return 1;
 }
@@ -166,8 +166,8 @@ static int print_advice(ItmModelFile* file, double budget)
     if (!app_advice_end(a)) {
         return -1;
     }
-    printf("  (growth of a small disturbance over one macro step, linearised at the start; growth below 0.5/s, or about that of\n"
-           "  the monolithic twin, is the machine's own. Elsewhere, at other speeds and with other contacts it may differ)\n");
+    printf("  (growth of a small disturbance over one macro step, linearised at the start; growth below 0.5/s, or close to that of\n"
+           "  the monolithic system, is the machine's own. It may differ at other positions, speeds and contacts)\n");
     return nwarning;
 }
 

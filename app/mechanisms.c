@@ -76,7 +76,7 @@ static void print_joint(const ItmModel* m, int joint, int width)
     printf("  %-*s  %-12s %-*s  ", width, j->name, itm_model_joint_type_name(j->type), 2 * width + 3, bodies);
     if (j->loose != ITM_NONE) {
         const ItmClearanceJoint* loose = &m->loose[j->loose];
-        printf("loose by %g m, %d contact points", loose->radial, loose->npoint);
+        printf("clearance %g m, %d contact points", loose->radial, loose->npoint);
     } else if (itm_model_is_joint_in_tree(m, joint)) {
         printf("coordinates");
     } else {
@@ -120,7 +120,7 @@ static void print_freedom(const ItmModel* m, const ItmModelInfo* info)
             printf(" %s", itm_model_get_row_name(m, i));
         }
     }
-    printf("\n             (they follow from the other rows at the start; forces are the least ones)\n");
+    printf("\n             (redundant at the start; their forces have minimum norm)\n");
 }
 
 static void print_numbers(const ItmModelInfo* info)
@@ -129,7 +129,7 @@ static void print_numbers(const ItmModelInfo* info)
            info->nmotion, info->nforce, info->nsignal);
     printf("mass         %.6g kg, bodies from %.4g to %.4g kg\n", info->mass, info->mass_min,
            info->mass_max);
-    printf("size         %.4g m from the world's origin\n", info->length);
+    printf("size         %.4g m from the world origin\n", info->length);
     printf("memory       %.0f kB for a running instance\n", ceil((double)info->data_bytes / 1024.0));
 }
 
@@ -155,17 +155,17 @@ static int get_first_interface(const ItmModelFile* file, int mechanism)
 
 #define BAD_CONDITION 1e8  // heaviest direction against the lightest
 
-// How the mechanism stands at one of its interfaces. Directions that its own joints hold are no problem: nothing is inverted.
+// Mobility of a mechanism at one of its interfaces. Directions that its own joints lock are no problem: nothing is inverted.
 static void print_mobility(ItmCosim* cosim, int interface)
 {
     ItmInterfaceView view;
     if (itm_cosim_inspect(cosim, interface, &view) != ITM_OK) {
         printf("mobility unknown: %s", itm_cosim_get_error(cosim)->message);
     } else if (view.rank == view.n) {
-        printf("moves along all %d, condition %.3g%s", view.n, view.condition,
-               view.condition > BAD_CONDITION ? ": forces along the lightest direction lose digits" : "");
+        printf("mobile along all %d, condition %.3g%s", view.n, view.condition,
+               view.condition > BAD_CONDITION ? ": forces along the lightest direction lose accuracy" : "");
     } else {
-        printf("moves along %d of %d, its joints hold the others", view.rank, view.n);
+        printf("mobile along %d of %d, its joints lock the others", view.rank, view.n);
     }
     itm_cosim_reset(cosim);
 }
@@ -188,7 +188,7 @@ static void print_interfaces(const ItmModelFile* file, int mechanism, ItmCosim* 
     }
 }
 
-// ---------------------------------------------------------------------------- cuts
+// ---------------------------------------------------------------------------- frame bonds
 
 // "arm.flange" of an interface
 static void print_end(const ItmCosim* cosim, int interface)
@@ -198,13 +198,13 @@ static void print_end(const ItmCosim* cosim, int interface)
     printf("%s.%s (%s)", part->name, it->name, body_name(part->model, it->frame.body));
 }
 
-// Rows of joined frames that no other row or side says already; a trial step has found them.
+// Independent rows of joined frames, found by a trial step.
 static int count_independent(const ItmAssembly* cluster)
 {
     return cluster->is_held ? cluster->views[0].join.rank : cluster->join.rank;
 }
 
-// Freedom of mechanisms that are joined: that of each, less the rows of the cuts.
+// Degrees of freedom of joined mechanisms: their sum minus the independent rows of the frame bonds.
 static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* cluster)
 {
     int freedom = 0, nredundant = cluster->nlink - count_independent(cluster);
@@ -216,27 +216,26 @@ static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* clust
         const ItmMechanism* part = &cosim->mechanisms[cluster->mechanisms[i]];
         printf("%s %d of %s", i > 0 ? " +" : "", itm_model_get_info(part->model).freedom, part->name);
     }
-    printf(" - %d rows of cuts", cluster->nlink);
+    printf(" - %d rows of frame bonds", cluster->nlink);
     if (nredundant > 0) {
-        printf(" + %d redundant\n               (neither side of a cut can move along them at the start; forces there are the least "
-               "ones)",
+        printf(" + %d redundant\n               (both sides are immobile along them at the start; their forces have minimum norm)",
                nredundant);
     }
     printf("\n");
 }
 
-static void print_cuts(ItmCosim* cosim)
+static void print_frame_bonds(ItmCosim* cosim)
 {
     if (cosim->nframe_bond == 0) {
         return;
     }
     bool is_known = !itm_cosim_check_static(cosim).is_broken;
-    printf("\ncuts (%d)\n", cosim->nframe_bond);
+    printf("\nframe bonds (%d)\n", cosim->nframe_bond);
     for (int i = 0; i < cosim->nframe_bond; i++) {
         const ItmFrameBond* bond = &cosim->frame_bonds[i];
         printf("  %-12s ", bond->name);
         print_end(cosim, bond->a);
-        printf(" moves as ");
+        printf(" moves with ");
         print_end(cosim, bond->b);
         printf(" along");
         print_directions(cosim->interfaces[bond->a].directions);
@@ -280,7 +279,7 @@ int app_mechanisms_print(const ItmModelFile* file)
         print_mechanism(file, i, cosim);
     }
     if (cosim != NULL) {
-        print_cuts(cosim);
+        print_frame_bonds(cosim);
     }
     itm_cosim_destroy(cosim);
     return 0;

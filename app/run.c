@@ -17,7 +17,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary; doubts are still printed"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this page"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
 // One run from start to end.
@@ -98,7 +98,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
         return false;
     }
     if (r->file->nnote > 0 && !arguments->is_quiet) {
-        fprintf(stderr, "interim: %d note%s on what the files have (see: interim check %s)\n", r->file->nnote,
+        fprintf(stderr, "interim: %d note%s about the model file (see: interim check %s)\n", r->file->nnote,
                 r->file->nnote > 1 ? "s" : "", arguments->model);
     }
     const ItmRunSettings* run = &r->file->run;
@@ -341,11 +341,11 @@ const AppCommand app_run_command = {
     .synopsis = "MODEL.yaml [OPTION]...",
     .help = "simulate a model and write its results",
     .details =
-        "Simulates a model from time 0 to its run.duration. Results are one row every run.output, first\n"
-        "column time; a CSV file has units and descriptions in a JSON file beside it, HDF5 in attributes.\n"
-        "While a run lasts its rows are in FILE with .part before the ending, which takes the place of an\n"
-        "older FILE only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
-        "signal) leaves the results up to there. A run whose energy balance, momentum, penetration, joint\n"
+        "Simulates a model from time 0 to run.duration. The results have one row every run.output; the first\n"
+        "column is time. Units and descriptions are in a JSON file beside a CSV file, or in HDF5 attributes.\n"
+        "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE\n"
+        "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
+        "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
         "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
         "printed with the first time and the largest value: status 0, or 3 with --strict.",
     .options = OPTIONS,

@@ -78,7 +78,7 @@ static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
                itm_stepper_name(file->run.step.stepper), info->total_iterations);
     }
     if (info->rejected > 0) {
-        printf(", %ld repeated with a smaller one", info->rejected);
+        printf(", %ld repeated with a smaller step", info->rejected);
     }
     if (info->internal_steps > 0) {
         printf(", %ld internal steps", info->internal_steps);
@@ -89,7 +89,7 @@ static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
     }
 }
 
-// What the complementarity solver had to do, where anything has a bound.
+// Work of the complementarity solver, if there are bounded rows.
 static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
 {
     if (s->nbounded == 0) {
@@ -100,10 +100,10 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
         printf(", %d contacts, penetration %.2g m", s->ncontact, s->penetration);
     }
     printf("\n");
-    printf("  solver       %ld iterations, residual up to %.2g, %ld fall-backs\n", s->solver_iterations,
+    printf("  solver       %ld iterations, residual up to %.2g, %ld fallbacks\n", s->solver_iterations,
            s->solver_residual, info->fallbacks);
     if (info->unsolved > 0) {
-        printf("  unsolved     %ld times no solver reached the tolerance\n", info->unsolved);
+        printf("  unsolved     %ld problems that no solver solved to the tolerance\n", info->unsolved);
     }
     if (info->worst_residual > 0.0) {
         printf("  worst        residual %.2g at %.9g s, %s\n", info->worst_residual, info->worst_time, info->worst_name);
@@ -113,19 +113,19 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
 static void print_redundant(const AppRunSummary* s)
 {
     if (s->nredundant > 0) {
-        printf("  redundant    up to %d rows followed from others, their forces are the least ones; at %.9g s: %s\n",
+        printf("  redundant    up to %d constraints, with forces of minimum norm; at %.9g s: %s\n",
                s->nredundant, s->redundant_time, s->redundant_names);
     }
 }
 
-// What an engineer asks of a loose joint.
-static void print_loose_joints(const ItmModel* m, const ItmData* data)
+// Impacts, flight and losses of joints with clearance.
+static void print_clearance(const ItmModel* m, const ItmData* data)
 {
     double time = itm_data_get_time(data);
     for (int joint = 0; joint < itm_model_get_info(m).njoint; joint++) {
         ItmClearanceInfo info = itm_clearance_get_info(m, data, joint);
         if (info.npoint > 0) {
-            printf("  loose joint  %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and %.4g J by "
+            printf("  clearance    %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and %.4g J by "
                    "friction, peak force %.4g N\n",
                    itm_model_get_joint_name(m, joint), info.impacts, time > 0.0 ? 100.0 * info.free_time / time : 0.0,
                    info.impact_loss, info.friction_loss, info.peak_force);
@@ -148,7 +148,7 @@ void app_summary_print_mechanism(const AppRunSummary* s, const ItmModelFile* fil
     print_steps(file, &info);
     print_bounds(s, &info);
     print_redundant(s);
-    print_loose_joints(file->model, data);
+    print_clearance(file->model, data);
     printf("  largest gap  %.2g m or rad\n", s->gap);
 }
 
@@ -157,7 +157,7 @@ void app_summary_print_tail(const AppRunSummary* s, double time, const char* out
     printf("  wall time    %.3g s, %.3g times real time\n", s->wall_time,
            s->wall_time > 0.0 ? time / s->wall_time : 0.0);
     if (s->energy > 0.0) {
-        printf("  energy       balanced to %.2g J, %.2g %% of the %.3g J of the machine\n", s->energy_error,
+        printf("  energy       balanced to %.2g J, %.2g %% of the machine's %.3g J\n", s->energy_error,
                100.0 * s->energy_error / s->energy, s->energy);
     }
     if (output != NULL) {

@@ -27,7 +27,7 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
            info.steps > 0 ? time / (double)info.steps : 0.0,
            itm_hydraulics_integrator_name(circuit->options.integrator), info.total_iterations);
     if (info.splits > 0) {
-        printf("  split        %ld parts of steps, because Newton failed there\n", info.splits);
+        printf("  split        %ld steps halved because Newton's method failed\n", info.splits);
     }
     if (info.cavitations > 0) {
         printf("  cavitation   %ld times; last: %s\n", info.cavitations, itm_hydraulics_get_event(circuit->circuit, d));
@@ -36,7 +36,7 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- coupling
 
-// The largest gaps of the interfaces between mechanisms, and what was noticed at their interface models.
+// Largest gaps at frame bonds, and events in interface models.
 static void print_frame_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
@@ -47,12 +47,12 @@ static void print_frame_bonds(ItmCosim* cosim)
     for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
         ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);
         if (notes.switches > 0) {
-            printf("  contacts     %ld rows of '%s' changed between two meetings\n", notes.switches,
+            printf("  contacts     %ld contact rows of '%s' changed within macro steps\n", notes.switches,
                    itm_cosim_get_mechanism_name(cosim, i));
         }
         if (notes.rank_losses > 0) {
-            printf("  redundant    at the frames of '%s', where in %ld steps neither side could move along some direction: forces "
-                   "there are the least ones\n",
+            printf("  redundant    frames of '%s' were immobile along a direction on both sides in %ld steps; the forces there have "
+                   "minimum norm\n",
                    itm_cosim_get_mechanism_name(cosim, i), notes.rank_losses);
         }
     }
@@ -62,7 +62,7 @@ static void print_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
-        printf("  bond         %s: %.4g J went through, coupling energy error up to %.3g J\n", itm_cosim_get_bond_name(cosim, i),
+        printf("  bond         %s: %.4g J transferred, coupling energy error up to %.3g J\n", itm_cosim_get_bond_name(cosim, i),
                bond.throughput, bond.spurious_largest);
     }
 }
@@ -75,7 +75,7 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
     }
     const ItmBondOptions* bond = &c->bonds[0].options;
     bool is_elastic = c->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT && !c->options.is_monolithic;
-    printf("  coupling     %s, %s, %s%sa meeting every %.9g s\n",
+    printf("  coupling     %s, %s, %s%smacro step %.9g s\n",
            c->options.is_monolithic ? "monolithic" : itm_cosim_coupling_name(bond->coupling),
            bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_cosim_exchange_name(bond->exchange) : "hold",
            is_elastic ? itm_cosim_elastic_model_name(c->options.elastic_model) : "", is_elastic ? " elastic forces, " : "",
@@ -99,7 +99,7 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
         print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i));
     }
     for (int i = 0; i < file->ncontrol; i++) {
-        printf("  %-12s a sample every %.9g s\n", file->controls[i].name, file->controls[i].step);
+        printf("  %-12s sample time %.9g s\n", file->controls[i].name, file->controls[i].step);
     }
     print_coupling(file, cosim);
 }
@@ -145,10 +145,10 @@ static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* fi
         {"bodies", "1", "bodies", model.nbody, true},
         {"freedom", "1", "degrees of freedom", model.freedom, true},
         {"gap", "m or rad", "largest joint gap", s->gap, s->gap > 0.0},
-        {"contacts", "1", "contacts at most", s->ncontact, s->ncontact > 0},
+        {"contacts", "1", "largest number of contacts", s->ncontact, s->ncontact > 0},
         {"penetration", "m", "deepest penetration", s->penetration, s->ncontact > 0},
         {"solver_iterations", "1", "solver iterations", (double)s->solver_iterations, s->nbounded > 0},
-        {"fallbacks", "1", "solver fall-backs", (double)info.fallbacks, s->nbounded > 0},
+        {"fallbacks", "1", "solver fallbacks", (double)info.fallbacks, s->nbounded > 0},
         {"unsolved", "1", "unsolved islands", (double)info.unsolved, info.unsolved > 0},
         {"unfinished", "1", "unfinished steps", (double)info.unfinished, info.unfinished > 0},
     };
@@ -168,9 +168,9 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     const Number numbers[] = {
         {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
         {"wall_time", "s", "wall time", s->wall_time, true},
-        {"macro_step", "s", "meeting every", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
+        {"macro_step", "s", "macro step", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
         {"spurious_energy", "J", "largest coupling energy error", spurious, nbond > 0},
-        {"energy_error", "J", "energy balanced to", s->energy_error, s->energy > 0.0},
+        {"energy_error", "J", "energy balance error", s->energy_error, s->energy > 0.0},
     };
     add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
     if (file->model != NULL) {

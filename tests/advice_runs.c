@@ -194,7 +194,7 @@ static double compute_distance(ItmCosim* a, ItmCosim* b)
     double most = 0.0;
     for (int i = 0; i < itm_cosim_get_mechanism_count(a); i++) {
         const ItmModel* m = itm_cosim_get_model(a, i);
-        const ItmData *d_a = itm_cosim_get_data(a, i), *d_b = itm_cosim_get_data(b, i);
+        ItmData *d_a = itm_cosim_get_data(a, i), *d_b = itm_cosim_get_data(b, i);
         for (int k = 0; k < m->nuser; k++) {
             if (!is_coupled(a, i, m->body_index[k])) {
                 continue;

@@ -13,6 +13,15 @@ static void every_status_has_a_message(void** state)
     assert_string_equal(itm_status_message(ITM_STATUS_COUNT), "unknown status");
 }
 
+// The macros of base.h agree with the version of the build, which itm_version() returns.
+static void headers_have_the_version_of_the_library(void** state)
+{
+    (void)state;
+    char version[64];
+    snprintf(version, sizeof version, "%d.%d.%d", ITM_VERSION_MAJOR, ITM_VERSION_MINOR, ITM_VERSION_PATCH);
+    assert_string_equal(version, itm_version());
+}
+
 static void error_keeps_status_field_and_sentence(void** state)
 {
     (void)state;
@@ -49,6 +58,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_message),
+        cmocka_unit_test(headers_have_the_version_of_the_library),
         cmocka_unit_test(error_keeps_status_field_and_sentence),
         cmocka_unit_test(measured_arena_holds_exactly_what_was_measured),
     };

@@ -637,10 +637,10 @@ static void bad_clearances_are_refused_with_their_numbers(void** state)
         {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [1, 0, 2], [0, 1]]}\n"), 7, 62,
          "expected a corner [x, y]"},
         {JOINT("      type: universal\n      clearance: 1 mm\n"), 7, 18, "a universal joint cannot have clearance"},
-        {JOINT("      type: spherical\n      stiffness: 5 N/m\n      clearance: 1 mm\n"), 8, 18, "either loose or compliant"},
+        {JOINT("      type: spherical\n      stiffness: 5 N/m\n      clearance: 1 mm\n"), 8, 18, "either clearance or compliance"},
         {JOINT("      type: spherical\n      clearance: {radial: 1 mm, restitution: 1.5}\n"), 7, 46, "between 0 and 1, got 1.5"},
         {JOINT("      type: cylindrical\n      clearance: {radial: 1 mm, axial: 1 mm, length: 5 mm}\n"), 7, 40,
-         "only revolute joints have stops"},
+         "only revolute joints have axial clearance"},
         {JOINT("      type: spherical\n      clearance: {radial: 1 kg}\n"), 7, 27, "kg"},
         {JOINT("      type: spherical\n      clearance: {radius: 1 mm}\n"), 7, 18, "radial"},
     };

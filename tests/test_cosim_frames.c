@@ -476,7 +476,7 @@ static void bad_bonds_are_refused_with_their_place(void** state)
         const char *override, *part;
     } cases[] = {
         {"cosim.coupling=zoh", "frames are coupled by rim or rim-nonsmooth"},
-        {"multibody.interfaces.end.point=[0.9 m, 0, 0]", "do not meet at the start"},
+        {"multibody.interfaces.end.point=[0.9 m, 0, 0]", "do not coincide at the start"},
         {"multibody.interfaces.end.directions=[tx, ty]", "different directions"},
         {"multibody.interfaces.end.directions=[]", "needs a direction"},
         {"multibody.interfaces.end.body=rid", "rid"},

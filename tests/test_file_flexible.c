@@ -94,7 +94,7 @@ static void bad_beams_are_refused_where_they_stand(void** state)
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: -1 cm}}\n", 5, 47, "positive");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {tube: [1 cm, 6 mm]}}\n", 5, 45, "thinner than half");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {tube: 1 cm}}\n", 5, 45, "[outer diameter, wall]");
-    refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: 1 cm, area: 2}}\n", 5, 38, "nothing else goes with it");
+    refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: 1 cm, area: 2}}\n", 5, 38, "remove the other keys");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {area: 1 cm^2}}\n", 5, 38, "needs 'moment_y'");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: 1 cm}, poisson: 0.7}\n", 5, 63, "Poisson");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: 1 cm}, modes: 200}\n", 5, 61, "from 0 to 100");

@@ -134,7 +134,7 @@ static void static_start_balances_the_moments(void** state)
 // Friction of all contacts of the last step within the cone of their normal impulse.
 static void check_cones(Crane* c, double mu)
 {
-    const ItmData* d = itm_cosim_get_data(c->cosim, 0);
+    ItmData* d = itm_cosim_get_data(c->cosim, 0);
     for (int i = 0; i < itm_contact_get_count(d); i++) {
         ItmContactInfo info = itm_contact_get_info(d, i);
         ItmVec3 p = info.impulse;

@@ -24,6 +24,11 @@
 
 ITM_EXTERN_C_BEGIN
 
+// Version of these headers. itm_version() returns that of the loaded library.
+#define ITM_VERSION_MAJOR 0
+#define ITM_VERSION_MINOR 2
+#define ITM_VERSION_PATCH 0
+
 #define ITM_NONE (-1)    // no such index
 #define ITM_GROUND (-1)  // the fixed body, wherever a body id is expected
 

@@ -188,7 +188,7 @@ struct ItmData;
 // Number of contacts of the last step.
 ITM_API int itm_contact_get_count(const struct ItmData* d);
 // Contact of the last step by index, 0 .. count - 1. Computes minimum-norm impulses on the first call after a step.
-ITM_API ItmContactInfo itm_contact_get_info(const struct ItmData* d, int contact);
+ITM_API ItmContactInfo itm_contact_get_info(struct ItmData* d, int contact);
 
 ITM_EXTERN_C_END
 

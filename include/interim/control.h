@@ -5,6 +5,9 @@
 // signals of time, constants, and outputs of other subsystems by their full names ("arm.cyl1.rate"). The latter are the
 // inputs of the control; the caller passes their values at every step. The value of every block is an output.
 // docs/theory-control.md
+//
+// Threads: an ItmControl is read-only; any number of threads may share it. One thread at a time uses an ItmController or a
+// builder, reading included.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_CONTROL_H
 #define INTERIM_CONTROL_H

@@ -1,14 +1,19 @@
-// Co-simulation: mechanisms, hydraulic circuits, controllers and foreign simulators that meet every macro step H; nothing is
-// iterated and nothing is stepped twice.
+// Co-simulation of mechanisms, hydraulic circuits, controllers and foreign simulators. They exchange data at communication
+// points, one macro step H apart. The coupling is not iterative, and no subsystem repeats a step.
 //
-// A **mechanism** is a model of bodies with contact. A **subsystem** is anything else: it takes micro steps h between two
-// communication points and is known by a table of functions. They are joined by
-//   bonds   a line actuator of a mechanism is a power port of a subsystem (a cylinder): length and rate go one way, force
-//           comes back. In between, the subsystem sees a reduced interface model (RIM) of the mechanism or predicted rates;
-//   frame bonds   a frame on a body of one mechanism moves as a frame of another: one machine cut in two;
-//   wires   an output of any part is an input of another: commands, measurements.
-// A builder collects parts and joints, itm_cosim_build makes the running ItmCosim, which owns the running instances.
-// docs/theory-cosim.md says what is solved, and what sets H.
+// A **mechanism** is a model of bodies with contact. A **subsystem** is anything else: a table of functions that takes micro
+// steps h between two communication points. Three kinds of connection join them:
+//   bonds        connect a line actuator of a mechanism to a power port of a subsystem (a cylinder). Length and rate go to the
+//                port, force goes to the actuator. Between two communication points the subsystem uses a reduced interface
+//                model (RIM) of the mechanism, or extrapolated rates;
+//   frame bonds  make a frame on a body of one mechanism move with a frame of another mechanism: they join two halves of one
+//                machine;
+//   wires        connect an output to an input: commands, measurements.
+// A builder collects mechanisms, subsystems and connections. itm_cosim_build creates an ItmCosim, which owns the running
+// instances. docs/theory-cosim.md gives the equations and the limits on H.
+//
+// Threads: one thread at a time uses an ItmCosim or an ItmCosimBuilder, reading included, because getters refresh derived
+// quantities. Different systems may share models, circuits and controls and run in parallel.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_COSIM_H
 #define INTERIM_COSIM_H
@@ -21,142 +26,156 @@
 
 ITM_EXTERN_C_BEGIN
 
-typedef struct ItmCosimBuilder ItmCosimBuilder;  // definitions so far
+typedef struct ItmCosimBuilder ItmCosimBuilder;  // collects definitions
 typedef struct ItmCosim ItmCosim;                // a running system
 
 // ---------------------------------------------------------------------------- choices
 
-// What stands in for a mechanism between two communication points.
+// Prediction of a mechanism's motion between two communication points.
 typedef enum ItmCoupling {
-    ITM_COUPLING_ZOH,         // its rates of the last point, held
-    ITM_COUPLING_LINEAR,      // its rates extrapolated from the last two points
-    ITM_COUPLING_QUADRATIC,   // and from the last three
-    ITM_COUPLING_RIM,         // its reduced interface model; at frames the smooth one: contacts that are closed stay so
-    ITM_COUPLING_RIM_NONSMOOTH,  // the same with contacts that open, close, stick and slip inside the step, at frames too
-    ITM_COUPLING_MONOLITHIC,  // the whole mechanism: all parts meet every micro step. For the whole system only
+    ITM_COUPLING_ZOH,         // zero-order hold of its rates
+    ITM_COUPLING_LINEAR,      // linear extrapolation of its rates, from the last two points
+    ITM_COUPLING_QUADRATIC,   // quadratic extrapolation, from the last three points
+    ITM_COUPLING_RIM,         // its reduced interface model (RIM); at frames the smooth one: closed contacts stay closed
+    ITM_COUPLING_RIM_NONSMOOTH,  // RIM with contacts that open, close, stick and slip within the macro step, at frames too
+    ITM_COUPLING_MONOLITHIC,  // the whole mechanism: data are exchanged every micro step. For the whole system only
     ITM_COUPLING_COUNT
 } ItmCoupling;
 
-// What a mechanism is given for its macro step.
+// Interface force that a mechanism receives for its macro step.
 typedef enum ItmExchange {
-    ITM_EXCHANGE_IMPULSE,  // impulse and first moment of the interface forces over this step; with coupling rim
-    ITM_EXCHANGE_HOLD,     // the force of the last micro step, held (papers); always with predicted rates
+    ITM_EXCHANGE_IMPULSE,  // impulse and first moment of the interface force over this step; with coupling rim
+    ITM_EXCHANGE_HOLD,     // the force of the last micro step, constant (papers); always with extrapolated rates
     ITM_EXCHANGE_COUNT
 } ItmExchange;
 
-// What a held force is.
+// Quantity that stays constant with exchange hold.
 typedef enum ItmBondVariables {
     ITM_VARIABLES_VELOCITY_FORCE,     // the whole force of the port
-    ITM_VARIABLES_VELOCITY_PRESSURE,  // its pressure part; friction and dampers follow the mechanism's own rate   [cranes]
+    ITM_VARIABLES_VELOCITY_PRESSURE,  // its pressure part; friction and dampers use the mechanism's own rate   [cranes]
     ITM_VARIABLES_COUNT
 } ItmBondVariables;
 
-// Who goes first with held forces.
+// Order of the subsystems with exchange hold.
 typedef enum ItmScheme {
-    ITM_SCHEME_JACOBI,        // both start with what is known at the communication point
-    ITM_SCHEME_GAUSS_SEIDEL,  // subsystems first; mechanisms take the force that has just come out
+    ITM_SCHEME_JACOBI,        // all start from the values of the communication point
+    ITM_SCHEME_GAUSS_SEIDEL,  // subsystems first; mechanisms then use the new force
     ITM_SCHEME_COUNT
 } ItmScheme;
 
+// Coupling at one bond or frame bond.
 typedef struct ItmBondOptions {
     ItmCoupling coupling;
     ItmExchange exchange;
     ItmBondVariables variables;
 } ItmBondOptions;
 
+// Options of the whole system.
 typedef struct ItmCosimOptions {
     double macro_step;       // H, s; a multiple of every micro step
     ItmScheme scheme;
-    int nthread;             // 1: none of its own. The results do not depend on it
-    bool is_monolithic;      // the twin: all parts meet every smallest micro step, with RIM and impulse exchange
-    ItmBounds bounds;        // beyond which a run is doubted, or breaks down
-    ItmElasticModel elastic_model; // of flexible bodies in interface models; implicit, the others with frame bonds and exchange hold
+    int nthread;             // threads, >= 1. The results do not depend on it
+    bool is_monolithic;      // data are exchanged every smallest micro step, with coupling rim and exchange impulse
+    ItmBounds bounds;        // a run outside them finishes with doubts, or breaks down
+    ItmElasticModel elastic_model; // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
 } ItmCosimOptions;
 
-// 10 ms, Jacobi, one thread, default bounds.
+// Defaults: 10 ms, Jacobi, one thread, default bounds.
 ITM_API ItmCosimOptions itm_default_cosim_options(void);
-// rim, impulse, velocity-force
+// Defaults: rim, impulse, velocity-force.
 ITM_API ItmBondOptions itm_default_bond_options(void);
-// "zoh", "linear", "quadratic", "rim", "rim-nonsmooth", "monolithic"; "impulse", "hold"; "velocity-force", "velocity-pressure"; "jacobi",
-// "gauss-seidel"; "implicit", "frozen", "effective"; NULL for a number that is none
+// Name as in model files: "zoh", "linear", "quadratic", "rim", "rim-nonsmooth" or "monolithic"; NULL for any other number.
 ITM_API const char* itm_cosim_coupling_name(ItmCoupling coupling);
+// Name as in model files: "impulse" or "hold"; NULL for any other number.
 ITM_API const char* itm_cosim_exchange_name(ItmExchange exchange);
+// Name as in model files: "velocity-force" or "velocity-pressure"; NULL for any other number.
 ITM_API const char* itm_cosim_bond_variables_name(ItmBondVariables variables);
+// Name as in model files: "jacobi" or "gauss-seidel"; NULL for any other number.
 ITM_API const char* itm_cosim_scheme_name(ItmScheme scheme);
+// Name as in model files: "implicit", "frozen" or "effective"; NULL for any other number.
 ITM_API const char* itm_cosim_elastic_model_name(ItmElasticModel model);
 
-// ---------------------------------------------------------------------------- parts
+// ---------------------------------------------------------------------------- mechanisms and subsystems
 
-// A subsystem as a table of functions, shaped like FMI 3.0 co-simulation. Everything is fixed but what the functions do;
-// names and tables must live as long as the system. Functions of different subsystems may be called from different threads
-// at once; those of one never are.
+// A subsystem as a table of functions, modelled on FMI 3.0 co-simulation. The table does not change; its names and arrays must
+// live as long as the system. The system may call functions of different subsystems from different threads at the same time,
+// but never two functions of one subsystem.
 typedef struct ItmSubsystem {
-    void* self;                        // handed to every function
-    int nport;                         // power ports: length and rate in, force (push > 0) out
+    void* self;                        // first argument of every function
+    int nport;                         // power ports: length and rate in, force out (> 0 lengthens)
     const char* const* port_names;     // (nport)
     int ninput;
     const char* const* input_names;    // (ninput)
     int noutput;
     const ItmOutputInfo* outputs;      // (noutput)
-    bool is_sampled;                   // outputs follow the inputs at the beginning of a step (a controller); otherwise they
-                                       // are those at its end, and do not follow inputs at once
-    bool is_second_order;              // uses w_end: its interface model goes by Heun's rule
+    bool is_sampled;                   // outputs depend directly on the inputs at the start of a step (a controller);
+                                       // otherwise outputs are those at its end and have no direct feedthrough
+    bool is_second_order;              // uses w_end: its interface model is integrated with Heun's rule
 
-    // Lengths (m) and rates (m/s) of the ports from now on; w_end: rates at the end of the next step, linear in between, or
-    // NULL: constant rates.
+    // Set lengths (m) and rates (m/s) of the ports. w_end: rates at the end of the next step, linear in between; NULL: constant
+    // rates.
     void (*set_motion)(void* self, const double* s, const double* w, const double* w_end);
-    // Forces of the ports (N) at the present state and motion.
+    // Forces of the ports (N) at the current state and motion.
     void (*get_forces)(void* self, double* force);
-    // Part of the force of a port that follows s and w at once and depends on no state: friction, dampers. May be called
-    // while another thread steps the subsystem. NULL: there is none, velocity-pressure is refused.
+    // Part of a port's force that depends on s and w only, not on the state: friction, dampers. May be called while another
+    // thread steps the subsystem. NULL: none; velocity-pressure is then refused.
     double (*get_passive_force)(void* self, int port, double s, double w);
-    // What the lengths of a port may be; NULL: anything.
+    // Smallest and largest length of a port, m. NULL: no limits.
     void (*get_stroke)(void* self, int port, double* least, double* most);
+    // Set all inputs. u (ninput)
     void (*set_inputs)(void* self, const double* u);
+    // Current outputs. y (noutput)
     void (*get_outputs)(void* self, double* y);
-    // From t to t + h. h = 0: compute outputs only. On failure: why, with the signal that went first in error->field.
+    // Step from t to t + h. h = 0: compute outputs only. On failure, error->message gives the reason and error->field the first
+    // signal that failed.
     ItmStatus (*do_step)(void* self, double t, double h, ItmError* error);
+    // Back to the initial state.
     void (*reset)(void* self);
 
-    // The whole state: plain memory that is copied as it is, or where that does not do (memory NULL) three functions.
+    // The whole state: either plain memory that is copied, or (memory NULL) three functions.
     void* memory;
     size_t memory_size;
     size_t (*get_state_size)(void* self);
     void (*save)(void* self, void* bytes);
     void (*restore)(void* self, const void* bytes);
 
-    // For advice on the macro step (itm_cosim_compute_radius), which disturbs states a little: those that follow the past
-    // smoothly, with their usual sizes. get_states NULL: it has none, or cannot tell; itm_cosim_get_unlinearised names it then.
+    // Continuous states and their nominal values, which itm_cosim_compute_radius perturbs. get_states NULL: none, or no access;
+    // itm_cosim_get_unlinearised then returns the subsystem's name.
     int nstate;
     const double* nominal;             // (nstate), NULL: 0.1 each
     void (*get_states)(void* self, double* x);
     void (*set_states)(void* self, const double* x);
-    double repeat;                     // s after which its samples come round again, 0: its step
+    double repeat;                     // period of its samples, s; 0: its step
 
-    void (*destroy)(void* self);       // NULL: nothing to do
+    void (*destroy)(void* self);       // may be NULL
 } ItmSubsystem;
 
+// Names of mechanisms and subsystems are unique. Models, circuits and controls must outlive the system. The id (may be NULL)
+// counts from 0 in the order of the calls, separately for mechanisms and subsystems.
+
+// Create an empty builder.
 ITM_API ItmStatus itm_cosim_builder_create(ItmCosimBuilder** builder, ItmError* error);
+// Destroy a builder and the subsystems that no system has taken over; b may be NULL.
 ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
 
-// Parts; names are unique. Models and circuits must outlive the system. id (may be NULL): mechanisms and subsystems are
-// numbered apart, in the order they come.
-// Step options of a mechanism (NULL: defaults) with a step of their own: H is a multiple of it; with coupling rim the mechanism
-// takes one step H. A step of 0: that of the system.
+// Add a mechanism. step NULL: default step options. H must be a multiple of step->step; with coupling rim the mechanism takes
+// one step of length H. step->step 0: the macro step.
 ITM_API ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
                                           const ItmStepOptions* step, int* id, ItmError* error);
-// Options NULL: RK4 with ledger.
+// Add a hydraulic circuit with micro steps of length `step`, s. options NULL: RK4 with energy balance.
 ITM_API ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
                                         const ItmHydraulicOptions* options, double step, int* id, ItmError* error);
-// A control samples every `step`; 0: the macro step. Its inputs are wires of their own names, see itm_cosim_builder_add_wire.
+// Add a controller that samples every `step` seconds; 0: the macro step. Each of its inputs is wired to the output of the same
+// name, see itm_cosim_builder_add_wire.
 ITM_API ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
                                         ItmError* error);
-// Takes over `subsystem`, whose destroy is called at the end, also where this fails. Step 0: the macro step.
+// Add a foreign subsystem with micro steps of length `step`, s; 0: the macro step. The builder takes ownership and calls
+// subsystem->destroy, also if this call fails.
 ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
                                           double step, int* id, ItmError* error);
 
-// A bond between an actuator ("cyl1") of a mechanism and a port of a subsystem. options NULL: the defaults. It is called
-// after the actuator; with several mechanisms "mechanism-actuator".
+// Add a bond between an actuator ("cyl1") of a mechanism and a port of a subsystem. options NULL: defaults. The bond has the
+// name of the actuator; with several mechanisms "mechanism-actuator".
 ITM_API ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
                                      const char* port, const ItmBondOptions* options, ItmError* error);
 // An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
@@ -166,124 +185,144 @@ typedef struct ItmFrameDef {
     ItmVec3 point;        // in the body frame, m
     unsigned directions;  // bits 1 << ITM_TX ... 1 << ITM_RZ: velocity of the point, angular velocity of the body
 } ItmFrameDef;
-// All six directions at the origin of the body frame.
+// Default: all six directions at the origin of the body frame.
 ITM_API ItmFrameDef itm_default_frame_def(void);
-// Interfaces are numbered over all mechanisms, in the order they come. One without a bond is there to be looked at.
+// Add an interface. Ids count over all mechanisms. An interface without a bond can still be inspected (itm_cosim_inspect).
 ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
                                           ItmError* error);
-// The frames of two interfaces of different mechanisms with the same directions, which meet at the start, move together from
-// then on: points stay together, orientations as they are at the start. Couplings rim and rim-nonsmooth; exchange impulse, or hold:
-// each side takes its own steps with the interface models of the others, as the papers have it. It is called
-// "mechanism-interface" after its first end.
+// Join the frames of two interfaces of different mechanisms. Both have the same directions, and their points coincide at the
+// start; points then stay together, and relative orientations stay as they are at the start. Couplings: rim, rim-nonsmooth.
+// Exchange hold: each mechanism takes its own steps with the interface models of the others, as in the papers. The name is
+// "mechanism-interface" of interface_a.
 ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
                                            const ItmBondOptions* options, ItmError* error);
-// A wire by full names: from "control.kappa1" or "arm.cyl1.rate" to "hydraulics.valve1", to an actuator "arm.motor" that
-// has no bond, or to a signal of kind ITM_SIGNAL_EXTERNAL of a mechanism, which drives motions, loads or servos; one that is smooth
-// reaches what it is told at the next communication point. Values of mechanisms are those of the last communication point, but length, rate and force of a bond are
-// followed at the micro rate.
+// Add a wire by full names, from an output "control.kappa1" or "arm.cyl1.rate". It leads to an input "hydraulics.valve1", to
+// an actuator "arm.motor" without a bond, or to an external signal of a mechanism (ITM_SIGNAL_EXTERNAL), which drives motions,
+// loads or servos; a smooth external signal reaches the new value at the next communication point. Outputs of mechanisms are
+// those of the last communication point, except length, rate and force of a bond, which are updated every micro step.
 ITM_API ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
 
-// A second name for an output of the whole: "arm.theta1" for "arm.theta1.angle". Checked when the system is built.
+// Add a second name for an output of the system: "arm.theta1" for "arm.theta1.angle". itm_cosim_build checks it.
 ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error);
 
-// Make the running system, at its start; subsystems given by a table move from the builder into it. ITM_ERR_INPUT: error->field names the part, bond, wire or option at fault: H no
-// multiple of h, unknown names, two bonds for one port, two wires for one input, an algebraic loop of wires, a length outside a
-// stroke, steps at one interface model without a common measure. ITM_ERR_UNSUPPORTED: what a coupling cannot do.
+// Create the running system in its initial state. It takes over the foreign subsystems of the builder.
+// ITM_ERR_INPUT: H is not a multiple of h, a name is unknown, a port has two bonds, an input has two wires, wires form an
+// algebraic loop, a length is outside its stroke, or steps at one interface model have no common multiple; error->field is the
+// name of the subsystem, bond, wire or option. ITM_ERR_UNSUPPORTED: the coupling does not support this system.
 ITM_API ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOptions* options,
                                   ItmError* error);
+// Destroy a system and its running instances; cosim may be NULL.
 ITM_API void itm_cosim_destroy(ItmCosim* cosim);
 
 // ---------------------------------------------------------------------------- static start
 
-// A circuit that is to start at rest.
+// A circuit that starts in static equilibrium.
 typedef struct ItmCosimStart {
     int subsystem;
-    const bool* is_free;  // inputs that may change (ninput), or NULL: none
-    const double* force;  // of cylinders without a bond (ncylinder), NAN: any; or NULL
+    const bool* is_free;  // inputs that the solver may change (ninput), or NULL: none
+    const double* force;  // force of each cylinder without a bond (ncylinder), N; NAN: any; or NULL
 } ItmCosimStart;
 
-// How far from rest a system is.
+// Deviation of a system from static equilibrium.
 typedef struct ItmCosimResidual {
-    double acceleration;   // of the body that has become fastest after one step, m/s^2
-    int mechanism, body;   // which, or ITM_NONE
+    double acceleration;   // of the fastest body after one step, m/s^2
+    int mechanism, body;   // of this body, or ITM_NONE
     double flow;           // largest net flow into a volume of a circuit, m^3/s
     bool is_broken;        // the step failed
 } ItmCosimResidual;
 
-// Find the forces that hold all mechanisms where they are (contacts included), and for the circuits in `starts` (nstart)
-// pressures and free inputs that give these forces without flow. The state of rest becomes the start, to which
-// itm_cosim_reset goes back. rest may be NULL. ITM_ERR_DIVERGED: there is none; the system is at its start as before.
+// Solve for static equilibrium: forces that hold all mechanisms in place (contacts included) and, for the circuits in `starts`
+// (nstart), pressures and free inputs that give these forces without flow. The result becomes the initial state, to which
+// itm_cosim_reset returns. rest (may be NULL) receives the remaining deviation. ITM_ERR_DIVERGED: no equilibrium was found; the
+// initial state is unchanged.
 ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimResidual* rest);
-// By a trial step, which is taken back.
+// Measure the deviation from static equilibrium by one trial step; the state is restored.
 ITM_API ItmCosimResidual itm_cosim_check_static(ItmCosim* cosim);
 
 // ---------------------------------------------------------------------------- running
 
-// All parts back to their starts, time 0.
+// Set all mechanisms and subsystems to their initial states, time 0.
 ITM_API ItmStatus itm_cosim_reset(ItmCosim* cosim);
-// One macro step (monolithic: one micro step). On failure everything is as it was before; itm_cosim_get_error says why, its
-// field names the signal that went first: ITM_ERR_NOT_FINITE or ITM_ERR_DIVERGED. The latter also where energy has come from
-// nowhere (ItmBounds.breakdown).
+// Take one macro step (monolithic: one micro step). On failure (ITM_ERR_NOT_FINITE, ITM_ERR_DIVERGED) the state is unchanged;
+// itm_cosim_get_error returns the reason, with the first signal that failed in its field. ITM_ERR_DIVERGED is also returned if
+// energy grows without a source (ItmBounds.breakdown).
 ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
-// A mechanism alone with stepper variable or adaptive: one step of the length that the stepper chooses (itm_data_get_time has the
-// time, which itm_cosim_get_time does not follow). Anything else: itm_cosim_step.
+// For a single mechanism with stepper variable or adaptive: take one step of the length that the stepper chooses.
+// itm_data_get_time then returns the time; itm_cosim_get_time is not updated. Any other system: the same as itm_cosim_step.
 ITM_API ItmStatus itm_cosim_step_free(ItmCosim* cosim);
+// Error of the last call that failed.
 ITM_API const ItmError* itm_cosim_get_error(const ItmCosim* cosim);
 
-// Time is steps * step, exactly one rounding. The step is H, or the smallest micro step if monolithic.
+// Time, s: number of steps times the step length, rounded once.
 ITM_API double itm_cosim_get_time(const ItmCosim* cosim);
+// Length of a step, s: H, or the smallest micro step if monolithic.
 ITM_API double itm_cosim_get_step(const ItmCosim* cosim);
 
-// The running parts, to look at or to set inputs of. They must not be stepped on their own. NULL: no such part.
+// Running instances, for reading and for setting inputs. Do not step them directly.
+
+// Number of mechanisms.
 ITM_API int itm_cosim_get_mechanism_count(const ItmCosim* cosim);
+// Number of subsystems, controllers and circuits included.
 ITM_API int itm_cosim_get_subsystem_count(const ItmCosim* cosim);
+// Name of a mechanism; NULL if out of range.
 ITM_API const char* itm_cosim_get_mechanism_name(const ItmCosim* cosim, int mechanism);
+// Name of a subsystem; NULL if out of range.
 ITM_API const char* itm_cosim_get_subsystem_name(const ItmCosim* cosim, int subsystem);
+// Model of a mechanism; NULL if out of range.
 ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism);
+// Data of a mechanism; NULL if out of range.
 ITM_API ItmData* itm_cosim_get_data(ItmCosim* cosim, int mechanism);
-ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);  // NULL: not a circuit
-// Input of a subsystem until a wire or another call changes it.
+// Hydraulics of a circuit; NULL if out of range or not a circuit.
+ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);
+// Set an input of a subsystem. It keeps the value until a wire or another call changes it.
 ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
-// A bond at the present communication point.
+// State of a bond at the last communication point.
 typedef struct ItmBondState {
     double length;           // m
     double rate;             // m/s
-    double force;            // of the port, push > 0, at the end of the last micro step, N
+    double force;            // of the port at the end of the last micro step, N; > 0 lengthens
     double impulse;          // over the last macro step, N s
-    double residual_power;   // force that the mechanism had times its rate, less force times rate of the port    [cranes, eq. 21]
-    double residual_energy;  // its integral by the trapezoidal rule                                    [cranes, eqs. 22, 24]
-    double spurious_energy;  // work that the mechanism got less the work that the port gave, so far, J
-    double throughput;       // energy that went through, either way, so far, J
-    double spurious_largest; // largest magnitude of the spurious energy so far, J
+    double residual_power;   // force on the mechanism times its rate, minus force times rate of the port, W      [cranes, eq. 21]
+    double residual_energy;  // its integral by the trapezoidal rule, J                                [cranes, eqs. 22, 24]
+    double spurious_energy;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
+    double throughput;       // energy transferred in either direction so far, J
+    double spurious_largest; // largest magnitude of the coupling energy error so far, J
 } ItmBondState;
+// Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
+// Name of a bond; NULL if out of range.
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
+// State of a bond, 0 <= bond < count.
 ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
-// A frame bond at the present communication point.
+// State of a frame bond at the last communication point.
 typedef struct ItmFrameBondState {
     double impulse[6];   // on the first mechanism over the last macro step, by direction, world axes; N s, N m s
-    double drift;        // distance of the two points along the directions of the bond, m
+    double drift;        // distance between the two points along the directions of the bond, m
     double turn;         // angle between the two frames about them, rad
-    double slip;         // how fast the points part, m/s
-    double largest_drift, drift_time;  // largest drift at any communication point so far, m, and when, s
-    double largest_turn, turn_time;    // the same of the angle, rad, s
+    double slip;         // relative speed of the two points, m/s
+    double largest_drift, drift_time;  // largest drift at a communication point so far, m, and its time, s
+    double largest_turn, turn_time;    // the same for the angle, rad, s
 } ItmFrameBondState;
+// Number of frame bonds.
 ITM_API int itm_cosim_get_frame_bond_count(const ItmCosim* cosim);
+// Name of a frame bond; NULL if out of range.
 ITM_API const char* itm_cosim_get_frame_bond_name(const ItmCosim* cosim, int bond);
+// State of a frame bond, 0 <= bond < count.
 ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bond);
 
-// What was noticed at the interface model of a mechanism, so far.
+// Events in the interface model of a mechanism so far.
 typedef struct ItmRimNotes {
-    long switches;     // bounded rows that changed inside macro steps
-    long rank_losses;  // macro steps in which joined frames could not move along a direction on either side
+    long switches;     // contact, limit and friction rows that changed within macro steps
+    long rank_losses;  // macro steps in which joined frames were immobile along a direction on both sides
 } ItmRimNotes;
+// Events in the interface model of a mechanism.
 ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);
 
-// An interface as its mechanism shows it now: mobility W, its inverse, and how well posed it is.
+// Mobility W of an interface, its inverse and its conditioning, at the current state.
 typedef struct ItmInterfaceView {
     const char* mechanism;
-    const char* name;        // of the interface; of an actuator with a bond, its name
+    const char* name;        // of the interface, or of the actuator
     int n;                   // rows
     ItmDirection direction[6]; // of each row; actuators: ITM_TX
     double W[36];            // row-major (n x n): velocities for unit impulses
@@ -295,58 +334,68 @@ typedef struct ItmInterfaceView {
     double acceleration[6];  // of the rows without interface forces, m/s^2, rad/s^2
     double velocity[6];      // m/s, rad/s
 } ItmInterfaceView;
-// Look at interface `interface` of all, line actuators with a bond after the frames. Bounded rows that hold now (closed
-// contacts, sticking friction, stops) are eliminated; itm_cosim_get_active_row says which. Spends the system: it can be looked
-// at, but must be reset or restored before it steps on. ITM_ERR_ARGUMENT: no such interface.
+// Number of interfaces: frames first, then line actuators with a bond.
 ITM_API int itm_cosim_get_interface_count(const ItmCosim* cosim);
+// Compute the view of an interface. Active rows (closed contacts, sticking friction, joint limits) are eliminated;
+// itm_cosim_get_active_row returns their names. The system can be read afterwards, but must be reset or restored before the
+// next step. ITM_ERR_ARGUMENT: no such interface.
 ITM_API ItmStatus itm_cosim_inspect(ItmCosim* cosim, int interface, ItmInterfaceView* view);
-// Name of an active row of the mechanism that was looked at last, "box ground normal"; NULL: no more. Valid until the next call.
+// Name of an active row of the mechanism that was inspected last, "box ground normal"; NULL beyond the last. Valid until the
+// next call.
 ITM_API const char* itm_cosim_get_active_row(ItmCosim* cosim, int row);
 
-// Quantities that have left their bounds so far, judged by the energies so far: those of the whole first, then of bonds, interfaces
-// and mechanisms. A run with doubts is finished, but not to be trusted in them.
+// Number of quantities that have left their bounds so far, relative to the energies so far. Those of the whole system come
+// first, then those of bonds, interfaces and mechanisms.
 ITM_API int itm_cosim_get_doubt_count(const ItmCosim* cosim);
+// One of these quantities, 0 <= doubt < count.
 ITM_API ItmDoubt itm_cosim_get_doubt(const ItmCosim* cosim, int doubt);
-// What bounds refer to, and the errors found so far, for judging them otherwise.
+// Reference values of the bounds, and the energy error so far.
 typedef struct ItmCosimScale {
-    double energy;        // machine's energy so far, J
-    double energy_error;  // largest energy not accounted for, coupling energy errors included, J
-    double size;          // m; 0 before the first step
+    double energy;        // energy of the machine so far, J (see verdict.h)
+    double energy_error;  // largest error of the energy balance, coupling energy errors included, J
+    double size;          // size of the machine, m; 0 before the first step
 } ItmCosimScale;
+// Reference values of the bounds, and the energy error so far.
 ITM_API ItmCosimScale itm_cosim_get_scale(const ItmCosim* cosim);
 
-// Where the time went, s of processor time since the start or reset.
+// Processor time since the start or the last reset, s.
 typedef struct ItmCosimCost {
     double mechanism;   // evaluation, contacts, step
-    double rim;         // making interface models, joining those of mechanisms
-    double subsystems;  // micro steps with interface models or predicted rates
+    double rim;         // extracting and joining interface models
+    double subsystems;  // micro steps with interface models or extrapolated rates
 } ItmCosimCost;
+// Processor time since the start or the last reset.
 ITM_API ItmCosimCost itm_cosim_get_cost(const ItmCosim* cosim);
 
-// The whole coupled state as bytes: restored, the simulation continues bit for bit, in another instance of the same system.
+// Size of the saved state, bytes. A restored simulation continues bit for bit, also in another instance of the same system.
 ITM_API size_t itm_cosim_get_state_size(const ItmCosim* cosim);
+// Write the whole coupled state to bytes (size).
 ITM_API ItmStatus itm_cosim_save(ItmCosim* cosim, void* bytes, size_t size);
+// Restore the whole coupled state from bytes (size).
 ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t size);
 
-// Spectral radius of the macro step, linearised at the present state (two steps later, when extrapolation has its past): above 1 a
-// small disturbance grows. It is that of `nstep` steps together (1, or more to average over steps that differ), and where
-// controls sample less often than every step at least until their samples repeat; always per step. Local: other positions, speeds and
-// contacts may have another one. The state is as before afterwards. Parts of the system that do not influence each other are disturbed
-// together; the radius is the largest of all. ITM_ERR_UNSUPPORTED: a part has too many states, or samples never repeat; ITM_ERR_MEMORY;
-// otherwise a trial step failed.
+// Spectral radius of the macro step, linearised at the current state plus two steps (extrapolation needs past values). Above 1
+// a small disturbance grows. The linearisation covers `nstep` steps (1, or more to average over steps that differ), extended to
+// a whole sampling period if controllers sample less often than every step; the radius is per step. It is a local measure: it
+// may differ at other positions, speeds and contacts. Independent subsystems are perturbed together; the radius is the largest
+// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period. Any
+// other status: out of memory, or a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
-// Name of subsystem number i of those whose states cannot be disturbed and are only carried along in the linearised step; NULL: no
-// more.
+// Name of the i-th subsystem whose states cannot be perturbed and are left out of the linearisation; NULL beyond the last.
 ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);
 
 // ---------------------------------------------------------------------------- outputs
 
-// Everything a run records: outputs of the parts as part.element.quantity (of a mechanism with an empty name without the
-// first), bond.name.quantity, rim.mechanism.quantity, energy.account of the whole.
+// Outputs are what a run records: subsystem.element.quantity (element.quantity for a mechanism with an empty name),
+// bond.name.quantity, rim.mechanism.quantity, and energy.account for the whole system.
+
+// Number of outputs.
 ITM_API int itm_cosim_get_output_count(const ItmCosim* cosim);
+// Name, unit and description of an output, 0 <= output < count.
 ITM_API ItmOutputInfo itm_cosim_get_output_info(const ItmCosim* cosim, int output);
+// Index of an output by name or alias; ITM_NONE if there is none.
 ITM_API int itm_cosim_find_output(const ItmCosim* cosim, const char* name);
-// values (count). Does not change the state.
+// Compute all outputs of the current state, values (count). The state does not change.
 ITM_API ItmStatus itm_cosim_compute_outputs(ItmCosim* cosim, double* values);
 
 ITM_EXTERN_C_END

@@ -1,7 +1,10 @@
 // Running a model: state, stepping, results.
 //
-// An ItmData is one running instance of a model; its memory is made once, at creation. Stepping allocates
-// nothing (except inside the reference integrator), prints nothing, touches no file.
+// An ItmData is one running instance of a model. It allocates its memory at creation. Stepping allocates no memory (except
+// inside the reference integrator), prints nothing and accesses no file.
+//
+// Threads: one thread at a time uses an ItmData, reading included, because getters refresh derived quantities. Different data
+// objects, also of the same model, may be used by different threads at the same time.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_DATA_H
 #define INTERIM_DATA_H
@@ -11,10 +14,11 @@
 
 ITM_EXTERN_C_BEGIN
 
-typedef struct ItmData ItmData;
+typedef struct ItmData ItmData;  // a running model
 
 // ---------------------------------------------------------------------------- stepping
 
+// Time integrators; docs/theory.md describes them.
 typedef enum ItmStepper {
     ITM_STEPPER_EULER,      // impulse-momentum semi-implicit Euler, order 1; the default
     ITM_STEPPER_ALI1,       // index-1 augmented Lagrangian, semi-implicit Euler, order 1   [cranes]
@@ -25,141 +29,154 @@ typedef enum ItmStepper {
     ITM_STEPPER_COUNT
 } ItmStepper;
 
-// How the Euler stepper takes the modes of flexible bodies; both are implicit and stable at any step.
+// Integration rule of the Euler stepper for the modes of flexible bodies. Both are implicit and stable at any step length.
 typedef enum ItmElasticRule {
     ITM_ELASTIC_NEWMARK,   // trapezoidal: order 2 in the modes, no numerical damping
-    ITM_ELASTIC_BACKWARD,  // backward Euler: damps what the step cannot follow                  [contact-rim, eq. 21]
+    ITM_ELASTIC_BACKWARD,  // backward Euler: damps modes faster than the step                   [contact-rim, eq. 21]
     ITM_ELASTIC_COUNT
 } ItmElasticRule;
 
-// How the interface model of a mechanism takes its flexible bodies over a macro step.
+// Flexible bodies in the interface model of a mechanism, over a macro step.
 typedef enum ItmElasticModel {
-    ITM_ELASTIC_MODEL_IMPLICIT,   // as the rule above over the whole step: stiffness is a mobility that shrinks with it
-    ITM_ELASTIC_MODEL_FROZEN,     // elastic and damping forces are those of the communication point      [flexible-rim, eq. 9]
-    ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, the rest held [flexible-rim, eqs. 12-24]
+    ITM_ELASTIC_MODEL_IMPLICIT,   // the rule above over the whole macro step: stiffness reduces the mobility
+    ITM_ELASTIC_MODEL_FROZEN,     // elastic and damping forces constant, from the communication point    [flexible-rim, eq. 9]
+    ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, the rest frozen [flexible-rim, eqs. 12-24]
     ITM_ELASTIC_MODEL_COUNT
 } ItmElasticModel;
 
+// Options of a stepper.
 typedef struct ItmStepOptions {
     ItmStepper stepper;
-    double step;             // s, > 0; reference: spacing of its output points; variable, adaptive: largest step
-    double min_step;         // variable, adaptive: smallest step; 0: a tenth, a 10000th of `step`       s
-    double tolerance;        // reference: relative and absolute error; implicit steppers: Newton; adaptive: error of a step in
-                             // the coordinates, m or rad
-    double gap_tolerance;    // joint gaps are closed to this after each step, m or rad
-    int max_iterations;      // of Newton, augmented Lagrangian and gap closing in one step
+    double step;             // s, > 0; reference: output interval; variable, adaptive: largest step
+    double min_step;         // variable, adaptive: smallest step, s; 0: step / 10 (variable), step / 10000 (adaptive)
+    double tolerance;        // reference: relative and absolute error; implicit steppers: of Newton's method; adaptive: error
+                             // of the coordinates per step, m or rad
+    double gap_tolerance;    // position correction after each step closes joint gaps to this, m or rad
+    int max_iterations;      // of Newton, augmented Lagrangian and position correction, per step
     double penalty;          // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
     double frequency;        // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
     double damping_ratio;    // ALI1: Baumgarte xi
     ItmElasticRule elastic;  // Euler: rule for flexible bodies
 } ItmStepOptions;
 
-// Semi-implicit Euler, 1 ms, gaps closed to 1e-11.
+// Defaults: semi-implicit Euler, 1 ms, gap tolerance 1e-11.
 ITM_API ItmStepOptions itm_default_step_options(void);
-// "euler", "ali1", "ali3p", "reference", "variable", "adaptive"
+// Name as in model files: "euler", "ali1", "ali3p", "reference", "variable" or "adaptive".
 ITM_API const char* itm_stepper_name(ItmStepper stepper);
-// "newmark", "backward"
+// Name as in model files: "newmark" or "backward".
 ITM_API const char* itm_stepper_elastic_rule_name(ItmElasticRule rule);
 
-// What happened in the last step, and summed over the run.
+// Statistics of the last step and of the run so far.
 typedef struct ItmStepInfo {
-    long steps;             // steps so far (communication steps for the reference integrator)
-    int iterations;         // Newton / augmented Lagrangian / gap iterations of the last step
+    long steps;             // steps so far (reference integrator: output intervals)
+    int iterations;         // of Newton, augmented Lagrangian and position correction in the last step
     long total_iterations;
-    long internal_steps;    // reference integrator: steps of its own so far
-    long unfinished;        // steps whose iteration hit max_iterations before its tolerance
-    double residual;        // what was left in the last step, in the measure of the stepper
-    int nredundant;         // rows found dependent in the last factorisation
+    long internal_steps;    // reference integrator: its internal steps so far
+    long unfinished;        // steps that reached max_iterations before their tolerance
+    double residual;        // of the last step, in the norm of the stepper
+    int nredundant;         // redundant constraints in the last factorisation
     double gap;             // largest joint gap after the last step, m or rad
 
-    int ncontact;           // contacts near enough to count in the last step
+    int ncontact;           // contacts within reach in the last step
     int nbounded;           // bounded rows: contacts, joint limits, dry friction, motors
-    int nactive;            // of them between their bounds
-    int nisland;            // independent groups of them
+    int nactive;            // bounded rows strictly between their bounds
+    int nisland;            // independent groups of bounded rows
     int solver_iterations;  // of the complementarity solver, summed over islands
     double solver_residual; // largest relative residual of an island
-    int solver_redundant;   // active rows that follow from others, as of the last look (itm_model_compute_outputs,
-                            // itm_data_count_redundant); in islands of more than 300 rows at least so many
-    int bad_steps;          // steps on end, up to this one, with a residual beyond contact.residual_limit
-    double worst_residual;  // largest residual of the run above the tolerance, 0: none;
-    double worst_time;      //   at the start of which step, s
-    char worst_name[160];   //   of the row that has it: "contact of 'box' and 'floor'", "limit 'elbow'"
-    long fallbacks;         // islands so far that the first solver could not do
-    long unsolved;          // islands so far that no solver could do to the tolerance
-    double penetration;     // deepest penetration found at the start of the last step, m
+    int solver_redundant;   // redundant active rows, updated by itm_model_compute_outputs and itm_data_count_redundant;
+                            // a lower bound in islands of more than 300 rows
+    int bad_steps;          // consecutive steps up to the last with a residual above contact.residual_limit
+    double worst_residual;  // largest residual above the tolerance in the run, 0: none;
+    double worst_time;      //   start time of its step, s
+    char worst_name[160];   //   name of its row: "contact of 'box' and 'floor'", "limit 'elbow'"
+    long fallbacks;         // islands so far that the first solver did not solve
+    long unsolved;          // islands so far that no solver solved to the tolerance
+    double penetration;     // deepest penetration at the start of the last step, m
 
-    double objective;       // variable: what the last step minimised, the constraint forces F' M^-1 F, N^2/kg
-    int pieces;             // variable: active sets that the search for the step went through
-    long rejected;          // adaptive: steps so far that had to be repeated with a smaller size
+    double objective;       // variable: minimised objective of the last step, F^T M^-1 F of constraint forces F, N^2/kg
+    int pieces;             // variable: active sets visited by the step size search
+    long rejected;          // adaptive: steps so far that were repeated with a smaller size
     double smallest_step, largest_step; // variable, adaptive: so far, s
 } ItmStepInfo;
 
-// options NULL: the defaults. ITM_ERR_INPUT names a bad option in error->field.
+// Create a running instance in the initial state. options NULL: defaults. ITM_ERR_INPUT: error->field is the invalid option.
 ITM_API ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options,
                                   ItmError* error);
+// Destroy a data object; d may be NULL.
 ITM_API void itm_data_destroy(ItmData* d);
-// Back to the assembled start, time 0.
+// Return to the assembled initial state, time 0.
 ITM_API void itm_reset(const ItmModel* m, ItmData* d);
-// Variable and adaptive steps end at this time exactly instead of going beyond it; the last two before it are of equal
-// length if the last one would be shorter than the smallest step. INFINITY: no such time (the default).
+// Make variable and adaptive steps end exactly at this time. The last two steps before it have equal length if the last one
+// would be shorter than the smallest step. INFINITY (the default): none.
 ITM_API void itm_data_set_stop_time(ItmData* d, double time);
-// One step. On failure the state is as it was before; itm_data_get_error says why.
+// Take one step. On failure the state is unchanged and itm_data_get_error returns the reason.
 ITM_API ItmStatus itm_step(const ItmModel* m, ItmData* d);
+// Statistics of the last step and of the run so far.
 ITM_API ItmStepInfo itm_data_get_step_info(const ItmData* d);
+// Error of the last call that failed.
 ITM_API const ItmError* itm_data_get_error(const ItmData* d);
 
 // ---------------------------------------------------------------------------- state
 
-// Time is steps * step, exactly one rounding, where the step is fixed.
+// Time, s. With a fixed step: number of steps times the step, rounded once.
 ITM_API double itm_data_get_time(const ItmData* d);
-// Length of the last step (adaptive: of the second of its two halves); before the first, the option `step`.
+// Length of the last step, s (adaptive: of its second half step); before the first step, the option `step`.
 ITM_API double itm_data_get_step_size(const ItmData* d);
-// Coordinates and velocities in compiled order (nq, nv). Setting does not close joints: itm_assemble_data does.
+// Position coordinates in compiled order (nq). Valid until the next call that changes the state.
 ITM_API const double* itm_data_get_q(const ItmData* d);
+// Velocity coordinates in compiled order (nv). Valid until the next call that changes the state.
 ITM_API const double* itm_data_get_v(const ItmData* d);
+// Set q (nq) and v (nv). This does not close joints; itm_assemble_data does.
 ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v);
-// Close all joints and make the velocities agree, moving as little as possible (mass metric).
+// Close all joints and make the velocities consistent, with the smallest change in the mass metric.
 ITM_API ItmStatus itm_assemble_data(const ItmModel* m, ItmData* d);
-// External force of an actuator until it is set again, N.
+// Set the external force of an actuator, N. It stays until the next call.
 ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
-// What a signal of kind ITM_SIGNAL_EXTERNAL is from now on: `value` until it is set again, or where it is smooth, straight from what it
-// is to `value` within `time` > 0 (s) and on at that rate.
+// Set an external signal (ITM_SIGNAL_EXTERNAL). It stays at `value` until the next call. A smooth signal moves linearly from its
+// current value to `value` within `time` > 0 (s), and continues at that rate.
 ITM_API ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time);
-// Close or open a latch now, beside what the events of the model do. Closing changes the velocities, see ItmLatchKind.
+// Close or open a latch now, independently of the model's events. Closing changes velocities, see ItmLatchKind.
 ITM_API ItmStatus itm_latch_set(const ItmModel* m, ItmData* d, int latch, bool is_closed);
+// Whether a latch is closed.
 ITM_API bool itm_latch_is_closed(const ItmModel* m, const ItmData* d, int latch);
-// First coordinate and velocity of a joint in q and v, ITM_NONE where the joint is rows.
+// Index in q of the first coordinate of a joint; ITM_NONE if the joint is a block of rows.
 ITM_API int itm_model_get_joint_q_adr(const ItmModel* m, int joint);
+// Index in v of the first velocity of a joint; ITM_NONE if the joint is a block of rows.
 ITM_API int itm_model_get_joint_v_adr(const ItmModel* m, int joint);
 
-// The whole state (time, coordinates, velocities, inputs, ledgers) as bytes: restored, the simulation
-// continues bit for bit, in another data object of the same model and options too.
+// Size of the saved state (time, coordinates, velocities, inputs, energy balance), bytes. A restored simulation continues bit
+// for bit, also in another data object of the same model and options.
 ITM_API size_t itm_data_get_state_size(const ItmModel* m, const ItmData* d);
+// Write the whole state to bytes (size).
 ITM_API ItmStatus itm_data_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size);
+// Restore the whole state from bytes (size).
 ITM_API ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size);
 
-// ---------------------------------------------------------------------------- looking
+// ---------------------------------------------------------------------------- results
 
-// Body frame, velocity of its origin and angular velocity, world axes.
-ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body);
-ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body);
-ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body);
+// Pose of the body frame in the world.
+ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body);
+// Velocity of the body frame's origin, world axes, m/s.
+ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body);
+// Angular velocity of a body, world axes, rad/s.
+ITM_API ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, ItmData* d, int body);
 
-// What a loose joint has been through since the start; npoint 0: the joint is ideal.
+// Statistics of a joint with clearance since the start. npoint 0: the joint is ideal.
 typedef struct ItmClearanceInfo {
     int npoint;            // contact points
-    long impacts;          // contact points that closed after a flight of three steps or more, faster than the contact option
+    long impacts;          // contact points that closed after three or more open steps, faster than the contact option
                            // restitution_speed
-    double free_time;      // without any contact                      s
+    double free_time;      // time without any contact                 s
     double impulse;        // sum of the normal impulses               N s
-    double peak_force;     // largest normal force of a step           N
-    double impact_loss;    // energy lost in normal direction          J
+    double peak_force;     // largest normal force in a step           N
+    double impact_loss;    // energy lost in the normal direction      J
     double friction_loss;  // energy lost by friction                  J
 } ItmClearanceInfo;
 
+// Statistics of a joint with clearance.
 ITM_API ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int joint);
 
-// Accelerations v' of the present state under applied and constraint forces (contacts left out). v_dot (nv)
+// Compute accelerations v_dot (nv) of the current state under applied and constraint forces, without contacts.
 ITM_API ItmStatus itm_dynamics_compute_forward(const ItmModel* m, ItmData* d, double* v_dot);
 
 // Force and torque on a body, acting at the origin of the user's body frame, world axes.
@@ -168,24 +185,29 @@ typedef struct ItmWrench {
     ItmVec3 torque;  // N m
 } ItmWrench;
 
-// Generalised forces tau (nv) that must be added to what acts already (gravity, loads, springs, actuators) for the present
-// state to have the accelerations v_dot (nv): tau = M v' + c - f, by recursive Newton-Euler, O(bodies). A joint of the tree has
-// its force or torque at itm_model_get_joint_v_adr. external: wrenches from outside, by body id (nbody), or NULL. Rigid
-// rows, and so the joints that are rows, exert nothing in this; a prescribed motion tells its effort in closed loops too.
+// Compute the generalised forces tau (nv) that give the current state the accelerations v_dot (nv), in addition to gravity,
+// loads, springs and actuators: tau = M v_dot + c - f, by recursive Newton-Euler, O(bodies). The force or torque of a tree joint
+// is at itm_model_get_joint_v_adr. external: external wrenches by body id (nbody), or NULL. Constraint rows, including joints
+// that are rows, exert no force here; for closed loops, use a prescribed motion and read its force output.
 ITM_API ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                        const ItmWrench* external);
 
-// Outputs: everything a run records, named element.quantity[.component].
+// Outputs are what a run records, named element.quantity[.component].
+
+// Number of outputs.
 ITM_API int itm_model_get_output_count(const ItmModel* m);
+// Name, unit and description of an output, 0 <= output < count.
 ITM_API ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output);
+// Index of an output by name; ITM_NONE if there is none.
 ITM_API int itm_model_find_output(const ItmModel* m, const char* name);
-// All outputs of the present state, values (count). Does not change the state.
+// Compute all outputs of the current state, values (count). The state does not change.
 ITM_API ItmStatus itm_model_compute_outputs(const ItmModel* m, ItmData* d, double* values);
 
-// Rows that follow from others, so that their forces are not unique and those of least norm are given: rows of joints in the
-// present configuration, then contacts, limits, dry friction and motors of the last step. Looks, and counts those with a name.
+// Find the redundant constraints and return how many have a name. Their forces are not unique; outputs give those of minimum
+// norm. Joint rows in the current configuration come first, then contacts, limits, dry friction and motors of the last step.
 ITM_API int itm_data_count_redundant(const ItmModel* m, ItmData* d);
-// Name of one of them as of the last count, "contact of 'leg' and 'floor': normal"; empty beyond the count. name (size)
+// Name of a redundant constraint found by the last count, "contact of 'leg' and 'floor': normal"; empty beyond the count.
+// name (size)
 ITM_API void itm_data_get_redundant_name(const ItmModel* m, const ItmData* d, int index, char* name, size_t size);
 
 ITM_EXTERN_C_END

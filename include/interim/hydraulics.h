@@ -7,6 +7,9 @@
 // rate w) is an input and its force (positive when pushing) an output.     docs/theory-hydraulics.md
 //
 // Pressures are absolute. Flow through an element is positive from its first port to its second.
+//
+// Threads: an ItmCircuit is read-only; any number of threads may share it. One thread at a time uses an ItmHydraulics or a
+// builder, reading included, because getters refresh derived quantities.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_HYDRAULICS_H
 #define INTERIM_HYDRAULICS_H

@@ -1,4 +1,8 @@
 // Interim: nonsmooth multibody dynamics and non-iterative co-simulation. Includes the whole public API.
+//
+// Threads: compiled objects (ItmModel, ItmCircuit, ItmControl) are read-only, and any number of threads may share them. Every
+// other object is used by one thread at a time, reading included, because getters refresh derived quantities. The library has
+// no global state of its own.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_H
 #define INTERIM_H

@@ -147,6 +147,7 @@ ITM_API ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact);
 // Number of rows of the standard LCP that is equivalent to a problem.
 ITM_API int itm_mlcp_count_lcp_rows(const ItmMlcpProblem* problem);
 
+// Memory of the solvers. Threads: one thread at a time uses a workspace.
 typedef struct ItmMlcpWorkspace ItmMlcpWorkspace;
 
 // Create a workspace for problems up to `capacity`. Errors: ITM_ERR_ARGUMENT, ITM_ERR_MEMORY. error may be NULL.
@@ -155,7 +156,7 @@ ITM_API ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace,
 // Free a workspace; NULL is allowed.
 ITM_API void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace);
 
-// Solve a problem. Allocates and prints nothing; the same input gives the same bits. Use one workspace per thread.
+// Solve a problem. Allocates and prints nothing; the same input gives the same bits.
 // Errors: ITM_ERR_ARGUMENT (a NULL, bad sizes or options), ITM_ERR_CAPACITY, ITM_ERR_INPUT (lo > up, bad
 // contact), ITM_ERR_NOT_FINITE (a NaN, or an infinity in H, b, mu or the warm-start x). The result changes only with
 // ITM_OK.

@@ -1,9 +1,10 @@
-// Describing a mechanism and compiling it into a model.
+// Defining a mechanism and compiling it into a model.
 //
-// A builder collects definitions (bodies, joints, forces, signals). itm_model_build compiles them into
-// an ItmModel, which never changes afterwards and may be shared by threads. Every add function checks
-// its definition, copies it, and gives an id; on bad input it returns ITM_ERR_INPUT, and the error's
-// `field` names the member of the definition that is at fault.
+// A builder collects definitions (bodies, joints, forces, signals). itm_model_build compiles them into an ItmModel. Every add
+// function checks its definition, copies it and returns an id. An invalid definition returns ITM_ERR_INPUT, with the invalid
+// field of the definition in error->field.
+//
+// Threads: an ItmModel is read-only; any number of threads may share it. One thread at a time uses a builder.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_MODEL_H
 #define INTERIM_MODEL_H
@@ -13,41 +14,44 @@
 
 ITM_EXTERN_C_BEGIN
 
-typedef struct ItmModelBuilder ItmModelBuilder;  // definitions so far
-typedef struct ItmModel ItmModel;      // compiled, read-only
+typedef struct ItmModelBuilder ItmModelBuilder;  // collects definitions
+typedef struct ItmModel ItmModel;                // compiled, read-only
 
 // ---------------------------------------------------------------------------- world
 
-// How joints become equations. A single joint may override this (ItmJointDef.coordinates).
+// Formulation of joints. A single joint may override it (ItmJointDef.coordinates).
 typedef enum ItmCoordinates {
-    ITM_COORDINATES_ABSOLUTE,  // six velocities a body, every joint a block of rows
-    ITM_COORDINATES_JOINT,     // joint coordinates along a spanning tree, loop-closing joints as rows
+    ITM_COORDINATES_ABSOLUTE,  // six velocities per body, every joint a block of constraint rows
+    ITM_COORDINATES_JOINT,     // joint coordinates along a spanning tree, loop-closing joints as constraint rows
 } ItmCoordinates;
 
+// Properties of the whole model.
 typedef struct ItmWorldDef {
     ItmVec3 gravity;             // m/s^2, world axes
     ItmCoordinates coordinates;
 } ItmWorldDef;
 
-// Gravity (0, 0, -9.81), joint coordinates.
+// Defaults: gravity (0, 0, -9.81), joint coordinates.
 ITM_API ItmWorldDef itm_default_world_def(void);
 
 // ---------------------------------------------------------------------------- bodies
 
+// A rigid body.
 typedef struct ItmBodyDef {
     const char* name;
     double mass;               // kg, > 0
     ItmVec3 com;               // centre of mass in the body frame                          m
     ItmSym3 inertia;           // about the centre of mass, along the body axes             kg m^2
-    bool has_pose;             // pose is given; otherwise it follows from the joints
+    bool has_pose;             // pose is given; otherwise the joints determine it
     ItmPose pose;              // body frame in the world at the start
     ItmVec3 velocity;          // of the body frame's origin at the start, world axes       m/s
     ItmVec3 angular_velocity;  // at the start, world axes                                  rad/s
 } ItmBodyDef;
 
-// Mass 1, unit inertia, frame at the origin, no pose given.
+// Defaults: mass 1, unit inertia, frame at the origin, no pose given.
 ITM_API ItmBodyDef itm_default_body_def(void);
 
+// Shapes for mass properties.
 typedef enum ItmShapeKind {
     ITM_SHAPE_BOX,       // size: edge lengths along x, y, z
     ITM_SHAPE_SPHERE,    // size: radius
@@ -55,13 +59,14 @@ typedef enum ItmShapeKind {
     ITM_SHAPE_CAPSULE,   // size: radius, length of the cylindrical part along z
 } ItmShapeKind;
 
+// A solid, for mass properties.
 typedef struct ItmShapeDef {
     ItmShapeKind kind;
     double size[3];  // m, > 0
     ItmPose pose;    // shape frame in the body frame; the shape is centred on its frame
 } ItmShapeDef;
 
-// Mass properties of a homogeneous solid, in the body frame, as ItmBodyDef wants them.
+// Compute mass properties of a homogeneous solid in the body frame, for ItmBodyDef. density: kg/m^3
 ITM_API ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia,
                                          const ItmShapeDef* shape, double density, ItmError* error);
 
@@ -95,62 +100,64 @@ typedef enum ItmJointType {
     ITM_JOINT_TYPE_COUNT
 } ItmJointType;
 
+// Formulation of one joint.
 typedef enum ItmJointMode {
-    ITM_JOINT_AUTO,  // follow the world's choice of coordinates
-    ITM_JOINT_TREE,  // joint coordinates where this closes no loop
+    ITM_JOINT_AUTO,  // as in ItmWorldDef.coordinates
+    ITM_JOINT_TREE,  // joint coordinates unless the joint closes a loop
     ITM_JOINT_ROWS,  // always a block of constraint rows
 } ItmJointMode;
 
-// Play of a revolute, cylindrical, prismatic or spherical joint. Body a carries the pin (or the ball, or the guide), body b
-// the hub (or the socket, or the slider), centred on frame b. radial 0: no play, the joint is ideal.
+// Clearance of a revolute, cylindrical, prismatic or spherical joint. Body a carries the pin (ball, guide), body b the hub
+// (socket, slider), centred on frame b. radial 0: no clearance, the joint is ideal.
 typedef struct ItmClearance {
-    double radial;               // difference of the radii; prismatic: between each face of the section and the guide  m
-    double axial;                // revolute: play on either side                                                       m
+    double radial;               // difference of the radii; prismatic: gap between each face of the section and the guide  m
+    double axial;                // revolute: clearance on either side                                                  m
     double length;               // of the hub or slider along z; not for spherical joints                              m
     double radius;               // of the pin or ball, the lever arm of friction                                       m
     const double* section;       // prismatic: corners x, y in frame b of a convex polygon        (2 nsection)          m
     int nsection;
-    double friction;             // Coulomb's coefficient, >= 0
-    double restitution;          // Newton's coefficient, 0 .. 1
+    double friction;             // Coulomb coefficient, >= 0
+    double restitution;          // Newton coefficient, 0 .. 1
     double stiffness, damping;   // of one contact point, N/m and N s/m; both 0: rigid
 } ItmClearance;
 
 #define ITM_CLEARANCE_MAX_CORNERS 64
 
+// A joint between two bodies.
 typedef struct ItmJointDef {
     const char* name;
     ItmJointType type;
     int body_a, body_b;                  // ITM_GROUND for the fixed body; different bodies
     ItmPose frame_a, frame_b;            // joint frame in body a, in body b
     unsigned free;                       // generic: bits 1 << ITM_TX ... 1 << ITM_RZ
-    double pitch;                        // screw: advance a turn, m
-    double length;                       // distance: m, > 0; or 0: as at the start
+    double pitch;                        // screw: advance per turn, m
+    double length;                       // distance: m, > 0; 0: the distance at the start
     ItmJointMode coordinates;
     bool has_start[ITM_DIRECTION_COUNT];   // start value of a free direction is given
     double start[ITM_DIRECTION_COUNT];     // m or rad
     double start_rate[ITM_DIRECTION_COUNT];  // m/s or rad/s; used where has_start
     double stiffness, damping;           // of the locked directions, N/m and N s/m (N m/rad ...);
                                          // both 0: rigid. Compliant joints are always rows.
-    ItmClearance clearance;              // loose joints are bounded rows, whatever the coordinates. They start in the
-                                         // middle and moving as if ideal, unless poses or velocities that are given of
-                                         // their bodies say otherwise
+    ItmClearance clearance;              // joints with clearance are bounded rows in any formulation. They start centred and
+                                         // with the velocities of an ideal joint, unless given poses or velocities of
+                                         // their bodies differ
 } ItmJointDef;
 
-// Joint frames at the body origins, rigid, coordinates as the world has them.
+// Defaults: joint frames at the body origins, rigid, coordinates as in ItmWorldDef.
 ITM_API ItmJointDef itm_default_joint_def(ItmJointType type);
 
-// Frame with origin `at` whose z axis is `axis`; its x axis is `x_hint` made perpendicular, or, where
-// that is zero or parallel, a fixed choice. ITM_ERR_INPUT if `axis` is zero.
+// Compute the frame with origin `at` and z axis `axis`. Its x axis is `x_hint` made perpendicular, or a fixed choice if
+// `x_hint` is zero or parallel. ITM_ERR_INPUT: `axis` is zero.
 ITM_API ItmStatus itm_model_frame_from_axis(ItmPose* frame, ItmVec3 at, ItmVec3 axis, ItmVec3 x_hint,
                                       ItmError* error);
 
-// ITM_JOINT_TYPE_COUNT names: "fixed", "revolute", ...
+// Name as in model files: "fixed", "revolute", ...
 ITM_API const char* itm_model_joint_type_name(ItmJointType type);
-// "tx" ... "rz"
+// Name as in model files: "tx" ... "rz".
 ITM_API const char* itm_model_direction_name(ItmDirection direction);
 
-// A relation between two free directions of two joints (or of one): first - ratio * second keeps its
-// value of the start. Gears: two rotations; rack and pinion: a translation and a rotation (ratio in m/rad).
+// A relation between two free directions of one or two joints: first - ratio * second stays constant. Gears couple two
+// rotations; rack and pinion couple a translation and a rotation (ratio in m/rad).
 typedef struct ItmCouplingDef {
     const char* name;
     int joint_first, joint_second;
@@ -158,29 +165,32 @@ typedef struct ItmCouplingDef {
     double ratio;
 } ItmCouplingDef;
 
+// Defaults: rotations rz, ratio 1.
 ITM_API ItmCouplingDef itm_default_coupling_def(void);
 
-// What a signal prescribes on a free direction.
+// Quantity that a signal prescribes on a free direction.
 typedef enum ItmMotionKind {
     ITM_MOTION_POSITION,  // m or rad; not for directions of a joint with three free rotations
     ITM_MOTION_VELOCITY,  // m/s or rad/s
     ITM_MOTION_FORCE,     // N or N m, on body b along the direction, and its reaction on body a
 } ItmMotionKind;
 
+// A prescribed motion of a free direction of a joint.
 typedef struct ItmMotionDef {
     const char* name;
     int joint;
     ItmDirection direction;
     ItmMotionKind kind;
     int signal;
-    double max_force;  // position, velocity: the motor yields above this, N or N m; 0: it never does
+    double max_force;  // position, velocity: force limit of the motor, N or N m; 0: no limit
 } ItmMotionDef;
 
+// Defaults: position of direction rz, no force limit.
 ITM_API ItmMotionDef itm_default_motion_def(void);
 
 // ---------------------------------------------------------------------------- forces
 
-// Force at a point of a body, or (is_torque) a torque on it: signal times vector.
+// Force at a point of a body, or torque on it (is_torque): signal times vector.
 typedef struct ItmLoadDef {
     const char* name;
     int body;
@@ -191,22 +201,24 @@ typedef struct ItmLoadDef {
     int signal;       // or ITM_NONE: factor 1
 } ItmLoadDef;
 
+// Defaults: no body, no signal, zero vector.
 ITM_API ItmLoadDef itm_default_load_def(void);
 
-// Spring and damper between two points: pulls with stiffness (l - length) + damping l' + preload.
+// Spring and damper between two points at distance l. Tension: stiffness (l - length) + damping dl/dt + preload.
 typedef struct ItmSpringDef {
     const char* name;
     int body_a, body_b;
     ItmVec3 point_a, point_b;  // body frames                                m
     double stiffness;          // N/m, >= 0
     double damping;            // N s/m, >= 0
-    double length;             // unstressed length, m; negative: as at the start
+    double length;             // unstressed length, m; negative: the distance at the start
     double preload;            // N
 } ItmSpringDef;
 
+// Defaults: no stiffness or damping, unstressed at the start.
 ITM_API ItmSpringDef itm_default_spring_def(void);
 
-// Spring and damper on a free direction of a joint: -stiffness (x - rest) - damping x'.
+// Spring and damper on a free direction x of a joint. Force: -stiffness (x - rest) - damping dx/dt.
 typedef struct ItmJointSpringDef {
     const char* name;
     int joint;
@@ -214,14 +226,15 @@ typedef struct ItmJointSpringDef {
     double stiffness;  // N/m or N m/rad, >= 0
     double damping;    // N s/m or N m s/rad, >= 0
     double rest;       // m or rad
-    bool is_implicit;  // a compliant row, taken at the end of the step by the Euler stepper: no stiffness or damping is too
-                       // large then; otherwise an explicit force
+    bool is_implicit;  // a compliant row, evaluated at the end of the step by the Euler stepper, stable for any stiffness
+                       // and damping; otherwise an explicit force
 } ItmJointSpringDef;
 
+// Defaults: direction rz, no stiffness or damping, explicit.
 ITM_API ItmJointSpringDef itm_default_joint_spring_def(void);
 
-// PD control of a free direction of a joint: pushes with feedforward + stiffness (r - x) + damping (r' - x'), at most
-// max_force either way. What it does is work of a load.
+// PD control of a free direction x of a joint. Force: feedforward + stiffness (r - x) + damping (dr/dt - dx/dt), limited to
+// max_force in both directions. Its work counts as load work in the energy balance.
 typedef struct ItmServoDef {
     const char* name;
     int joint;
@@ -233,10 +246,11 @@ typedef struct ItmServoDef {
     double max_force;  // N or N m; 0: no limit
 } ItmServoDef;
 
+// Defaults: direction rz, target 0, no feedforward, no force limit.
 ITM_API ItmServoDef itm_default_servo_def(void);
 
-// Six springs and dampers between two frames; deformations along the axes of frame a, rotations as the
-// rotation vector from a to b. Frames that coincide are unstressed.
+// Six springs and dampers between two frames. Deformations are along the axes of frame a; rotations are the rotation vector
+// from a to b. The bushing is unstressed when the frames coincide.
 typedef struct ItmBushingDef {
     const char* name;
     int body_a, body_b;
@@ -245,17 +259,18 @@ typedef struct ItmBushingDef {
     double damping[ITM_DIRECTION_COUNT];    // N s/m, N m s/rad; >= 0
 } ItmBushingDef;
 
+// Defaults: frames at the body origins, no stiffness or damping.
 ITM_API ItmBushingDef itm_default_bushing_def(void);
 
-// A point on a body that is watched: outputs name.position and name.velocity.
+// A point on a body with outputs name.position and name.velocity.
 typedef struct ItmPointDef {
     const char* name;
     int body;
     ItmVec3 point;  // in the body frame, m
 } ItmPointDef;
 
-// Line actuator between two points: pushes (force > 0 lengthens) with a force from outside, the sum of
-// a signal and an input set through itm_data_set_actuator_force.
+// Line actuator between two points. Its force (> 0 lengthens) is the sum of a signal and an external force set by
+// itm_data_set_actuator_force.
 typedef struct ItmActuatorDef {
     const char* name;
     int body_a, body_b;
@@ -263,28 +278,31 @@ typedef struct ItmActuatorDef {
     int signal;                // N, or ITM_NONE
 } ItmActuatorDef;
 
+// Defaults: no signal.
 ITM_API ItmActuatorDef itm_default_actuator_def(void);
 
 // ---------------------------------------------------------------------------- latches and events
 
-// Something that can be held fast and let go while a simulation runs. Closed, it holds what it was closed on as it was at that
-// moment; closing is an impact that conserves momentum and leaves no relative velocity. All latches start open.
+// A latch locks and releases relative motion during a simulation. A closed latch keeps the relative position at which it
+// closed. Closing is a plastic impact: it conserves momentum and leaves no relative velocity. All latches start open.
 typedef enum ItmLatchKind {
-    ITM_LATCH_DIRECTION,  // a free direction of a joint: locking
-    ITM_LATCH_BODIES,     // all six freedoms of a body against another: grasping
+    ITM_LATCH_DIRECTION,  // locks a free direction of a joint
+    ITM_LATCH_BODIES,     // locks all six degrees of freedom between two bodies: grasping
 } ItmLatchKind;
 
+// A latch.
 typedef struct ItmLatchDef {
     const char* name;
     ItmLatchKind kind;
-    int joint;               // direction: not one of a joint with three free rotations, and not driven by a motion
+    int joint;               // direction: not of a joint with three free rotations, and without a prescribed motion
     ItmDirection direction;
     int body_a, body_b;      // bodies: different, or ITM_GROUND
 } ItmLatchDef;
 
+// Defaults: direction rz, both bodies ITM_GROUND.
 ITM_API ItmLatchDef itm_default_latch_def(ItmLatchKind kind);
 
-// At the first step that begins at or after a time, close or open a latch. Nothing happens if it is so already.
+// Closes or opens a latch at the first step that starts at or after `time`. No effect if the latch is in that state already.
 typedef struct ItmEventDef {
     double time;   // s, >= 0
     int latch;
@@ -293,66 +311,93 @@ typedef struct ItmEventDef {
 
 // ---------------------------------------------------------------------------- builder
 
+// Create an empty builder. world NULL: itm_default_world_def.
 ITM_API ItmStatus itm_model_builder_create(ItmModelBuilder** builder, const ItmWorldDef* world, ItmError* error);
+// Destroy a builder; builder may be NULL. Models built from it stay valid.
 ITM_API void itm_model_builder_destroy(ItmModelBuilder* builder);
 
-// Names are unique over bodies, joints, couplings, motions and forces together (signals apart), have 1 to
-// 64 bytes without white space, control characters or any of . , / = " and are not "ground".
+// Names of bodies, joints, couplings, motions and forces are unique together; signals have their own names. A name has 1 to 64
+// bytes without white space, control characters or any of . , / = " and is not "ground".
 // id (may be NULL) receives the index, counted from 0 per kind.
+
+// Add a function of time or an external signal.
 ITM_API ItmStatus itm_model_builder_add_signal(ItmModelBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
+// Add a rigid body.
 ITM_API ItmStatus itm_model_builder_add_body(ItmModelBuilder* b, const ItmBodyDef* def, int* id, ItmError* error);
+// Add a joint.
 ITM_API ItmStatus itm_model_builder_add_joint(ItmModelBuilder* b, const ItmJointDef* def, int* id, ItmError* error);
+// Add a coupling of two joint directions.
 ITM_API ItmStatus itm_model_builder_add_coupling(ItmModelBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error);
+// Add a prescribed motion.
 ITM_API ItmStatus itm_model_builder_add_motion(ItmModelBuilder* b, const ItmMotionDef* def, int* id, ItmError* error);
+// Add a load.
 ITM_API ItmStatus itm_model_builder_add_load(ItmModelBuilder* b, const ItmLoadDef* def, int* id, ItmError* error);
+// Add a spring and damper between two points.
 ITM_API ItmStatus itm_model_builder_add_spring(ItmModelBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
+// Add a spring and damper on a joint direction.
 ITM_API ItmStatus itm_model_builder_add_joint_spring(ItmModelBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
+// Add a PD servo.
 ITM_API ItmStatus itm_model_builder_add_servo(ItmModelBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
+// Add a point with outputs.
 ITM_API ItmStatus itm_model_builder_add_point(ItmModelBuilder* b, const ItmPointDef* def, int* id, ItmError* error);
+// Add a bushing.
 ITM_API ItmStatus itm_model_builder_add_bushing(ItmModelBuilder* b, const ItmBushingDef* def, int* id, ItmError* error);
+// Add a latch.
 ITM_API ItmStatus itm_model_builder_add_latch(ItmModelBuilder* b, const ItmLatchDef* def, int* id, ItmError* error);
+// Add an event that closes or opens a latch.
 ITM_API ItmStatus itm_model_builder_add_event(ItmModelBuilder* b, const ItmEventDef* def, ItmError* error);
+// Add a line actuator.
 ITM_API ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
 
 // ---------------------------------------------------------------------------- model
 
-// Compile and assemble: choose the coordinates, order the bodies, close all joints at the start
-// (positions and velocities), find redundant rows. The builder is not changed and may be destroyed.
-// ITM_ERR_ASSEMBLY names the joints that cannot be closed, with their gaps.
+// Compile and assemble a model: choose coordinates, order the bodies, close all joints at the start (positions and
+// velocities), find redundant constraints. The builder does not change and may be destroyed. ITM_ERR_ASSEMBLY: the message lists
+// the joints that cannot be closed, with their gaps.
 ITM_API ItmStatus itm_model_build(ItmModel** model, const ItmModelBuilder* builder, ItmError* error);
+// Destroy a model; model may be NULL. Destroy its data objects and systems first.
 ITM_API void itm_model_destroy(ItmModel* model);
 
-// What a model is. Counts are fixed at compilation.
+// Size of a model. Fixed at compilation.
 typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
     int nmode;       // modes of flexible bodies
     int nq;          // position coordinates (quaternions count 4)
     int nv;          // velocity coordinates
     int nrow;        // constraint rows
-    int nredundant;  // rows that depend on the others in the start configuration
-    int freedom;     // nv - (nrow - nredundant)
-    int ntree_joint; // joints that became coordinates
+    int nredundant;  // redundant rows in the start configuration
+    int freedom;     // degrees of freedom: nv - (nrow - nredundant)
+    int ntree_joint; // joints with joint coordinates
     double mass;            // total, kg
     double mass_min, mass_max;  // lightest and heaviest body, kg
     double length;          // largest distance of a body or joint frame from the world origin, m
-    size_t data_bytes;      // size of a data object for the semi-implicit stepper
+    size_t data_bytes;      // size of a data object with stepper euler
 } ItmModelInfo;
 
+// Size of a model.
 ITM_API ItmModelInfo itm_model_get_info(const ItmModel* m);
 
-// Ids by name, ITM_NONE if there is none; names by id, NULL if out of range. Name strings belong to m.
+// Find functions return ITM_NONE if the name does not exist. Name strings belong to the model.
+
+// Id of a body by name.
 ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
+// Id of a joint by name.
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
+// Id of a latch by name.
 ITM_API int itm_latch_find(const ItmModel* m, const char* name);
+// Id of an actuator by name.
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
+// Id of a signal by name.
 ITM_API int itm_model_find_signal(const ItmModel* m, const char* name);
+// Name of a body; NULL if out of range.
 ITM_API const char* itm_model_get_body_name(const ItmModel* m, int body);
+// Name of a joint; NULL if out of range.
 ITM_API const char* itm_model_get_joint_name(const ItmModel* m, int joint);
-// "hinge.tx", "gearbox", "drive": joint and direction, coupling or motion of a constraint row.
+// Name of a constraint row: joint and direction, coupling or motion ("hinge.tx", "gearbox", "drive").
 ITM_API const char* itm_model_get_row_name(const ItmModel* m, int row);
-// Whether the row was found to depend on earlier ones in the start configuration.
+// Whether a row is redundant with earlier rows in the start configuration.
 ITM_API bool itm_model_is_row_redundant(const ItmModel* m, int row);
-// Whether the joint became coordinates of the tree (otherwise it is a block of rows).
+// Whether a joint has joint coordinates; otherwise it is a block of constraint rows.
 ITM_API bool itm_model_is_joint_in_tree(const ItmModel* m, int joint);
 
 ITM_EXTERN_C_END

@@ -1,8 +1,8 @@
-// How far a run can be trusted: bounds that a running system compares itself with in every macro step, and the doubts that follow.
+// Verdict on a run: bounds that a running system checks in every macro step, and the doubts about quantities outside them.
 //
-// Energies are compared with the machine's own energy: the largest of its kinetic energy, the range of its potential energy and
-// the works of all sources (supplies, loads, prescribed motions, foreign subsystems), each as large as it has been so far.
-// Lengths are compared with the size of the machine: the diagonal of a box around its bodies at the start.
+// Bounds of energies are relative to the energy of the machine: the largest value so far of its kinetic energy, the range of its
+// potential energy, and the work of each source (supplies, loads, prescribed motions, foreign subsystems). Bounds of lengths are
+// relative to the size of the machine: the diagonal of a box around its bodies at the start.
 // docs/reference/results.md lists kinds and bounds.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_VERDICT_H
@@ -14,60 +14,60 @@ ITM_EXTERN_C_BEGIN
 
 // How a run ended.
 typedef enum ItmVerdict {
-    ITM_VERDICT_RUNNING,      // not closed yet: the program died
+    ITM_VERDICT_RUNNING,      // not closed: still running, or the program died
     ITM_VERDICT_FINISHED,
     ITM_VERDICT_INTERRUPTED,  // by the user
-    ITM_VERDICT_BROKE_DOWN,   // not finite, diverged, or energy without a source; `reason` says where
+    ITM_VERDICT_BROKE_DOWN,   // not finite, diverged, or energy without a source; `reason` gives the place
     ITM_VERDICT_DOUBTFUL,     // finished with doubts
 } ItmVerdict;
 
-// What is compared with a bound.
+// Quantity that is checked.
 typedef enum ItmDoubtKind {
-    ITM_DOUBT_ENERGY,            // energy of the whole that is not accounted for, J
-    ITM_DOUBT_COUPLING_ENERGY,   // coupling energy error of a bond, or of all interfaces between mechanisms, J
-    ITM_DOUBT_MOMENTUM,          // change of momentum of a mechanism that nothing supports, N s
-    ITM_DOUBT_ANGULAR_MOMENTUM,  // and of its angular momentum about the centre of mass, N m s
+    ITM_DOUBT_ENERGY,            // error of the energy balance of the whole system, J
+    ITM_DOUBT_COUPLING_ENERGY,   // coupling energy error of a bond, or of all frame bonds, J
+    ITM_DOUBT_MOMENTUM,          // change of momentum of a mechanism without support, N s
+    ITM_DOUBT_ANGULAR_MOMENTUM,  // change of its angular momentum about the centre of mass, N m s
     ITM_DOUBT_PENETRATION,       // of contacts, m
     ITM_DOUBT_JOINT_GAP,         // m or rad
-    ITM_DOUBT_INTERFACE_GAP,     // distance of two joined frames, m
+    ITM_DOUBT_INTERFACE_GAP,     // distance between two joined frames, m
     ITM_DOUBT_INTERFACE_ANGLE,   // angle between them, rad
     ITM_DOUBT_RESIDUAL,          // of the complementarity solver, relative
     ITM_DOUBT_UNFINISHED,        // steps whose iteration did not reach its tolerance
     ITM_DOUBT_COUNT
 } ItmDoubtKind;
 
-// Bounds; 0: the quantity is not judged.
+// Bounds; 0: the quantity is not checked.
 typedef struct ItmBounds {
-    double energy;           // of the machine's energy
-    double coupling_energy;  // of the machine's energy
-    double momentum;         // of the sum of the bodies' momenta, each by its magnitude
-    double penetration;      // of the machine's size
-    double joint_gap;        // of the machine's size, where that is below 1 m of 1 m or 1 rad
-    double interface_gap;    // of the machine's size; angles: rad
-    double residual;
-    double unfinished;       // share of all steps
-    double breakdown;        // a step fails with ITM_ERR_DIVERGED where stored energy grows beyond all inputs by this many times all that
-                             // the machine had at the start, released or was given
+    double energy;           // relative to the machine's energy
+    double coupling_energy;  // relative to the machine's energy
+    double momentum;         // relative to the sum of the magnitudes of the bodies' momenta
+    double penetration;      // relative to the machine's size
+    double joint_gap;        // relative to the machine's size, or to 1 m (1 rad) if the machine is smaller
+    double interface_gap;    // relative to the machine's size; angles: rad
+    double residual;         // relative residual of the complementarity solver
+    double unfinished;       // fraction of all steps
+    double breakdown;        // a step fails with ITM_ERR_DIVERGED if the stored energy exceeds the work of all sources by more than
+                             // this factor times the energy that the machine had at the start, released or received
 } ItmBounds;
 
-// Energies and momenta 0.01, lengths and residual 0.001, unfinished steps 0.01, breakdown 1.
+// Defaults: energies and momenta 0.01, lengths and residual 0.001, unfinished steps 0.01, breakdown 1.
 ITM_API ItmBounds itm_default_verdict_bounds(void);
 
 // A quantity that has left its bounds.
 typedef struct ItmDoubt {
     ItmDoubtKind kind;
-    const char* name;     // of the kind: "energy balance"
-    const char* where;    // mechanism, bond or interface; "" for the whole machine. Lives as long as the system
+    const char* name;     // name of the kind: "energy balance"
+    const char* where;    // mechanism, bond or interface; "" for the whole machine. Valid as long as the system
     const char* unit;
-    double bound;         // by what the run has seen so far
-    double first_time;    // since when the largest value has been above the bound, s
-    double largest;       // so far
-    double largest_time;  // s
+    double bound;         // relative to the reference values so far
+    double first_time;    // time since which `largest` has been above the bound, s
+    double largest;       // largest value so far
+    double largest_time;  // time of the largest value, s
 } ItmDoubt;
 
-// "energy balance", "coupling energy", ...; NULL for a number that is none
+// Name of a kind: "energy balance", "coupling energy", ...; NULL for any other number.
 ITM_API const char* itm_verdict_doubt_name(ItmDoubtKind kind);
-// A sentence: "joint gap of 'arm': up to 0.0042 m (at 1.3 s), above 0.001 m since 0.7 s". text (size)
+// Describe a doubt in one sentence: "joint gap of 'arm': up to 0.0042 m (at 1.3 s), above 0.001 m since 0.7 s". text (size)
 ITM_API void itm_verdict_describe_doubt(const ItmDoubt* doubt, char* text, size_t size);
 
 ITM_EXTERN_C_END

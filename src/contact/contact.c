@@ -314,10 +314,10 @@ int itm_contact_get_count(const ItmData* d)
     return has_step ? d->contact->ncontact : 0;
 }
 
-ItmContactInfo itm_contact_get_info(const ItmData* d, int contact)
+ItmContactInfo itm_contact_get_info(ItmData* d, int contact)
 {
-    // looking makes the impulses those of least norm, and nothing else
-    itm_bounded_refine(d->model, (ItmData*)d);
+    // the impulses become those of least norm; nothing else changes
+    itm_bounded_refine(d->model, d);
     return itm_contact_look(d, contact);
 }
 

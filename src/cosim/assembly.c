@@ -304,7 +304,7 @@ static ItmStatus meet(ItmCosim* x, ItmFrameBond* bond, ItmError* error)
     bond->turn = itm_mat_t_mul(&R_a, &R_b);
     if (!(bond->drift <= MEETING_TOLERANCE)) {
         return REFUSE(bond->name,
-                      "interfaces '%s' of '%s' and '%s' of '%s' do not meet at the start: their points are %.6g m apart along "
+                      "interfaces '%s' of '%s' and '%s' of '%s' do not coincide at the start: their points are %.6g m apart along "
                       "the directions of the bond",
                       a->name, part_a->name, b->name, part_b->name, bond->drift);
     }

@@ -229,7 +229,7 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
     }
     if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && member->circuit == NULL &&
         member->table.get_passive_force == NULL) {
-        return REFUSE("variables", "subsystem '%s' cannot tell its friction apart: use velocity-force", member->name);
+        return REFUSE("variables", "subsystem '%s' does not separate friction from pressure force: use velocity-force", member->name);
     }
     for (int i = 0; i < b->bonds.count; i++) {
         const ItmBondDef* other = &b->bonds.items[i];

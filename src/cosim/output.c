@@ -86,11 +86,11 @@ static void emit_bonds(Sink* sink)
         double share = b.throughput > 0.0 ? fabs(b.spurious_energy) / b.throughput : 0.0;
         emit(sink, "bond", name, "impulse", "N s", "impulse of the interface force over the last macro step", b.impulse);
         emit(sink, "bond", name, "residual_power", "W",
-             "power that the mechanism gets less the power that the port gives, at the point", b.residual_power);
-        emit(sink, "bond", name, "residual_energy", "J", "its integral by the trapezoidal rule", b.residual_energy);
-        emit(sink, "bond", name, "spurious_energy", "J", "energy that the coupling has added so far", b.spurious_energy);
-        emit(sink, "bond", name, "throughput", "J", "energy that went through the bond either way so far", b.throughput);
-        emit(sink, "bond", name, "spurious_share", "1", "spurious energy over throughput", share);
+             "power into the mechanism minus power out of the port, at the communication point", b.residual_power);
+        emit(sink, "bond", name, "residual_energy", "J", "integral of the residual power by the trapezoidal rule", b.residual_energy);
+        emit(sink, "bond", name, "spurious_energy", "J", "coupling energy error so far", b.spurious_energy);
+        emit(sink, "bond", name, "throughput", "J", "energy transferred through the bond in either direction so far", b.throughput);
+        emit(sink, "bond", name, "spurious_share", "1", "coupling energy error over throughput", share);
     }
 }
 
@@ -103,11 +103,11 @@ static void emit_frame_bonds(Sink* sink)
                                                  "angular_impulse.x", "angular_impulse.y", "angular_impulse.z"};
         for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
             emit(sink, "bond", name, COMPONENTS[k], k < ITM_RX ? "N s" : "N m s",
-                 "on the first mechanism over the last macro step", b.impulse[k]);
+                 "impulse on the first mechanism over the last macro step", b.impulse[k]);
         }
-        emit(sink, "bond", name, "drift", "m", "how far the two points are apart", b.drift);
-        emit(sink, "bond", name, "turn", "rad", "how far the two frames are turned against each other", b.turn);
-        emit(sink, "bond", name, "slip", "m/s", "how fast the two points part", b.slip);
+        emit(sink, "bond", name, "drift", "m", "distance between the two points", b.drift);
+        emit(sink, "bond", name, "turn", "rad", "angle between the two frames", b.turn);
+        emit(sink, "bond", name, "slip", "m/s", "relative speed of the two points", b.slip);
     }
 }
 
@@ -123,16 +123,16 @@ static void emit_models(Sink* sink)
         if (sink->values != NULL) {
             spectrum = itm_mechanism_look(part);
         }
-        emit(sink, "rim", part->name, "rank", "1", "of the mobility at its interfaces, contacts left out",
+        emit(sink, "rim", part->name, "rank", "1", "rank of the mobility at its interfaces, without contacts",
              (double)spectrum.rank);
         emit(sink, "rim", part->name, "condition", "1",
-             "condition number of that mobility and of the effective mass; 1e12 where it is singular",
+             "condition number of that mobility and of the effective mass; 1e12 if singular",
              fmin(spectrum.condition, 1e12));
-        emit(sink, "rim", part->name, "switches", "1", "contacts, stops and frictions that changed inside macro steps so far",
+        emit(sink, "rim", part->name, "switches", "1", "contact, limit and friction rows that changed within macro steps so far",
              *part->nswitch);
         if (part->cluster != ITM_NONE) {
             emit(sink, "rim", part->name, "rank_losses", "1",
-                 "macro steps so far in which joined frames were held immobile along a direction from both sides",
+                 "macro steps so far in which joined frames were immobile along a direction on both sides",
                  *part->nlost);
         }
     }
@@ -152,24 +152,25 @@ static void emit_energies(Sink* sink)
         {"compression", "stored in oil, walls and gas since the start", ITM_HYDRAULIC_COMPRESSION},
         {"viscous", "lost by viscous friction of cylinders so far", ITM_HYDRAULIC_VISCOUS},
         {"seal", "lost by seal friction so far", ITM_HYDRAULIC_SEAL},
-        {"end_damper", "taken by end dampers of cylinders so far", ITM_HYDRAULIC_DAMPER},
+        {"end_damper", "lost in end dampers of cylinders so far", ITM_HYDRAULIC_DAMPER},
     };
     ItmBalance sum = sink->values != NULL ? itm_cosim_compute_balance(sink->x) : (ItmBalance){0};
     const double* booked = sum.booked;
     emit(sink, "energy", "", "supply", "J", "from pressure and flow sources so far, net", sum.circuit[ITM_HYDRAULIC_SUPPLY]);
-    emit(sink, "energy", "", "load_work", "J", "work of loads, actuators without a bond and foreign subsystems so far, less that of cylinders without a bond",
+    emit(sink, "energy", "", "load_work", "J", "work of loads, actuators without a bond and foreign subsystems so far, minus that of cylinders without a bond",
          sum.load);
     emit(sink, "energy", "", "motion_work", "J", "work of prescribed motions so far", booked[ITM_LEDGER_MOTION]);
-    emit(sink, "energy", "", "spurious", "J", "added by the coupling so far", sum.spurious);
+    emit(sink, "energy", "", "spurious", "J",
+         "coupling energy error so far", sum.spurious);
     for (size_t i = 0; i < sizeof ACCOUNTS / sizeof ACCOUNTS[0]; i++) {
         emit(sink, "energy", "", ACCOUNTS[i].name, "J", ACCOUNTS[i].description, sum.circuit[ACCOUNTS[i].account]);
     }
-    emit(sink, "energy", "", "dissipated", "J", "taken by dampers of mechanisms so far", booked[ITM_LEDGER_DISSIPATED]);
-    emit(sink, "energy", "", "friction", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
-    emit(sink, "energy", "", "impact", "J", "taken by contacts and stops so far", booked[ITM_LEDGER_IMPACT]);
-    emit(sink, "energy", "", "mechanical", "J", "kinetic and potential energy since the start",
+    emit(sink, "energy", "", "dissipated", "J", "lost in dampers of mechanisms so far", booked[ITM_LEDGER_DISSIPATED]);
+    emit(sink, "energy", "", "friction", "J", "lost by dry friction so far", booked[ITM_LEDGER_FRICTION]);
+    emit(sink, "energy", "", "impact", "J", "lost in contacts and joint limits so far", booked[ITM_LEDGER_IMPACT]);
+    emit(sink, "energy", "", "mechanical", "J", "change of kinetic and potential energy since the start",
          sum.kinetic + sum.potential - sum.start);
-    emit(sink, "energy", "", "balance", "J", "energy that is not accounted for: numerical",
+    emit(sink, "energy", "", "balance", "J", "numerical error of the energy balance",
          sum.error - sum.spurious);
 }
 
@@ -202,7 +203,7 @@ static ItmStatus name_aliases(Sink* naming, const ItmCosimBuilder* b, ItmError* 
         const ItmWireDef* def = &b->aliases.items[i];
         int of = itm_names_find(&x->output_names, def->from, strlen(def->from));
         if (of == ITM_NONE) {
-            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to, "there is no output '%s' to call '%s'",
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to, "there is no output '%s' for the alias '%s'",
                                  def->from, def->to);
         }
         if (itm_names_find(&x->output_names, def->to, strlen(def->to)) != ITM_NONE) {

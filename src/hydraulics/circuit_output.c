@@ -126,7 +126,7 @@ static void emit_ledger(Sink* sink, const ItmHydraulics* d)
         {"compression", "stored in oil, walls and gas since the start"},
         {"viscous", "lost by viscous friction so far"},
         {"seal", "lost by seal friction so far"},
-        {"damper", "taken by the end dampers so far"},
+        {"damper", "lost in the end dampers so far"},
         {"mechanical", "work of the rods so far"},
     };
     double balance = 0.0;

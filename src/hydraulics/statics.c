@@ -262,7 +262,7 @@ static ItmStatus report(const Static* k, ItmHydraulicResidual rest, double resid
     const char* node = itm_circuit_get_node_name(c, rest.flow_node);
     const char* cylinder = itm_circuit_get_cylinder_name(c, rest.force_cylinder);
     return itm_error_set(&k->d->error, ITM_ERR_DIVERGED, "itm_hydraulics_solve_static", NULL,
-                         "no state of rest was found in %d iterations: %.3g m^3/s still flow into '%s', and the force of "
+                         "no static equilibrium was found in %d iterations: %.3g m^3/s still flow into '%s', and the force of "
                          "'%s' is off by %.3g N",
                          rest.iterations, rest.flow, node != NULL ? node : "", cylinder != NULL ? cylinder : "",
                          rest.force);

@@ -201,7 +201,7 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
     name_worst_rows(m, d, d->row_rate, rows, sizeof rows);
     name_worst_element(m, d, d->row_rate, element, sizeof element);
     return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
-                         "the start velocities contradict the joints: %s cannot be met (m/s or rad/s); check driven "
+                         "the start velocities contradict the joints: %s cannot be satisfied (m/s or rad/s); check driven "
                          "motions and start rates against each other",
                          rows);
 }

@@ -52,7 +52,7 @@ static void check_section(ItmCheck* c, const ItmClearance* play)
     const double(*p)[2] = corners_of(play);
     int n = play->nsection;
     if (n < 3 || n > ITM_CLEARANCE_MAX_CORNERS || p == NULL) {
-        itm_check_refuse(c, "clearance.section", "a loose prismatic joint needs a section of 3 to %d corners, got %d",
+        itm_check_refuse(c, "clearance.section", "a prismatic joint with clearance needs a section of 3 to %d corners, got %d",
                          ITM_CLEARANCE_MAX_CORNERS, n);
         return;
     }
@@ -115,15 +115,15 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
     }
     if (def->stiffness != 0.0 || def->damping != 0.0) {
         itm_check_refuse(c, "clearance",
-                         "a joint is either loose or compliant: give stiffness and damping inside clearance, for its contacts");
+                         "a joint has either clearance or compliance: give stiffness and damping inside clearance, for its contacts");
     }
-    refuse_useless(c, "clearance.axial", play->axial != 0.0 && def->type != ITM_JOINT_REVOLUTE, def, "only revolute joints have stops");
+    refuse_useless(c, "clearance.axial", play->axial != 0.0 && def->type != ITM_JOINT_REVOLUTE, def, "only revolute joints have axial clearance");
     refuse_useless(c, "clearance.length", play->length != 0.0 && def->type == ITM_JOINT_SPHERICAL, def, "it is a ball");
     refuse_useless(c, "clearance.radius", play->radius != 0.0 && def->type == ITM_JOINT_PRISMATIC, def, "it has corners");
     refuse_useless(c, "clearance.section", play->nsection != 0 && def->type != ITM_JOINT_PRISMATIC, def, "it is round");
     if (def->type != ITM_JOINT_SPHERICAL && !(play->length > 0.0)) {
         itm_check_refuse(c, "clearance.length",
-                         "a loose %s joint needs the length of its %s, which limits how far it can tilt: for example "
+                         "a %s joint with clearance needs the length of its %s, which limits how far it can tilt: for example "
                          "clearance: {%s: %g, length: ...}",
                          itm_model_joint_type_name(def->type), def->type == ITM_JOINT_PRISMATIC ? "slider" : "hub",
                          def->type == ITM_JOINT_PRISMATIC ? "gap" : "radial", play->radial);
@@ -131,7 +131,7 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
     if (def->type == ITM_JOINT_PRISMATIC) {
         check_section(c, play);
     } else if (play->friction > 0.0 && !(play->radius > 0.0)) {
-        itm_check_refuse(c, "clearance.radius", "friction in a loose %s joint needs the radius of its pin, on which the friction acts",
+        itm_check_refuse(c, "clearance.radius", "friction in a %s joint with clearance needs the radius of its pin, where the friction acts",
                          itm_model_joint_type_name(def->type));
     }
 }

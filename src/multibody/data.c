@@ -295,7 +295,7 @@ ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double 
     int index = signal >= 0 && signal < m->nsignal ? m->signals[signal].outside : ITM_NONE;
     if (index == ITM_NONE || !isfinite(value) || !(time > 0.0)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "signal %d, value %g, time %g: no signal that is told from outside, or not finite", signal, value,
+                             "signal %d, value %g, time %g: not an external signal, or not finite", signal, value,
                              time);
     }
     const ItmSignalDef* def = &m->signals[signal].def;
@@ -443,14 +443,6 @@ void itm_data_update_angles(const ItmModel* m, ItmData* d)
     }
 }
 
-// Make the derived arrays agree with q and v: looking functions may be called at any time.
-static ItmData* refreshed(const ItmModel* m, const ItmData* d)
-{
-    ItmData* mutable_d = (ItmData*)d;
-    itm_data_refresh(m, mutable_d);
-    return mutable_d;
-}
-
 void itm_data_refresh(const ItmModel* m, ItmData* d)
 {
     if (d->position_state != ITM_POSITION_LOOKED) {
@@ -460,24 +452,24 @@ void itm_data_refresh(const ItmModel* m, ItmData* d)
     }
 }
 
-ItmPose itm_data_get_body_pose(const ItmModel* m, const ItmData* d, int body)
+ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body)
 {
-    d = refreshed(m, d);
+    itm_data_refresh(m, d);
     int i = m->body_index[body];
     ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
     return (ItmPose){itm_vec_sub(d->x[i], offset), itm_vec_quat_from_mat(&d->R[i])};
 }
 
-ItmVec3 itm_data_get_body_velocity(const ItmModel* m, const ItmData* d, int body)
+ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body)
 {
-    d = refreshed(m, d);
+    itm_data_refresh(m, d);
     int i = m->body_index[body];
     ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
     return itm_twist_shift(d->twist[i], itm_vec_neg(offset)).lin;
 }
 
-ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, const ItmData* d, int body)
+ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, ItmData* d, int body)
 {
-    d = refreshed(m, d);
+    itm_data_refresh(m, d);
     return d->twist[m->body_index[body]].ang;
 }

@@ -135,7 +135,7 @@ static void refuse_gaps(Visitor* v)
         const ItmGapDef* def = &v->b->gaps.items[i];
         if (flexible_of(v->b, def->body_a) != ITM_NONE || flexible_of(v->b, def->body_b) != ITM_NONE) {
             v->status = itm_error_set(v->error, ITM_ERR_UNSUPPORTED, "itm_model_build", def->name,
-                                      "gap '%s' is between bodies of which one is flexible, and only knows their frames: "
+                                      "gap '%s' connects a flexible body, but gaps use body frames only: "
                                       "put shapes on the body, or a small rigid body on a node",
                                       def->name);
         }

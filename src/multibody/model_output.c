@@ -91,7 +91,7 @@ static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
             char number[16];
             snprintf(number, sizeof number, "%d", k + 1);
             emit(sink, name, "mode", number, "m", "modal coordinate (torsion: rad)", d->flex_eta[f->mode_adr + k]);
-            emit(sink, name, "mode_rate", number, "m/s", "its rate", d->v[m->bodies[f->modes].v_adr + k]);
+            emit(sink, name, "mode_rate", number, "m/s", "rate of the modal coordinate", d->v[m->bodies[f->modes].v_adr + k]);
         }
         emit(sink, name, "elastic_energy", "", "J", "energy of deformation", itm_flexible_compute_elastic(d, f));
     }
@@ -112,7 +112,7 @@ static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
         emit_vec(sink, body, quantity, "m/s", "velocity of the point, world axes",
                  itm_twist_shift(d->twist[node->body], arm).lin);
         snprintf(quantity, sizeof quantity, "%s.deflection", node->name);
-        emit_vec(sink, body, quantity, "m", "displacement against the undeformed body, body axes",
+        emit_vec(sink, body, quantity, "m", "displacement from the undeformed body, body axes",
                  itm_vec_sub(itm_frame_apply(&frame, node->point), undeformed));
     }
 }
@@ -136,7 +136,7 @@ static void emit_joint_coordinates(Sink* sink, const ItmModel* m, const ItmData*
             if (measure->has_value) {
                 emit(sink, joint->name, group == 0 ? "displacement" : "angle", component, group == 0 ? "m" : "rad",
                      group == 0 ? "translation of frame b along an axis of frame a"
-                                : "rotation of frame b against frame a",
+                                : "rotation of frame b relative to frame a",
                      x.value);
             }
             emit(sink, joint->name, group == 0 ? "displacement_rate" : "angle_rate", component,
@@ -237,17 +237,17 @@ static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
         least = fmin(least, gap);
         least_radial = k < nradial ? fmin(least_radial, gap) : least_radial;
     }
-    emit_vec(sink, joint->name, "orbit", "m", "centre of the hub seen from the pin, axes of frame a",
+    emit_vec(sink, joint->name, "orbit", "m", "centre of the hub relative to the pin, axes of frame a",
              itm_clearance_get_orbit(m, d, index));
-    emit(sink, joint->name, "eccentricity", "", "1", "share of the clearance that is used up: 0 centred, 1 touching",
+    emit(sink, joint->name, "eccentricity", "", "1", "eccentricity relative to the clearance: 0 centred, 1 touching",
          1.0 - least_radial / loose->radial);
     emit(sink, joint->name, "penetration", "", "m", "deepest penetration of a contact point", fmax(0.0, -least));
-    emit(sink, joint->name, "contacts", "", "1", "contact points that pushed in the last step", nclosed);
-    emit(sink, joint->name, "impacts", "", "1", "contact points that hit so far, after a flight",
+    emit(sink, joint->name, "contacts", "", "1", "closed contact points in the last step", nclosed);
+    emit(sink, joint->name, "impacts", "", "1", "impacts of contact points after flight, so far",
          tally[ITM_TALLY_IMPACTS]);
     emit(sink, joint->name, "free_time", "", "s", "time without contact so far", tally[ITM_TALLY_FREE_TIME]);
     emit(sink, joint->name, "impulse", "", "N s", "sum of normal impulses so far", tally[ITM_TALLY_IMPULSE]);
-    emit(sink, joint->name, "peak_force", "", "N", "largest normal force of a step so far", tally[ITM_TALLY_PEAK]);
+    emit(sink, joint->name, "peak_force", "", "N", "largest normal force in a step so far", tally[ITM_TALLY_PEAK]);
     emit(sink, joint->name, "impact_loss", "", "J", "energy lost by impacts so far", tally[ITM_TALLY_IMPACT]);
     emit(sink, joint->name, "friction_loss", "", "J", "energy lost by friction so far", tally[ITM_TALLY_FRICTION]);
     emit_loose_points(sink, m, d, index);
@@ -268,7 +268,7 @@ static void emit_joints(Sink* sink, const ItmModel* m, ItmData* d)
         const ItmJoint* joint = &m->joints[j];
         if (joint->type == ITM_JOINT_DISTANCE) {
             ItmMeasured x = itm_measure_compute(m, d, &m->measures[joint->measure[ITM_TX]]);
-            emit(sink, joint->name, "length", "", "m", "distance of the two points", x.value);
+            emit(sink, joint->name, "length", "", "m", "distance between the two points", x.value);
         } else {
             emit_joint_coordinates(sink, m, d, joint);
         }
@@ -293,16 +293,16 @@ static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
         bool is_line = measure->joint == ITM_NONE;
         bool is_torque = !is_line && measure->direction >= ITM_RX;
         if (is_line) {
-            emit(sink, push->name, "length", "", "m", "distance of the two ends", x.value);
+            emit(sink, push->name, "length", "", "m", "distance between the two ends", x.value);
             emit(sink, push->name, "rate", "", "m/s", "rate of the distance", x.rate);
         }
         emit(sink, push->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             push->is_tension ? "pull between the two ends" : "push along the direction",
+             push->is_tension ? "tension between the two ends" : "force along the direction",
              push->is_tension ? -d->scalar_force[i] : d->scalar_force[i]);
     }
     for (int i = 0; i < m->nspring_row; i++) {
         bool is_torque = m->measures[m->spring_rows[i].measure].direction >= ITM_RX;
-        emit(sink, m->spring_rows[i].name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N", "push along the direction",
+        emit(sink, m->spring_rows[i].name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N", "force along the direction",
              d->row_x[m->blocks[m->spring_rows[i].block].row]);
     }
     for (int i = 0; i < m->nbushing; i++) {
@@ -322,7 +322,7 @@ static void emit_motions(Sink* sink, const ItmModel* m, const ItmData* d)
         const ItmMeasure* measure = &m->measures[motion->measure];
         bool is_torque = measure->direction >= ITM_RX;
         emit(sink, motion->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             "effort that the prescribed motion takes", d->row_x[m->blocks[motion->block].row]);
+             "force or torque of the prescribed motion", d->row_x[m->blocks[motion->block].row]);
     }
 }
 
@@ -335,7 +335,7 @@ static void emit_couplings(Sink* sink, const ItmModel* m, const ItmData* d)
         }
         bool is_torque = m->measures[block->term[0]].direction >= ITM_RX;
         emit(sink, m->row_names[block->row], is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             "effort on the first direction; on the second it is -ratio times that", d->row_x[block->row]);
+             "force or torque on the first direction; -ratio times that on the second", d->row_x[block->row]);
     }
 }
 
@@ -343,11 +343,11 @@ static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nlatch; i++) {
         const ItmLatch* latch = &m->latches[i];
-        emit(sink, latch->name, "closed", "", "1", "1 while it holds, 0 while it is open", itm_latch_holds(d, i));
+        emit(sink, latch->name, "closed", "", "1", "1: closed, 0: open", itm_latch_holds(d, i));
         if (latch->kind == ITM_LATCH_DIRECTION) {
             bool is_torque = m->measures[latch->measure].direction >= ITM_RX;
             emit(sink, latch->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-                 "effort that holds the direction", d->row_x[m->blocks[latch->block].row]);
+                 "force or torque that locks the direction", d->row_x[m->blocks[latch->block].row]);
             continue;
         }
         // seen from the body that is not the world; both act about the centre of mass of body b
@@ -377,16 +377,16 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs, flexible bodies and compliant contacts",
          potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
-    emit(sink, "energy", "dissipated", "", "J", "taken by dampers so far", booked[ITM_LEDGER_DISSIPATED]);
+    emit(sink, "energy", "dissipated", "", "J", "lost in dampers so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "load_work", "", "J", "work of loads, actuators and interfaces so far", loads);
     emit(sink, "energy", "motion_work", "", "J", "work of prescribed motions so far",
          booked[ITM_LEDGER_MOTION]);
-    emit(sink, "energy", "constraint_work", "", "J", "work of joints and contacts that is numerical, so far",
+    emit(sink, "energy", "constraint_work", "", "J", "numerical work of joints and contacts so far",
          booked[ITM_LEDGER_CONSTRAINT]);
-    emit(sink, "energy", "friction", "", "J", "taken by dry friction so far", booked[ITM_LEDGER_FRICTION]);
-    emit(sink, "energy", "impact", "", "J", "lost in contacts and stops in their normal direction so far",
+    emit(sink, "energy", "friction", "", "J", "lost by dry friction so far", booked[ITM_LEDGER_FRICTION]);
+    emit(sink, "energy", "impact", "", "J", "lost in contacts and joint limits, in the normal direction, so far",
          booked[ITM_LEDGER_IMPACT]);
-    emit(sink, "energy", "balance", "", "J", "energy that is not accounted for: numerical", balance);
+    emit(sink, "energy", "balance", "", "J", "numerical error of the energy balance", balance);
 }
 
 // Contact force and state of every body with shapes, from the impulses of the last step.
@@ -403,7 +403,7 @@ static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
         emit_vec(sink, name, "contact_force", "N", "sum of contact forces on the body in the last step, world axes",
                  itm_vec_scale(per_time, f.impulse));
         emit(sink, name, "contact_count", "", "1", "closed contacts of the body in the last step", f.count);
-        emit(sink, name, "contact_sliding", "", "1", "how many of them slide", f.sliding);
+        emit(sink, name, "contact_sliding", "", "1", "sliding contacts of the body in the last step", f.sliding);
     }
 }
 
@@ -423,7 +423,7 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
             int measure = k == 0 ? m->limits[i].measure : k == 1 ? m->joint_frictions[i].measure : m->motions[i].measure;
             bool is_torque = m->measures[measure].direction >= ITM_RX;
             emit(sink, name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-                 "effort along the direction in the last step",
+                 "force or torque along the direction in the last step",
                  itm_bounded_compute_effort(d->bounded, kinds[k].kind, i) / itm_data_get_step_size(d));
         }
     }
@@ -433,7 +433,7 @@ static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     ItmVec3 p, L;
     itm_forces_compute_momentum(m, d, &p, &L);
-    emit_vec(sink, "momentum", "linear", "kg m/s", "momentum", p);
+    emit_vec(sink, "momentum", "linear", "kg m/s", "linear momentum", p);
     emit_vec(sink, "momentum", "angular", "kg m^2/s", "angular momentum about the world origin", L);
 }
 
@@ -449,7 +449,7 @@ static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
     }
     emit(sink, "violation", "position", "", "m", "largest gap of a joint row, m or rad", gap);
     emit(sink, "violation", "velocity", "", "m/s", "largest velocity error of a joint row, m/s or rad/s", rate);
-    emit(sink, "violation", "redundant", "", "1", "joint rows that follow from others", d->info.nredundant);
+    emit(sink, "violation", "redundant", "", "1", "redundant joint rows", d->info.nredundant);
 }
 
 static void emit_step(Sink* sink, const ItmData* d)
@@ -457,12 +457,12 @@ static void emit_step(Sink* sink, const ItmData* d)
     emit(sink, "step", "size", "", "s", "length of the last step", itm_data_get_step_size(d));
     emit(sink, "step", "iterations", "", "1", "iterations of the last step", (double)d->info.iterations);
     if (d->bounded != NULL) {
-        emit(sink, "solver", "contacts", "", "1", "contacts that counted in the last step", d->info.ncontact);
+        emit(sink, "solver", "contacts", "", "1", "contacts within reach in the last step", d->info.ncontact);
         emit(sink, "solver", "rows", "", "1", "bounded rows of the last step", d->info.nbounded);
-        emit(sink, "solver", "active", "", "1", "of them between their bounds", d->info.nactive);
+        emit(sink, "solver", "active", "", "1", "bounded rows strictly between their bounds", d->info.nactive);
         emit(sink, "solver", "iterations", "", "1", "iterations of the complementarity solver", d->info.solver_iterations);
-        emit(sink, "solver", "residual", "", "1", "its relative residual", d->info.solver_residual);
-        emit(sink, "solver", "redundant", "", "1", "active rows that follow from others", d->info.solver_redundant);
+        emit(sink, "solver", "residual", "", "1", "relative residual of the complementarity solver", d->info.solver_residual);
+        emit(sink, "solver", "redundant", "", "1", "redundant active rows", d->info.solver_redundant);
         emit(sink, "violation", "penetration", "", "m", "deepest penetration at the start of the last step",
              d->info.penetration);
     }

@@ -387,8 +387,8 @@ ItmStatus itm_rim_contacts_extract(const ItmModel* m, ItmData* d, ItmRim* rim, I
     int nc = itm_bounded_number_rows(b, rim->contacts.head);
     if (nc > rim->contacts.capacity) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "%d rows of contacts, limits and friction do not fit into an interface model that has room for "
-                             "%d; couple it by predicted rates (zoh) at a small macro step, or take simpler shapes",
+                             "%d rows of contacts, limits and friction exceed the capacity %d of the interface model; use coupling "
+                             "zoh with a small macro step, or simpler shapes",
                              nc, rim->contacts.capacity);
     }
     if (nc > 0) {

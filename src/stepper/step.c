@@ -38,7 +38,7 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
         return ITM_OK;
     }
     return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                         "stepper '%s' knows no contacts, joint limits, clearance, dry friction or motors with a force limit: use "
+                         "stepper '%s' does not support contacts, joint limits, clearance, dry friction or motors with a force limit: use "
                          "'euler'",
                          itm_stepper_name(stepper));
 }
@@ -157,9 +157,9 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         return ITM_OK;
     }
     return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
-                         "in %d steps on end, up to that from t = %.9g s, the contact forces could not be found: %s is off by "
-                         "%.2g of its speed (residual_limit %.2g); take a smaller step, less friction or stiffness, undo overlaps "
-                         "at the start, or allow more effort",
+                         "the contact solver failed in %d consecutive steps, the last from t = %.9g s: %s has a residual of "
+                         "%.2g of its speed (residual_limit %.2g); use a smaller step, less friction or stiffness, remove overlaps "
+                         "at the start, or allow more iterations",
                          d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 

@@ -65,7 +65,7 @@ ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error)
     for (int k = 0; k < m->nblock; k++) {
         if (itm_block_is_compliant(&m->blocks[k])) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_data_create", "stepper",
-                                 "stepper 'variable' knows rigid and loose joints, but joint '%s' is compliant: use 'euler' or "
+                                 "stepper 'variable' supports rigid joints and joints with clearance, but joint '%s' is compliant: use 'euler' or "
                                  "'adaptive'",
                                  m->joints[m->blocks[k].index].name);
         }

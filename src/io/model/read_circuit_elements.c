@@ -96,7 +96,7 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
         def.port_b = itm_read_circuit_get_node(c, v[PORT]);
     }
     if (v[PORT] != NULL && v[PORTS] != NULL) {
-        itm_reader_fail(r, v[PORTS], "give ports [a, b], or port: oil from outside, not both");
+        itm_reader_fail(r, v[PORTS], "give either ports: [a, b], or port for a source outside the circuit, not both");
     }
     if (v[PORT] == NULL) {
         ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);

@@ -41,7 +41,7 @@ static void read_section(ItmReader* r, const ItmNode* node, ItmBeamDef* beam)
         return;
     }
     if (count > 1) {
-        itm_reader_fail(r, node, "a %s says it all: nothing else goes with it", keys[FIRST_KIND + kind]);
+        itm_reader_fail(r, node, "a %s defines the whole section: remove the other keys", keys[FIRST_KIND + kind]);
     }
     const ItmNode* value = v[FIRST_KIND + kind];
     double size[2] = {0, 0};

@@ -314,7 +314,7 @@ static ItmPose get_pose(ItmReader* r, const ItmNode* node, int body)
     if (!def->has_pose) {
         itm_reader_fail(
             r, node,
-            "the pose of body '%s' is not given, so a place in the world says nothing about it: "
+            "the pose of body '%s' is not given, so a place in world coordinates is undefined on it: "
             "give its position or orientation, or the place in its own frame",
             def->name);
     }

@@ -12,7 +12,7 @@
 // A mechanism that is watched.
 typedef struct ItmWatched {
     const ItmModel* model;
-    const ItmData* data;
+    ItmData* data;
     char* prefix;    // of its names, "" for none
     int first_body;  // in the scene
 } ItmWatched;

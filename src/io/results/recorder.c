@@ -110,7 +110,7 @@ void itm_recorder_destroy(ItmRecorder* r)
     free(r);
 }
 
-bool itm_recorder_add(ItmRecorder* r, const ItmModel* m, const ItmData* d, const char* prefix)
+bool itm_recorder_add(ItmRecorder* r, const ItmModel* m, ItmData* d, const char* prefix)
 {
     ItmWatched mechanism = {m, d, strdup(prefix), r->nbody};
     if (mechanism.prefix == NULL || !ITM_LIST_APPEND(r->mechanisms, mechanism)) {
@@ -219,7 +219,7 @@ static void thin_frames(ItmRecorder* r)
     r->stride *= 2;
 }
 
-static float* take_poses(float* pose, const ItmModel* m, const ItmData* d)
+static float* take_poses(float* pose, const ItmModel* m, ItmData* d)
 {
     for (int id = 0; id < m->nuser; id++) {
         ItmPose p = itm_data_get_body_pose(m, d, id);

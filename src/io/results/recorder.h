@@ -13,7 +13,7 @@ void itm_recorder_destroy(ItmRecorder* recorder);
 
 // A mechanism to watch; `prefix` is put before its names with a dot, "" for none. Before the first step; the model and the
 // data must live until the record is taken. False without memory.
-bool itm_recorder_add(ItmRecorder* recorder, const ItmModel* m, const ItmData* d, const char* prefix);
+bool itm_recorder_add(ItmRecorder* recorder, const ItmModel* m, ItmData* d, const char* prefix);
 // The interfaces of a system whose mechanisms are watched; before the first step, the system must live as long.
 void itm_recorder_add_interfaces(ItmRecorder* recorder, ItmCosim* cosim);
 // A number for the top of a report.

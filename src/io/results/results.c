@@ -331,7 +331,7 @@ static bool has_recorder(ItmResults* r)
     return r->recorder != NULL;
 }
 
-ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, const ItmData* d, const char* prefix, ItmError* error)
+ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, ItmData* d, const char* prefix, ItmError* error)
 {
     return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(error);
 }
