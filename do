@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev"
 # liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
-TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang chromium"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
@@ -148,6 +148,7 @@ do_test() {
     if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
         run_tests build "release: tests"
         run_tests build-asan "asan: tests"
+        check "format" scripts/check-format.sh
         check "references" scripts/check-references.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh

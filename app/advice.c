@@ -13,21 +13,22 @@
 #include <string.h>
 #include <time.h>
 
-#define OWN_GROWTH 0.5   // 1/s: slower growth may be the machine's own (a load that tips over) and does not count,
-#define OWN_TIMES 2.0    // nor does growth of up to so many times that of the monolithic twin,
-#define OWN_MOST 5.0     // 1/s: as far as that is slow
-#define LONG_ENOUGH 1e-3 // s, to tell such growth from noise
-#define NOISE 1e-4       // of radii at 1: differences have them to a few 1e-5
-#define LARGEST 0.2      // s, where the search ends, unless the H of the file is larger
-#define COARSE 4         // from one H that is tried to the next: below the H of the file
-#define FINE 2           // and above
-#define SHARP 0.02       // how well the limit is known, where steps allow,
-#define BLUNT 0.1        // and where it is far above the H of the file
-#define CONFIRM_STEPS 100 // of a run with an H that is stable at the start, at most
-#define CONFIRM_TIME 4.0 // s, at most
-#define PARTS 64         // of the H of the file: the smallest step where no subsystem has a step of its own
+#define OWN_GROWTH 0.5     // 1/s: slower growth may be the machine's own (a load that tips over) and does not count,
+#define OWN_TIMES 2.0      // nor does growth of up to so many times that of the monolithic twin,
+#define OWN_MOST 5.0       // 1/s: as far as that is slow
+#define LONG_ENOUGH 1e-3   // s, to tell such growth from noise
+#define NOISE 1e-4         // of radii at 1: differences have them to a few 1e-5
+#define LARGEST 0.2        // s, where the search ends, unless the H of the file is larger
+#define COARSE 4           // from one H that is tried to the next: below the H of the file
+#define FINE 2             // and above
+#define SHARP 0.02         // how well the limit is known, where steps allow,
+#define BLUNT 0.1          // and where it is far above the H of the file
+#define CONFIRM_STEPS 100  // of a run with an H that is stable at the start, at most
+#define CONFIRM_TIME 4.0   // s, at most
+#define PARTS 64           // of the H of the file: the smallest step where no subsystem has a step of its own
 
-#define WORK_SHARE 3e6   // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
+#define WORK_SHARE                                                                                                     \
+    3e6  // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
 
 #define MOST_TRIALS 64
 #define MOST_DOUBLINGS 40
@@ -44,15 +45,15 @@ struct Advice {
     int nleft;                   // couplings to come
     bool has_memory;
 
-    ItmCosim* system;            // of the present coupling, or NULL
-    AdviceTrial refusal;         // why there is none
+    ItmCosim* system;                 // of the present coupling, or NULL
+    AdviceTrial refusal;              // why there is none
     AdviceTrial trials[MOST_TRIALS];  // of the present coupling                     (ntrial)
     int ntrial;
-    const char* name;            // of the present coupling
+    const char* name;  // of the present coupling
 
-    ItmCosim* twin;              // monolithic, or NULL
-    ItmStatus twin_status;       // why not
-    double growth[MOST_DOUBLINGS]; // at 2 base, 4 base, ...                         (ngrowth)  1/s
+    ItmCosim* twin;                 // monolithic, or NULL
+    ItmStatus twin_status;          // why not
+    double growth[MOST_DOUBLINGS];  // at 2 base, 4 base, ...                         (ngrowth)  1/s
     int ngrowth;
     AppProgress progress;
 };
@@ -80,7 +81,8 @@ static AdviceTrial give_reason(Advice* a, double H, ItmStatus status, const ItmE
         trial.verdict = ADVICE_STOPPED;
     } else if (get_processor_time() > a->end_now) {
         trial.verdict = ADVICE_STOPPED;
-        snprintf(trial.reason, sizeof trial.reason, "its share of the budget of %g s processor time is spent; see --budget", a->budget);
+        snprintf(trial.reason, sizeof trial.reason,
+                 "its share of the budget of %g s processor time is spent; see --budget", a->budget);
     } else {
         snprintf(trial.reason, sizeof trial.reason, "%s", error->message);
     }
@@ -304,7 +306,9 @@ static double find_base(const ItmModelFile* file)
         common = itm_cosim_find_common_multiple(common, file->controls[i].step);
     }
     for (int i = 0; i < file->nmechanism && isfinite(common); i++) {
-        double own = file->mechanisms[i].step > 0.0 ? file->mechanisms[i].step : file->run.step.step != H ? file->run.step.step : 0.0;
+        double own = file->mechanisms[i].step > 0.0 ? file->mechanisms[i].step
+                     : file->run.step.step != H     ? file->run.step.step
+                                                    : 0.0;
         common = itm_cosim_find_common_multiple(common, own);
     }
     return common > 0.0 ? common : H / PARTS;
@@ -350,7 +354,8 @@ void app_advice_choose(Advice* a, const AdviceChoice* choice)
     for (int i = 0; i < file->cosim.nbond; i++) {
         ItmFileBond* bond = &file->cosim.bonds[i];
         bond->options = app_advice_is_frame(file, bond) ? choice->frame : choice->line;
-        bond->options.variables = bond->options.exchange == ITM_EXCHANGE_HOLD ? a->variables : ITM_VARIABLES_VELOCITY_FORCE;
+        bond->options.variables =
+            bond->options.exchange == ITM_EXCHANGE_HOLD ? a->variables : ITM_VARIABLES_VELOCITY_FORCE;
     }
     itm_cosim_destroy(a->system);
     a->system = NULL;

@@ -19,12 +19,12 @@ typedef enum AdviceVerdict {
 
 // A macro step that was judged.
 typedef struct AdviceTrial {
-    double H;              // s
+    double H;  // s
     AdviceVerdict verdict;
-    double radius;         // stable, unstable
-    bool is_confirmed;     // stable, and a run did not break down
-    double change;         // then: when contacts or limits first change in that run, s; INFINITY: they do not
-    char reason[sizeof((ItmError){0}.message)]; // otherwise
+    double radius;      // stable, unstable
+    bool is_confirmed;  // stable, and a run did not break down
+    double change;      // then: when contacts or limits first change in that run, s; INFINITY: they do not
+    char reason[sizeof((ItmError){0}.message)];  // otherwise
 } AdviceTrial;
 
 // The macro steps of a coupling.

@@ -26,16 +26,16 @@ typedef struct AppWord {
 
 // A parsed command line.
 typedef struct AppArguments {
-    const char* model;       // the model file: the first operand
-    char** operands;         // all of them                       (noperand)
+    const char* model;  // the model file: the first operand
+    char** operands;    // all of them                       (noperand)
     int noperand;
-    const char* output;      // -o, or NULL
-    char** overrides;        // --set, --until and --every as "key.path=value", in the order given (noverride)
+    const char* output;  // -o, or NULL
+    char** overrides;    // --set, --until and --every as "key.path=value", in the order given (noverride)
     int noverride;
-    AppWord* words;          // options of kind APP_OPTION_WORD, in the order given (nword)
+    AppWord* words;  // options of kind APP_OPTION_WORD, in the order given (nword)
     int nword;
-    bool is_quiet;           // -q
-    bool wants_help;         // --help
+    bool is_quiet;    // -q
+    bool wants_help;  // --help
 } AppArguments;
 
 typedef enum AppOptionKind {
@@ -57,13 +57,13 @@ struct AppOption {
 
 typedef struct AppCommand {
     const char* name;
-    const char* synopsis;       // after "interim run "
-    const char* help;           // a sentence for the overview
-    const char* details;        // paragraphs for `interim help run`
+    const char* synopsis;  // after "interim run "
+    const char* help;      // a sentence for the overview
+    const char* details;   // paragraphs for `interim help run`
     const AppOption* options;
     int noption;
-    const char* operand;        // what the operand is ("result file"); NULL: a model file
-    bool takes_many;            // operands, not one
+    const char* operand;                        // what the operand is ("result file"); NULL: a model file
+    bool takes_many;                            // operands, not one
     int (*run)(const AppArguments* arguments);  // gives the exit status
 } AppCommand;
 

@@ -21,8 +21,7 @@ const char* app_find_nearest(const char* word, const char* const* words)
 
 static bool complain(const AppCommand* command, const char* what, const char* word)
 {
-    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word,
-            command->name);
+    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word, command->name);
     return false;
 }
 
@@ -36,8 +35,7 @@ static bool complain_unknown(const AppCommand* command, const char* word)
     if (nearest == NULL) {
         return complain(command, "unknown option", word);
     }
-    fprintf(stderr, "interim %s: unknown option '%s'; did you mean '%s'?\n", command->name, word,
-            nearest);
+    fprintf(stderr, "interim %s: unknown option '%s'; did you mean '%s'?\n", command->name, word, nearest);
     return false;
 }
 
@@ -54,8 +52,7 @@ static const AppOption* find_option(const AppCommand* command, const char* word,
             *value = word[length] == '=' ? word + length + 1 : NULL;
             return option;
         }
-        if (word[1] == option->letter && option->letter != 0 &&
-            (word[2] == '\0' || option->value != NULL)) {
+        if (word[1] == option->letter && option->letter != 0 && (word[2] == '\0' || option->value != NULL)) {
             *value = word[2] != '\0' ? word + 2 : NULL;
             return option;
         }
@@ -74,8 +71,7 @@ static char* make_override(const char* key, const char* value)
     return text;
 }
 
-static bool apply_override(AppArguments* a, const AppCommand* command, const AppOption* option,
-                           const char* value)
+static bool apply_override(AppArguments* a, const AppCommand* command, const AppOption* option, const char* value)
 {
     if (option->key == NULL && strchr(value, '=') == NULL) {
         return complain(command, "--set requires KEY=VALUE, got", value);
@@ -88,8 +84,7 @@ static bool apply_override(AppArguments* a, const AppCommand* command, const App
     return true;
 }
 
-static bool apply_option(AppArguments* a, const AppCommand* command, const AppOption* option,
-                         const char* value)
+static bool apply_option(AppArguments* a, const AppCommand* command, const AppOption* option, const char* value)
 {
     switch (option->kind) {
     case APP_OPTION_OVERRIDE:

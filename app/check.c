@@ -84,12 +84,13 @@ const AppCommand app_check_command = {
     .name = "check",
     .synopsis = "MODEL.yaml [OPTION]...",
     .help = "print the size and structure of a model, and warnings",
-    .details = "Reads, compiles and assembles a model without running it. Prints\n"
-               "  mechanisms: bodies, joints, degrees of freedom, constraint rows, names of redundant constraints, shapes,\n"
-               "    contacts at the start, and warnings about bad scaling and overlaps;\n"
-               "  hydraulic circuits: size, fastest rate with the steps that it allows, deviation from static equilibrium;\n"
-               "  controllers: blocks, and their inputs from other subsystems;\n"
-               "  coupled systems: spectral radius of the macro step for every coupling, and the largest stable macro step.",
+    .details =
+        "Reads, compiles and assembles a model without running it. Prints\n"
+        "  mechanisms: bodies, joints, degrees of freedom, constraint rows, names of redundant constraints, shapes,\n"
+        "    contacts at the start, and warnings about bad scaling and overlaps;\n"
+        "  hydraulic circuits: size, fastest rate with the steps that it allows, deviation from static equilibrium;\n"
+        "  controllers: blocks, and their inputs from other subsystems;\n"
+        "  coupled systems: spectral radius of the macro step for every coupling, and the largest stable macro step.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = check,

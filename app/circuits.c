@@ -13,8 +13,8 @@ static void print_size(const ItmFileCircuit* circuit)
     printf("\n%s (hydraulics)\n", circuit->name);
     printf("  nodes        %d: volumes %d, sources %d; independent groups of volumes %d\n", info.nnode, info.nvolume,
            info.nsource, info.nisland);
-    printf("  elements     valves %d, cylinders %d, accumulators %d; flow branches %d\n", info.nvalve,
-           info.ncylinder, info.naccumulator, info.nbranch);
+    printf("  elements     valves %d, cylinders %d, accumulators %d; flow branches %d\n", info.nvalve, info.ncylinder,
+           info.naccumulator, info.nbranch);
     printf("  states       %d; %.0f kB per instance\n", info.nstate, ceil((double)info.data_bytes / 1024.0));
     printf("  inputs      ");
     for (int i = 0; i < info.ninput; i++) {
@@ -35,7 +35,8 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
         printf("  fastest rate not computed for more than %d states\n", MOST_STATES);
         return 0;
     }
-    double fastest = itm_hydraulics_compute_fastest_rate(c, d), limit = itm_hydraulics_compute_stable_step(c, d, integrator);
+    double fastest = itm_hydraulics_compute_fastest_rate(c, d),
+           limit = itm_hydraulics_compute_stable_step(c, d, integrator);
     double limits[ITM_HYDRAULIC_RK4 + 1];
     bool is_known = !isnan(fastest) && !isnan(limit);
     for (int i = ITM_HYDRAULIC_EULER; i <= ITM_HYDRAULIC_RK4; i++) {
@@ -43,7 +44,8 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
         is_known = is_known && !isnan(limits[i]);
     }
     if (!is_known) {
-        fprintf(stderr, "interim: circuit '%s': its rates cannot be computed: out of memory, or not finite\n", circuit->name);
+        fprintf(stderr, "interim: circuit '%s': its rates cannot be computed: out of memory, or not finite\n",
+                circuit->name);
         return -1;
     }
     printf("  fastest rate %.4g 1/s at the start", fastest);
@@ -57,8 +59,10 @@ static int print_rates(const ItmModelFile* file, const ItmFileCircuit* circuit, 
     if (!(step > limit)) {
         return 0;
     }
-    printf("warning: circuit '%s': %s is unstable at a step of %.3g s; reduce the step to at most %.3g s (stable at the "
-           "start) or use integrator trapezoidal\n", circuit->name, name, step, limit);
+    printf(
+        "warning: circuit '%s': %s is unstable at a step of %.3g s; reduce the step to at most %.3g s (stable at the "
+        "start) or use integrator trapezoidal\n",
+        circuit->name, name, step, limit);
     return 1;
 }
 

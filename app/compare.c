@@ -42,13 +42,15 @@ static void print_errors(const ItmRunComparison* c, const ItmTable* reference, c
         size_t length = strlen(c->errors[i].name);
         width = length > width ? length : width;
     }
-    printf("  %-*s  %-8s  %10s  %10s  %9s  %10s\n", (int)width, "signal", "unit", "rms", "largest", "of range", "at, s");
+    printf("  %-*s  %-8s  %10s  %10s  %9s  %10s\n", (int)width, "signal", "unit", "rms", "largest", "of range",
+           "at, s");
     for (int i = 0; i < c->nerror; i++) {
         const ItmSignalError* e = &c->errors[i];
         if (!is_wanted(columns, count, reference, e->name)) {
             continue;
         }
-        printf("  %-*s  %-8s  %10.3g  %10.3g  ", (int)width, e->name, e->unit, e->comparison.rms, e->comparison.maximum);
+        printf("  %-*s  %-8s  %10.3g  %10.3g  ", (int)width, e->name, e->unit, e->comparison.rms,
+               e->comparison.maximum);
         if (e->comparison.reference_range > 0.0) {
             printf("%8.3g%%", 100.0 * itm_compare_get_share(e));
         } else {
@@ -88,7 +90,8 @@ static bool compare(const AppTables* tables, int index, const int* columns, int 
         print_errors(&c, reference->table, columns, count);
         print_shifts(&c);
         if (c.nonly + c.nonly_reference > 0) {
-            printf("  %d signals are only in %s, %d only in %s\n", c.nonly_reference, reference->label, c.nonly, run->label);
+            printf("  %d signals are only in %s, %d only in %s\n", c.nonly_reference, reference->label, c.nonly,
+                   run->label);
         }
     }
     itm_compare_free_runs(&c);
@@ -139,11 +142,10 @@ const AppCommand app_compare_command = {
     .name = "compare",
     .synopsis = "REFERENCE RESULTS... [OPTION]...",
     .help = "compare results with a reference, signal by signal",
-    .details =
-        "Compares each result file with the first one. For every signal, prints the root mean square and the\n"
-        "largest difference, also relative to the signal's range, and sorts by the relative difference. Also\n"
-        "prints the time differences of events (crossings of the middle of a signal's range) and of contact\n"
-        "onsets. Signals are compared at the times of the table with fewer rows; the other is interpolated.",
+    .details = "Compares each result file with the first one. For every signal, prints the root mean square and the\n"
+               "largest difference, also relative to the signal's range, and sorts by the relative difference. Also\n"
+               "prints the time differences of events (crossings of the middle of a signal's range) and of contact\n"
+               "onsets. Signals are compared at the times of the table with fewer rows; the other is interpolated.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .operand = "result file",

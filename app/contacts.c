@@ -109,10 +109,11 @@ static int warn_masses(const ItmModel* m, ItmData* d, const char* name)
         return 0;
     }
     ItmContactInfo c = itm_contact_get_info(d, found);
-    app_print_warning(name,
-                      "'%s' and '%s' touch at the start, but one is %.2g times as heavy as the other; contact forces lose "
-                      "accuracy",
-                      c.name_a, c.name_b != NULL ? c.name_b : "its other body", worst);
+    app_print_warning(
+        name,
+        "'%s' and '%s' touch at the start, but one is %.2g times as heavy as the other; contact forces lose "
+        "accuracy",
+        c.name_a, c.name_b != NULL ? c.name_b : "its other body", worst);
     return 1;
 }
 
@@ -120,8 +121,7 @@ static int warn_masses(const ItmModel* m, ItmData* d, const char* name)
 static bool is_passed_over(const ItmContactModel* contact, const ItmCollider* a, const ItmCollider* b)
 {
     return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
-           !itm_narrow_supports(a->geom->kind, b->geom->kind) &&
-           !itm_contact_is_excluded(contact, a->body, b->body);
+           !itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(contact, a->body, b->body);
 }
 
 static int warn_passed_over(const ItmContactModel* contact, const char* name)
@@ -134,10 +134,11 @@ static int warn_passed_over(const ItmContactModel* contact, const char* name)
                 continue;
             }
             if (count++ == 0) {
-                app_print_warning(name,
-                                  "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; "
-                                  "use convex shapes for moving bodies",
-                                  a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
+                app_print_warning(
+                    name,
+                    "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; "
+                    "use convex shapes for moving bodies",
+                    a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
             }
         }
     }
@@ -156,7 +157,8 @@ static int warn_solver(const ItmContactOptions* o, const char* name)
                           o->law == ITM_FRICTION_CONE);
     if (is_unsuitable) {
         app_print_warning(name, "solver %s does not support friction %s: choose %s or solver auto",
-                          itm_mlcp_solver_name(o->solver), LAWS[o->law], o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
+                          itm_mlcp_solver_name(o->solver), LAWS[o->law],
+                          o->solver == ITM_MLCP_PIVOTING ? "bounds last" : "box or pyramid");
     }
     return is_unsuitable;
 }

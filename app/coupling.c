@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BOND(coupling, exchange) {ITM_COUPLING_##coupling, ITM_EXCHANGE_##exchange, ITM_VARIABLES_VELOCITY_FORCE}
+#define BOND(coupling, exchange)                                                                                       \
+    {                                                                                                                  \
+        ITM_COUPLING_##coupling, ITM_EXCHANGE_##exchange, ITM_VARIABLES_VELOCITY_FORCE                                 \
+    }
 
 static const AdviceChoice CHOICES[] = {
     {"zoh", BOND(ZOH, HOLD), BOND(RIM, IMPULSE)},
@@ -17,7 +20,8 @@ static const AdviceChoice CHOICES[] = {
     {"rim, impulse", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)},
     {"rim-nonsmooth", BOND(RIM_NONSMOOTH, IMPULSE), BOND(RIM_NONSMOOTH, IMPULSE)},
 };
-static const AdviceChoice BEST = {"wires", BOND(RIM, IMPULSE), BOND(RIM, IMPULSE)};  // without bonds, only wires connect subsystems
+static const AdviceChoice BEST = {"wires", BOND(RIM, IMPULSE),
+                                  BOND(RIM, IMPULSE)};  // without bonds, only wires connect subsystems
 
 static int count_frames(const ItmModelFile* file)
 {
@@ -31,10 +35,12 @@ static int count_frames(const ItmModelFile* file)
 // Whether a choice says something of its own here: rates are predicted at cylinders, rim-nonsmooth differs at frames.
 static bool is_worth(const AdviceChoice* choice, int nline, int nframe)
 {
-    return itm_coupling_is_rim(choice->line.coupling) ? choice->line.coupling == ITM_COUPLING_RIM || nframe > 0 : nline > 0;
+    return itm_coupling_is_rim(choice->line.coupling) ? choice->line.coupling == ITM_COUPLING_RIM || nframe > 0
+                                                      : nline > 0;
 }
 
-static const AdviceTrial NO_COMMON_STEP = {.verdict = ADVICE_UNKNOWN, .reason = "the steps of the subsystems have no common multiple within a thousand steps"};
+static const AdviceTrial NO_COMMON_STEP = {
+    .verdict = ADVICE_UNKNOWN, .reason = "the steps of the subsystems have no common multiple within a thousand steps"};
 
 // ---------------------------------------------------------------------------- start
 
@@ -42,7 +48,8 @@ static void print_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
-        printf("  bond         %s: %.9g m, %.6g N at the start\n", itm_cosim_get_bond_name(cosim, i), bond.length, bond.force);
+        printf("  bond         %s: %.9g m, %.6g N at the start\n", itm_cosim_get_bond_name(cosim, i), bond.length,
+               bond.force);
     }
 }
 
@@ -71,8 +78,8 @@ static int print_rest(const ItmModelFile* file)
     } else if (rest.is_broken) {
         printf("  start        the first step fails: %s\n", itm_cosim_get_error(cosim)->message);
     } else if (rest.body != ITM_NONE) {
-        printf("  start        largest acceleration %.3g m/s^2, of '%s'\n",
-               rest.acceleration, itm_model_get_body_name(itm_cosim_get_model(cosim, rest.mechanism), rest.body));
+        printf("  start        largest acceleration %.3g m/s^2, of '%s'\n", rest.acceleration,
+               itm_model_get_body_name(itm_cosim_get_model(cosim, rest.mechanism), rest.body));
     }
     if (has_memory) {
         print_bonds(cosim);
@@ -87,7 +94,8 @@ static int print_rest(const ItmModelFile* file)
 // Whether a choice is that of the file's first bond.
 static bool is_chosen(const ItmModelFile* file, const AdviceChoice* choice, const ItmBondOptions* chosen)
 {
-    const ItmBondOptions* o = file->cosim.nbond > 0 && app_advice_is_frame(file, &file->cosim.bonds[0]) ? &choice->frame : &choice->line;
+    const ItmBondOptions* o =
+        file->cosim.nbond > 0 && app_advice_is_frame(file, &file->cosim.bonds[0]) ? &choice->frame : &choice->line;
     return chosen->coupling == o->coupling && (!itm_coupling_is_rim(o->coupling) || chosen->exchange == o->exchange);
 }
 
@@ -106,7 +114,8 @@ static void print_limit(const Advice* a, const AdviceLimit* limit)
     } else if (limit->stable == 0.0) {
         printf("unknown: at %.4g ms: %s\n", 1e3 * limit->above.H, limit->above.reason);
     } else {
-        printf("at least %.4g ms; unknown at %.4g ms: %s\n", 1e3 * limit->stable, 1e3 * limit->above.H, limit->above.reason);
+        printf("at least %.4g ms; unknown at %.4g ms: %s\n", 1e3 * limit->stable, 1e3 * limit->above.H,
+               limit->above.reason);
     }
 }
 
@@ -114,7 +123,8 @@ static void print_limit(const Advice* a, const AdviceLimit* limit)
 static int print_row(Advice* a, const AdviceChoice* choice, const ItmModelFile* file, bool is_chosen)
 {
     app_advice_choose(a, choice);
-    AdviceLimit limit = isfinite(app_advice_get_base(a)) ? app_advice_find_limit(a) : (AdviceLimit){.above = NO_COMMON_STEP};
+    AdviceLimit limit =
+        isfinite(app_advice_get_base(a)) ? app_advice_find_limit(a) : (AdviceLimit){.above = NO_COMMON_STEP};
     double H = file->cosim.options.macro_step;
     AdviceTrial trial = app_advice_judge(a, H, H > limit.stable);
     bool is_known = trial.verdict == ADVICE_STABLE || trial.verdict == ADVICE_UNSTABLE;
@@ -166,7 +176,8 @@ static int print_advice(ItmModelFile* file, double budget)
     if (!app_advice_end(a)) {
         return -1;
     }
-    printf("  (growth of a small disturbance over one macro step, linearised at the start; growth below 0.5/s, or close to that of\n"
+    printf("  (growth of a small disturbance over one macro step, linearised at the start; growth below 0.5/s, or "
+           "close to that of\n"
            "  the monolithic system, is the machine's own. It may differ at other positions, speeds and contacts)\n");
     return nwarning;
 }

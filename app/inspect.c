@@ -98,8 +98,9 @@ static void print_view(const ItmInterfaceView* view)
 {
     printf("\n%s%s%s\n", view->mechanism, view->mechanism[0] != '\0' ? "." : "", view->name);
     print_matrix(view, "W, mobility [1/kg, 1/(kg m), 1/(kg m^2)]", view->W);
-    print_matrix(view, view->rank < view->n ? "M_eff, effective mass [kg, kg m, kg m^2]; pseudo-inverse, W is singular"
-                                            : "M_eff, effective mass [kg, kg m, kg m^2]",
+    print_matrix(view,
+                 view->rank < view->n ? "M_eff, effective mass [kg, kg m, kg m^2]; pseudo-inverse, W is singular"
+                                      : "M_eff, effective mass [kg, kg m, kg m^2]",
                  view->M_eff);
     printf("  rank         %d of %d\n", view->rank, view->n);
     if (isinf(view->condition)) {
@@ -148,8 +149,9 @@ static int look(ItmCosim* cosim)
 static int step_and_look(ItmCosim* cosim, double time)
 {
     if (itm_cosim_get_interface_count(cosim) == 0) {
-        fprintf(stderr, "interim: nothing to inspect: the model has no interfaces and no bonds; add frames to the section "
-                        "'interfaces' of multibody\n");
+        fprintf(stderr,
+                "interim: nothing to inspect: the model has no interfaces and no bonds; add frames to the section "
+                "'interfaces' of multibody\n");
         return APP_BAD_INPUT;
     }
     // the communication point at or before the time

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command, &app_inspect_command,   &app_sweep_command,
-                                          &app_report_command, &app_compare_command, &app_plot_command,
-                                          NULL};
+const AppCommand* const app_commands[] = {
+    &app_run_command,    &app_check_command,   &app_inspect_command, &app_sweep_command,
+    &app_report_command, &app_compare_command, &app_plot_command,    NULL};
 
 void app_print_error(const ItmError* error)
 {
@@ -18,8 +18,7 @@ void app_print_error(const ItmError* error)
     } else if (error->file[0] != '\0' && strstr(error->message, error->file) == NULL) {
         fprintf(stderr, "%s: ", error->file);
     }
-    fprintf(stderr, "%s\n",
-            error->message[0] != '\0' ? error->message : itm_status_message(error->status));
+    fprintf(stderr, "%s\n", error->message[0] != '\0' ? error->message : itm_status_message(error->status));
 }
 
 void app_print_warning(const char* part, const char* format, ...)
@@ -36,8 +35,8 @@ ItmModelFile* app_load(const AppArguments* arguments)
 {
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    if (itm_file_load(&file, arguments->model, (const char* const*)arguments->overrides,
-                      arguments->noverride, &error) != ITM_OK) {
+    if (itm_file_load(&file, arguments->model, (const char* const*)arguments->overrides, arguments->noverride,
+                      &error) != ITM_OK) {
         app_print_error(&error);
         return NULL;
     }
@@ -63,8 +62,8 @@ static const AppCommand* find_command(const char* name)
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run",  "check", "inspect", "sweep",  "report",    "compare",
-                                        "plot", "help",  "--help", "--version", NULL};
+    static const char* const WORDS[] = {"run",  "check", "inspect", "sweep",     "report", "compare",
+                                        "plot", "help",  "--help",  "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);

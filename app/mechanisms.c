@@ -42,8 +42,8 @@ static void print_modes(const ItmModel* m, int body, int width)
         fastest = fmax(fastest, hertz);
     }
     if (n > 0) {
-        printf("  %-*s  flexible: %d mode%s, %.4g to %.4g Hz in the body frame\n", width, "", n, n > 1 ? "s" : "", slowest,
-               fastest);
+        printf("  %-*s  flexible: %d mode%s, %.4g to %.4g Hz in the body frame\n", width, "", n, n > 1 ? "s" : "",
+               slowest, fastest);
     }
 }
 
@@ -52,8 +52,8 @@ static void print_bodies(const ItmModel* m, int width)
     printf("\nbodies (%d)\n", m->nuser);
     for (int i = 0; i < m->nuser; i++) {
         const ItmBody* body = &m->bodies[m->body_index[i]];
-        printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass,
-               body->inertia.xx, body->inertia.yy, body->inertia.zz);
+        printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass, body->inertia.xx,
+               body->inertia.yy, body->inertia.zz);
         print_modes(m, i, width);
     }
 }
@@ -125,10 +125,9 @@ static void print_freedom(const ItmModel* m, const ItmModelInfo* info)
 
 static void print_numbers(const ItmModelInfo* info)
 {
-    printf("elements     %d couplings, %d motions, %d forces, %d signals\n", info->ncoupling,
-           info->nmotion, info->nforce, info->nsignal);
-    printf("mass         %.6g kg, bodies from %.4g to %.4g kg\n", info->mass, info->mass_min,
-           info->mass_max);
+    printf("elements     %d couplings, %d motions, %d forces, %d signals\n", info->ncoupling, info->nmotion,
+           info->nforce, info->nsignal);
+    printf("mass         %.6g kg, bodies from %.4g to %.4g kg\n", info->mass, info->mass_min, info->mass_max);
     printf("size         %.4g m from the world origin\n", info->length);
     printf("memory       %.0f kB for a running instance\n", ceil((double)info->data_bytes / 1024.0));
 }
@@ -218,7 +217,8 @@ static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* clust
     }
     printf(" - %d rows of frame bonds", cluster->nlink);
     if (nredundant > 0) {
-        printf(" + %d redundant\n               (both sides are immobile along them at the start; their forces have minimum norm)",
+        printf(" + %d redundant\n               (both sides are immobile along them at the start; their forces have "
+               "minimum norm)",
                nredundant);
     }
     printf("\n");
@@ -271,7 +271,8 @@ int app_mechanisms_print(const ItmModelFile* file)
 {
     ItmCosim* cosim = NULL;
     ItmError error = {0};
-    if (get_first_interface(file, file->nmechanism) > 0 && itm_file_create_cosim(&cosim, file, NULL, &error) != ITM_OK) {
+    if (get_first_interface(file, file->nmechanism) > 0 &&
+        itm_file_create_cosim(&cosim, file, NULL, &error) != ITM_OK) {
         app_print_error(&error);
         return -1;
     }

@@ -46,7 +46,8 @@ static int draw(const AppTables* tables, const AppArguments* arguments, const It
     if (count > MOST_LINES) {
         fprintf(stderr, "interim plot: %d signals are too many for one plot; select at most %d with --signals\n", count,
                 MOST_LINES);
-    } else if (count > 0 && itm_plot_write(path, tables->runs, tables->count, columns, count, options, &error) != ITM_OK) {
+    } else if (count > 0 &&
+               itm_plot_write(path, tables->runs, tables->count, columns, count, options, &error) != ITM_OK) {
         app_print_error(&error);
     } else if (count > 0) {
         status = APP_FINISHED;
@@ -75,10 +76,9 @@ const AppCommand app_plot_command = {
     .name = "plot",
     .synopsis = "RESULTS... --signals NAMES [-o FILE.svg|FILE.png]",
     .help = "plot signals as SVG or PNG",
-    .details =
-        "Plots signals over time as SVG or PNG, one panel per unit. Every time interval shows its minimum and\n"
-        "maximum, so no spike is lost. Several result files are overlaid; all but the first are dashed.\n\n"
-        "  interim plot run.csv --signals 'boom.position.*,cylinder.force' -o boom.png",
+    .details = "Plots signals over time as SVG or PNG, one panel per unit. Every time interval shows its minimum and\n"
+               "maximum, so no spike is lost. Several result files are overlaid; all but the first are dashed.\n\n"
+               "  interim plot run.csv --signals 'boom.position.*,cylinder.force' -o boom.png",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .operand = "result file",

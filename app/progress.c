@@ -67,10 +67,8 @@ static bool is_due(AppProgress* p)
 AppProgress app_progress_begin(double duration, bool is_quiet)
 {
     double now = app_wall_time();
-    return (AppProgress){.is_shown = !is_quiet && isatty(STDERR_FILENO) == 1,
-                         .start = now,
-                         .drawn = now,
-                         .duration = duration};
+    return (AppProgress){
+        .is_shown = !is_quiet && isatty(STDERR_FILENO) == 1, .start = now, .drawn = now, .duration = duration};
 }
 
 void app_progress_update(AppProgress* p, double time)

@@ -69,7 +69,8 @@ static int run(const AppArguments* arguments)
     const char* path = arguments->output != NULL ? arguments->output : beside;
     int status = APP_BAD_INPUT;
     if (path != NULL && arguments->noperand == 1 && itm_sweep_grid_is_one(arguments->model)) {
-        status = app_report_write_sweep(arguments->model, path, app_tables_base_name(arguments->model), arguments->is_quiet);
+        status =
+            app_report_write_sweep(arguments->model, path, app_tables_base_name(arguments->model), arguments->is_quiet);
     } else if (path != NULL) {
         status = report_runs(arguments, path);
     }

@@ -29,14 +29,14 @@ typedef struct Run {
     char* results_path;   // of the results; a file that goes away again where only a report is wanted
     double* values;       // outputs of the present state   (noutput)
     int noutput;
-    long nstep;           // to make in all, where the step is fixed
-    long every;           // steps between two rows
-    bool is_variable;     // a mechanism alone chooses its steps; rows stand at its times, or every output_interval
-    long nrow_due;        // rows of output_interval so far
+    long nstep;        // to make in all, where the step is fixed
+    long every;        // steps between two rows
+    bool is_variable;  // a mechanism alone chooses its steps; rows stand at its times, or every output_interval
+    long nrow_due;     // rows of output_interval so far
     ItmVerdict verdict;
-    ItmError error;       // why it broke down
-    bool is_recorded;     // the present state stands in the last row
-    bool has_write_error; // the results, not the simulation, failed
+    ItmError error;        // why it broke down
+    bool is_recorded;      // the present state stands in the last row
+    bool has_write_error;  // the results, not the simulation, failed
 } Run;
 
 // ---------------------------------------------------------------------------- set-up
@@ -60,8 +60,7 @@ static ItmStatus open_results(Run* r, const char* path)
         columns[i] = itm_cosim_get_output_info(r->cosim, i);
     }
     if (status == ITM_OK && path != NULL) {
-        status =
-            itm_results_create_columns(&r->results, path, columns, r->noutput, "", r->file->title, &r->error);
+        status = itm_results_create_columns(&r->results, path, columns, r->noutput, "", r->file->title, &r->error);
     }
     for (int i = 0; i < itm_cosim_get_mechanism_count(r->cosim) && status == ITM_OK && r->results != NULL; i++) {
         status = itm_results_watch(r->results, itm_cosim_get_model(r->cosim, i), itm_cosim_get_data(r->cosim, i),
@@ -170,8 +169,7 @@ static bool record(Run* r)
     app_system_note_outputs(&r->summary, r->cosim);
     r->summary.nrow++;
     r->is_recorded = true;
-    if (r->results != NULL &&
-        itm_results_append(r->results, get_time(r), r->values, &r->error) != ITM_OK) {
+    if (r->results != NULL && itm_results_append(r->results, get_time(r), r->values, &r->error) != ITM_OK) {
         r->has_write_error = true;
         return false;
     }
@@ -340,14 +338,13 @@ const AppCommand app_run_command = {
     .name = "run",
     .synopsis = "MODEL.yaml [OPTION]...",
     .help = "simulate a model and write its results",
-    .details =
-        "Simulates a model from time 0 to run.duration. The results have one row every run.output; the first\n"
-        "column is time. Units and descriptions are in a JSON file beside a CSV file, or in HDF5 attributes.\n"
-        "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE\n"
-        "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
-        "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
-        "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
-        "printed with the first time and the largest value: status 0, or 3 with --strict.",
+    .details = "Simulates a model from time 0 to run.duration. The results have one row every run.output; the first\n"
+               "column is time. Units and descriptions are in a JSON file beside a CSV file, or in HDF5 attributes.\n"
+               "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE\n"
+               "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
+               "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
+               "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
+               "printed with the first time and the largest value: status 0, or 3 with --strict.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

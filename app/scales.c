@@ -7,8 +7,8 @@
 
 // Beyond these limits, double precision or the step no longer resolves both ends of the scale.
 #define MASS_RATIO_LIMIT 1e6
-#define FAR_LIMIT 1e5       // m from the world's origin
-#define GYRATION_MOST 1e3   // radius of gyration against the size of the model
+#define FAR_LIMIT 1e5      // m from the world's origin
+#define GYRATION_MOST 1e3  // radius of gyration against the size of the model
 #define GYRATION_LEAST 1e-6
 
 // ---------------------------------------------------------------------------- numbers in the file
@@ -42,10 +42,11 @@ static int warn_inertia(const ItmModel* m, double size, const char* name)
         double inertia = (body->inertia.xx + body->inertia.yy + body->inertia.zz) / 2.0;
         double radius = sqrt(inertia / body->mass);
         if (radius > GYRATION_MOST * size || radius < GYRATION_LEAST * size) {
-            app_print_warning(name,
-                              "body '%s' has a radius of gyration of %.2g m in a model of %.2g m; check the units of mass "
-                              "and inertia",
-                              body->name, radius, size);
+            app_print_warning(
+                name,
+                "body '%s' has a radius of gyration of %.2g m in a model of %.2g m; check the units of mass "
+                "and inertia",
+                body->name, radius, size);
             count++;
         }
     }

@@ -106,15 +106,16 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
         printf("  unsolved     %ld problems that no solver solved to the tolerance\n", info->unsolved);
     }
     if (info->worst_residual > 0.0) {
-        printf("  worst        residual %.2g at %.9g s, %s\n", info->worst_residual, info->worst_time, info->worst_name);
+        printf("  worst        residual %.2g at %.9g s, %s\n", info->worst_residual, info->worst_time,
+               info->worst_name);
     }
 }
 
 static void print_redundant(const AppRunSummary* s)
 {
     if (s->nredundant > 0) {
-        printf("  redundant    up to %d constraints, with forces of minimum norm; at %.9g s: %s\n",
-               s->nredundant, s->redundant_time, s->redundant_names);
+        printf("  redundant    up to %d constraints, with forces of minimum norm; at %.9g s: %s\n", s->nredundant,
+               s->redundant_time, s->redundant_names);
     }
 }
 
@@ -125,7 +126,8 @@ static void print_clearance(const ItmModel* m, const ItmData* data)
     for (int joint = 0; joint < itm_model_get_info(m).njoint; joint++) {
         ItmClearanceInfo info = itm_clearance_get_info(m, data, joint);
         if (info.npoint > 0) {
-            printf("  clearance    %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and %.4g J by "
+            printf("  clearance    %s: %ld impacts, %.3g %% of the time without contact, %.4g J lost by impacts and "
+                   "%.4g J by "
                    "friction, peak force %.4g N\n",
                    itm_model_get_joint_name(m, joint), info.impacts, time > 0.0 ? 100.0 * info.free_time / time : 0.0,
                    info.impact_loss, info.friction_loss, info.peak_force);
@@ -135,10 +137,11 @@ static void print_clearance(const ItmModel* m, const ItmData* data)
 
 void app_summary_print_head(const char* title, ItmVerdict verdict, double time)
 {
-    static const char* const ENDS[] = {
-        [ITM_VERDICT_RUNNING] = "running", [ITM_VERDICT_FINISHED] = "finished",
-        [ITM_VERDICT_INTERRUPTED] = "interrupted", [ITM_VERDICT_BROKE_DOWN] = "broke down",
-        [ITM_VERDICT_DOUBTFUL] = "finished with doubts"};
+    static const char* const ENDS[] = {[ITM_VERDICT_RUNNING] = "running",
+                                       [ITM_VERDICT_FINISHED] = "finished",
+                                       [ITM_VERDICT_INTERRUPTED] = "interrupted",
+                                       [ITM_VERDICT_BROKE_DOWN] = "broke down",
+                                       [ITM_VERDICT_DOUBTFUL] = "finished with doubts"};
     printf("%s: %s at %.9g s\n", title[0] != '\0' ? title : "run", ENDS[verdict], time);
 }
 

@@ -5,19 +5,19 @@
 #include "app.h"
 
 typedef struct AppRunSummary {
-    double wall_time;    // s
-    long nrow;           // result rows
-    double gap;          // largest joint gap after any step, m or rad
-    double energy;        // of the machine, what errors are compared with, J
-    double energy_error;  // largest that was not accounted for, J
-    int ncontact;         // most contacts of a step
-    int nbounded;         // most bounded rows of a step
-    int nredundant;       // most rows, of joints and bounded ones, that followed from others in a row of results
-    double redundant_time;    // when that was, s
-    char redundant_names[600]; // which they were
-    long solver_iterations;  // of the complementarity solver in all
-    double solver_residual;  // largest of a step
-    double penetration;      // deepest of a step, m
+    double wall_time;           // s
+    long nrow;                  // result rows
+    double gap;                 // largest joint gap after any step, m or rad
+    double energy;              // of the machine, what errors are compared with, J
+    double energy_error;        // largest that was not accounted for, J
+    int ncontact;               // most contacts of a step
+    int nbounded;               // most bounded rows of a step
+    int nredundant;             // most rows, of joints and bounded ones, that followed from others in a row of results
+    double redundant_time;      // when that was, s
+    char redundant_names[600];  // which they were
+    long solver_iterations;     // of the complementarity solver in all
+    double solver_residual;     // largest of a step
+    double penetration;         // deepest of a step, m
 } AppRunSummary;
 
 // After a step of a mechanism.

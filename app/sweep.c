@@ -16,7 +16,8 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME"},
     {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "output interval of the compared results"},
     {APP_OPTION_WORD, "--signals", 'i', "NAME,...", NULL, "signals to report, as in rod.position.x or 'rod.*'"},
-    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL, "compare with a run with this value, or with a results FILE"},
+    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL,
+     "compare with a run with this value, or with a results FILE"},
     {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "number of parallel runs; default: number of processors"},
     {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after this wall time, as in 60s"},
     {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
@@ -226,8 +227,8 @@ static void print_summary(const Sweep* s, const int counts[SWEEP_VERDICT_COUNT],
                    app_sweep_verdict_name((SweepVerdict)i));
         }
     }
-    printf("; %.3g s of CPU time in %.3g s%s%s\n", cpu_time, wall_time, s->arguments->output != NULL ? ", table in " : "",
-           s->arguments->output != NULL ? s->arguments->output : "");
+    printf("; %.3g s of CPU time in %.3g s%s%s\n", cpu_time, wall_time,
+           s->arguments->output != NULL ? ", table in " : "", s->arguments->output != NULL ? s->arguments->output : "");
 }
 
 // References and runs without results: to stderr.
@@ -288,7 +289,8 @@ static int sweep(const AppArguments* arguments)
         status = finish(&s, app_wall_time() - progress.start);
     }
     if (app_signals_get() != 0) {
-        fprintf(stderr, "interim: interrupted by signal %d; the table contains the completed runs\n", app_signals_get());
+        fprintf(stderr, "interim: interrupted by signal %d; the table contains the completed runs\n",
+                app_signals_get());
         status = 128 + app_signals_get();
     }
     tear_down(&s);

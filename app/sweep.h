@@ -41,14 +41,14 @@ int app_sweep_axes_find(const SweepAxes* axes, const char* text);
 // ---------------------------------------------------------------------------- jobs
 
 typedef enum SweepVerdict {
-    SWEEP_WAITING,      // not started, or not ended
+    SWEEP_WAITING,  // not started, or not ended
     SWEEP_FINISHED,
-    SWEEP_DOUBTFUL,     // finished, its results say with which doubts
+    SWEEP_DOUBTFUL,  // finished, its results say with which doubts
     SWEEP_BROKE_DOWN,
     SWEEP_TIMED_OUT,
     SWEEP_INTERRUPTED,
-    SWEEP_CRASHED,      // the process was killed or died
-    SWEEP_FAILED,       // bad model, or results that cannot be written or read
+    SWEEP_CRASHED,  // the process was killed or died
+    SWEEP_FAILED,   // bad model, or results that cannot be written or read
     SWEEP_VERDICT_COUNT
 } SweepVerdict;
 
@@ -58,28 +58,28 @@ const char* app_sweep_verdict_name(SweepVerdict verdict);
 typedef struct SweepJob {
     char** overrides;  // "key.path=value"                                    (noverride)
     int noverride;
-    char* output;      // results file
-    char* log;         // file for what the run prints to stderr
-    pid_t pid;         // while it runs, otherwise 0
-    double start;      // wall time of its start, s
-    double stop;       // wall time at which it was asked to stop, s; 0: it was not
-    bool is_late;      // asked because it took too long
+    char* output;  // results file
+    char* log;     // file for what the run prints to stderr
+    pid_t pid;     // while it runs, otherwise 0
+    double start;  // wall time of its start, s
+    double stop;   // wall time at which it was asked to stop, s; 0: it was not
+    bool is_late;  // asked because it took too long
     // outcome
     SweepVerdict verdict;
-    double end_time;   // of the last row, simulated s; NAN: no row
-    double cpu_time;   // user and system, s
-    double wall_time;  // s
-    char message[512]; // why it did not finish, otherwise ""
-    ItmTable* table;   // time and the signals asked for, NULL where there are no results
+    double end_time;    // of the last row, simulated s; NAN: no row
+    double cpu_time;    // user and system, s
+    double wall_time;   // s
+    char message[512];  // why it did not finish, otherwise ""
+    ItmTable* table;    // time and the signals asked for, NULL where there are no results
 } SweepJob;
 
 typedef struct SweepPool {
     const char* model;
-    SweepJob* jobs;          // (njob)
+    SweepJob* jobs;  // (njob)
     int njob;
-    int nworker;             // processes at a time
-    double timeout;          // wall time of one run, s; INFINITY: none
-    AppProgress* progress;   // may be NULL
+    int nworker;                                 // processes at a time
+    double timeout;                              // wall time of one run, s; INFINITY: none
+    AppProgress* progress;                       // may be NULL
     void (*done)(void* context, SweepJob* job);  // called when a job has its verdict; the results file is there
     void* context;
 } SweepPool;
@@ -105,12 +105,12 @@ typedef struct SweepRow {
 
 typedef struct SweepTable {
     const SweepAxes* axes;
-    char** signals;      // names                                        (nsignal)
+    char** signals;  // names                                        (nsignal)
     int nsignal;
-    char** spurious;     // names of signals of spurious energy          (nspurious)
+    char** spurious;  // names of signals of spurious energy          (nspurious)
     int nspurious;
     bool has_reference;
-    SweepRow* rows;      // by combination; those without verdict are not shown  (nrow)
+    SweepRow* rows;  // by combination; those without verdict are not shown  (nrow)
     int nrow;
 } SweepTable;
 
@@ -129,21 +129,21 @@ typedef struct SweepTexts {
 typedef struct Sweep {
     const AppArguments* arguments;
     SweepAxes axes;
-    SweepTexts reference;           // "key=value" of the reference run
+    SweepTexts reference;  // "key=value" of the reference run
     const char* reference_file;
-    SweepTexts patterns;            // --signals as given
+    SweepTexts patterns;  // --signals as given
     int nworker;
-    double timeout;            // s
-    const char* keep;          // directory, or NULL
-    char* directory;           // where results go; our own unless kept
+    double timeout;    // s
+    const char* keep;  // directory, or NULL
+    char* directory;   // where results go; our own unless kept
 
-    SweepJob* jobs;            // references first, then one per combination  (nreference + ncombination)
+    SweepJob* jobs;  // references first, then one per combination  (nreference + ncombination)
     int nreference, ncombination;
-    ItmTable* reference_table; // from a file
+    ItmTable* reference_table;  // from a file
     SweepTable table;
-    SweepTexts signals, spurious;   // names found in the results
-    double written;            // wall time at which the table was last written, s
-    bool has_failed;           // memory, files
+    SweepTexts signals, spurious;  // names found in the results
+    double written;                // wall time at which the table was last written, s
+    bool has_failed;               // memory, files
 } Sweep;
 
 bool app_sweep_complain_memory(void);

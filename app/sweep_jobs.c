@@ -21,10 +21,9 @@
 const char* app_sweep_verdict_name(SweepVerdict verdict)
 {
     static const char* const NAMES[SWEEP_VERDICT_COUNT] = {
-        [SWEEP_WAITING] = "waiting",     [SWEEP_FINISHED] = "finished",       [SWEEP_DOUBTFUL] = "finished-with-doubts",
-        [SWEEP_BROKE_DOWN] = "broke-down",
-        [SWEEP_TIMED_OUT] = "timed-out", [SWEEP_INTERRUPTED] = "interrupted", [SWEEP_CRASHED] = "crashed",
-        [SWEEP_FAILED] = "failed"};
+        [SWEEP_WAITING] = "waiting",       [SWEEP_FINISHED] = "finished",   [SWEEP_DOUBTFUL] = "finished-with-doubts",
+        [SWEEP_BROKE_DOWN] = "broke-down", [SWEEP_TIMED_OUT] = "timed-out", [SWEEP_INTERRUPTED] = "interrupted",
+        [SWEEP_CRASHED] = "crashed",       [SWEEP_FAILED] = "failed"};
     return NAMES[verdict];
 }
 
@@ -88,8 +87,8 @@ static _Noreturn void be_child(const SweepPool* pool, const SweepJob* job)
 // False if the system has no process to give at the moment.
 static bool start(const SweepPool* pool, SweepJob* job)
 {
-    fflush(NULL);              // or the child would print it again
-    app_signals_block(true);   // a signal meant for the child must not find the sweep's handlers there
+    fflush(NULL);             // or the child would print it again
+    app_signals_block(true);  // a signal meant for the child must not find the sweep's handlers there
     pid_t pid = fork();
     if (pid == 0) {
         be_child(pool, job);
@@ -232,8 +231,8 @@ static int start_jobs(SweepPool* pool, int* next, int nbusy)
 
 void app_sweep_pool_run(SweepPool* pool)
 {
-    int first = 0;   // before it all are done
-    int next = 0;    // to be started
+    int first = 0;  // before it all are done
+    int next = 0;   // to be started
     int ndone = 0;
     while (ndone < next || (next < pool->njob && app_signals_get() == 0)) {
         ndone += start_jobs(pool, &next, next - ndone);

@@ -35,7 +35,8 @@ static void take_probe(void* context, SweepJob* job)
 
 static bool make_probe(Sweep* s, SweepJob* job, int number, int combination, bool is_reference)
 {
-    return app_sweep_make_job(s, job, "probe", number) && app_sweep_add_combination(s, job, combination, is_reference) &&
+    return app_sweep_make_job(s, job, "probe", number) &&
+           app_sweep_add_combination(s, job, combination, is_reference) &&
            (app_sweep_job_add_override(job, "run.duration", 12, "0") || app_sweep_complain_memory());
 }
 
@@ -79,8 +80,12 @@ static ItmTable* probe_values(Sweep* s)
         return NULL;
     }
     Probe probe = {.first = jobs};
-    SweepPool pool = {.model = s->arguments->model, .jobs = jobs, .nworker = s->nworker, .timeout = s->timeout,
-                      .done = take_probe, .context = &probe};
+    SweepPool pool = {.model = s->arguments->model,
+                      .jobs = jobs,
+                      .nworker = s->nworker,
+                      .timeout = s->timeout,
+                      .done = take_probe,
+                      .context = &probe};
     pool.njob = make_probes(s, jobs);
     app_sweep_pool_run(&pool);
     if (pool.njob > 0 && !probe.has_failed && probe.names == NULL && app_signals_get() == 0) {

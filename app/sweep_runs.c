@@ -201,8 +201,7 @@ static void note_values(SweepSignal* signal, const ItmTable* table, int column)
     }
 }
 
-static void note_difference(SweepSignal* signal, SweepJob* job, int column, const ItmTable* reference,
-                            const char* name)
+static void note_difference(SweepSignal* signal, SweepJob* job, int column, const ItmTable* reference, const char* name)
 {
     ItmComparison c;
     ItmError error = {0};

@@ -17,10 +17,10 @@ typedef struct Sink Sink;
 struct Sink {
     void (*cell)(Sink* sink, const char* group, const char* name, const char* text);
     FILE* out;
-    int column;     // of the next cell
-    int* widths;    // terminal: of each column  (ncolumn)
+    int column;   // of the next cell
+    int* widths;  // terminal: of each column  (ncolumn)
     int ncolumn;
-    bool is_head;   // the names, not the values, are wanted
+    bool is_head;  // the names, not the values, are wanted
 };
 
 static void emit_number(Sink* sink, const char* group, const char* name, const char* format, double value)
@@ -166,9 +166,7 @@ static void print_rows(Sink* sink, const SweepTable* t)
 void app_sweep_table_print(const SweepTable* t)
 {
     int ncolumn = t->axes->count + 4 + (t->has_reference ? 4 : 2) * t->nsignal + t->nspurious;
-    Sink sink = {.cell = measure_cell,
-                 .widths = calloc((size_t)ncolumn, sizeof *sink.widths),
-                 .ncolumn = ncolumn};
+    Sink sink = {.cell = measure_cell, .widths = calloc((size_t)ncolumn, sizeof *sink.widths), .ncolumn = ncolumn};
     if (sink.widths == NULL) {
         fprintf(stderr, "interim: out of memory printing the table\n");
         return;

@@ -41,8 +41,9 @@ static void print_frame_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
         ItmFrameBondState bond = itm_cosim_get_frame_bond(cosim, i);
-        printf("  interface    %s: gap up to %.3g m (at %.9g s) and %.3g rad (at %.9g s)\n", itm_cosim_get_frame_bond_name(cosim, i),
-               bond.largest_drift, bond.drift_time, bond.largest_turn, bond.turn_time);
+        printf("  interface    %s: gap up to %.3g m (at %.9g s) and %.3g rad (at %.9g s)\n",
+               itm_cosim_get_frame_bond_name(cosim, i), bond.largest_drift, bond.drift_time, bond.largest_turn,
+               bond.turn_time);
     }
     for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
         ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);
@@ -51,7 +52,8 @@ static void print_frame_bonds(ItmCosim* cosim)
                    itm_cosim_get_mechanism_name(cosim, i));
         }
         if (notes.rank_losses > 0) {
-            printf("  redundant    frames of '%s' were immobile along a direction on both sides in %ld steps; the forces there have "
+            printf("  redundant    frames of '%s' were immobile along a direction on both sides in %ld steps; the "
+                   "forces there have "
                    "minimum norm\n",
                    itm_cosim_get_mechanism_name(cosim, i), notes.rank_losses);
         }
@@ -62,8 +64,8 @@ static void print_bonds(ItmCosim* cosim)
 {
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
-        printf("  bond         %s: %.4g J transferred, coupling energy error up to %.3g J\n", itm_cosim_get_bond_name(cosim, i),
-               bond.throughput, bond.spurious_largest);
+        printf("  bond         %s: %.4g J transferred, coupling energy error up to %.3g J\n",
+               itm_cosim_get_bond_name(cosim, i), bond.throughput, bond.spurious_largest);
     }
 }
 
@@ -77,9 +79,11 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
     bool is_elastic = c->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT && !c->options.is_monolithic;
     printf("  coupling     %s, %s, %s%smacro step %.9g s\n",
            c->options.is_monolithic ? "monolithic" : itm_cosim_coupling_name(bond->coupling),
-           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH ? itm_cosim_exchange_name(bond->exchange) : "hold",
-           is_elastic ? itm_cosim_elastic_model_name(c->options.elastic_model) : "", is_elastic ? " elastic forces, " : "",
-           itm_cosim_get_step(cosim));
+           bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH
+               ? itm_cosim_exchange_name(bond->exchange)
+               : "hold",
+           is_elastic ? itm_cosim_elastic_model_name(c->options.elastic_model) : "",
+           is_elastic ? " elastic forces, " : "", itm_cosim_get_step(cosim));
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;
     if (sum > 0.0) {
@@ -123,7 +127,8 @@ static void add_numbers(ItmResults* results, const Number* numbers, size_t count
     }
 }
 
-static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
+static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim,
+                                  ItmResults* results)
 {
     // of all mechanisms together, but for the steps, which they take side by side
     ItmStepInfo info = itm_data_get_step_info(itm_cosim_get_data(cosim, 0));

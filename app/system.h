@@ -13,6 +13,7 @@ void app_system_note_outputs(AppRunSummary* summary, ItmCosim* cosim);
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim);
 
 // Key numbers for the top of a report; results may be NULL.
-void app_system_add_numbers(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results);
+void app_system_add_numbers(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim,
+                            ItmResults* results);
 
 #endif

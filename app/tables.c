@@ -19,7 +19,8 @@ const char* app_tables_base_name(const char* path)
 static const char* choose_label(const AppArguments* arguments, int index)
 {
     for (int i = 0; i < arguments->noperand; i++) {
-        if (i != index && strcmp(app_tables_base_name(arguments->operands[i]), app_tables_base_name(arguments->operands[index])) == 0) {
+        if (i != index && strcmp(app_tables_base_name(arguments->operands[i]),
+                                 app_tables_base_name(arguments->operands[index])) == 0) {
             return arguments->operands[index];
         }
     }

@@ -76,8 +76,10 @@ static void run_searches(void)
     const struct {
         const char* name;
         double step, min_step;
-    } cases[] = {{"cylindrical", 1e-3, 1e-4}, {"prismatic", 1e-3, 1e-4}, {"revolute", 2e-3, 1e-3}, {"pendulum", 1e-3, 2e-4}};
-    printf("%-24s %10s %10s %10s %10s %8s %8s\n", "step of one joint, us", "variable", "fixed", "default", "SQP", "/fixed", "SQP/");
+    } cases[] = {
+        {"cylindrical", 1e-3, 1e-4}, {"prismatic", 1e-3, 1e-4}, {"revolute", 2e-3, 1e-3}, {"pendulum", 1e-3, 2e-4}};
+    printf("%-24s %10s %10s %10s %10s %8s %8s\n", "step of one joint, us", "variable", "fixed", "default", "SQP",
+           "/fixed", "SQP/");
     for (int i = 0; i < 4; i++) {
         ItmModelFile* file = load(cases[i].name);
         ItmStepOptions variable = file->run.step;

@@ -69,10 +69,10 @@ static void measure_manipulator(void)
     }
     ItmCosimCost cost = itm_cosim_get_cost(r.cosim);
     printf("manipulator, H = 10 ms, h = 0.2 ms, Euler, best of %d\n", REPEATS);
-    printf("  first second (rest)              %8.1f times real time, %.3f us a micro step     goal 200\n", 1.0 / seconds[0],
-           1e6 * seconds[0] / 5000.0);
-    printf("  second second (impact, sliding)  %8.1f times real time, %.3f us a micro step     goal 200\n", 1.0 / seconds[1],
-           1e6 * seconds[1] / 5000.0);
+    printf("  first second (rest)              %8.1f times real time, %.3f us a micro step     goal 200\n",
+           1.0 / seconds[0], 1e6 * seconds[0] / 5000.0);
+    printf("  second second (impact, sliding)  %8.1f times real time, %.3f us a micro step     goal 200\n",
+           1.0 / seconds[1], 1e6 * seconds[1] / 5000.0);
     printf("  of the last run: mechanism %.1f %%, interface model %.1f %%, subsystems %.1f %%\n",
            100.0 * cost.mechanism / (cost.mechanism + cost.rim + cost.subsystems),
            100.0 * cost.rim / (cost.mechanism + cost.rim + cost.subsystems),
@@ -91,8 +91,8 @@ static void measure_joined(const char* example, const char* const* overrides, in
         stop_on_error(advance(&r, duration), itm_cosim_get_error(r.cosim));
         least = fmin(least, bench_now() - start);
     }
-    printf("%-14s %-28s %8.1f times real time                             goal 100\n", example, noverride > 0 ? overrides[0] : "",
-           duration / least);
+    printf("%-14s %-28s %8.1f times real time                             goal 100\n", example,
+           noverride > 0 ? overrides[0] : "", duration / least);
     close_run(&r);
 }
 
@@ -121,9 +121,10 @@ static void measure_log_crane(const char* macro_step, double goal)
     double seconds = bench_now() - start, steps = duration / itm_cosim_get_step(r.cosim);
     ItmCosimCost cost = itm_cosim_get_cost(r.cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems, scale = 1e6 * seconds / (sum * steps);
-    printf("  H = %-5s %6.1f times real time, %7.1f us a macro step: mechanism %6.1f, interface model %5.1f (%4.1f %%), subsystems %6.1f",
-           macro_step, duration / seconds, 1e6 * seconds / steps, scale * cost.mechanism, scale * cost.rim, 100.0 * cost.rim / sum,
-           scale * cost.subsystems);
+    printf("  H = %-5s %6.1f times real time, %7.1f us a macro step: mechanism %6.1f, interface model %5.1f (%4.1f "
+           "%%), subsystems %6.1f",
+           macro_step, duration / seconds, 1e6 * seconds / steps, scale * cost.mechanism, scale * cost.rim,
+           100.0 * cost.rim / sum, scale * cost.subsystems);
     if (goal > 0.0) {
         printf("   goal %.0f", goal);
     }
@@ -191,8 +192,8 @@ static void measure_equal_error(void)
         snprintf(micro, sizeof micro, "cosim.subsystems.hydraulics.step=%sms", h);
         const char* const overrides[] = {"cosim.exchange=hold", macro, micro};
         double taken = record(overrides, 3, coarse), off = rms(coarse, fine);
-        printf("  papers, H = %-4s ms, h = %-4s ms  %8.2g m  %8.3f s  %8.1f times the CPU time of impulses%s\n", STEPS[i], h,
-               off, taken, taken / seconds, off <= error ? "   goal 20 at equal error" : "");
+        printf("  papers, H = %-4s ms, h = %-4s ms  %8.2g m  %8.3f s  %8.1f times the CPU time of impulses%s\n",
+               STEPS[i], h, off, taken, taken / seconds, off <= error ? "   goal 20 at equal error" : "");
         if (off <= error) {
             return;
         }
@@ -225,7 +226,8 @@ static double run_threads(int nthread, char* bytes, size_t capacity)
     static const char* const NAMES[2][2] = {{"left", "left_oil"}, {"right", "right_oil"}};
     for (int i = 0; i < 2; i++) {
         stop_on_error(itm_cosim_builder_add_mechanism(b, NAMES[i][0], one.file->model, NULL, NULL, &error), &error);
-        stop_on_error(itm_cosim_builder_add_circuit(b, NAMES[i][1], c->circuit, &c->options, c->step, NULL, &error), &error);
+        stop_on_error(itm_cosim_builder_add_circuit(b, NAMES[i][1], c->circuit, &c->options, c->step, NULL, &error),
+                      &error);
         stop_on_error(itm_cosim_builder_add_bond(b, i, "cyl1", i, "cyl1", NULL, &error), &error);
         stop_on_error(itm_cosim_builder_add_bond(b, i, "cyl2", i, "cyl2", NULL, &error), &error);
     }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEP 1e-4       // s
+#define STEP 1e-4  // s
 #define STEPS 100000
 #define HALF_SWING 500  // steps until the pistons turn round
 #define RATE 0.02       // m/s

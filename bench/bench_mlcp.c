@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-static const double PROMISE = 1e-9;      // residual we must reach
-static const double PEER_PROMISE = 1e-6; // residual at which a peer counts as having solved it
+static const double PROMISE = 1e-9;       // residual we must reach
+static const double PEER_PROMISE = 1e-6;  // residual at which a peer counts as having solved it
 
-static const double GOAL_PEER = 10; // times faster than Siconos
-static const double GOAL_WARM = 3;  // times faster than from nothing
+static const double GOAL_PEER = 10;  // times faster than Siconos
+static const double GOAL_WARM = 3;   // times faster than from nothing
 
 #ifndef ITM_BENCH_HAS_SICONOS
 PeerTiming peer_siconos_solve_mlcp(const MlcpCase* c, double tolerance, bool is_verbose)
@@ -45,13 +45,11 @@ static Run create_run(int n)
     Run run = {0};
     ItmMlcpCapacity capacity = itm_default_mlcp_capacity(n, 0);
     size_t rows = (size_t)n;
-    run.result = (ItmMlcpResult){.x = calloc(rows, sizeof(double)),
-                                 .w = calloc(rows, sizeof(double)),
-                                 .state = calloc(rows, 1)};
+    run.result =
+        (ItmMlcpResult){.x = calloc(rows, sizeof(double)), .w = calloc(rows, sizeof(double)), .state = calloc(rows, 1)};
     run.x_guess = calloc(rows, sizeof(double));
     run.state_guess = calloc(rows, 1);
-    if (itm_mlcp_workspace_create(&run.workspace, &capacity, NULL) != ITM_OK ||
-        run.state_guess == NULL) {
+    if (itm_mlcp_workspace_create(&run.workspace, &capacity, NULL) != ITM_OK || run.state_guess == NULL) {
         fprintf(stderr, "bench_mlcp: no memory\n");
         exit(1);
     }
@@ -79,8 +77,7 @@ static double measure(Run* run, const MlcpCase* c, bool is_warm)
         memcpy(run->result.x, run->x_guess, (size_t)c->n * sizeof(double));
         memcpy(run->result.state, run->state_guess, (size_t)c->n);
         double t = now();
-        ItmStatus status =
-            itm_mlcp_solve(run->workspace, &run->result, &c->problem, &options, NULL);
+        ItmStatus status = itm_mlcp_solve(run->workspace, &run->result, &c->problem, &options, NULL);
         best = fmin(best, now() - t);
         if (status != ITM_OK || itm_mlcp_compute_residual(&c->problem, run->result.x) > PROMISE) {
             fprintf(stderr, "bench_mlcp: not solved\n");
@@ -91,7 +88,7 @@ static double measure(Run* run, const MlcpCase* c, bool is_warm)
 }
 
 typedef struct Row {
-    double cold, next_cold, next_warm, peer; // seconds, summed over the instances
+    double cold, next_cold, next_warm, peer;  // seconds, summed over the instances
     char solver[32];
 } Row;
 
@@ -99,7 +96,7 @@ static void bench_instance(Row* row, MlcpSpec spec, bool is_verbose)
 {
     MlcpCase step, next;
     bool is_made = mlcp_case_create(&step, &spec);
-    spec.drift = 1e-3; // a step of 1 ms at 1 m/s
+    spec.drift = 1e-3;  // a step of 1 ms at 1 m/s
     if (!is_made || !mlcp_case_create(&next, &spec)) {
         fprintf(stderr, "bench_mlcp: no memory\n");
         exit(1);
@@ -118,8 +115,7 @@ static void bench_instance(Row* row, MlcpSpec spec, bool is_verbose)
     mlcp_case_destroy(&next);
 }
 
-static void bench_size(int nbilateral, int ncontact, int ninstance, bool is_redundant,
-                       bool is_verbose)
+static void bench_size(int nbilateral, int ncontact, int ninstance, bool is_redundant, bool is_verbose)
 {
     MlcpSpec spec = mlcp_default_spec(nbilateral, ncontact);
     spec.is_redundant = is_redundant;
@@ -128,11 +124,12 @@ static void bench_size(int nbilateral, int ncontact, int ninstance, bool is_redu
         bench_instance(&row, spec, is_verbose);
     }
     double us = 1e6 / ninstance, gain = row.peer / row.cold, warm_gain = row.next_cold / row.next_warm;
-    printf("%4d %-10s %9d %10.1f %10.1f %10.1f %9.1f %-4s %11.1f %-14s %8.1f %s\n",
-           nbilateral + 3 * ncontact, is_redundant ? "redundant" : "well-posed", ninstance,
-           us * row.cold, us * row.next_cold, us * row.next_warm, warm_gain,
-           warm_gain >= GOAL_WARM ? "yes" : "NO", us * row.peer, row.solver, gain,
-           isnan(gain) ? "no peer" : gain >= GOAL_PEER ? "yes" : "NO");
+    printf("%4d %-10s %9d %10.1f %10.1f %10.1f %9.1f %-4s %11.1f %-14s %8.1f %s\n", nbilateral + 3 * ncontact,
+           is_redundant ? "redundant" : "well-posed", ninstance, us * row.cold, us * row.next_cold, us * row.next_warm,
+           warm_gain, warm_gain >= GOAL_WARM ? "yes" : "NO", us * row.peer, row.solver, gain,
+           isnan(gain)         ? "no peer"
+           : gain >= GOAL_PEER ? "yes"
+                               : "NO");
     fflush(stdout);
 }
 

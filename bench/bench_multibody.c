@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 typedef struct Scene {
-    ItmModelFile* file; // owns the model; NULL: it is owned here
+    ItmModelFile* file;  // owns the model; NULL: it is owned here
     ItmModel* model;
     ItmData* data;
-    double* values; // outputs of the present state
+    double* values;  // outputs of the present state
     int energy_kinetic, energy_potential;
     int n;
 } Scene;
@@ -78,8 +78,7 @@ static ItmVec3 get_point(const Scene* scene, int body, ItmVec3 u)
     ItmPose pose = itm_data_get_body_pose(scene->model, scene->data, body);
     ItmQuat q = pose.q;
     // u + 2 w (a x u) + 2 a x (a x u), with q = (w, a)
-    ItmVec3 t = {2 * (q.y * u.z - q.z * u.y), 2 * (q.z * u.x - q.x * u.z),
-                 2 * (q.x * u.y - q.y * u.x)};
+    ItmVec3 t = {2 * (q.y * u.z - q.z * u.y), 2 * (q.z * u.x - q.x * u.z), 2 * (q.x * u.y - q.y * u.x)};
     return (ItmVec3){pose.p.x + u.x + q.w * t.x + q.y * t.z - q.z * t.y,
                      pose.p.y + u.y + q.w * t.y + q.z * t.x - q.x * t.z,
                      pose.p.z + u.z + q.w * t.z + q.x * t.y - q.y * t.x};
@@ -267,10 +266,8 @@ static double get_gap(void* self)
         gap = fmax(gap, get_distance(get_point(scene, upright, foot), (ItmVec3){i, 0, 0}));
         if (i < scene->n) {
             int next = find_body(scene, "upright", i + 1), coupler = find_body(scene, "coupler", i);
-            gap = fmax(
-                gap, get_distance(get_point(scene, coupler, left), get_point(scene, upright, top)));
-            gap = fmax(gap,
-                       get_distance(get_point(scene, coupler, right), get_point(scene, next, top)));
+            gap = fmax(gap, get_distance(get_point(scene, coupler, left), get_point(scene, upright, top)));
+            gap = fmax(gap, get_distance(get_point(scene, coupler, right), get_point(scene, next, top)));
         }
     }
     return gap;
@@ -335,22 +332,64 @@ static void run_memory(const char* subject, void* (*create)(int n))
 // ---------------------------------------------------------------------------- main
 
 static const BenchScene SCENES[] = {
-    {.kind = BENCH_ARM, .subject = {.name = "interim-joint", .create = create_arm_floating, .destroy = destroy, .step = step,
-                                    .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
-    {.kind = BENCH_ARM_GRAVITY, .subject = {.name = "interim-joint", .create = create_arm_heavy, .destroy = destroy, .step = step,
-                                            .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
-    {.kind = BENCH_CHAIN, .subject = {.name = "interim-joint", .create = create_chain_joint, .destroy = destroy, .step = step,
-                                      .get_tip_z = get_chain_tip_z}},
-    {.kind = BENCH_CHAIN, .subject = {.name = "interim-absolute", .create = create_chain_absolute, .destroy = destroy, .step = step,
-                                      .get_tip_z = get_chain_tip_z}},
-    {.kind = BENCH_LOOP, .subject = {.name = "interim-joint", .create = create_loop_joint, .destroy = destroy, .step = step,
-                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
-    {.kind = BENCH_LOOP, .subject = {.name = "interim-absolute", .create = create_loop_absolute, .destroy = destroy, .step = step,
-                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
-    {.kind = BENCH_WALL, .subject = {.name = "interim-absolute", .create = create_wall, .destroy = destroy, .step = step,
-                                     .get_brick = get_brick, .get_touch = get_touch}},
-    {.kind = BENCH_FLOOR, .subject = {.name = "interim-absolute", .create = create_floor, .destroy = destroy, .step = step,
-                                     .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_ARM,
+     .subject = {.name = "interim-joint",
+                 .create = create_arm_floating,
+                 .destroy = destroy,
+                 .step = step,
+                 .forward = forward,
+                 .inverse = inverse,
+                 .get_tip_z = get_tool_z}},
+    {.kind = BENCH_ARM_GRAVITY,
+     .subject = {.name = "interim-joint",
+                 .create = create_arm_heavy,
+                 .destroy = destroy,
+                 .step = step,
+                 .forward = forward,
+                 .inverse = inverse,
+                 .get_tip_z = get_tool_z}},
+    {.kind = BENCH_CHAIN,
+     .subject = {.name = "interim-joint",
+                 .create = create_chain_joint,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_tip_z = get_chain_tip_z}},
+    {.kind = BENCH_CHAIN,
+     .subject = {.name = "interim-absolute",
+                 .create = create_chain_absolute,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_tip_z = get_chain_tip_z}},
+    {.kind = BENCH_LOOP,
+     .subject = {.name = "interim-joint",
+                 .create = create_loop_joint,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_energy = get_energy,
+                 .get_gap = get_gap,
+                 .get_upright = get_upright}},
+    {.kind = BENCH_LOOP,
+     .subject = {.name = "interim-absolute",
+                 .create = create_loop_absolute,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_energy = get_energy,
+                 .get_gap = get_gap,
+                 .get_upright = get_upright}},
+    {.kind = BENCH_WALL,
+     .subject = {.name = "interim-absolute",
+                 .create = create_wall,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_brick = get_brick,
+                 .get_touch = get_touch}},
+    {.kind = BENCH_FLOOR,
+     .subject = {.name = "interim-absolute",
+                 .create = create_floor,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_brick = get_brick,
+                 .get_touch = get_touch}},
 };
 
 int main(int argc, char** argv)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #define ROUNDS 100
-#define STEP 1e-2   // s
-#define COST_GOAL 15.0    // per cent
+#define STEP 1e-2       // s
+#define COST_GOAL 15.0  // per cent
 #define ARM_GOAL 50.0
 #define FLEXIBLE_ARM_GOAL 30.0
 #define SPEED_GOAL 200.0  // times real time
@@ -80,7 +80,8 @@ static void measure_cost(const char* name, const ItmModel* m, int n, bool is_fra
     init_rim(&with, &arenas[1], m, n, is_frame);
     double best[3] = {1.0, 1.0, 1.0};
     for (int round = 0; round < ROUNDS; round++) {
-        double times[3] = {time_steps(m, d, 40), time_extractions(m, d, &without, 200), time_extractions(m, d, &with, 200)};
+        double times[3] = {time_steps(m, d, 40), time_extractions(m, d, &without, 200),
+                           time_extractions(m, d, &with, 200)};
         for (int i = 0; i < 3; i++) {
             best[i] = times[i] < best[i] ? times[i] : best[i];
         }
@@ -124,8 +125,8 @@ static void measure_arm(void)
         ItmError error = {0};
         ItmModelFile* file = NULL;
         stop_on_error(itm_example_load_arm(&file, ITM_COORDINATES_JOINT, is_flexible != 0, &error), &error);
-        measure_cost(is_flexible ? "seven-joint arm, flexible booms" : "seven-joint arm", file->model, ITM_DIRECTION_COUNT, true,
-                     is_flexible ? FLEXIBLE_ARM_GOAL : ARM_GOAL);
+        measure_cost(is_flexible ? "seven-joint arm, flexible booms" : "seven-joint arm", file->model,
+                     ITM_DIRECTION_COUNT, true, is_flexible ? FLEXIBLE_ARM_GOAL : ARM_GOAL);
         itm_file_destroy(file);
     }
 }
@@ -160,9 +161,10 @@ static void measure_manipulator(ItmHydraulicIntegrator integrator)
         }
     }
     for (int i = 0; i < 2; i++) {
-        printf("manipulator, H = 10 ms, h = 0.2 ms, %-5s second %d (%s): %5.0f times real time, %.2f us a micro step (goal %.0f: %s)\n",
-               itm_hydraulics_integrator_name(integrator), i + 1, i == 0 ? "free" : "impact, sliding, wall", 1.0 / best[i],
-               1e6 * best[i] / 5000, SPEED_GOAL, 1.0 / best[i] >= SPEED_GOAL ? "yes" : "NO");
+        printf("manipulator, H = 10 ms, h = 0.2 ms, %-5s second %d (%s): %5.0f times real time, %.2f us a micro step "
+               "(goal %.0f: %s)\n",
+               itm_hydraulics_integrator_name(integrator), i + 1, i == 0 ? "free" : "impact, sliding, wall",
+               1.0 / best[i], 1e6 * best[i] / 5000, SPEED_GOAL, 1.0 / best[i] >= SPEED_GOAL ? "yes" : "NO");
     }
     itm_cosim_destroy(x);
     itm_file_destroy(file);

@@ -40,17 +40,19 @@ int main(void)
     }
     for (int k = 0; k < NBRICK; k++) {
         ItmVec3 p = itm_data_get_body_pose(m, d, k).p;
-        farthest = fmax(farthest, sqrt((p.x - before[k].x) * (p.x - before[k].x) + (p.y - before[k].y) * (p.y - before[k].y) +
-                                       (p.z - before[k].z) * (p.z - before[k].z)));
+        farthest =
+            fmax(farthest, sqrt((p.x - before[k].x) * (p.x - before[k].x) + (p.y - before[k].y) * (p.y - before[k].y) +
+                                (p.z - before[k].z) * (p.z - before[k].z)));
     }
     ItmStepInfo info = itm_data_get_step_info(d);
     double creep = farthest / (LAST * ITM_SCENE_STEP);
-    printf("wall of %d bricks, %g s in steps of 1/600 s, %d contacts: %.3g s of CPU time\n", NBRICK, STEPS * ITM_SCENE_STEP,
-           info.ncontact, bench_now() - start);
+    printf("wall of %d bricks, %g s in steps of 1/600 s, %d contacts: %.3g s of CPU time\n", NBRICK,
+           STEPS * ITM_SCENE_STEP, info.ncontact, bench_now() - start);
     printf("  creep in the last second   %.2e m/s   goal < 1e-6   %s\n", creep, creep < 1e-6 ? "yes" : "NO");
-    printf("  deepest penetration        %.2e m     goal < 1e-6   %s\n", penetration, penetration < 1e-6 ? "yes" : "NO");
-    printf("  steps not solved to 1e-9   %ld, the last of them step %ld; worst residual %.1e\n", info.unsolved, last_unsolved,
-           info.worst_residual);
+    printf("  deepest penetration        %.2e m     goal < 1e-6   %s\n", penetration,
+           penetration < 1e-6 ? "yes" : "NO");
+    printf("  steps not solved to 1e-9   %ld, the last of them step %ld; worst residual %.1e\n", info.unsolved,
+           last_unsolved, info.worst_residual);
     itm_data_destroy(d);
     itm_model_destroy(m);
     return 0;

@@ -163,7 +163,8 @@ static void set_force(NlpStep* step, NlpJoint joint, double A[3][3])
     }
 }
 
-NlpStep nlp_make_step(NlpJoint joint, const double r[3], const double p[4], const double v[6], double h_min, double h_max)
+NlpStep nlp_make_step(NlpJoint joint, const double r[3], const double p[4], const double v[6], double h_min,
+                      double h_max)
 {
     NlpStep step = {.h_min = h_min, .h_max = h_max};
     double A[3][3];
@@ -226,9 +227,9 @@ double nlp_compute_residual(const NlpStep* s, double h, const double v_next[6], 
 // Unknowns: h / h_max, r' (3), p' (4), lambda / force scale. Scales keep them near 1.
 typedef struct Program {
     const NlpStep* s;
-    double scale;                       // of the forces, N
-    double N[NLP_MAX_GAPS][NLP_MAX_GAPS]; // D' M^-1 D
-    double G[3][4];                     // omega' = 2 G p'
+    double scale;                          // of the forces, N
+    double N[NLP_MAX_GAPS][NLP_MAX_GAPS];  // D' M^-1 D
+    double G[3][4];                        // omega' = 2 G p'
     int evaluations;
 } Program;
 
@@ -411,7 +412,8 @@ NlpSolution nlp_solve_step(const NlpStep* s, double h_guess)
     nlopt_optimize(opt, x, &value);
     nlopt_destroy(opt);
 
-    NlpSolution out = {.is_feasible = true, .h = x[H] * s->h_max, .objective = value * p.scale, .evaluations = p.evaluations};
+    NlpSolution out = {
+        .is_feasible = true, .h = x[H] * s->h_max, .objective = value * p.scale, .evaluations = p.evaluations};
     double eq[7], ineq[NLP_MAX_GAPS];
     equalities(7, eq, n, x, NULL, &p);
     inequalities((unsigned)s->ngap, ineq, n, x, NULL, &p);

@@ -18,26 +18,27 @@ typedef enum NlpJoint { NLP_CYLINDRICAL, NLP_PRISMATIC, NLP_REVOLUTE, NLP_PENDUL
 typedef struct NlpStep {
     int ngap;
     double mass, inertia[3][3];
-    double p[4];                   // Euler parameters
-    double v[6];                   // r', omega'
-    double force[6];               // Q - S
-    double gap[NLP_MAX_GAPS];      // Phi, <= 0 while open
-    double D[NLP_MAX_GAPS][6];     // dPhi / d(r, pi')
-    double rounding;               // of the gaps
+    double p[4];                // Euler parameters
+    double v[6];                // r', omega'
+    double force[6];            // Q - S
+    double gap[NLP_MAX_GAPS];   // Phi, <= 0 while open
+    double D[NLP_MAX_GAPS][6];  // dPhi / d(r, pi')
+    double rounding;            // of the gaps
     double h_min, h_max;
 } NlpStep;
 
 typedef struct NlpSolution {
-    bool is_feasible;              // constraints met to 1e-9
+    bool is_feasible;  // constraints met to 1e-9
     double h, objective;
-    double slack;                  // what rounding of the gaps, and constraints that it meets only nearly, may have gained it
-    double v[6];                   // r', omega'
+    double slack;  // what rounding of the gaps, and constraints that it meets only nearly, may have gained it
+    double v[6];   // r', omega'
     double lambda[NLP_MAX_GAPS];
     int evaluations;
 } NlpSolution;
 
 // The problem at position r, Euler parameters p and velocities v of the models of the paper (examples/clearance-*.yaml).
-NlpStep nlp_make_step(NlpJoint joint, const double r[3], const double p[4], const double v[6], double h_min, double h_max);
+NlpStep nlp_make_step(NlpJoint joint, const double r[3], const double p[4], const double v[6], double h_min,
+                      double h_max);
 // Solve it from a guess of h.
 NlpSolution nlp_solve_step(const NlpStep* step, double h_guess);
 // F' M^-1 F of the force F that takes v to v_next in h

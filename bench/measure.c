@@ -7,12 +7,12 @@
 
 #define STEPS_PER_SECOND 600
 #define LOOP_STEPS 6000
-#define LOOP_SAMPLE 10  // steps between two looks at the four-bar
-#define TIME_WANTED 0.1 // CPU time over which a case is repeated, s
-#define TIME_LIMIT 2.0  // CPU time after which a run is cut short, s
+#define LOOP_SAMPLE 10   // steps between two looks at the four-bar
+#define TIME_WANTED 0.1  // CPU time over which a case is repeated, s
+#define TIME_LIMIT 2.0   // CPU time after which a run is cut short, s
 #define FORWARD_CALLS 20000
-#define BRICKS_SETTLE_LIMIT 60.0 // CPU time after which settling is cut short, s
-#define BRICKS_BLOCK 10          // steps between two looks at the clock
+#define BRICKS_SETTLE_LIMIT 60.0  // CPU time after which settling is cut short, s
+#define BRICKS_BLOCK 10           // steps between two looks at the clock
 
 double bench_now(void)
 {
@@ -40,8 +40,8 @@ bool bench_is_wanted(int argc, char** argv, const char* scene)
 // ---------------------------------------------------------------------------- runs
 
 typedef struct Run {
-    int steps;   // done; fewer than wanted if the time limit came first
-    double time; // CPU time in steps, s
+    int steps;    // done; fewer than wanted if the time limit came first
+    double time;  // CPU time in steps, s
 } Run;
 
 // Steps in blocks, so that reading the clock costs nothing beside them.
@@ -134,8 +134,7 @@ static void run_loop(const BenchSubject* subject, int n)
     report_cut(subject, "loop", n, run.steps, LOOP_STEPS);
     bench_report(subject->name, "loop", n, "gap", gap);
     bench_report(subject->name, "loop", n, "energy_error", energy_error);
-    bench_report(subject->name, "loop", n, "top_error",
-                 hypot(upright.x - sin(angle), upright.z - cos(angle)));
+    bench_report(subject->name, "loop", n, "top_error", hypot(upright.x - sin(angle), upright.z - cos(angle)));
     subject->destroy(scene);
 }
 

@@ -21,24 +21,24 @@ typedef struct BenchDirection {
 
 typedef struct BenchTouch {
     int ncontact;
-    double penetration; // of the deepest, m
+    double penetration;  // of the deepest, m
 } BenchTouch;
 
 // A scene inside a subject. Functions that a scene does not need may be NULL.
 typedef struct BenchSubject {
     const char* name;
-    void* (*create)(int n);                 // a scene of size n, at its start
+    void* (*create)(int n);  // a scene of size n, at its start
     void (*destroy)(void* scene);
-    void (*step)(void* scene, int count);   // `count` steps of ITM_SCENE_STEP
+    void (*step)(void* scene, int count);       // `count` steps of ITM_SCENE_STEP
     double (*forward)(void* scene, int count);  // `count` forward dynamics, each of a slightly
-                                            // different state; |v'| of the last, the true start
+                                                // different state; |v'| of the last, the true start
     double (*inverse)(void* scene, int count);  // the same for inverse dynamics with accelerations 1, 2, 3, ...; |tau|
-    double (*get_tip_z)(void* scene);       // arm: of the tool; chain: of the far end             m
-    double (*get_energy)(void* scene);      // kinetic and potential                               J
-    double (*get_gap)(void* scene);         // four-bar: largest distance of two joint ends        m
+    double (*get_tip_z)(void* scene);           // arm: of the tool; chain: of the far end             m
+    double (*get_energy)(void* scene);          // kinetic and potential                               J
+    double (*get_gap)(void* scene);             // four-bar: largest distance of two joint ends        m
     BenchDirection (*get_upright)(void* scene);
     void (*get_brick)(void* scene, int i, double p[3]);  // bricks: centre of brick i             m
-    BenchTouch (*get_touch)(void* scene);   // bricks: contacts of the last step
+    BenchTouch (*get_touch)(void* scene);                // bricks: contacts of the last step
 } BenchSubject;
 
 // CPU time of this process, s.
@@ -48,17 +48,17 @@ void bench_report(const char* subject, const char* scene, int n, const char* met
 bool bench_is_wanted(int argc, char** argv, const char* scene);
 
 typedef enum BenchKind {
-    BENCH_ARM,         // forward dynamics and steps of the arm
-    BENCH_ARM_GRAVITY, // the same under gravity
-    BENCH_CHAIN,       // one second of the chain, for n = 10 ... 1000
-    BENCH_LOOP,        // ten seconds of the four-bar, for n = 2, 10, 40
-    BENCH_WALL,        // n = 10, 50, 200 bricks, two seconds to settle, one measured
-    BENCH_FLOOR        // n = 10 ... 1000 bricks each alone on the floor, settled
+    BENCH_ARM,          // forward dynamics and steps of the arm
+    BENCH_ARM_GRAVITY,  // the same under gravity
+    BENCH_CHAIN,        // one second of the chain, for n = 10 ... 1000
+    BENCH_LOOP,         // ten seconds of the four-bar, for n = 2, 10, 40
+    BENCH_WALL,         // n = 10, 50, 200 bricks, two seconds to settle, one measured
+    BENCH_FLOOR         // n = 10 ... 1000 bricks each alone on the floor, settled
 } BenchKind;
 
 typedef struct BenchScene {
     BenchKind kind;
-    int n_max; // leaves out sizes that a subject is too slow for; 0: none
+    int n_max;  // leaves out sizes that a subject is too slow for; 0: none
     BenchSubject subject;
 } BenchScene;
 

@@ -24,12 +24,12 @@ double mlcp_random_between(uint64_t* state, double a, double b)
 
 typedef struct Scene {
     const MlcpSpec* spec;
-    uint64_t random; // the scene
-    uint64_t later;  // what drift changes
+    uint64_t random;  // the scene
+    uint64_t later;   // what drift changes
     int nbody, nv, n;
-    double* A;     // Jacobian          (n x nv)
-    double* inv_M; // diagonal          (nv)
-    double* v;     // velocity          (nv)
+    double* A;      // Jacobian          (n x nv)
+    double* inv_M;  // diagonal          (nv)
+    double* v;      // velocity          (nv)
 } Scene;
 
 static double between(Scene* s, double a, double b)
@@ -81,9 +81,8 @@ static void place_bodies(Scene* s)
 {
     for (int b = 0; b < s->nbody; b++) {
         double m = between(s, 1.0, 20.0), inertia = m * between(s, 0.05, 0.3);
-        double factor = s->spec->mass_spread > 0.0
-                            ? pow(10.0, between(s, -s->spec->mass_spread, s->spec->mass_spread))
-                            : 1.0;
+        double factor =
+            s->spec->mass_spread > 0.0 ? pow(10.0, between(s, -s->spec->mass_spread, s->spec->mass_spread)) : 1.0;
         for (int k = 0; k < 6; k++) {
             s->inv_M[6 * b + k] = 1.0 / (factor * (k < 3 ? m : inertia * between(s, 0.5, 1.5)));
             s->v[6 * b + k] = between(s, -1.0, 1.0) + drift(s);
@@ -163,8 +162,7 @@ static void place_contact(Scene* s, int row)
 static void place_rows(Scene* s)
 {
     const MlcpSpec* spec = s->spec;
-    int nindependent =
-        spec->is_redundant ? spec->nbilateral - spec->nbilateral / 3 : spec->nbilateral;
+    int nindependent = spec->is_redundant ? spec->nbilateral - spec->nbilateral / 3 : spec->nbilateral;
     for (int i = 0; i < nindependent; i++) {
         place_bilateral(s, i);
     }
@@ -196,8 +194,7 @@ static void assemble(const Scene* s, MlcpCase* c, int* nonzero)
             for (int k = 0; k < nnonzero; k++) {
                 sum += a[nonzero[k]] * s->inv_M[nonzero[k]] * other[nonzero[k]];
             }
-            c->H[(size_t)i * (size_t)s->n + (size_t)j] =
-                c->H[(size_t)j * (size_t)s->n + (size_t)i] = sum;
+            c->H[(size_t)i * (size_t)s->n + (size_t)j] = c->H[(size_t)j * (size_t)s->n + (size_t)i] = sum;
         }
         c->b[i] = 0.0;
         for (int k = 0; k < nnonzero; k++) {
@@ -230,8 +227,7 @@ static void set_bounds(Scene* s, MlcpCase* c)
 
 MlcpSpec mlcp_default_spec(int nbilateral, int ncontact)
 {
-    return (MlcpSpec){
-        .nbilateral = nbilateral, .ncontact = ncontact, .ndirection = 8, .seed = 12345};
+    return (MlcpSpec){.nbilateral = nbilateral, .ncontact = ncontact, .ndirection = 8, .seed = 12345};
 }
 
 static bool allocate_case(MlcpCase* c)
@@ -249,19 +245,13 @@ bool mlcp_case_create(MlcpCase* c, const MlcpSpec* spec)
 {
     int n = spec->nbilateral + 3 * spec->ncontact;
     int nbody = (int)ceil((spec->is_redundant ? 0.6 : 1.5) * n / 6);
-    Scene s = {.spec = spec,
-               .random = spec->seed,
-               .later = ~spec->seed,
-               .nbody = nbody,
-               .nv = 6 * nbody,
-               .n = n};
+    Scene s = {.spec = spec, .random = spec->seed, .later = ~spec->seed, .nbody = nbody, .nv = 6 * nbody, .n = n};
     *c = (MlcpCase){.n = n, .nbilateral = spec->nbilateral, .ncontact = spec->ncontact, .nv = s.nv};
     s.A = calloc((size_t)n * (size_t)s.nv, sizeof(double));
     s.inv_M = calloc((size_t)s.nv, sizeof(double));
     s.v = calloc((size_t)s.nv, sizeof(double));
     int* nonzero = calloc((size_t)s.nv, sizeof(int));
-    bool is_made =
-        allocate_case(c) && s.A != NULL && s.inv_M != NULL && s.v != NULL && nonzero != NULL;
+    bool is_made = allocate_case(c) && s.A != NULL && s.inv_M != NULL && s.v != NULL && nonzero != NULL;
     if (is_made) {
         place_bodies(&s);
         place_rows(&s);

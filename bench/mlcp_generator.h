@@ -10,24 +10,22 @@
 #include <stdint.h>
 
 typedef struct MlcpSpec {
-    int nbilateral; // free rows
-    int ncontact;   // three rows each
-    bool
-        is_redundant; // few bodies (about 0.6 velocities a row) and every third bilateral row a combination of others
+    int nbilateral;     // free rows
+    int ncontact;       // three rows each
+    bool is_redundant;  // few bodies (about 0.6 velocities a row) and every third bilateral row a combination of others
     bool is_coupled;    // friction bounded by mu times the normal impulse; false: by fixed numbers
-    ItmFrictionLaw law; // of coupled friction
-    int ndirection;     // of pyramids
-    double mass_spread; // masses are multiplied by 10^(-spread .. spread)
-    double
-        drift; // > 0: the same scene a little later; lever arms and velocities move by about this much
+    ItmFrictionLaw law;  // of coupled friction
+    int ndirection;      // of pyramids
+    double mass_spread;  // masses are multiplied by 10^(-spread .. spread)
+    double drift;        // > 0: the same scene a little later; lever arms and velocities move by about this much
     uint64_t seed;
 } MlcpSpec;
 
 typedef struct MlcpCase {
     int n, nbilateral, ncontact, nv;
     double *H, *b, *lo, *up;
-    ItmMlcpContact* contacts; // coupled friction only, else NULL
-    ItmMlcpProblem problem;   // points into the arrays above
+    ItmMlcpContact* contacts;  // coupled friction only, else NULL
+    ItmMlcpProblem problem;    // points into the arrays above
 } MlcpCase;
 
 // Well posed, fixed bounds, spread 0, drift 0, seed 12345.

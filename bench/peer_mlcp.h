@@ -5,8 +5,8 @@
 #include "bench/mlcp_generator.h"
 
 typedef struct PeerTiming {
-    char solver[32]; // the fastest that solved it
-    double seconds;  // INFINITY if none did
+    char solver[32];  // the fastest that solved it
+    double seconds;   // INFINITY if none did
     double residual;
 } PeerTiming;
 

@@ -111,19 +111,17 @@ static void* create_arm(double gravity)
         const ItmArm7Link* link = &ITM_ARM7_LINKS[i];
         double axial = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS);
         double transverse = itm_cylinder_transverse(link->mass, ITM_ARM7_RADIUS, link->length);
-        append(
-            &text,
-            "<body pos='%g 0 0'><inertial pos='%g 0 0' mass='%g' diaginertia='%.17g %.17g %.17g'/>"
-            "<joint type='hinge' axis='%s'/>",
-            i > 0 ? ITM_ARM7_LINKS[i - 1].length : 0.0, 0.5 * link->length, link->mass, axial,
-            transverse, transverse, AXES[link->axis]);
+        append(&text,
+               "<body pos='%g 0 0'><inertial pos='%g 0 0' mass='%g' diaginertia='%.17g %.17g %.17g'/>"
+               "<joint type='hinge' axis='%s'/>",
+               i > 0 ? ITM_ARM7_LINKS[i - 1].length : 0.0, 0.5 * link->length, link->mass, axial, transverse,
+               transverse, AXES[link->axis]);
     }
     double moment = itm_sphere_inertia(ITM_ARM7_TOOL_MASS, ITM_ARM7_TOOL_RADIUS);
-    append(
-        &text,
-        "<body name='tool0' pos='%g 0 0'><inertial pos='0 0 0' mass='%g' diaginertia='%g %g %g'/>"
-        "</body>",
-        ITM_ARM7_LINKS[ITM_ARM7_JOINTS - 1].length, ITM_ARM7_TOOL_MASS, moment, moment, moment);
+    append(&text,
+           "<body name='tool0' pos='%g 0 0'><inertial pos='0 0 0' mass='%g' diaginertia='%g %g %g'/>"
+           "</body>",
+           ITM_ARM7_LINKS[ITM_ARM7_JOINTS - 1].length, ITM_ARM7_TOOL_MASS, moment, moment, moment);
     for (int i = 0; i < ITM_ARM7_JOINTS; i++) {
         append(&text, "</body>");
     }
@@ -247,12 +245,11 @@ static void* create_loop(int n)
                "diaginertia='%.17g %.17g %.17g'/><joint name='foot%d' type='hinge' axis='0 1 0'/>",
                i, i, moment, moment, moment, i);
         if (i < n) {
-            append(
-                &text,
-                "<body name='coupler%d' pos='0 0 1'><inertial pos='.5 0 0' mass='1' "
-                "diaginertia='%.17g %.17g %.17g'/><joint name='left%d' type='hinge' axis='0 1 0'/>"
-                "</body>",
-                i, moment, moment, moment, i);
+            append(&text,
+                   "<body name='coupler%d' pos='0 0 1'><inertial pos='.5 0 0' mass='1' "
+                   "diaginertia='%.17g %.17g %.17g'/><joint name='left%d' type='hinge' axis='0 1 0'/>"
+                   "</body>",
+                   i, moment, moment, moment, i);
         }
         append(&text, "</body>");
     }
@@ -285,8 +282,7 @@ static double get_gap(void* self)
         double difference[3];
         for (int k = 0; k < 3; k++) {
             // end of the coupler along its x, top of the upright along its z
-            difference[k] =
-                xpos[3 * a + k] + xmat[9 * a + 3 * k] - xpos[3 * b + k] - xmat[9 * b + 3 * k + 2];
+            difference[k] = xpos[3 * a + k] + xmat[9 * a + 3 * k] - xpos[3 * b + k] - xmat[9 * b + 3 * k + 2];
         }
         gap = fmax(gap, mju_norm3(difference));
     }
@@ -319,8 +315,7 @@ static void* create_wall(int n)
         append(&text,
                "<body pos='%.17g %.17g %.17g'><freejoint/>"
                "<geom type='box' size='%g %g %g' mass='%g'/></body>",
-               p[0], p[1], p[2], 0.5 * ITM_BRICK_LENGTH, 0.5 * ITM_BRICK_WIDTH,
-               0.5 * ITM_BRICK_HEIGHT, ITM_BRICK_MASS);
+               p[0], p[1], p[2], 0.5 * ITM_BRICK_LENGTH, 0.5 * ITM_BRICK_WIDTH, 0.5 * ITM_BRICK_HEIGHT, ITM_BRICK_MASS);
     }
     append(&text, "</worldbody></mujoco>");
     return make_scene(&text, n);
@@ -344,16 +339,42 @@ static BenchTouch get_touch(void* self)
 // ---------------------------------------------------------------------------- main
 
 static const BenchScene SCENES[] = {
-    {.kind = BENCH_ARM, .subject = {.name = "mujoco", .create = create_arm_floating, .destroy = destroy, .step = step,
-                                    .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
-    {.kind = BENCH_ARM_GRAVITY, .subject = {.name = "mujoco", .create = create_arm_heavy, .destroy = destroy, .step = step,
-                                            .forward = forward, .inverse = inverse, .get_tip_z = get_tool_z}},
-    {.kind = BENCH_CHAIN, .n_max = 300, .subject = {.name = "mujoco", .create = create_chain, .destroy = destroy, .step = step,
-                                      .get_tip_z = get_chain_tip_z}},
-    {.kind = BENCH_LOOP, .subject = {.name = "mujoco", .create = create_loop, .destroy = destroy, .step = step,
-                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
-    {.kind = BENCH_WALL, .n_max = 50, .subject = {.name = "mujoco", .create = create_wall, .destroy = destroy, .step = step,
-                                     .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_ARM,
+     .subject = {.name = "mujoco",
+                 .create = create_arm_floating,
+                 .destroy = destroy,
+                 .step = step,
+                 .forward = forward,
+                 .inverse = inverse,
+                 .get_tip_z = get_tool_z}},
+    {.kind = BENCH_ARM_GRAVITY,
+     .subject = {.name = "mujoco",
+                 .create = create_arm_heavy,
+                 .destroy = destroy,
+                 .step = step,
+                 .forward = forward,
+                 .inverse = inverse,
+                 .get_tip_z = get_tool_z}},
+    {.kind = BENCH_CHAIN,
+     .n_max = 300,
+     .subject =
+         {.name = "mujoco", .create = create_chain, .destroy = destroy, .step = step, .get_tip_z = get_chain_tip_z}},
+    {.kind = BENCH_LOOP,
+     .subject = {.name = "mujoco",
+                 .create = create_loop,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_energy = get_energy,
+                 .get_gap = get_gap,
+                 .get_upright = get_upright}},
+    {.kind = BENCH_WALL,
+     .n_max = 50,
+     .subject = {.name = "mujoco",
+                 .create = create_wall,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_brick = get_brick,
+                 .get_touch = get_touch}},
 };
 
 int main(int argc, char** argv)

@@ -10,8 +10,8 @@ typedef struct Scene {
     dBodyID* links;
     dJointID* joints;
     int nlink, njoint;
-    double moment[3]; // principal moments of every link
-    dSpaceID space;   // bricks only, as what follows
+    double moment[3];  // principal moments of every link
+    dSpaceID space;    // bricks only, as what follows
     dJointGroupID contacts;
     BenchTouch touch;
 } Scene;
@@ -72,8 +72,8 @@ static double get_gap(void* self)
         dVector3 a, b;
         dJointGetHingeAnchor(scene->joints[i], a);
         dJointGetHingeAnchor2(scene->joints[i], b);
-        gap = fmax(gap, sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                             (a[2] - b[2]) * (a[2] - b[2])));
+        gap = fmax(gap,
+                   sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2])));
     }
     return gap;
 }
@@ -242,14 +242,30 @@ static BenchTouch get_touch(void* self)
 // ---------------------------------------------------------------------------- main
 
 static const BenchScene SCENES[] = {
-    {.kind = BENCH_CHAIN, .subject = {.name = "ode", .create = create_chain, .destroy = destroy, .step = step,
-                                      .get_tip_z = get_tip_z}},
-    {.kind = BENCH_LOOP, .subject = {.name = "ode", .create = create_loop, .destroy = destroy, .step = step,
-                                     .get_energy = get_energy, .get_gap = get_gap, .get_upright = get_upright}},
-    {.kind = BENCH_WALL, .subject = {.name = "ode", .create = create_wall, .destroy = destroy_bricks, .step = step_bricks,
-                                     .get_brick = get_brick, .get_touch = get_touch}},
-    {.kind = BENCH_FLOOR, .subject = {.name = "ode", .create = create_floor, .destroy = destroy_bricks, .step = step_bricks,
-                                     .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_CHAIN,
+     .subject = {.name = "ode", .create = create_chain, .destroy = destroy, .step = step, .get_tip_z = get_tip_z}},
+    {.kind = BENCH_LOOP,
+     .subject = {.name = "ode",
+                 .create = create_loop,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_energy = get_energy,
+                 .get_gap = get_gap,
+                 .get_upright = get_upright}},
+    {.kind = BENCH_WALL,
+     .subject = {.name = "ode",
+                 .create = create_wall,
+                 .destroy = destroy_bricks,
+                 .step = step_bricks,
+                 .get_brick = get_brick,
+                 .get_touch = get_touch}},
+    {.kind = BENCH_FLOOR,
+     .subject = {.name = "ode",
+                 .create = create_floor,
+                 .destroy = destroy_bricks,
+                 .step = step_bricks,
+                 .get_brick = get_brick,
+                 .get_touch = get_touch}},
 };
 
 int main(int argc, char** argv)

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIME_LIMIT = 5 }; // CPU seconds a solver
+enum { TIME_LIMIT = 5 };  // CPU seconds a solver
 
 typedef struct Candidate {
     const char* name;
@@ -41,9 +41,9 @@ static const Candidate CANDIDATES[] = {
 // Standard LCP of the contact rows: z = [x - lo (contacts) | velocity at the upper bound],
 // column-major M.
 typedef struct Reduced {
-    int m, nb, nc; // LCP rows, bilateral rows, contact rows
+    int m, nb, nc;  // LCP rows, bilateral rows, contact rows
     double *M, *q;
-    double* back; // x_b = back [1; x_c]       (nb x (1 + nc), column-major)
+    double* back;  // x_b = back [1; x_c]       (nb x (1 + nc), column-major)
 } Reduced;
 
 // x_b = -H_bb^+ (b_b + H_bc x_c): pseudo-inverse by eigenvalues, because H_bb may be singular
@@ -139,8 +139,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void run_candidate(const Candidate* candidate, const Reduced* r, const MlcpCase* c,
-                          PeerTiming* timing)
+static void run_candidate(const Candidate* candidate, const Reduced* r, const MlcpCase* c, PeerTiming* timing)
 {
     size_t m = (size_t)r->m;
     double *z = calloc(m, sizeof *z), *w = calloc(m, sizeof *w), *M = malloc(m * m * sizeof *M),
@@ -164,8 +163,7 @@ static void run_candidate(const Candidate* candidate, const Reduced* r, const Ml
     timing->residual = measure(r, c, z);
 }
 
-static bool run_in_child(const Candidate* candidate, const Reduced* r, const MlcpCase* c,
-                         PeerTiming* timing)
+static bool run_in_child(const Candidate* candidate, const Reduced* r, const MlcpCase* c, PeerTiming* timing)
 {
     int ends[2];
     if (pipe(ends) != 0) {

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MASS 900.0      // kg
-#define GRAVITY 9.81    // m/s^2
-#define STEP 1e-4       // s
-#define DURATION 2.0    // s
+#define MASS 900.0    // kg
+#define GRAVITY 9.81  // m/s^2
+#define STEP 1e-4     // s
+#define DURATION 2.0  // s
 
 // Every call that can fail returns a status and fills an ItmError with a sentence.
 static void must(ItmStatus status, const ItmError* error)
@@ -31,10 +31,10 @@ static int add_volume(ItmCircuitBuilder* builder, const char* name, double volum
     int id;
     ItmVolumeDef def = itm_default_volume_def();
     def.name = name;
-    def.volume = volume;        // the hose; the chamber of the cylinder comes on top
+    def.volume = volume;  // the hose; the chamber of the cylinder comes on top
     def.wall_modulus = 150e6;
     def.pressure = 2e6;
-    def.is_held = is_held;      // the static start leaves this pressure as it is
+    def.is_held = is_held;  // the static start leaves this pressure as it is
     must(itm_circuit_builder_add_volume(builder, &def, &id, &error), &error);
     return id;
 }

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 #define PI 3.14159265358979323846
-#define LENGTH 1.0         // m
-#define RADIUS 0.01        // m
-#define START (PI / 3.0)   // rad
-#define GRAVITY 9.81       // m/s^2
+#define LENGTH 1.0        // m
+#define RADIUS 0.01       // m
+#define START (PI / 3.0)  // rad
+#define GRAVITY 9.81      // m/s^2
 
 // Every call that can fail returns a status and fills an ItmError with a sentence.
 static void must(ItmStatus status, const ItmError* error)

@@ -15,8 +15,7 @@ static int add_link(ItmScene* scene, int i)
     def.name = name;
     def.mass = link->mass;
     def.com = (ItmVec3){0.5 * link->length, 0, 0};
-    def.inertia = (ItmSym3){
-        .xx = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS), .yy = transverse, .zz = transverse};
+    def.inertia = (ItmSym3){.xx = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS), .yy = transverse, .zz = transverse};
     return itm_scene_add_body(scene, &def);
 }
 
@@ -26,8 +25,7 @@ static void add_joint(ItmScene* scene, int i, int parent, int child)
     char name[24];
     snprintf(name, sizeof name, "joint%d", i + 1);
     ItmVec3 at = {i > 0 ? ITM_ARM7_LINKS[i - 1].length : 0.0, 0, 0};
-    ItmJointDef def =
-        itm_scene_hinge(name, parent, at, child, (ItmVec3){0, 0, 0}, itm_scene_unit(link->axis));
+    ItmJointDef def = itm_scene_hinge(name, parent, at, child, (ItmVec3){0, 0, 0}, itm_scene_unit(link->axis));
     itm_scene_set_start(&def, ITM_RZ, link->q, link->v);
     itm_scene_add_joint(scene, &def);
 }
@@ -47,8 +45,7 @@ static void add_tool(ItmScene* scene, int parent)
     itm_scene_add_joint(scene, &weld);
 }
 
-ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_gravity,
-                         ItmError* error)
+ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_gravity, ItmError* error)
 {
     ItmVec3 gravity = {0, 0, has_gravity ? -ITM_SCENE_GRAVITY : 0.0};
     ItmScene scene = itm_scene_begin(coordinates, gravity, error);

@@ -49,11 +49,9 @@ static void add_brick(ItmScene* scene, int i, const double p[3], int material)
     itm_scene_add_collider(scene, &shape);
 }
 
-static ItmStatus build_bricks(ItmModel** model, int n, void (*get_position)(int n, int i, double p[3]),
-                              ItmError* error)
+static ItmStatus build_bricks(ItmModel** model, int n, void (*get_position)(int n, int i, double p[3]), ItmError* error)
 {
-    ItmScene scene =
-        itm_scene_begin(ITM_COORDINATES_ABSOLUTE, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
+    ItmScene scene = itm_scene_begin(ITM_COORDINATES_ABSOLUTE, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
     int material = add_material(&scene);
     add_ground(&scene, material);
     for (int i = 0; i < n; i++) {

@@ -14,8 +14,7 @@ static int add_link(ItmScene* scene, int i)
     def.name = name;
     def.mass = 1;
     def.com = (ItmVec3){0.5, 0, 0};
-    def.inertia = (ItmSym3){
-        .xx = itm_cylinder_axial(1, ITM_CHAIN_RADIUS), .yy = transverse, .zz = transverse};
+    def.inertia = (ItmSym3){.xx = itm_cylinder_axial(1, ITM_CHAIN_RADIUS), .yy = transverse, .zz = transverse};
     return itm_scene_add_body(scene, &def);
 }
 
@@ -28,8 +27,8 @@ static ItmStatus build(ItmModel** model, ItmCoordinates coordinates, int n, doub
         char name[24];
         snprintf(name, sizeof name, "joint%d", i);
         int child = add_link(&scene, i);
-        ItmJointDef def = itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child,
-                                          (ItmVec3){0, 0, 0}, itm_scene_unit(itm_chain_axis(i)));
+        ItmJointDef def = itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child, (ItmVec3){0, 0, 0},
+                                          itm_scene_unit(itm_chain_axis(i)));
         itm_scene_set_start(&def, ITM_RZ, 0, i == 1 ? itm_chain_rate(n) : 0);
         def.clearance.radial = def.clearance.axial = clearance;
         def.clearance.length = clearance > 0.0 ? 4 * ITM_CHAIN_RADIUS : 0.0;

@@ -14,17 +14,15 @@ static int add_rod(ItmScene* scene, const char* name)
     return itm_scene_add_body(scene, &def);
 }
 
-static void add_hinge(ItmScene* scene, const char* name, int body_a, ItmVec3 at, int body_b,
-                      double angle)
+static void add_hinge(ItmScene* scene, const char* name, int body_a, ItmVec3 at, int body_b, double angle)
 {
-    ItmJointDef def =
-        itm_scene_hinge(name, body_a, at, body_b, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
+    ItmJointDef def = itm_scene_hinge(name, body_a, at, body_b, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
     itm_scene_set_start(&def, ITM_RZ, angle, 0);
     itm_scene_add_joint(scene, &def);
 }
 
-ItmStatus itm_double_pendulum_build(ItmModel** model, ItmCoordinates coordinates,
-                                    double angle_upper, double angle_lower, ItmError* error)
+ItmStatus itm_double_pendulum_build(ItmModel** model, ItmCoordinates coordinates, double angle_upper,
+                                    double angle_lower, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
     int upper = add_rod(&scene, "upper");

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-ItmStatus itm_example_load(ItmModelFile** file, const char* name, const char* const* overrides, int noverride, ItmError* error)
+ItmStatus itm_example_load(ItmModelFile** file, const char* name, const char* const* overrides, int noverride,
+                           ItmError* error)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/examples/%s.yaml", ITM_SOURCE_DIR, name);

@@ -14,8 +14,7 @@ static int add_rod(ItmScene* scene, const char* kind, int i, ItmVec3 com)
     def.name = name;
     def.mass = 1;
     def.com = com;
-    def.inertia = (ItmSym3){
-        .xx = ITM_FOUR_BAR_INERTIA, .yy = ITM_FOUR_BAR_INERTIA, .zz = ITM_FOUR_BAR_INERTIA};
+    def.inertia = (ItmSym3){.xx = ITM_FOUR_BAR_INERTIA, .yy = ITM_FOUR_BAR_INERTIA, .zz = ITM_FOUR_BAR_INERTIA};
     return itm_scene_add_body(scene, &def);
 }
 

@@ -42,8 +42,8 @@ typedef struct ItmArm7Link {
 } ItmArm7Link;
 
 static const ItmArm7Link ITM_ARM7_LINKS[ITM_ARM7_JOINTS] = {
-    {0.64, 121.2, 0, 0.1, 0.05},   {0.50, 96.2, 2, 0.3, -0.04}, {6.85, 1307.3, 1, -0.5, 0.03},
-    {6.85, 1307.3, 1, 1.0, 0.06},  {0.50, 96.2, 1, -0.4, -0.05}, {0.64, 121.2, 2, 0.2, 0.04},
+    {0.64, 121.2, 0, 0.1, 0.05},  {0.50, 96.2, 2, 0.3, -0.04},  {6.85, 1307.3, 1, -0.5, 0.03},
+    {6.85, 1307.3, 1, 1.0, 0.06}, {0.50, 96.2, 1, -0.4, -0.05}, {0.64, 121.2, 2, 0.2, 0.04},
     {0.38, 72.5, 0, 0.1, 0.02},
 };
 
@@ -94,7 +94,7 @@ static inline double itm_four_bar_compute_angle(int n, double t)
 #define ITM_BRICK_HEIGHT 0.5  // along z
 #define ITM_BRICK_MASS 250.0
 #define ITM_BRICK_FRICTION 0.5
-#define ITM_WALL_GAP 0.01     // between the bricks of a course
+#define ITM_WALL_GAP 0.01  // between the bricks of a course
 
 static inline int itm_wall_get_columns(int n)
 {

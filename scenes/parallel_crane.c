@@ -3,10 +3,10 @@
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 
-#define LENGTH 1.0        // boom and rod, m
+#define LENGTH 1.0  // boom and rod, m
 #define FOOT_X 0.8660254037844386
 #define THETA 0.5235987755982988
-#define AXIAL 1.0         // inertia about the axes of boom and rod, which never turn about them, kg m^2
+#define AXIAL 1.0  // inertia about the axes of boom and rod, which never turn about them, kg m^2
 
 static ItmVec3 along(double x)
 {

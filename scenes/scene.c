@@ -80,8 +80,7 @@ ItmVec3 itm_scene_unit(int axis)
     return (ItmVec3){axis == 0, axis == 1, axis == 2};
 }
 
-ItmJointDef itm_scene_hinge(const char* name, int body_a, ItmVec3 at_a, int body_b, ItmVec3 at_b,
-                            ItmVec3 axis)
+ItmJointDef itm_scene_hinge(const char* name, int body_a, ItmVec3 at_a, int body_b, ItmVec3 at_b, ItmVec3 axis)
 {
     ItmJointDef def = itm_default_joint_def(ITM_JOINT_REVOLUTE);
     def.name = name;

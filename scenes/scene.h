@@ -7,7 +7,7 @@
 
 typedef struct ItmScene {
     ItmModelBuilder* builder;
-    ItmStatus status; // of the first call that failed; later calls do nothing
+    ItmStatus status;  // of the first call that failed; later calls do nothing
     ItmError* error;
 } ItmScene;
 
@@ -27,8 +27,7 @@ ItmPose itm_scene_frame(ItmVec3 at, ItmVec3 axis);
 // Unit vector along axis 0, 1 or 2.
 ItmVec3 itm_scene_unit(int axis);
 // Revolute joint about the same axis in both bodies, no start value given.
-ItmJointDef itm_scene_hinge(const char* name, int body_a, ItmVec3 at_a, int body_b, ItmVec3 at_b,
-                            ItmVec3 axis);
+ItmJointDef itm_scene_hinge(const char* name, int body_a, ItmVec3 at_a, int body_b, ItmVec3 at_b, ItmVec3 axis);
 void itm_scene_set_start(ItmJointDef* def, ItmDirection direction, double value, double rate);
 
 #endif

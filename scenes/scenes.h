@@ -9,7 +9,8 @@
 
 // examples/<name>.yaml with overrides as of `interim run --set` (noverride). A machine that is an example is loaded by this and
 // built nowhere else, so that a test checks what a user runs. The caller destroys the file.
-ItmStatus itm_example_load(ItmModelFile** file, const char* name, const char* const* overrides, int noverride, ItmError* error);
+ItmStatus itm_example_load(ItmModelFile** file, const char* name, const char* const* overrides, int noverride,
+                           ItmError* error);
 
 // The seven-joint arm of examples/arm-effective-mass.yaml, rigid or with booms that bend, in motion and without the locks of the
 // file, so that a step costs what the arm costs. Freedom 7 or 15.                       [flexible-rim, sections III-IV]
@@ -20,8 +21,7 @@ ItmStatus itm_example_load_arm(ItmModelFile** file, ItmCoordinates coordinates, 
 // Seven-joint arm with a sphere welded on its tip, all links in a row: the dimensions that the programs of the peers have too
 // (numbers.h), simpler than the papers' arm of the examples. Joints "joint1" ... "joint7", bodies "link1" ...
 // "link7" and "tool". No torques; starts moving. Freedom 7.
-ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_gravity,
-                         ItmError* error);
+ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_gravity, ItmError* error);
 
 // Chain of n rods with revolute joints about y and z in turn, held at one end. Joints "joint0" ...,
 // bodies "link0" ...; the origin of a body is at its joint, its tip at (1, 0, 0). Freedom n.
@@ -44,19 +44,19 @@ ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error);
 
 // Two rods of 1 m and 1 kg, "upper" and "lower", hinged about parallel axes; start at rest at these angles from
 // hanging (the second relative to the first).
-ItmStatus itm_double_pendulum_build(ItmModel** model, ItmCoordinates coordinates,
-                                    double angle_upper, double angle_lower, ItmError* error);
+ItmStatus itm_double_pendulum_build(ItmModel** model, ItmCoordinates coordinates, double angle_upper,
+                                    double angle_lower, ItmError* error);
 
 // ---------------------------------------------------------------------------- every joint
 
 // A swinging body "carrier", and on it "rider" by a joint "joint" of the given type, with generic inertia, skew
 // frames, start values and rates on every free direction. Freedom 1 + itm_zoo_get_freedom(type).
-ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJointType type,
-                             ItmError* error);
+ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, ItmError* error);
 // A carrier that turns slowly in space, without gravity, and on a joint of the type a rotor of three different moments that spins at a
 // rate, rad/s, in every rotation that the joint leaves (universal: about the first axis); on a joint without rotations a bearing with
 // the rotor on an axle. Energy, momentum and angular momentum are constant.
-ItmStatus itm_zoo_build_spin(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, double rate, ItmError* error);
+ItmStatus itm_zoo_build_spin(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, double rate,
+                             ItmError* error);
 // Freedoms that the joint leaves in the zoo (a generic joint has tx, tz, ry there).
 int itm_zoo_get_freedom(ItmJointType type);
 

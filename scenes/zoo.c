@@ -11,7 +11,7 @@
 static const struct Specimen {
     ItmJointType type;
     int freedom;
-    unsigned free; // directions that have a coordinate of their own
+    unsigned free;  // directions that have a coordinate of their own
 } SPECIMENS[ITM_JOINT_TYPE_COUNT] = {
     {ITM_JOINT_FIXED, 0, 0},
     {ITM_JOINT_REVOLUTE, 1, 1u << ITM_RZ},
@@ -79,8 +79,7 @@ static void set_starts(ItmJointDef* def)
     }
 }
 
-ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJointType type,
-                             ItmError* error)
+ItmStatus itm_zoo_build_pair(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, skew_gravity(), error);
     ItmBodyDef body = skew_body("carrier", 0);
@@ -126,7 +125,8 @@ static int add_rotor(ItmScene* scene, const char* name, double rate)
     return itm_scene_add_body(scene, &body);
 }
 
-ItmStatus itm_zoo_build_spin(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, double rate, ItmError* error)
+ItmStatus itm_zoo_build_spin(ItmModel** model, ItmCoordinates coordinates, ItmJointType type, double rate,
+                             ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, itm_vec(0, 0, 0), error);
     ItmBodyDef body = skew_body("carrier", 0);
@@ -190,10 +190,8 @@ static void add_ring_joint(ItmScene* scene, int i, int body_a, int body_b)
     ItmJointDef def = joint_of_type(itm_model_joint_type_name(type), type);
     def.body_a = body_a;
     def.body_b = body_b;
-    def.frame_a =
-        itm_pose_mul(itm_pose_inverse(ring_pose(i)), ring_joint(i, is_distance ? 0.33 : 0.5));
-    def.frame_b =
-        itm_pose_mul(itm_pose_inverse(ring_pose(i + 1)), ring_joint(i, is_distance ? 0.67 : 0.5));
+    def.frame_a = itm_pose_mul(itm_pose_inverse(ring_pose(i)), ring_joint(i, is_distance ? 0.33 : 0.5));
+    def.frame_b = itm_pose_mul(itm_pose_inverse(ring_pose(i + 1)), ring_joint(i, is_distance ? 0.67 : 0.5));
     itm_scene_add_joint(scene, &def);
 }
 

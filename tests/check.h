@@ -21,32 +21,30 @@ static inline double check_scale(void)
     return text != NULL ? strtod(text, NULL) : 1.0;
 }
 
-static inline void check_near(double got, double want, double tolerance, const char* what,
-                              const char* file, int line)
+static inline void check_near(double got, double want, double tolerance, const char* what, const char* file, int line)
 {
     if (!(fabs(got - want) <= tolerance * check_scale())) {
-        fail_msg("%s:%d: %s: got %.17g, want %.17g, difference %.3g, tolerance %.3g", file, line,
-                 what, got, want, got - want, tolerance);
+        fail_msg("%s:%d: %s: got %.17g, want %.17g, difference %.3g, tolerance %.3g", file, line, what, got, want,
+                 got - want, tolerance);
     }
 }
 
-#define CHECK_NEAR(got, want, tolerance)                                                           \
-    check_near((got), (want), (tolerance), #got, __FILE__, __LINE__)
+#define CHECK_NEAR(got, want, tolerance) check_near((got), (want), (tolerance), #got, __FILE__, __LINE__)
 
 // Leave the test uncounted; `./do test` prints the reason.
-#define SKIP(reason)                                                                               \
-    do {                                                                                           \
-        print_message("skipped: %s: %s\n", __func__, reason);                                      \
-        skip();                                                                                    \
+#define SKIP(reason)                                                                                                   \
+    do {                                                                                                               \
+        print_message("skipped: %s: %s\n", __func__, reason);                                                          \
+        skip();                                                                                                        \
     } while (0)
 
-#define CHECK_OK(call, error)                                                                      \
-    do {                                                                                           \
-        ItmStatus check_status = (call);                                                           \
-        if (check_status != ITM_OK) {                                                              \
-            fail_msg("%s:%d: %s: status %d: %s", __FILE__, __LINE__, #call, (int)check_status,     \
-                     (error) != NULL ? (error)->message : "");                                     \
-        }                                                                                          \
+#define CHECK_OK(call, error)                                                                                          \
+    do {                                                                                                               \
+        ItmStatus check_status = (call);                                                                               \
+        if (check_status != ITM_OK) {                                                                                  \
+            fail_msg("%s:%d: %s: status %d: %s", __FILE__, __LINE__, #call, (int)check_status,                         \
+                     (error) != NULL ? (error)->message : "");                                                         \
+        }                                                                                                              \
     } while (0)
 
 #endif

@@ -60,7 +60,8 @@ static inline int add_body(Scene* s, const char* name, double mass, ItmVec3 iner
     return id;
 }
 
-static inline void add_shape(Scene* s, int body, ItmColliderKind kind, double x, double y, double z, ItmPose pose, int material)
+static inline void add_shape(Scene* s, int body, ItmColliderKind kind, double x, double y, double z, ItmPose pose,
+                             int material)
 {
     ItmError error = {0};
     char name[32];
@@ -130,10 +131,11 @@ static inline void run_without_energy_growth(Scene* s, int steps, double weight)
         double lift = output(s, "violation.penetration") + 1e-9 * output(s, "step.size");
         if (!(now <= before + weight * lift + 1e-12 * fabs(before))) {
             ItmStepInfo info = itm_data_get_step_info(s->d);
-            fail_msg("energy grew from %.15g to %.15g in step %d: %d contacts, %d active, penetration %.3g, residual %.3g, "
-                     "kinetic %.9g",
-                     before, now, i, info.ncontact, info.nactive, info.penetration, info.solver_residual,
-                     output(s, "energy.kinetic"));
+            fail_msg(
+                "energy grew from %.15g to %.15g in step %d: %d contacts, %d active, penetration %.3g, residual %.3g, "
+                "kinetic %.9g",
+                before, now, i, info.ncontact, info.nactive, info.penetration, info.solver_residual,
+                output(s, "energy.kinetic"));
         }
         before = now;
     }

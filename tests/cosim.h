@@ -22,8 +22,12 @@ typedef struct Coupled {
 
 static inline Coupled coupled(double H, double h, ItmExchange exchange, ItmHydraulicIntegrator integrator)
 {
-    Coupled c = {.H = H, .h = h, .bond = itm_default_bond_options(), .integrator = integrator,
-                 .options = itm_default_cosim_options(), .step = itm_default_step_options()};
+    Coupled c = {.H = H,
+                 .h = h,
+                 .bond = itm_default_bond_options(),
+                 .integrator = integrator,
+                 .options = itm_default_cosim_options(),
+                 .step = itm_default_step_options()};
     c.bond.exchange = exchange;
     c.step.step = H;
     return c;
@@ -41,7 +45,8 @@ static inline ItmModelFile* load_coupled(const char* name, const Coupled* how, c
     snprintf(text[2], sizeof text[2], "cosim.exchange=%s", itm_cosim_exchange_name(how->bond.exchange));
     snprintf(text[3], sizeof text[3], "cosim.variables=%s", itm_cosim_bond_variables_name(how->bond.variables));
     snprintf(text[4], sizeof text[4], "subsystems.hydraulics.step=%.17g s", how->h);
-    snprintf(text[5], sizeof text[5], "subsystems.hydraulics.integrator=%s", itm_hydraulics_integrator_name(how->integrator));
+    snprintf(text[5], sizeof text[5], "subsystems.hydraulics.integrator=%s",
+             itm_hydraulics_integrator_name(how->integrator));
     snprintf(text[6], sizeof text[6], "subsystems.hydraulics.ledger=%s", how->use_ledger ? "true" : "false");
     snprintf(text[7], sizeof text[7], "run.bounds.breakdown=%.17g", how->options.bounds.breakdown);
     for (int i = 0; i < NOWN; i++) {

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         start_system(file);
         itm_file_destroy(file);
     } else if (error.message[0] == '\0' || (error.status == ITM_ERR_INPUT && error.line < 1)) {
-        __builtin_trap(); // an error without a message or a place
+        __builtin_trap();  // an error without a message or a place
     }
     return 0;
 }

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (itm_file_load(&file, path, overrides, 2, &error) == ITM_OK) {
         itm_file_destroy(file);
     } else if (error.message[0] == '\0' || (error.status == ITM_ERR_INPUT && error.line < 1)) {
-        __builtin_trap(); // an error without a message or a place
+        __builtin_trap();  // an error without a message or a place
     }
     unlink(path);
     return 0;

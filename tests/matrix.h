@@ -13,16 +13,22 @@
 
 #define MATRIX_BUDGET 5.0  // s of processor time for a run, which then ends where it is
 
-typedef enum MatrixEnd { MATRIX_REFUSED, MATRIX_FINISHED, MATRIX_DOUBTFUL, MATRIX_BROKE_DOWN, MATRIX_END_COUNT } MatrixEnd;
+typedef enum MatrixEnd {
+    MATRIX_REFUSED,
+    MATRIX_FINISHED,
+    MATRIX_DOUBTFUL,
+    MATRIX_BROKE_DOWN,
+    MATRIX_END_COUNT
+} MatrixEnd;
 
 typedef struct MatrixRun {
     MatrixEnd end;
-    int nbond;        // without bonds all couplings are one
-    double time;      // reached, s
-    double error;     // largest energy that is not accounted for, J
-    double energy;    // that went through: largest of kinetic energy, range of potential energy, works of all sources, J
-    double held;      // kinetic and potential energy at the start, each by its magnitude, J
-    char message[400]; // why it was refused or broke down, or its doubts
+    int nbond;      // without bonds all couplings are one
+    double time;    // reached, s
+    double error;   // largest energy that is not accounted for, J
+    double energy;  // that went through: largest of kinetic energy, range of potential energy, works of all sources, J
+    double held;    // kinetic and potential energy at the start, each by its magnitude, J
+    char message[400];  // why it was refused or broke down, or its doubts
 } MatrixRun;
 
 // Sums over the outputs of a step that end in a name.
@@ -63,8 +69,8 @@ static void matrix_list_doubts(MatrixRun* run, const ItmCosim* x)
     for (int i = 0; i < itm_cosim_get_doubt_count(x); i++) {
         ItmDoubt doubt = itm_cosim_get_doubt(x, i);
         size_t used = strlen(run->message);
-        snprintf(run->message + used, sizeof run->message - used, "%s%s %s %.2g > %.2g", used > 0 ? "; " : "", doubt.name, doubt.where,
-                 doubt.largest, doubt.bound);
+        snprintf(run->message + used, sizeof run->message - used, "%s%s %s %.2g > %.2g", used > 0 ? "; " : "",
+                 doubt.name, doubt.where, doubt.largest, doubt.bound);
     }
 }
 

@@ -48,8 +48,7 @@ static bool allocate(MlcpFile* file, int n, int ncontact)
                                      .up = file->up,
                                      .ncontact = ncontact,
                                      .contacts = file->contacts};
-    return file->H != NULL && file->b != NULL && file->lo != NULL && file->up != NULL &&
-           file->contacts != NULL;
+    return file->H != NULL && file->b != NULL && file->lo != NULL && file->up != NULL && file->contacts != NULL;
 }
 
 static void store(MlcpFile* file, int row, int column, double value)
@@ -75,16 +74,16 @@ static bool read_block(FILE* f, MlcpFile* file, int row, int column, int nrow, i
 static bool read_lcp(FILE* f, MlcpFile* file)
 {
     int n;
-    return read_int(f, &n) && skip_ints(f, 5) && allocate(file, n, 0) &&
-           read_block(f, file, 0, 0, n, n) && read_reals(f, file->b, (size_t)n);
+    return read_int(f, &n) && skip_ints(f, 5) && allocate(file, n, 0) && read_block(f, file, 0, 0, n, n) &&
+           read_reals(f, file->b, (size_t)n);
 }
 
 // two flags, n, m, blocks (0, n, n + m), kinds (0, 1), then as read_lcp
 static bool read_mlcp(FILE* f, MlcpFile* file)
 {
     int n, m;
-    if (!skip_ints(f, 2) || !read_int(f, &n) || !read_int(f, &m) || !skip_ints(f, 5) ||
-        !skip_ints(f, 5) || !allocate(file, n + m, 0)) {
+    if (!skip_ints(f, 2) || !read_int(f, &n) || !read_int(f, &m) || !skip_ints(f, 5) || !skip_ints(f, 5) ||
+        !allocate(file, n + m, 0)) {
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -98,9 +97,8 @@ static bool read_mlcp(FILE* f, MlcpFile* file)
 static bool read_sparse_blocks(FILE* f, MlcpFile* file, int dimension)
 {
     int nblock, nrow_block, ncolumn_block, nstart, nindex;
-    if (!skip_ints(f, 2) || !read_int(f, &nblock) || !read_int(f, &nrow_block) ||
-        !read_int(f, &ncolumn_block) || !skip_ints(f, nrow_block + ncolumn_block) ||
-        !read_int(f, &nstart) || !read_int(f, &nindex)) {
+    if (!skip_ints(f, 2) || !read_int(f, &nblock) || !read_int(f, &nrow_block) || !read_int(f, &ncolumn_block) ||
+        !skip_ints(f, nrow_block + ncolumn_block) || !read_int(f, &nstart) || !read_int(f, &nindex)) {
         return false;
     }
     int* index = calloc((size_t)nstart + (size_t)nindex, sizeof *index);
@@ -110,9 +108,8 @@ static bool read_sparse_blocks(FILE* f, MlcpFile* file, int dimension)
     }
     for (int row = 0; row + 1 < nstart && is_read; row++) {
         for (int k = index[row]; k < index[row + 1] && is_read; k++) {
-            is_read =
-                skip_ints(f, 1) && read_block(f, file, dimension * row,
-                                              dimension * index[nstart + k], dimension, dimension);
+            is_read = skip_ints(f, 1) &&
+                      read_block(f, file, dimension * row, dimension * index[nstart + k], dimension, dimension);
         }
     }
     free(index);
@@ -127,8 +124,7 @@ static void symmetrize_if_close(MlcpFile* file)
     double largest = 0.0, off = 0.0;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            double a = file->H[(size_t)i * (size_t)n + (size_t)j],
-                   c = file->H[(size_t)j * (size_t)n + (size_t)i];
+            double a = file->H[(size_t)i * (size_t)n + (size_t)j], c = file->H[(size_t)j * (size_t)n + (size_t)i];
             largest = fmax(largest, fabs(a));
             off = fmax(off, fabs(a - c));
         }
@@ -139,8 +135,8 @@ static void symmetrize_if_close(MlcpFile* file)
     }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < i; j++) {
-            double mean = 0.5 * (file->H[(size_t)i * (size_t)n + (size_t)j] +
-                                 file->H[(size_t)j * (size_t)n + (size_t)i]);
+            double mean =
+                0.5 * (file->H[(size_t)i * (size_t)n + (size_t)j] + file->H[(size_t)j * (size_t)n + (size_t)i]);
             store(file, i, j, mean);
             store(file, j, i, mean);
         }
@@ -157,14 +153,13 @@ static bool read_friction(FILE* f, MlcpFile* file)
         return false;
     }
     int n = dimension * ncontact;
-    bool is_read = storage == 0 ? skip_ints(f, 4) && read_block(f, file, 0, 0, n, n)
-                                : read_sparse_blocks(f, file, dimension);
+    bool is_read =
+        storage == 0 ? skip_ints(f, 4) && read_block(f, file, 0, 0, n, n) : read_sparse_blocks(f, file, dimension);
     is_read = is_read && read_reals(f, file->b, (size_t)n);
     for (int c = 0; c < ncontact && is_read; c++) {
         int i = dimension * c;
-        file->contacts[c] = (ItmMlcpContact){.normal = i,
-                                             .tangent = {i + 1, dimension == 3 ? i + 2 : ITM_NONE},
-                                             .law = ITM_FRICTION_CONE};
+        file->contacts[c] = (ItmMlcpContact){
+            .normal = i, .tangent = {i + 1, dimension == 3 ? i + 2 : ITM_NONE}, .law = ITM_FRICTION_CONE};
         is_read = read_reals(f, &file->contacts[c].mu, 1);
     }
     return is_read;
@@ -174,8 +169,7 @@ static bool read_friction(FILE* f, MlcpFile* file)
 static bool read_boxed(FILE* f, MlcpFile* file)
 {
     int n, nb, nc, nv;
-    if (fscanf(f, "interim-mlcp 1 n %d nb %d nc %d nv %d", &n, &nb, &nc, &nv) != 4 ||
-        !allocate(file, n, 0)) {
+    if (fscanf(f, "interim-mlcp 1 n %d nb %d nc %d nv %d", &n, &nb, &nc, &nv) != 4 || !allocate(file, n, 0)) {
         return false;
     }
     for (int i = 0; i < n; i++) {

@@ -7,15 +7,10 @@
 typedef struct MlcpFile {
     double *H, *b, *lo, *up;
     ItmMlcpContact* contacts;
-    ItmMlcpProblem problem; // points into the arrays above
+    ItmMlcpProblem problem;  // points into the arrays above
 } MlcpFile;
 
-typedef enum MlcpFormat {
-    MLCP_FILE_LCP,
-    MLCP_FILE_MLCP,
-    MLCP_FILE_FRICTION,
-    MLCP_FILE_BOXED
-} MlcpFormat;
+typedef enum MlcpFormat { MLCP_FILE_LCP, MLCP_FILE_MLCP, MLCP_FILE_FRICTION, MLCP_FILE_BOXED } MlcpFormat;
 
 // Returns false if the file cannot be read as that format; nothing is then left allocated.
 bool mlcp_file_read(MlcpFile* file, const char* path, MlcpFormat format);

@@ -20,8 +20,8 @@ typedef struct Read {
 static inline Read read_length(const char* text, size_t length, const char* override)
 {
     Read r = {0};
-    r.status = itm_file_read(&r.file, &r.parts, &r.doc, text, length, "model.yaml", &override,
-                             override != NULL, &r.error);
+    r.status =
+        itm_file_read(&r.file, &r.parts, &r.doc, text, length, "model.yaml", &override, override != NULL, &r.error);
     r.builder = r.parts.nmechanism > 0 ? r.parts.mechanisms[0].builder : NULL;
     return r;
 }
@@ -37,8 +37,7 @@ static inline Read accept_with(const char* text, const char* override)
 {
     Read r = read_length(text, strlen(text), override);
     if (r.status != ITM_OK) {
-        fail_msg("%s:%d:%d: %s\n%s", r.error.file, r.error.line, r.error.column, r.error.message,
-                 text);
+        fail_msg("%s:%d:%d: %s\n%s", r.error.file, r.error.line, r.error.column, r.error.message, text);
     }
     return r;
 }
@@ -48,16 +47,15 @@ static inline Read accept(const char* text)
     return accept_with(text, NULL);
 }
 
-static inline void expect_error(Read* r, const char* text, const char* file, int line, int column,
-                                const char* words)
+static inline void expect_error(Read* r, const char* text, const char* file, int line, int column, const char* words)
 {
     if (r->status == ITM_OK) {
         fail_msg("accepted: %.300s", text);
     }
-    if (r->error.line != line || r->error.column != column ||
-        strstr(r->error.message, words) == NULL || strcmp(r->error.file, file) != 0) {
-        fail_msg("expected %s:%d:%d '%s', got %s:%d:%d: %s\n%.300s", file, line, column, words,
-                 r->error.file, r->error.line, r->error.column, r->error.message, text);
+    if (r->error.line != line || r->error.column != column || strstr(r->error.message, words) == NULL ||
+        strcmp(r->error.file, file) != 0) {
+        fail_msg("expected %s:%d:%d '%s', got %s:%d:%d: %s\n%.300s", file, line, column, words, r->error.file,
+                 r->error.line, r->error.column, r->error.message, text);
     }
     assert_int_equal(r->status, r->error.status);
     done(r);
@@ -71,14 +69,14 @@ static inline void refuse(const char* text, int line, int column, const char* wo
 
 // A file with one body `rod` at (1, 2, 3), one more `bob` without pose, and these lines, the first
 // in line 9.
-#define HEAD                                                                                       \
-    "signals: {lift: {ramp: {end: 1 s, to: 5 N}}}\n"                                               \
-    "parameters: {L: 2 m}\n"                                                                       \
-    "multibody:\n"                                                                                 \
-    "  bodies:\n"                                                                                  \
-    "    rod: {mass: 1 kg, inertia: [1, 1, 1], position: [1, 2, 3]}\n"                             \
-    "    bob: {mass: 1 kg, inertia: [1, 1, 1]}\n"                                                  \
-    "    box: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0],\n"                             \
+#define HEAD                                                                                                           \
+    "signals: {lift: {ramp: {end: 1 s, to: 5 N}}}\n"                                                                   \
+    "parameters: {L: 2 m}\n"                                                                                           \
+    "multibody:\n"                                                                                                     \
+    "  bodies:\n"                                                                                                      \
+    "    rod: {mass: 1 kg, inertia: [1, 1, 1], position: [1, 2, 3]}\n"                                                 \
+    "    bob: {mass: 1 kg, inertia: [1, 1, 1]}\n"                                                                      \
+    "    box: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0],\n"                                                 \
     "          orientation: {axis: [0, 0, 1], angle: 90 deg}}\n"
 
 static inline void refuse_after_head(const char* lines, int line, int column, const char* words)

@@ -52,17 +52,17 @@ static double root_of(double b, double c)
 // ---------------------------------------------------------------------------- sampled control
 
 // A sled of 2 kg on a rail, and a control of its position and speed; all meet every H.
-#define SLED(blocks, step)                                                                                            \
-    "parameters: {H: 1 ms}\n"                                                                                         \
-    "multibody:\n"                                                                                                    \
-    "  name: rig\n"                                                                                                   \
-    "  gravity: [0, 0, 0]\n"                                                                                          \
-    "  bodies: {sled: {mass: 2 kg, inertia: [1, 1, 1], position: [0.5 m, 0, 0]}}\n"                                   \
-    "  joints: {rail: {type: prismatic, bodies: [ground, sled], at: [0.5 m, 0, 0], axis: [1, 0, 0], start: 0,\n"      \
-    "           start_rate: 10 mm/s}}\n"                                                                              \
-    "  forces: {ram: {type: actuator, bodies: [ground, sled], force: control.force}}\n"                               \
-    "subsystems:\n"                                                                                                   \
-    "  control: {type: control, step: " step ", blocks: {" blocks "}}\n"                                              \
+#define SLED(blocks, step)                                                                                             \
+    "parameters: {H: 1 ms}\n"                                                                                          \
+    "multibody:\n"                                                                                                     \
+    "  name: rig\n"                                                                                                    \
+    "  gravity: [0, 0, 0]\n"                                                                                           \
+    "  bodies: {sled: {mass: 2 kg, inertia: [1, 1, 1], position: [0.5 m, 0, 0]}}\n"                                    \
+    "  joints: {rail: {type: prismatic, bodies: [ground, sled], at: [0.5 m, 0, 0], axis: [1, 0, 0], start: 0,\n"       \
+    "           start_rate: 10 mm/s}}\n"                                                                               \
+    "  forces: {ram: {type: actuator, bodies: [ground, sled], force: control.force}}\n"                                \
+    "subsystems:\n"                                                                                                    \
+    "  control: {type: control, step: " step ", blocks: {" blocks "}}\n"                                               \
     "run: {step: H, duration: 1 s}\n"
 
 #define X "rig.rail.displacement"
@@ -107,7 +107,8 @@ static void control_that_samples_rarely_is_judged_over_its_period(void** state)
 {
     (void)state;
     static const char SLOW[] = SLED("force: -800*" X " - 60*" V, "5*H");
-    static const char BLOCK[] = SLED("force: {type: pid, input: -" X ", proportional: 800, derivative: 60, error_rate: -" V ", sample: 5*H}", "H");
+    static const char BLOCK[] = SLED(
+        "force: {type: pid, input: -" X ", proportional: 800, derivative: 60, error_rate: -" V ", sample: 5*H}", "H");
     for (int i = 0; i < 3; i++) {
         const double steps[] = {2e-3, 8e-3, 13e-3};
         double H = steps[i], T = 5.0 * H, kp = 400.0, kd = 30.0, c = 0.5 * T * T * 1.2;
@@ -123,7 +124,8 @@ static void control_that_samples_rarely_is_judged_over_its_period(void** state)
 static void delayed_control_is_stable_up_to_the_closed_form(void** state)
 {
     (void)state;
-    static const char DELAYED[] = SLED("late: {type: delay, input: " V ", samples: 3, start: 0}, force: -100*late", "H");
+    static const char DELAYED[] =
+        SLED("late: {type: delay, input: " V ", samples: 3, start: 0}, force: -100*late", "H");
     double limit = 2.0 * sin(3.14159265358979323846 / 14.0) / 50.0;
     // the position takes no part: 1
     CHECK_NEAR(compute_radius(DELAYED, 0.998 * limit, NULL), 1.0, 1e-9);
@@ -147,7 +149,8 @@ static const char CARTS[] =
     "    type: multibody\n"
     "    gravity: [0, 0, 0]\n"
     "    bodies: {cart: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
-    "    joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0], start_rate: 0.1 m/s}}\n"
+    "    joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0], start_rate: 0.1 "
+    "m/s}}\n"
     "    forces: {spring: {type: joint-spring, joint: rail, stiffness: 400 N/m}}\n"
     "    interfaces: {start: {body: cart, directions: [tx]}}\n"
     "cosim: {macro_step: H, coupling: rim, exchange: hold, bonds: {a.end: b.start}, subsystems: {b: {step: H/n}}}\n"
@@ -242,9 +245,10 @@ static double find_limit(const char* text, const char* override, double stable, 
 static void check_limit(const char* text, const char* exchange, const char* output, double stable, double unstable)
 {
     double limit = find_limit(text, exchange, stable, unstable), start = run(text, stable, exchange, output, 500);
-    double below = run(text, 0.98 * limit, exchange, output, 500), above = run(text, 1.03 * limit, exchange, output, 500);
-    printf("%s: stable up to %.4g ms; within 500 steps %s reaches %.2g below, %.2g above\n", exchange, 1e3 * limit, output,
-           below, above);
+    double below = run(text, 0.98 * limit, exchange, output, 500),
+           above = run(text, 1.03 * limit, exchange, output, 500);
+    printf("%s: stable up to %.4g ms; within 500 steps %s reaches %.2g below, %.2g above\n", exchange, 1e3 * limit,
+           output, below, above);
     // near the limit oscillations are slow beats, and larger: ten times for 2 %
     assert_true(below < 30.0 * start);
     assert_true(above > 1e4 * start);
@@ -348,7 +352,8 @@ static void other_macro_step_is_that_of_a_new_system(void** state)
     check_other_step(ITM_SOURCE_DIR "/examples/crane-single.yaml", 25e-3, 1, ITM_COUPLING_RIM, ITM_EXCHANGE_IMPULSE);
     check_other_step(ITM_SOURCE_DIR "/examples/crane-cut.yaml", 4e-3, 1, ITM_COUPLING_QUADRATIC, ITM_EXCHANGE_HOLD);
     check_other_step(ITM_SOURCE_DIR "/examples/manipulator.yaml", 12e-3, 2, ITM_COUPLING_RIM, ITM_EXCHANGE_HOLD);
-    check_other_step(ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml", 1.0 / 120.0, 1, ITM_COUPLING_RIM, ITM_EXCHANGE_HOLD);
+    check_other_step(ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml", 1.0 / 120.0, 1, ITM_COUPLING_RIM,
+                     ITM_EXCHANGE_HOLD);
     // a step that does not fit is refused
     System s = system_load(ITM_SOURCE_DIR "/examples/crane-single.yaml", NULL, 0);
     assert_int_equal(itm_cosim_set_macro_step(s.x, 0.25e-3), ITM_ERR_INPUT);
@@ -360,21 +365,26 @@ static void other_macro_step_is_that_of_a_new_system(void** state)
 // n pairs of carts, each joined at a frame; the springs differ.
 static void write_pairs(char* text, size_t size, int n)
 {
-    static const char CART[] = "gravity: [0, 0, 0], bodies: {cart: {mass: %d kg, inertia: [1, 1, 1], position: [0, %d, 0]}}, "
-                               "joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, %d, 0], axis: [1, 0, 0]}}, "
-                               "forces: {spring: {type: joint-spring, joint: rail, stiffness: %d N/m}}, "
-                               "interfaces: {end: {body: cart, directions: [tx]}}}\n";
+    static const char CART[] =
+        "gravity: [0, 0, 0], bodies: {cart: {mass: %d kg, inertia: [1, 1, 1], position: [0, %d, 0]}}, "
+        "joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, %d, 0], axis: [1, 0, 0]}}, "
+        "forces: {spring: {type: joint-spring, joint: rail, stiffness: %d N/m}}, "
+        "interfaces: {end: {body: cart, directions: [tx]}}}\n";
     char bonds[512] = "";
     size_t used = 0;
     for (int i = 0; i < 2 * n; i++) {
         used += i == 0 ? (size_t)snprintf(text + used, size - used, "multibody: {name: a0, ")
-                       : (size_t)snprintf(text + used, size - used, "%s  %c%d: {type: multibody, ", i == 1 ? "subsystems:\n" : "", "ab"[i % 2], i / 2);
-        used += (size_t)snprintf(text + used, size - used, CART, i % 2 == 0 ? 3 : 1, i / 2, i / 2, i % 2 == 0 ? 1 : 400 - i);
+                       : (size_t)snprintf(text + used, size - used, "%s  %c%d: {type: multibody, ",
+                                          i == 1 ? "subsystems:\n" : "", "ab"[i % 2], i / 2);
+        used += (size_t)snprintf(text + used, size - used, CART, i % 2 == 0 ? 3 : 1, i / 2, i / 2,
+                                 i % 2 == 0 ? 1 : 400 - i);
         if (i % 2 == 1) {
-            snprintf(bonds + strlen(bonds), sizeof bonds - strlen(bonds), "%sa%d.end: b%d.end", i > 1 ? ", " : "", i / 2, i / 2);
+            snprintf(bonds + strlen(bonds), sizeof bonds - strlen(bonds), "%sa%d.end: b%d.end", i > 1 ? ", " : "",
+                     i / 2, i / 2);
         }
     }
-    snprintf(text + used, size - used, "cosim: {macro_step: 0.24 s, coupling: rim, bonds: {%s}}\nrun: {duration: 1 s}\n", bonds);
+    snprintf(text + used, size - used,
+             "cosim: {macro_step: 0.24 s, coupling: rim, bonds: {%s}}\nrun: {duration: 1 s}\n", bonds);
 }
 
 static bool count_calls(void* context)
@@ -404,7 +414,8 @@ static void copies_are_disturbed_together(void** state)
         assert_int_equal(states.ncomponent, n);
         assert_int_equal(states.n, n * (states.first[1] - states.first[0]));
         itm_advice_states_destroy(&states);
-        CHECK_OK(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){count_calls, &ncall[k]}, &radius[k]), itm_cosim_get_error(s.x));
+        CHECK_OK(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){count_calls, &ncall[k]}, &radius[k]),
+                 itm_cosim_get_error(s.x));
         system_finish(&s);
     }
     // the first pair has the stiffest spring, 399 N/m and 1 N/m, on 4 kg: omega = 10/s
@@ -423,7 +434,8 @@ static void trial_can_be_given_up(void** state)
     int ncall = 0;
     double radius = NAN;
     itm_cosim_save(s.x, before, size);
-    assert_int_equal(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){stop_at_five, &ncall}, &radius), ITM_ERR_CAPACITY);
+    assert_int_equal(itm_advice_compute_radius(s.x, 1, (ItmAdviceWatch){stop_at_five, &ncall}, &radius),
+                     ITM_ERR_CAPACITY);
     assert_int_equal(ncall, 6);
     itm_cosim_save(s.x, after, size);
     assert_memory_equal(before, after, size);
@@ -487,9 +499,15 @@ static double compute_spring_radius(bool tells_state, char* opaque, size_t size)
         "  joints: {rail: {type: prismatic, bodies: [ground, sled], at: [0.5 m, 0, 0], axis: [1, 0, 0]}}\n"
         "  forces: {ram: {type: actuator, bodies: [ground, sled]}}\n";
     Spring spring = {.k = 50.0};
-    ItmSubsystem table = {.self = &spring, .nport = 1, .port_names = PORTS, .set_motion = spring_set_motion,
-                          .get_forces = spring_get_forces, .do_step = spring_do_step, .reset = spring_reset,
-                          .memory = &spring, .memory_size = sizeof spring};
+    ItmSubsystem table = {.self = &spring,
+                          .nport = 1,
+                          .port_names = PORTS,
+                          .set_motion = spring_set_motion,
+                          .get_forces = spring_get_forces,
+                          .do_step = spring_do_step,
+                          .reset = spring_reset,
+                          .memory = &spring,
+                          .memory_size = sizeof spring};
     if (tells_state) {
         table.nstate = 1;
         table.get_states = spring_get_states;

@@ -319,8 +319,11 @@ static void bad_beams_are_refused(void** state)
         const char* field;
         double length, young;
         int modes;
-    } cases[] = {{"length", -1.0, 1e9, 2}, {"length", NAN, 1e9, 2}, {"young", 1.0, 0.0, 2},
-                 {"modes_y", 1.0, 1e9, -1}, {"modes_y", 1.0, 1e9, 101}};
+    } cases[] = {{"length", -1.0, 1e9, 2},
+                 {"length", NAN, 1e9, 2},
+                 {"young", 1.0, 0.0, 2},
+                 {"modes_y", 1.0, 1e9, -1},
+                 {"modes_y", 1.0, 1e9, 101}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ItmBeamDef beam = make_beam(ITM_BEAM_CLAMPED_FREE, ITM_BEAM_EULER_BERNOULLI);
         beam.length = cases[i].length;

@@ -83,8 +83,7 @@ static void make_problem(Problem* p, uint64_t seed, bool has_redundant)
         double* block = p->factor.L + itm_blocks_find(&p->blocks, a, b, &is_transposed);
         for (int i = 0; i < size[a]; i++) {
             for (int j = 0; j < size[b]; j++) {
-                block[is_transposed ? j * size[a] + i : i * size[b] + j] =
-                    p->H[p->start[a] + i][p->start[b] + j];
+                block[is_transposed ? j * size[a] + i : i * size[b] + j] = p->H[p->start[a] + i][p->start[b] + j];
             }
         }
     }

@@ -15,7 +15,8 @@ typedef struct World {
 
 static void make_world(World* w, int n, int capacity)
 {
-    *w = (World){.n = n, .boxes = calloc((size_t)n, sizeof(ItmAabb)), .filters = calloc((size_t)n, sizeof(ItmBroadFilter))};
+    *w = (World){
+        .n = n, .boxes = calloc((size_t)n, sizeof(ItmAabb)), .filters = calloc((size_t)n, sizeof(ItmBroadFilter))};
     for (int i = 0; i < n; i++) {
         w->filters[i] = (ItmBroadFilter){1, 1, i};
     }

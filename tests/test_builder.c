@@ -31,8 +31,7 @@ static ItmModelBuilder* make_builder(void)
     return b;
 }
 
-static void expect_refused(ItmStatus status, const ItmError* error, const char* field,
-                           const char* word)
+static void expect_refused(ItmStatus status, const ItmError* error, const char* field, const char* word)
 {
     assert_int_equal(status, ITM_ERR_INPUT);
     assert_int_equal(error->status, ITM_ERR_INPUT);
@@ -79,8 +78,7 @@ static void names_follow_the_rules(void** state)
     ItmModelBuilder* b = make_builder();
     ItmError error;
     ItmBodyDef body = itm_default_body_def();
-    const char* bad[] = {"",    "ground", "a b",  "a.b",  "a\nb", "a,b",
-                         "a/b", "a=b",    "a\"b", "\x7f", NULL};
+    const char* bad[] = {"", "ground", "a b", "a.b", "a\nb", "a,b", "a/b", "a=b", "a\"b", "\x7f", NULL};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         body.name = bad[i];
         expect_refused(itm_model_builder_add_body(b, &body, NULL, &error), &error, "name", "name");
@@ -105,10 +103,9 @@ static void names_are_unique_over_all_kinds_but_signals(void** state)
     ItmSpringDef spring = itm_default_spring_def();
     spring.name = "rod";
     spring.body_b = 0;
-    expect_refused(itm_model_builder_add_spring(b, &spring, NULL, &error), &error, "name",
-                   "a body of that name");
+    expect_refused(itm_model_builder_add_spring(b, &spring, NULL, &error), &error, "name", "a body of that name");
     assert_int_equal(b->springs.count, 0);
-    spring.name = "one"; // a signal has that name: allowed
+    spring.name = "one";  // a signal has that name: allowed
     CHECK_OK(itm_model_builder_add_spring(b, &spring, NULL, &error), &error);
     ItmSignalDef signal = itm_default_signal_def();
     signal.name = "one";
@@ -158,8 +155,7 @@ static void bodies_need_positive_mass_and_finite_numbers(void** state)
     expect_refused(itm_model_builder_add_body(b, &body, NULL, &error), &error, "velocity", "finite");
     body.velocity.x = 0;
     body.angular_velocity.z = NAN;
-    expect_refused(itm_model_builder_add_body(b, &body, NULL, &error), &error, "angular_velocity",
-                   "finite");
+    expect_refused(itm_model_builder_add_body(b, &body, NULL, &error), &error, "angular_velocity", "finite");
     body.angular_velocity.z = 0;
     body.has_pose = true;
     body.pose.q = (ItmQuat){0, 0, 0, 0};
@@ -185,7 +181,7 @@ static void inertia_must_be_that_of_a_solid(void** state)
 {
     (void)state;
     ItmError error;
-    ItmSym3 plate = rotated(1, 2, 3); // limiting case: a flat plate
+    ItmSym3 plate = rotated(1, 2, 3);  // limiting case: a flat plate
     CHECK_OK(itm_inertia_check(&plate, "x", &error), &error);
     ItmSym3 rod = rotated(1e-9, 1, 1);
     CHECK_OK(itm_inertia_check(&rod, "x", &error), &error);
@@ -198,13 +194,11 @@ static void inertia_must_be_that_of_a_solid(void** state)
     ItmSym3 line = rotated(0, 1, 1);
     expect_refused(itm_inertia_check(&line, "x", &error), &error, "inertia", "positive definite");
     ItmSym3 negative = rotated(-1, 2, 2);
-    expect_refused(itm_inertia_check(&negative, "x", &error), &error, "inertia",
-                   "positive definite");
+    expect_refused(itm_inertia_check(&negative, "x", &error), &error, "inertia", "positive definite");
     ItmSym3 zero = {0};
     expect_refused(itm_inertia_check(&zero, "x", &error), &error, "inertia", "zero");
     ItmSym3 products = {.xx = 1, .yy = 1, .zz = 1, .xy = 1.5};
-    expect_refused(itm_inertia_check(&products, "x", &error), &error, "inertia",
-                   "positive definite");
+    expect_refused(itm_inertia_check(&products, "x", &error), &error, "inertia", "positive definite");
     ItmSym3 nan = {.xx = NAN, .yy = 1, .zz = 1};
     expect_refused(itm_inertia_check(&nan, "x", &error), &error, "inertia", "finite");
 }
@@ -287,17 +281,13 @@ static void couplings_and_motions_need_free_directions(void** state)
     ItmError error;
     ItmCouplingDef gear = itm_default_coupling_def();
     gear.name = "gear";
-    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "joint_first",
-                   "no joint");
+    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "joint_first", "no joint");
     gear.joint_first = gear.joint_second = 0;
-    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "direction_second",
-                   "itself");
+    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "direction_second", "itself");
     gear.joint_second = 1;
-    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "direction_second",
-                   "no angle");
+    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "direction_second", "no angle");
     gear.direction_first = ITM_TX;
-    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "direction_first",
-                   "not free");
+    expect_refused(itm_model_builder_add_coupling(b, &gear, NULL, &error), &error, "direction_first", "not free");
 
     ItmMotionDef drive = itm_default_motion_def();
     drive.name = "drive";
@@ -307,15 +297,13 @@ static void couplings_and_motions_need_free_directions(void** state)
     CHECK_OK(itm_model_builder_add_motion(b, &drive, NULL, &error), &error);
     drive.name = "again";
     drive.kind = ITM_MOTION_VELOCITY;
-    expect_refused(itm_model_builder_add_motion(b, &drive, NULL, &error), &error, "direction",
-                   "another motion");
+    expect_refused(itm_model_builder_add_motion(b, &drive, NULL, &error), &error, "direction", "another motion");
     drive.kind = ITM_MOTION_FORCE;
     CHECK_OK(itm_model_builder_add_motion(b, &drive, NULL, &error), &error);
     drive.name = "spin";
     drive.joint = 1;
     drive.kind = ITM_MOTION_POSITION;
-    expect_refused(itm_model_builder_add_motion(b, &drive, NULL, &error), &error, "direction",
-                   "no angle");
+    expect_refused(itm_model_builder_add_motion(b, &drive, NULL, &error), &error, "direction", "no angle");
     drive.kind = ITM_MOTION_VELOCITY;
     CHECK_OK(itm_model_builder_add_motion(b, &drive, NULL, &error), &error);
     itm_model_builder_destroy(b);
@@ -348,8 +336,7 @@ static void forces_are_checked_field_by_field(void** state)
     CHECK_OK(itm_model_builder_add_joint_spring(b, &coil, NULL, &error), &error);
     coil.name = "coil2";
     coil.stiffness = 1;
-    expect_refused(itm_model_builder_add_joint_spring(b, &coil, NULL, &error), &error, "direction",
-                   "no angle");
+    expect_refused(itm_model_builder_add_joint_spring(b, &coil, NULL, &error), &error, "direction", "no angle");
 
     ItmBushingDef bushing = itm_default_bushing_def();
     bushing.name = "bushing";
@@ -386,11 +373,9 @@ static void frame_of_an_axis_has_that_z_axis(void** state)
     (void)state;
     ItmError error;
     ItmPose frame;
-    const ItmVec3 axes[] = {{0, 0, 1},  {1, 0, 0},      {0, -3, 0},
-                            {1, 2, -2}, {1e-200, 0, 0}, {0, 0, -1e200}};
+    const ItmVec3 axes[] = {{0, 0, 1}, {1, 0, 0}, {0, -3, 0}, {1, 2, -2}, {1e-200, 0, 0}, {0, 0, -1e200}};
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
-        CHECK_OK(itm_model_frame_from_axis(&frame, itm_vec(1, 2, 3), axes[i], itm_vec(0, 0, 0), &error),
-                 &error);
+        CHECK_OK(itm_model_frame_from_axis(&frame, itm_vec(1, 2, 3), axes[i], itm_vec(0, 0, 0), &error), &error);
         ItmVec3 z = itm_quat_rotate(frame.q, itm_vec(0, 0, 1));
         ItmVec3 cross = itm_vec_cross(z, axes[i]);
         double scale = fmax(fabs(axes[i].x), fmax(fabs(axes[i].y), fabs(axes[i].z)));
@@ -400,17 +385,12 @@ static void frame_of_an_axis_has_that_z_axis(void** state)
         assert_true(frame.p.y == 2);
     }
     // z along z: the identity; a hint is made perpendicular; a parallel hint is replaced
-    CHECK_OK(
-        itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), itm_vec(0, 0, 5), itm_vec(0, 0, 1), &error),
-        &error);
+    CHECK_OK(itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), itm_vec(0, 0, 5), itm_vec(0, 0, 1), &error), &error);
     CHECK_NEAR(fabs(frame.q.w), 1, 1e-15);
-    CHECK_OK(
-        itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), itm_vec(0, 0, 5), itm_vec(0, 1, 9), &error),
-        &error);
+    CHECK_OK(itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), itm_vec(0, 0, 5), itm_vec(0, 1, 9), &error), &error);
     CHECK_NEAR(itm_quat_rotate(frame.q, itm_vec(1, 0, 0)).y, 1, 1e-15);
-    expect_refused(
-        itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), itm_vec(0, 0, 0), itm_vec(1, 0, 0), &error),
-        &error, "axis", "zero");
+    expect_refused(itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), itm_vec(0, 0, 0), itm_vec(1, 0, 0), &error),
+                   &error, "axis", "zero");
 }
 
 static void every_enum_constant_has_a_name(void** state)

@@ -261,10 +261,10 @@ static void shrinking_clearance_tends_to_the_ideal_joint(void** state)
 
 // ---------------------------------------------------------------------------- single laws
 
-#define BALL                                                                                       \
-    "multibody:\n"                                                                                 \
-    "  bodies: {ball: {mass: 2 kg, inertia: [0.01, 0.01, 0.01], position: [0, 0, 0]}}\n"           \
-    "  joints: {socket: {type: spherical, bodies: [ground, ball], at: [0, 0, 0], clearance: %s}}\n" \
+#define BALL                                                                                                           \
+    "multibody:\n"                                                                                                     \
+    "  bodies: {ball: {mass: 2 kg, inertia: [0.01, 0.01, 0.01], position: [0, 0, 0]}}\n"                               \
+    "  joints: {socket: {type: spherical, bodies: [ground, ball], at: [0, 0, 0], clearance: %s}}\n"                    \
     "run: {duration: 1 s, step: 0.1 ms, stepper: %s}\n"
 
 static Run ball(const char* clearance, const char* stepper)
@@ -315,13 +315,14 @@ static void hub_rebounds_with_its_restitution(void** state)
 static void journal_friction_is_the_friction_circle(void** state)
 {
     (void)state;
-    Run r = from_text("multibody:\n"
-                      "  gravity: [0, -9.81, 0]\n"
-                      "  bodies: {rotor: {mass: 3 kg, inertia: [0.02, 0.02, 0.03], position: [0, -0.1 mm, 0], "
-                      "angular_velocity: [0, 0, 20]}}\n"
-                      "  joints: {bearing: {type: revolute, bodies: [ground, rotor], frame_a: {}, frame_b: {},\n"
-                      "           clearance: {radial: 0.1 mm, axial: 0.1 mm, length: 50 mm, radius: 15 mm, friction: 0.2}}}\n"
-                      "run: {duration: 1 s, step: 0.1 ms}\n");
+    Run r = from_text(
+        "multibody:\n"
+        "  gravity: [0, -9.81, 0]\n"
+        "  bodies: {rotor: {mass: 3 kg, inertia: [0.02, 0.02, 0.03], position: [0, -0.1 mm, 0], "
+        "angular_velocity: [0, 0, 20]}}\n"
+        "  joints: {bearing: {type: revolute, bodies: [ground, rotor], frame_a: {}, frame_b: {},\n"
+        "           clearance: {radial: 0.1 mm, axial: 0.1 mm, length: 50 mm, radius: 15 mm, friction: 0.2}}}\n"
+        "run: {duration: 1 s, step: 0.1 ms}\n");
     go_to(&r, 0.2);
     double before = get(&r, "rotor.angular_velocity.z");
     go_to(&r, 0.6);
@@ -509,7 +510,8 @@ static void coordinates_agree(void** state)
 static void loose_joints_work_in_interface_models(void** state)
 {
     (void)state;
-    const char* couplings[2][2] = {{"cosim.coupling=rim", "cosim.macro_step=2 ms"}, {"cosim.coupling=zoh", "cosim.macro_step=0.1 ms"}};
+    const char* couplings[2][2] = {{"cosim.coupling=rim", "cosim.macro_step=2 ms"},
+                                   {"cosim.coupling=zoh", "cosim.macro_step=0.1 ms"}};
     double place[2][2];
     for (int i = 0; i < 2; i++) {
         ItmModelFile* file = NULL;
@@ -604,11 +606,11 @@ static void restored_runs_continue_with_identical_bits(void** state)
 
 // ---------------------------------------------------------------------------- refusals
 
-#define JOINT(lines)                                                                               \
-    "multibody:\n"                                                                                 \
-    "  bodies: {rod: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"                     \
-    "  joints:\n"                                                                                  \
-    "    pin:\n"                                                                                   \
+#define JOINT(lines)                                                                                                   \
+    "multibody:\n"                                                                                                     \
+    "  bodies: {rod: {mass: 1 kg, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"                                         \
+    "  joints:\n"                                                                                                      \
+    "    pin:\n"                                                                                                       \
     "      bodies: [ground, rod]\n" lines
 
 static void bad_clearances_are_refused_with_their_numbers(void** state)
@@ -619,26 +621,33 @@ static void bad_clearances_are_refused_with_their_numbers(void** state)
         int line, column;
         const char* words;
     } cases[] = {
-        {JOINT("      type: spherical\n      clearance: -1 mm\n"), 7, 18, "clearance.radial must be finite and not negative, got -0.001"},
+        {JOINT("      type: spherical\n      clearance: -1 mm\n"), 7, 18,
+         "clearance.radial must be finite and not negative, got -0.001"},
         {JOINT("      type: revolute\n      clearance: 1 mm\n"), 7, 18, "needs the length of its hub"},
         {JOINT("      type: revolute\n      clearance: {radial: 1 mm, length: 5 mm, friction: 0.1}\n"), 7, 18,
          "needs the radius of its pin"},
-        {JOINT("      type: revolute\n      clearance: {radial: 1 mm, axial: -2 mm, length: 5 mm}\n"), 7, 40, "got -0.002"},
+        {JOINT("      type: revolute\n      clearance: {radial: 1 mm, axial: -2 mm, length: 5 mm}\n"), 7, 40,
+         "got -0.002"},
         {JOINT("      type: revolute\n      clearance: {gap: 1 mm, length: 5 mm}\n"), 7, 24, "is called 'radial'"},
         {JOINT("      type: prismatic\n      clearance: {radial: 1 mm}\n"), 7, 27, "is called 'gap'"},
         {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm}\n"), 7, 18, "3 to 64 corners, got 0"},
-        {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [1, 1], [2, 2]]}\n"), 7, 53,
-         "degenerate: its area is 0 m^2"},
-        {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [2, 0], [0.5, 0.5], [0, 2]]}\n"),
+        {JOINT(
+             "      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [1, 1], [2, 2]]}\n"),
+         7, 53, "degenerate: its area is 0 m^2"},
+        {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [2, 0], [0.5, "
+               "0.5], [0, 2]]}\n"),
          7, 53, "not convex at corner 3, (0.5, 0.5) m"},
         {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: "
                "[[0, 1], [0.6, -0.8], [-1, 0.3], [1, 0.3], [-0.6, -0.8]]}\n"),
          7, 53, "2 times around"},
-        {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [1, 0, 2], [0, 1]]}\n"), 7, 62,
-         "expected a corner [x, y]"},
+        {JOINT("      type: prismatic\n      clearance: {gap: 1 mm, length: 5 mm, section: [[0, 0], [1, 0, 2], [0, "
+               "1]]}\n"),
+         7, 62, "expected a corner [x, y]"},
         {JOINT("      type: universal\n      clearance: 1 mm\n"), 7, 18, "a universal joint cannot have clearance"},
-        {JOINT("      type: spherical\n      stiffness: 5 N/m\n      clearance: 1 mm\n"), 8, 18, "either clearance or compliance"},
-        {JOINT("      type: spherical\n      clearance: {radial: 1 mm, restitution: 1.5}\n"), 7, 46, "between 0 and 1, got 1.5"},
+        {JOINT("      type: spherical\n      stiffness: 5 N/m\n      clearance: 1 mm\n"), 8, 18,
+         "either clearance or compliance"},
+        {JOINT("      type: spherical\n      clearance: {radial: 1 mm, restitution: 1.5}\n"), 7, 46,
+         "between 0 and 1, got 1.5"},
         {JOINT("      type: cylindrical\n      clearance: {radial: 1 mm, axial: 1 mm, length: 5 mm}\n"), 7, 40,
          "only revolute joints have axial clearance"},
         {JOINT("      type: spherical\n      clearance: {radial: 1 kg}\n"), 7, 27, "kg"},
@@ -656,7 +665,8 @@ static void hub_outside_its_bearing_is_refused_by_name(void** state)
         const char *lines, *words;
     } cases[] = {
         {"type: revolute, frame_a: {position: [3 mm, 0, 0]}, frame_b: {}, clearance: {radial: 1 mm, length: 10 mm}",
-         "joint 'pin': its hub starts outside its bearing: at point 1 it is 0.003 m off, the radial clearance is 0.001 m"},
+         "joint 'pin': its hub starts outside its bearing: at point 1 it is 0.003 m off, the radial clearance is 0.001 "
+         "m"},
         {"type: revolute, frame_a: {position: [0, 0, 3 mm]}, frame_b: {}, clearance: {radial: 1 mm, length: 10 mm}",
          "the axial clearance is 0.001 m"},
         {"type: prismatic, frame_a: {position: [0, 3 mm, 0]}, frame_b: {}, "
@@ -686,7 +696,8 @@ static void bad_steps_are_refused(void** state)
     (void)state;
     refuse(JOINT("      type: spherical\n") "run: {stepper: variable, step: 1 ms, min_step: 2 ms}\n", 7, 48,
            "min_step (0.002 s) must not be larger than step (0.001 s)");
-    refuse(JOINT("      type: spherical\n") "run: {stepper: variable, step: 1 ms, min_step: -2 ms}\n", 7, 48, "positive");
+    refuse(JOINT("      type: spherical\n") "run: {stepper: variable, step: 1 ms, min_step: -2 ms}\n", 7, 48,
+           "positive");
     // compliant joints have no place in the step problem
     Read read = accept(JOINT("      type: spherical\n      stiffness: 1e6 N/m\n"));
     ItmModel* m = NULL;

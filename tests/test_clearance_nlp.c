@@ -8,8 +8,9 @@
 #define STEPS 1000
 
 typedef struct Tally {
-    int same, better, tied, lost;  // against the SQP: same h, lower objective, equal objective at another h; SQP not feasible
-    int stuck;                     // fixed h: SQP not at the minimum
+    int same, better, tied,
+        lost;   // against the SQP: same h, lower objective, equal objective at another h; SQP not feasible
+    int stuck;  // fixed h: SQP not at the minimum
     double objective, motion, residual, gap;  // largest: excess of ours, differences of motion, residuals
 } Tally;
 
@@ -90,10 +91,10 @@ static Tally record(NlpJoint joint, double h_min, double h_max)
         CHECK_OK(itm_step(file->model, d), itm_data_get_error(d));
         check_step(&tally, &step, file->model, d, values);
     }
-    print_message("%s: SQP same %d, worse %d, tied %d, not feasible %d, stuck %d; objective +%.2g, motion %.2g, residual %.2g, gap %.2g\n",
-                  NAMES[joint], tally.same, tally.better, tally.tied, tally.lost,
-                  tally.stuck, tally.objective, tally.motion, tally.residual,
-                  tally.gap);
+    print_message("%s: SQP same %d, worse %d, tied %d, not feasible %d, stuck %d; objective +%.2g, motion %.2g, "
+                  "residual %.2g, gap %.2g\n",
+                  NAMES[joint], tally.same, tally.better, tally.tied, tally.lost, tally.stuck, tally.objective,
+                  tally.motion, tally.residual, tally.gap);
     free(values);
     itm_data_destroy(d);
     itm_file_destroy(file);

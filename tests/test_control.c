@@ -126,9 +126,7 @@ static void rate_limiter_follows_with_its_slopes(void** state)
         step(&f, t, h, NULL);
         // up to 2 (t < 1), down from the value at 1 - h, at 0 until 4, up again to 0.5
         double top = 2.0 * (1.0 - h);
-        double want = t < 1   ? 2.0 * t
-                      : t < 4 ? fmax(top - 4.0 * (t - 1.0 + h), 0.0)
-                              : fmin(2.0 * (t - 4.0 + h), 0.5);
+        double want = t < 1 ? 2.0 * t : t < 4 ? fmax(top - 4.0 * (t - 1.0 + h), 0.0) : fmin(2.0 * (t - 4.0 + h), 0.5);
         CHECK_NEAR(get(&f, "y"), want, 0);
         CHECK_NEAR(get(&f, "free"), t < 1 ? 5.0 : -1.0, 0);
     }
@@ -173,7 +171,8 @@ static void lookup_interpolates_and_ends(void** state)
     def.is_stepped = true;
     add(&f, &def);
     build(&f);
-    static const double CASES[][3] = {{-9, 5, 5}, {-1, 5, 5}, {-0.5, 2.5, 5}, {0, 0, 0}, {1, 0.5, 0}, {2, 1, 1}, {50, 1, 1}};
+    static const double CASES[][3] = {{-9, 5, 5},  {-1, 5, 5}, {-0.5, 2.5, 5}, {0, 0, 0},
+                                      {1, 0.5, 0}, {2, 1, 1},  {50, 1, 1}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         step(&f, 0.0, 1.0, CASES[i]);
         CHECK_NEAR(get(&f, "y"), CASES[i][1], 0);
@@ -544,11 +543,11 @@ static void bad_definitions_name_their_field(void** state)
     (void)state;
     static const double POINTS[] = {1.0, 1.0}, VALUES[] = {0.0, 1.0}, BROKEN[] = {1.0, NAN};
     ItmControlBlockDef def = block("y", ITM_CONTROL_EXPRESSION, "1");
-#define REFUSE(field, change)                                                                      \
-    do {                                                                                           \
-        ItmControlBlockDef bad = def;                                                              \
-        change;                                                                                    \
-        refuse_block(bad, field);                                                                  \
+#define REFUSE(field, change)                                                                                          \
+    do {                                                                                                               \
+        ItmControlBlockDef bad = def;                                                                                  \
+        change;                                                                                                        \
+        refuse_block(bad, field);                                                                                      \
     } while (0)
     REFUSE("name", bad.name = NULL);
     REFUSE("name", bad.name = "");

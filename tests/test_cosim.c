@@ -31,7 +31,8 @@ static ItmModel* build_slides(int nslide)
         slide.name = JOINTS[i];
         slide.body_a = ITM_GROUND;
         slide.body_b = id;
-        CHECK_OK(itm_model_frame_from_axis(&slide.frame_a, (ItmVec3){0, i, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0, 1, 0}, &error),
+        CHECK_OK(itm_model_frame_from_axis(&slide.frame_a, (ItmVec3){0, i, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0, 1, 0},
+                                           &error),
                  &error);
         slide.frame_b = slide.frame_a;
         slide.frame_b.p = (ItmVec3){0, 0, 0};
@@ -138,12 +139,24 @@ static const ItmOutputInfo SPRING_OUTPUTS[] = {{"y", "m", "stretch"}, {"steps", 
 
 static ItmSubsystem spring_table(Spring* self)
 {
-    return (ItmSubsystem){.self = self, .nport = 1, .port_names = SPRING_PORTS, .ninput = 1,
-                          .input_names = SPRING_INPUTS, .noutput = 2, .outputs = SPRING_OUTPUTS, .is_second_order = true,
-                          .set_motion = spring_set_motion, .get_forces = spring_get_forces,
-                          .get_passive_force = spring_get_passive, .set_inputs = spring_set_inputs,
-                          .get_outputs = spring_get_outputs, .do_step = spring_do_step, .reset = spring_reset,
-                          .get_state_size = spring_get_size, .save = spring_save, .restore = spring_restore};
+    return (ItmSubsystem){.self = self,
+                          .nport = 1,
+                          .port_names = SPRING_PORTS,
+                          .ninput = 1,
+                          .input_names = SPRING_INPUTS,
+                          .noutput = 2,
+                          .outputs = SPRING_OUTPUTS,
+                          .is_second_order = true,
+                          .set_motion = spring_set_motion,
+                          .get_forces = spring_get_forces,
+                          .get_passive_force = spring_get_passive,
+                          .set_inputs = spring_set_inputs,
+                          .get_outputs = spring_get_outputs,
+                          .do_step = spring_do_step,
+                          .reset = spring_reset,
+                          .get_state_size = spring_get_size,
+                          .save = spring_save,
+                          .restore = spring_restore};
 }
 
 // A sampled subsystem: y0 = gain u at the time of the sample, y1 = that time. No ports.
@@ -169,10 +182,19 @@ static const ItmOutputInfo SAMPLER_OUTPUTS[] = {{"y", "1", "gain u"}, {"t", "s",
 
 static ItmSubsystem sampler_table(Spring* self)
 {
-    return (ItmSubsystem){.self = self, .ninput = 1, .input_names = SAMPLER_INPUTS, .noutput = 2,
-                          .outputs = SAMPLER_OUTPUTS, .is_sampled = true, .set_inputs = spring_set_inputs,
-                          .get_outputs = sampler_get_outputs, .do_step = sampler_do_step, .reset = spring_reset,
-                          .get_state_size = spring_get_size, .save = spring_save, .restore = spring_restore};
+    return (ItmSubsystem){.self = self,
+                          .ninput = 1,
+                          .input_names = SAMPLER_INPUTS,
+                          .noutput = 2,
+                          .outputs = SAMPLER_OUTPUTS,
+                          .is_sampled = true,
+                          .set_inputs = spring_set_inputs,
+                          .get_outputs = sampler_get_outputs,
+                          .do_step = sampler_do_step,
+                          .reset = spring_reset,
+                          .get_state_size = spring_get_size,
+                          .save = spring_save,
+                          .restore = spring_restore};
 }
 
 // ---------------------------------------------------------------------------- oscillators
@@ -282,7 +304,8 @@ static void all_couplings_converge(void** state)
                 end(&o);
             }
             print_message("%s, %s, %s: errors %.3g %.3g m\n", itm_cosim_coupling_name(bond.coupling),
-                          itm_cosim_bond_variables_name(bond.variables), itm_cosim_scheme_name(options.scheme), error[0], error[1]);
+                          itm_cosim_bond_variables_name(bond.variables), itm_cosim_scheme_name(options.scheme),
+                          error[0], error[1]);
             assert_true(error[0] < 5e-3);
             assert_true(error[1] < 0.65 * error[0]);  // first order: held forces
         }
@@ -388,7 +411,8 @@ static void subsystems_of_different_steps_share_an_interface_model(void** state)
     (void)state;
     for (int order = 1; order <= 2; order++) {
         double coarse = run_between_springs(2e-4, order == 2), fine = run_between_springs(1e-4, order == 2);
-        print_message("steps of 2 to 3 at one interface model, order %d: errors %.3g and %.3g m\n", order, coarse, fine);
+        print_message("steps of 2 to 3 at one interface model, order %d: errors %.3g and %.3g m\n", order, coarse,
+                      fine);
         CHECK_NEAR(log2(coarse / fine), order, 0.15);
         assert_true(fabs(fine) < (order == 2 ? 1e-5 : 3e-3));
     }
@@ -508,7 +532,8 @@ static void bad_wires_are_refused(void** state)
 static void bad_aliases_are_refused(void** state)
 {
     (void)state;
-    static const char* const ALIASES[2][2] = {{"carts.x", "carts.nothing"}, {"carts.a.position.x", "carts.b.position.x"}};
+    static const char* const ALIASES[2][2] = {{"carts.x", "carts.nothing"},
+                                              {"carts.a.position.x", "carts.b.position.x"}};
     for (int i = 0; i < 2; i++) {
         ItmError error;
         System s;
@@ -559,7 +584,8 @@ static char* run_threads(int nthread, ItmCoupling coupling, ItmExchange exchange
         s.parts[i] = (Spring){.k = 100.0 + i, .c = 10.0, .rest = 0.9};
         ItmSubsystem table = spring_table(&s.parts[i]);
         CHECK_OK(itm_cosim_builder_add_subsystem(s.b, NAMES[i], &table, 1e-4, NULL, &error), &error);
-        CHECK_OK(itm_cosim_builder_add_bond(s.b, i / 2, i % 2 == 0 ? "push_a" : "push_b", i, "port", &bond, &error), &error);
+        CHECK_OK(itm_cosim_builder_add_bond(s.b, i / 2, i % 2 == 0 ? "push_a" : "push_b", i, "port", &bond, &error),
+                 &error);
     }
     options.macro_step = 2e-3;
     options.nthread = nthread;

@@ -31,16 +31,18 @@ static Difference compare(System* a, System* b, const char* signal, double H, do
 // ---------------------------------------------------------------------------- margins
 
 // A block on the floor, its other half across a cut, pulled and lifted by forces that grow.
-#define BLOCK(pull)                                                                                                   \
-    "multibody:\n  name: a\n  gravity: " G                                                                            \
-    "  bodies:\n    p: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [0, 0, 0.1 m]}\n"       \
-    "  forces:\n    pull: {type: force, body: p, vector: " pull ", signal: {table: {times: [0, 1], values: [0, 1]}}}\n" \
+#define BLOCK(pull)                                                                                                    \
+    "multibody:\n  name: a\n  gravity: " G                                                                             \
+    "  bodies:\n    p: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [0, 0, 0.1 m]}\n"         \
+    "  forces:\n    pull: {type: force, body: p, vector: " pull                                                        \
+    ", signal: {table: {times: [0, 1], values: [0, 1]}}}\n"                                                            \
     "  interfaces: {end: {body: p}}\n"                                                                                 \
     "subsystems:\n  b:\n    type: multibody\n    gravity: " G                                                          \
-    "    bodies:\n      q: {mass: 3 kg, shape: {box: [0.4 m, 0.4 m, 0.2 m], collide: true, material: m}, position: [0, 0, 0.1 m]}\n" \
-    "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, 0], material: m}\n"                    \
+    "    bodies:\n      q: {mass: 3 kg, shape: {box: [0.4 m, 0.4 m, 0.2 m], collide: true, material: m}, position: "   \
+    "[0, 0, 0.1 m]}\n"                                                                                                 \
+    "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, 0], material: m}\n"                   \
     "    materials:\n      m: {friction: 0.5}\n    interfaces: {start: {body: q}}\n"                                   \
-    "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n"                                                        \
+    "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n"                                                         \
     "  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n"
 
 // ---------------------------------------------------------------------------- inside the step
@@ -49,10 +51,12 @@ static Difference compare(System* a, System* b, const char* signal, double H, do
 // it would be through.
 static const char FAST[] =
     "multibody:\n  name: a\n  gravity: [0, 0, 0]\n"
-    "  bodies:\n    p: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [0, 0, 0], velocity: [12 m/s, 0, 0]}\n"
+    "  bodies:\n    p: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [0, 0, 0], velocity: [12 "
+    "m/s, 0, 0]}\n"
     "  interfaces: {end: {body: p}}\n"
     "subsystems:\n  b:\n    type: multibody\n    gravity: [0, 0, 0]\n"
-    "    bodies:\n      q: {mass: 2 kg, shape: {sphere: 0.05 m, collide: true, material: m}, position: [0, 0, 0], velocity: [12 m/s, 0, 0]}\n"
+    "    bodies:\n      q: {mass: 2 kg, shape: {sphere: 0.05 m, collide: true, material: m}, position: [0, 0, 0], "
+    "velocity: [12 m/s, 0, 0]}\n"
     "    shapes:\n      wall: {body: ground, box: [0.01 m, 1 m, 1 m], position: [0.5 m, 0, 0], material: m}\n"
     "    materials:\n      m: {restitution: 0.5}\n    interfaces: {start: {body: q}}\n"
     "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n"
@@ -83,8 +87,8 @@ static void contact_that_comes_into_reach_inside_a_step_counts(void** state)
 // The ball on the rod with a compliant floor, and a compliant shaft between the cut and the ball.
 static const char SPRUNG[] =
     "parameters: {z: -0.2 m}\n"
-    "multibody:\n  name: a\n  gravity: " G
-    "  bodies:\n    rod: {mass: 1 kg, com: [0.5 m, 0, 0], inertia: [0.001 kg m^2, 0.083 kg m^2, 0.083 kg m^2], position: [0, 0, 0]}\n"
+    "multibody:\n  name: a\n  gravity: " G "  bodies:\n    rod: {mass: 1 kg, com: [0.5 m, 0, 0], inertia: [0.001 kg "
+    "m^2, 0.083 kg m^2, 0.083 kg m^2], position: [0, 0, 0]}\n"
     "  joints:\n    j: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], start: 0}\n"
     "  interfaces: {end: {body: rod, point: [1 m, 0, 0]}}\n"
     "subsystems:\n  b:\n    type: multibody\n    gravity: " G "    coordinates: absolute\n"
@@ -121,10 +125,12 @@ static double compute_rms(const double* a, const double* b)
 static void compliant_models_follow_the_whole(void** state)
 {
     (void)state;
-    const char* steps[] = {"cosim={macro_step: 4 ms, subsystems: {a: {step: 0.4 ms}, b: {step: 0.4 ms}}, bonds: {a.end: b.start}}",
-                           "cosim={macro_step: 2 ms, subsystems: {a: {step: 0.2 ms}, b: {step: 0.2 ms}}, bonds: {a.end: b.start}}",
-                           "cosim={macro_step: 1 ms, subsystems: {a: {step: 0.1 ms}, b: {step: 0.1 ms}}, bonds: {a.end: b.start}}"};
-    const char *couplings[] = {NONSMOOTH, "cosim.coupling=rim"}, *exchanges[] = {"cosim.exchange=impulse", "cosim.exchange=hold"};
+    const char* steps[] = {
+        "cosim={macro_step: 4 ms, subsystems: {a: {step: 0.4 ms}, b: {step: 0.4 ms}}, bonds: {a.end: b.start}}",
+        "cosim={macro_step: 2 ms, subsystems: {a: {step: 0.2 ms}, b: {step: 0.2 ms}}, bonds: {a.end: b.start}}",
+        "cosim={macro_step: 1 ms, subsystems: {a: {step: 0.1 ms}, b: {step: 0.1 ms}}, bonds: {a.end: b.start}}"};
+    const char *couplings[] = {NONSMOOTH, "cosim.coupling=rim"},
+               *exchanges[] = {"cosim.exchange=impulse", "cosim.exchange=hold"};
     const char* floors[] = {"parameters.z=0", "parameters.z=-0.2 m"};  // touching, and 0.2 m below
     const double level[] = {0.0, -0.2};
     double fine[SAMPLES], z[SAMPLES];
@@ -191,7 +197,8 @@ static const char RAILS_AND_FLOOR[] =
     "  forces:\n    pull: {type: force, body: p, vector: [6 N, 1 N, 0]}\n"
     "  interfaces: {end: {body: p, point: [0.3 m, 0.1 m, 0]}}\n"
     "subsystems:\n  b:\n    type: multibody\n    gravity: " G "    coordinates: absolute\n"
-    "    bodies:\n      q: {mass: 1 kg, shape: {box: [0.5 m, 0.3 m, 0.2 m], collide: true, material: m}, position: [0, 0, 0.1 m]}\n"
+    "    bodies:\n      q: {mass: 1 kg, shape: {box: [0.5 m, 0.3 m, 0.2 m], collide: true, material: m}, position: [0, "
+    "0, 0.1 m]}\n"
     "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, 0], material: m}\n"
     "    materials:\n      m: {friction: 0}\n    interfaces: {start: {body: q, point: [0.3 m, 0.1 m, 0]}}\n"
     "cosim:\n  macro_step: 10 ms\n  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n";
@@ -223,11 +230,13 @@ static void arm_locked_at_the_wall_stays_where_it_is(void** state)
 {
     (void)state;
     const char* file = ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml";
-    const char* locks = "multibody.events=[{at: 1.5 s, lock: theta1}, {at: 1.5 s, lock: theta2}, {at: 5.3 s, lock: theta3}, "
-                        "{at: 5.3 s, lock: theta4}, {at: 5.3 s, lock: theta5}, {at: 5.3 s, lock: theta6}, {at: 5.3 s, lock: theta7}]";
+    const char* locks =
+        "multibody.events=[{at: 1.5 s, lock: theta1}, {at: 1.5 s, lock: theta2}, {at: 5.3 s, lock: theta3}, "
+        "{at: 5.3 s, lock: theta4}, {at: 5.3 s, lock: theta5}, {at: 5.3 s, lock: theta6}, {at: 5.3 s, lock: theta7}]";
     const char* couplings[] = {"cosim.coupling=rim", NONSMOOTH};
     for (int i = 0; i < 2; i++) {
-        const char *coupled[] = {locks, "parameters.flexible=0", couplings[i]}, *whole[] = {locks, "parameters.flexible=0", WHOLE};
+        const char *coupled[] = {locks, "parameters.flexible=0", couplings[i]},
+                   *whole[] = {locks, "parameters.flexible=0", WHOLE};
         System s = system_load(file, coupled, 3), twin = system_load(file, whole, 3);
         double worst = 0.0;
         for (int n = 1; n <= 360; n++) {
@@ -235,8 +244,8 @@ static void arm_locked_at_the_wall_stays_where_it_is(void** state)
             system_step_to(&twin, n / 60.0);
             worst = fmax(worst, system_measure(&s, "tool.P.position", &twin, "tool.P.position"));
         }
-        printf("arm locked at the wall, %s: P within %.2f mm of the monolithic run, rank %g, %g steps without\n", couplings[i],
-               1e3 * worst, system_get(&s, "rim.arm.rank"), system_get(&s, "rim.arm.rank_losses"));
+        printf("arm locked at the wall, %s: P within %.2f mm of the monolithic run, rank %g, %g steps without\n",
+               couplings[i], 1e3 * worst, system_get(&s, "rim.arm.rank"), system_get(&s, "rim.arm.rank_losses"));
         assert_true(worst < 15e-3);
         CHECK_NEAR(system_get(&s, "rim.arm.rank"), 0.0, 0.0);
         CHECK_NEAR(system_get(&s, "tool.P.velocity.x"), 0.0, 1e-9);

@@ -5,7 +5,7 @@ typedef struct Run {
     ItmModelFile* file;
     ItmModel* parallel;  // the mechanism that is not in a file, or NULL
     ItmCosim* x;
-    int n;               // cylinders
+    int n;  // cylinders
 } Run;
 
 // crane-single.yaml, crane-double.yaml, and the parallelogram crane with the circuit of the first
@@ -15,9 +15,11 @@ static void begin(Run* r, Kind kind, ItmCoordinates coordinates, bool has_joysti
 {
     ItmError error;
     *r = (Run){.n = kind == DOUBLE ? 2 : 1};
-    const char* overrides[3] = {coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
-                                "subsystems.hydraulics.elements.valve1.command=0", "subsystems.hydraulics.elements.valve2.command=0"};
-    r->file = load_coupled(kind == DOUBLE ? "crane-double" : "crane-single", options, overrides, has_joystick ? 1 : 1 + r->n);
+    const char* overrides[3] = {
+        coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
+        "subsystems.hydraulics.elements.valve1.command=0", "subsystems.hydraulics.elements.valve2.command=0"};
+    r->file =
+        load_coupled(kind == DOUBLE ? "crane-double" : "crane-single", options, overrides, has_joystick ? 1 : 1 + r->n);
     if (kind == PARALLEL) {
         CHECK_OK(itm_parallel_crane_build(&r->parallel, coordinates, &error), &error);
         CHECK_OK(couple(&r->x, r->parallel, r->file->circuits[0].circuit, r->n, options, &error), &error);
@@ -93,7 +95,8 @@ static void fine_twin_meets_the_reference(void** state)
     advance(&r, 9.0, 1e-4);
     ItmBondState at = itm_cosim_get_bond(r.x, 0);
     // the file draws the boom at 30 degrees: its joint angle counts from there
-    double theta = 0.5235987755982988 + itm_data_get_q(itm_cosim_get_data(r.x, 0))[itm_model_get_joint_q_adr(r.file->model, 0)];
+    double theta =
+        0.5235987755982988 + itm_data_get_q(itm_cosim_get_data(r.x, 0))[itm_model_get_joint_q_adr(r.file->model, 0)];
     print_message("single, t = 9 s: theta1 %.10f, s %.10f, s' %.10f, F %.3f\n", theta, at.length, at.rate, at.force);
     CHECK_NEAR(itm_cosim_get_time(r.x), 9.0, 1e-12);
     CHECK_NEAR(theta, 0.9186081472, 1e-7);
@@ -130,10 +133,11 @@ static void impulse_exchange_is_stable_and_accurate(void** state)
             Coupled zoh = hold, linear = hold;
             zoh.bond.coupling = ITM_COUPLING_ZOH;
             linear.bond.coupling = ITM_COUPLING_LINEAR;
-            print_message("%d cylinder(s), H = %3.0f ms: RMS of the rate [mm/s] impulse %.4g (Euler) %.4g (RK4, Heun); rim "
-                          "hold %.4g, zoh %.4g, linear %.4g\n",
-                          kind, 1e3 * STEPS[i], 1e3 * a, 1e3 * b, 1e3 * c,
-                          1e3 * run_against(rate, n, (Kind)kind, &zoh), 1e3 * run_against(rate, n, (Kind)kind, &linear));
+            print_message(
+                "%d cylinder(s), H = %3.0f ms: RMS of the rate [mm/s] impulse %.4g (Euler) %.4g (RK4, Heun); rim "
+                "hold %.4g, zoh %.4g, linear %.4g\n",
+                kind, 1e3 * STEPS[i], 1e3 * a, 1e3 * b, 1e3 * c, 1e3 * run_against(rate, n, (Kind)kind, &zoh),
+                1e3 * run_against(rate, n, (Kind)kind, &linear));
             assert_true(a < 0.05 * largest && b < 0.05 * largest);
             heun_4 = i == 0 ? b : heun_4;
             assert_true(i > 0 || 30.0 * a < c);
@@ -151,9 +155,9 @@ static void energy_table_of_the_single_crane(void** state)
     static const struct {
         const char* name;
         double energy;
-    } TABLE[] = {{"energy.supply", 15910.2},    {"energy.valve", 12706.2},    {"energy.throttle", 181.5},
-                 {"energy.compression", -1.6},  {"energy.viscous", 1755.9},   {"energy.end_damper", 2.5},
-                 {"energy.mechanical", 1265.7}, {"energy.spurious", 0.0},     {"energy.balance", 0.0}};
+    } TABLE[] = {{"energy.supply", 15910.2},    {"energy.valve", 12706.2},  {"energy.throttle", 181.5},
+                 {"energy.compression", -1.6},  {"energy.viscous", 1755.9}, {"energy.end_damper", 2.5},
+                 {"energy.mechanical", 1265.7}, {"energy.spurious", 0.0},   {"energy.balance", 0.0}};
     static const double STEPS[2] = {1e-4, 20e-3};
     for (int k = 0; k < 2; k++) {
         Run r;
@@ -165,7 +169,8 @@ static void energy_table_of_the_single_crane(void** state)
         CHECK_OK(itm_cosim_compute_outputs(r.x, values), itm_cosim_get_error(r.x));
         for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
             double energy = values[itm_cosim_find_output(r.x, TABLE[i].name)];
-            print_message("H = %4.1f ms: %-18s %10.2f J, page %.1f\n", 1e3 * STEPS[k], TABLE[i].name, energy, TABLE[i].energy);
+            print_message("H = %4.1f ms: %-18s %10.2f J, page %.1f\n", 1e3 * STEPS[k], TABLE[i].name, energy,
+                          TABLE[i].energy);
             CHECK_NEAR(energy, TABLE[i].energy, fmax(1e-3 * fabs(TABLE[i].energy), 0.06));  // the page has one decimal
         }
         free(values);
@@ -206,8 +211,8 @@ static void closed_valves_hold_the_load(void** state)
         double s = itm_cosim_get_bond(r.x, 0).length;
         advance(&r, 55.0, 20e-3);
         double drift = itm_cosim_get_bond(r.x, 0).length - s;
-        print_message("crane %d, valves closed, 20 ms: drift from 5 to 60 s %.3g mm, rate %.3g mm/s\n", kind, 1e3 * drift,
-                      1e3 * itm_cosim_get_bond(r.x, 0).rate);
+        print_message("crane %d, valves closed, 20 ms: drift from 5 to 60 s %.3g mm, rate %.3g mm/s\n", kind,
+                      1e3 * drift, 1e3 * itm_cosim_get_bond(r.x, 0).rate);
         CHECK_NEAR(drift, 0.0, 1e-9);  // observed 0: nothing leaks in this circuit
         end(&r);
     }

@@ -18,12 +18,18 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
 #define FLEXIBLE "parameters.flexible=1"
 #define FREE_JOINTS "parameters.locked=0"
 #define LOCKED "parameters.locked=1"
-        {"parameters.configuration=1", RIGID, FREE_JOINTS, 3.42e3, 6},    {"parameters.configuration=1", RIGID, LOCKED, 0.0, 5},
-        {"parameters.configuration=2", RIGID, FREE_JOINTS, 5.38e3, 6},    {"parameters.configuration=2", RIGID, LOCKED, 0.0, 5},
-        {"parameters.configuration=3", RIGID, FREE_JOINTS, 5.36e5, 6},    {"parameters.configuration=3", RIGID, LOCKED, 0.0, 4},
-        {"parameters.configuration=1", FLEXIBLE, FREE_JOINTS, 2.59e3, 6}, {"parameters.configuration=1", FLEXIBLE, LOCKED, 2.65e3, 6},
-        {"parameters.configuration=2", FLEXIBLE, FREE_JOINTS, 2.88e3, 6}, {"parameters.configuration=2", FLEXIBLE, LOCKED, 3.29e3, 6},
-        {"parameters.configuration=3", FLEXIBLE, FREE_JOINTS, 3.87e3, 6}, {"parameters.configuration=3", FLEXIBLE, LOCKED, 2.22e4, 6},
+        {"parameters.configuration=1", RIGID, FREE_JOINTS, 3.42e3, 6},
+        {"parameters.configuration=1", RIGID, LOCKED, 0.0, 5},
+        {"parameters.configuration=2", RIGID, FREE_JOINTS, 5.38e3, 6},
+        {"parameters.configuration=2", RIGID, LOCKED, 0.0, 5},
+        {"parameters.configuration=3", RIGID, FREE_JOINTS, 5.36e5, 6},
+        {"parameters.configuration=3", RIGID, LOCKED, 0.0, 4},
+        {"parameters.configuration=1", FLEXIBLE, FREE_JOINTS, 2.59e3, 6},
+        {"parameters.configuration=1", FLEXIBLE, LOCKED, 2.65e3, 6},
+        {"parameters.configuration=2", FLEXIBLE, FREE_JOINTS, 2.88e3, 6},
+        {"parameters.configuration=2", FLEXIBLE, LOCKED, 3.29e3, 6},
+        {"parameters.configuration=3", FLEXIBLE, FREE_JOINTS, 3.87e3, 6},
+        {"parameters.configuration=3", FLEXIBLE, LOCKED, 2.22e4, 6},
     };
     printf("condition number of the effective mass: paper, here\n");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -37,8 +43,8 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
         assert_string_equal(view.name, "flange");
         assert_int_equal(view.rank, (int)rank);
         assert_int_equal(view.rank, cases[i].rank);
-        printf("  %s %s %s  %9.3g  %9.4g, rank %d\n", cases[i].configuration, cases[i].flexible, cases[i].locked, cases[i].condition,
-               view.condition, view.rank);
+        printf("  %s %s %s  %9.3g  %9.4g, rank %d\n", cases[i].configuration, cases[i].flexible, cases[i].locked,
+               cases[i].condition, view.condition, view.rank);
         if (is_singular) {
             assert_true(isinf(view.condition));
             assert_true(condition == 1e12);
@@ -64,36 +70,33 @@ static void effective_mass_of_the_arm_is_that_of_the_paper(void** state)
 #define A1 "{mass: 2 kg, com: [0.5 m, 0, 0], inertia: [0.01 kg m^2, 0.17 kg m^2, 0.17 kg m^2], position: [0, 0, 0]}\n"
 #define A2 "{mass: 1 kg, com: [0.5 m, 0, 0], inertia: [0.01 kg m^2, 0.08 kg m^2, 0.08 kg m^2], position: [1 m, 0, 0]}\n"
 #define B1 "{mass: 1 kg, com: [0.5 m, 0, 0], inertia: [0.01 kg m^2, 0.08 kg m^2, 0.08 kg m^2], position: [2 m, 0, 0]}\n"
-#define B2 "{mass: 1.5 kg, com: [0.5 m, 0, 0], inertia: [0.01 kg m^2, 0.12 kg m^2, 0.12 kg m^2], position: [3 m, 0, 0]}\n"
-#define C1 "{mass: 0.5 kg, com: [0.3 m, 0.2 m, 0], inertia: [0.02 kg m^2, 0.04 kg m^2, 0.03 kg m^2], position: [4 m, 0, 0]}\n"
+#define B2                                                                                                             \
+    "{mass: 1.5 kg, com: [0.5 m, 0, 0], inertia: [0.01 kg m^2, 0.12 kg m^2, 0.12 kg m^2], position: [3 m, 0, 0]}\n"
+#define C1                                                                                                             \
+    "{mass: 0.5 kg, com: [0.3 m, 0.2 m, 0], inertia: [0.02 kg m^2, 0.04 kg m^2, 0.03 kg m^2], position: [4 m, 0, "     \
+    "0]}\n"
 #define J1 "{type: revolute, bodies: [ground, a1], at: [0, 0, 0], axis: [0, 1, 0], start: 0}\n"
 #define J2 "{type: revolute, bodies: [a1, a2], at: [1 m, 0, 0], axis: [0, 0.6, 0.8]}\n"
 #define J3 "{type: revolute, bodies: [b1, b2], at: [3 m, 0, 0], axis: [0, 0, 1]}\n"
 
-static const char CHAIN[] = "multibody:\n"
-                            "  name: a\n"
-                            "  gravity: " G
-                            "  bodies:\n    a1: " A1 "    a2: " A2
-                            "  joints:\n    j1: " J1 "    j2: " J2
-                            "  interfaces: {end: {body: a2, point: [1 m, 0, 0]}}\n"
-                            "subsystems:\n"
-                            "  b:\n    type: multibody\n    gravity: " G
-                            "    bodies:\n      b1: " B1 "      b2: " B2
-                            "    joints:\n      j3: " J3
-                            "    interfaces: {start: {body: b1}, end: {body: b2, point: [1 m, 0, 0]}}\n"
-                            "  c:\n    type: multibody\n    gravity: " G
-                            "    bodies:\n      c1: " C1
-                            "    interfaces: {start: {body: c1}}\n"
-                            "cosim:\n  macro_step: 10 ms\n  bonds: {a.end: b.start, b.end: c.start}\n";
+static const char CHAIN[] =
+    "multibody:\n"
+    "  name: a\n"
+    "  gravity: " G "  bodies:\n    a1: " A1 "    a2: " A2 "  joints:\n    j1: " J1 "    j2: " J2
+    "  interfaces: {end: {body: a2, point: [1 m, 0, 0]}}\n"
+    "subsystems:\n"
+    "  b:\n    type: multibody\n    gravity: " G "    bodies:\n      b1: " B1 "      b2: " B2
+    "    joints:\n      j3: " J3 "    interfaces: {start: {body: b1}, end: {body: b2, point: [1 m, 0, 0]}}\n"
+    "  c:\n    type: multibody\n    gravity: " G "    bodies:\n      c1: " C1 "    interfaces: {start: {body: c1}}\n"
+    "cosim:\n  macro_step: 10 ms\n  bonds: {a.end: b.start, b.end: c.start}\n";
 
-static const char CHAIN_TWIN[] = "multibody:\n"
-                                 "  name: a\n"
-                                 "  gravity: " G
-                                 "  bodies:\n    a1: " A1 "    a2: " A2 "    b1: " B1 "    b2: " B2 "    c1: " C1
-                                 "  joints:\n    j1: " J1 "    j2: " J2 "    j3: " J3
-                                 "    k1: {type: fixed, bodies: [a2, b1], at: [2 m, 0, 0]}\n"
-                                 "    k2: {type: fixed, bodies: [b2, c1], at: [4 m, 0, 0]}\n"
-                                 "run: {step: 1 ms, stepper: reference, tolerance: 1e-11}\n";
+static const char CHAIN_TWIN[] =
+    "multibody:\n"
+    "  name: a\n"
+    "  gravity: " G "  bodies:\n    a1: " A1 "    a2: " A2 "    b1: " B1 "    b2: " B2 "    c1: " C1
+    "  joints:\n    j1: " J1 "    j2: " J2 "    j3: " J3 "    k1: {type: fixed, bodies: [a2, b1], at: [2 m, 0, 0]}\n"
+    "    k2: {type: fixed, bodies: [b2, c1], at: [4 m, 0, 0]}\n"
+    "run: {step: 1 ms, stepper: reference, tolerance: 1e-11}\n";
 
 // How far the last body of the chain gets from where it is in the same machine in one piece, solved to 1e-11, within 1 s.
 static double chain_error(const char* const* overrides, int n, double* drift)
@@ -115,7 +118,8 @@ static double chain_error(const char* const* overrides, int n, double* drift)
 static void chain_of_three_converges_to_its_twin(void** state)
 {
     (void)state;
-    const char* steps[] = {"cosim.macro_step=10ms", "cosim.macro_step=5ms", "cosim.macro_step=2.5ms", "cosim.macro_step=1.25ms"};
+    const char* steps[] = {"cosim.macro_step=10ms", "cosim.macro_step=5ms", "cosim.macro_step=2.5ms",
+                           "cosim.macro_step=1.25ms"};
     double error[2][4], drift[2][4];
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 4; i++) {
@@ -123,7 +127,8 @@ static void chain_of_three_converges_to_its_twin(void** state)
             error[k][i] = chain_error(overrides, 2, &drift[k][i]);
         }
     }
-    printf("chain of three, largest error of its end within 1 s [m]\n  H          impulse    order   drift      hold       order\n");
+    printf("chain of three, largest error of its end within 1 s [m]\n  H          impulse    order   drift      hold   "
+           "    order\n");
     for (int i = 0; i < 4; i++) {
         printf("  %-9s  %.3e  %5.2f   %.1e    %.3e  %5.2f\n", strchr(steps[i], '=') + 1, error[0][i],
                i > 0 ? log2(error[0][i - 1] / error[0][i]) : NAN, drift[0][i], error[1][i],
@@ -134,22 +139,26 @@ static void chain_of_three_converges_to_its_twin(void** state)
         assert_true(log2(drift[0][i - 1] / drift[0][i]) > 2.5);  // of order 3, and not growing with time
         assert_true(error[0][i] < 0.1 * error[1][i]);
     }
-    assert_true(log2(error[0][2] / error[0][3]) > 0.9);  // order 1 in the limit, with a second error that goes the other way
+    assert_true(log2(error[0][2] / error[0][3]) >
+                0.9);  // order 1 in the limit, with a second error that goes the other way
 }
 
 // ---------------------------------------------------------------------------- conservation
 
-static const char FREE[] = "multibody:\n"
-                           "  name: a\n  gravity: [0, 0, 0]\n  coordinates: absolute\n"
-                           "  bodies:\n"
-                           "    p: {mass: 2 kg, inertia: [0.3 kg m^2, 0.3 kg m^2, 0.3 kg m^2], position: [0, 0, 0], velocity: [0.3 m/s, 0, 0.1 m/s], angular_velocity: [0.4 rad/s, 1 rad/s, -0.5 rad/s]}\n"
-                           "  interfaces: {end: {body: p, point: [1 m, 0, 0]}}\n"
-                           "subsystems:\n"
-                           "  b:\n    type: multibody\n    gravity: [0, 0, 0]\n    coordinates: absolute\n"
-                           "    bodies:\n"
-                           "      q: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [1.5 m, 0, 0.2 m], velocity: [0.5 m/s, -0.83 m/s, -1.4 m/s], angular_velocity: [0.4 rad/s, 1 rad/s, -0.5 rad/s]}\n"
-                           "    interfaces: {start: {body: q, point: [-0.5 m, 0, -0.2 m]}}\n"
-                           "cosim:\n  macro_step: 2 ms\n  bonds: {a.end: b.start}\n";
+static const char FREE[] =
+    "multibody:\n"
+    "  name: a\n  gravity: [0, 0, 0]\n  coordinates: absolute\n"
+    "  bodies:\n"
+    "    p: {mass: 2 kg, inertia: [0.3 kg m^2, 0.3 kg m^2, 0.3 kg m^2], position: [0, 0, 0], velocity: [0.3 m/s, 0, "
+    "0.1 m/s], angular_velocity: [0.4 rad/s, 1 rad/s, -0.5 rad/s]}\n"
+    "  interfaces: {end: {body: p, point: [1 m, 0, 0]}}\n"
+    "subsystems:\n"
+    "  b:\n    type: multibody\n    gravity: [0, 0, 0]\n    coordinates: absolute\n"
+    "    bodies:\n"
+    "      q: {mass: 1 kg, inertia: [0.1 kg m^2, 0.1 kg m^2, 0.1 kg m^2], position: [1.5 m, 0, 0.2 m], velocity: [0.5 "
+    "m/s, -0.83 m/s, -1.4 m/s], angular_velocity: [0.4 rad/s, 1 rad/s, -0.5 rad/s]}\n"
+    "    interfaces: {start: {body: q, point: [-0.5 m, 0, -0.2 m]}}\n"
+    "cosim:\n  macro_step: 2 ms\n  bonds: {a.end: b.start}\n";
 
 typedef struct Momenta {
     double linear[3], angular[3];  // of both, about the origin
@@ -203,18 +212,19 @@ static void momentum_goes_through_a_frame_undiminished(void** state)
 // ---------------------------------------------------------------------------- energy
 
 // Two masses that can move along x only.
-static const char RAILS[] = "multibody:\n"
-                            "  name: a\n  gravity: [0, 0, 0]\n"
-                            "  bodies:\n    p: {mass: 2 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0]}\n"
-                            "  joints:\n    rail: {type: prismatic, bodies: [ground, p], at: [0, 0, 0], axis: [1, 0, 0]}\n"
-                            "  forces:\n    pull: {type: force, body: p, vector: [6 N, 1 N, 0]}\n"
-                            "  interfaces: {end: {body: p}}\n"
-                            "subsystems:\n"
-                            "  b:\n    type: multibody\n    gravity: [0, 0, 0]\n"
-                            "    bodies:\n      q: {mass: 1 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0]}\n"
-                            "    joints:\n      rail: {type: prismatic, bodies: [ground, q], at: [0, 0, 0], axis: [1, 0, 0]}\n"
-                            "    interfaces: {start: {body: q}}\n"
-                            "cosim:\n  macro_step: 10 ms\n  bonds: {a.end: b.start}\n";
+static const char RAILS[] =
+    "multibody:\n"
+    "  name: a\n  gravity: [0, 0, 0]\n"
+    "  bodies:\n    p: {mass: 2 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0]}\n"
+    "  joints:\n    rail: {type: prismatic, bodies: [ground, p], at: [0, 0, 0], axis: [1, 0, 0]}\n"
+    "  forces:\n    pull: {type: force, body: p, vector: [6 N, 1 N, 0]}\n"
+    "  interfaces: {end: {body: p}}\n"
+    "subsystems:\n"
+    "  b:\n    type: multibody\n    gravity: [0, 0, 0]\n"
+    "    bodies:\n      q: {mass: 1 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0]}\n"
+    "    joints:\n      rail: {type: prismatic, bodies: [ground, q], at: [0, 0, 0], axis: [1, 0, 0]}\n"
+    "    interfaces: {start: {body: q}}\n"
+    "cosim:\n  macro_step: 10 ms\n  bonds: {a.end: b.start}\n";
 
 // Whatever the forces are in a step, their work is what the masses gain.
 static void work_of_forces_is_what_the_mechanisms_gain(void** state)
@@ -281,7 +291,8 @@ static void frames_that_both_sides_hold_move_as_they_can(void** state)
 static void arm_stays_with_the_monolithic_run(void** state)
 {
     (void)state;
-    const char* files[] = {ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml", ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"};
+    const char* files[] = {ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml",
+                           ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"};
     const char* couplings[] = {"cosim.coupling=rim", "cosim.coupling=rim-nonsmooth"};
     for (int i = 0; i < 8; i++) {
         bool is_flexible = i >= 4;
@@ -296,12 +307,13 @@ static void arm_stays_with_the_monolithic_run(void** state)
             system_step_to(&s, n / 60.0);
             system_step_to(&twin, n / 60.0);
             double error = system_measure(&s, "tool.P.position", &twin, "tool.P.position");
-            has_touched = has_touched || system_get(&s, "rim.tool.switches") > 0.0 || system_get(&twin, "rim.tool.switches") > 0.0;
+            has_touched = has_touched || system_get(&s, "rim.tool.switches") > 0.0 ||
+                          system_get(&twin, "rim.tool.switches") > 0.0;
             *(has_touched ? &after : &before) = fmax(has_touched ? after : before, error);
             least_rank = fmin(least_rank, system_get(&s, "rim.arm.rank"));
         }
-        printf("manoeuvre %d, %s, %s: P within %.2f mm of the monolithic run before contact, %.2f mm after\n", i / 2 % 2 + 1,
-               flexible, couplings[i % 2], 1e3 * before, 1e3 * after);
+        printf("manoeuvre %d, %s, %s: P within %.2f mm of the monolithic run before contact, %.2f mm after\n",
+               i / 2 % 2 + 1, flexible, couplings[i % 2], 1e3 * before, 1e3 * after);
         assert_true(has_touched);
         assert_true(before < 15e-3);
         assert_true(after < (is_flexible ? 60e-3 : 15e-3));
@@ -317,7 +329,8 @@ static void captured_box_stays_with_the_monolithic_run(void** state)
 {
     (void)state;
     const char* file = ITM_SOURCE_DIR "/examples/arm-capture.yaml";
-    const char *couplings[] = {"cosim.coupling=rim-nonsmooth", "cosim.coupling=rim"}, *whole = "cosim.coupling=monolithic";
+    const char *couplings[] = {"cosim.coupling=rim-nonsmooth", "cosim.coupling=rim"},
+               *whole = "cosim.coupling=monolithic";
     for (int i = 0; i < 2; i++) {
         System s = system_load(file, &couplings[i], 1), twin = system_load(file, &whole, 1);
         double position = 0.0, velocity = 0.0;
@@ -327,7 +340,8 @@ static void captured_box_stays_with_the_monolithic_run(void** state)
             position = fmax(position, system_measure(&s, "tool.U.position", &twin, "tool.U.position"));
             velocity = fmax(velocity, system_measure(&s, "tool.U.velocity", &twin, "tool.U.velocity"));
         }
-        printf("capture, %s: U within %.2f mm and %.2f mm/s of the monolithic run\n", couplings[i], 1e3 * position, 1e3 * velocity);
+        printf("capture, %s: U within %.2f mm and %.2f mm/s of the monolithic run\n", couplings[i], 1e3 * position,
+               1e3 * velocity);
         // the smooth model keeps contacts as they were at a meeting, but does not throw the box
         assert_true(position < (i == 0 ? 10e-3 : 50e-3));
         assert_true(velocity < (i == 0 ? 20e-3 : 100e-3));
@@ -342,7 +356,8 @@ static void captured_box_stays_with_the_monolithic_run(void** state)
 static double chatter_error(const char* coupling, double* lifts)
 {
     const char* file = ITM_SOURCE_DIR "/examples/arm-capture.yaml";
-    const char *sets[] = {"parameters.chatter=1", coupling}, *whole[] = {"parameters.chatter=1", "cosim.coupling=monolithic"};
+    const char *sets[] = {"parameters.chatter=1", coupling},
+               *whole[] = {"parameters.chatter=1", "cosim.coupling=monolithic"};
     System s = system_load(file, sets, 2), twin = system_load(file, whole, 2);
     double sum = 0.0, count = 0.0;
     *lifts = 0.0;
@@ -392,7 +407,8 @@ static void monolithic_run_is_the_machine_in_one_piece(void** state)
 static double bounce_error(const char* coupling, double* switches)
 {
     const char* whole = "cosim.coupling=monolithic";
-    const char* overrides[] = {coupling, "run.bounds.breakdown=0"};  // the smooth model makes energy: see by how much it is off
+    const char* overrides[] = {coupling,
+                               "run.bounds.breakdown=0"};  // the smooth model makes energy: see by how much it is off
     System s = system_parse(BOUNCE, overrides, 2), twin = system_parse(BOUNCE, &whole, 1);
     double sum = 0.0;
     int n;
@@ -415,7 +431,8 @@ static void contact_that_switches_needs_the_nonsmooth_model(void** state)
     double switches[2];
     double nonsmooth = bounce_error("cosim.coupling=rim-nonsmooth", &switches[0]);
     double smooth = bounce_error("cosim.coupling=rim", &switches[1]);
-    printf("chattering ball, RMS error of its height: rim-nonsmooth %.3g mm, rim %.3g mm\n", 1e3 * nonsmooth, 1e3 * smooth);
+    printf("chattering ball, RMS error of its height: rim-nonsmooth %.3g mm, rim %.3g mm\n", 1e3 * nonsmooth,
+           1e3 * smooth);
     assert_true(5.0 * nonsmooth < smooth);
     // noticed, and counted
     assert_true(switches[0] >= 3.0 && switches[1] >= 3.0);
@@ -434,7 +451,8 @@ static void crane_cut_at_its_hook_moves_as_in_one_piece(void** state)
         length = fmax(length, fabs(system_get(&cut, "crane.cyl1.length") - system_get(&whole, "crane.cyl1.length")));
         hook = fmax(hook, system_measure(&cut, "load.hook.position", &whole, "crane.hook.position"));
     }
-    printf("crane cut at its hook: cylinder within %.1e m, hook within %.1e m of the crane in one piece\n", length, hook);
+    printf("crane cut at its hook: cylinder within %.1e m, hook within %.1e m of the crane in one piece\n", length,
+           hook);
     // a swing of 0.1 m: both are of order H^2, here 1e-4 of it and less
     assert_true(length < 1e-6);
     assert_true(hook < 1e-5);

@@ -10,7 +10,8 @@
 // Of an example in absolute (0) or joint coordinates (1); the caller destroys the file.
 static ItmModelFile* load(const char* name, int coordinates)
 {
-    const char* override = coordinates == ITM_COORDINATES_ABSOLUTE ? "multibody.coordinates=absolute" : "multibody.coordinates=joint";
+    const char* override =
+        coordinates == ITM_COORDINATES_ABSOLUTE ? "multibody.coordinates=absolute" : "multibody.coordinates=joint";
     ItmModelFile* file = NULL;
     ItmError error = {0};
     CHECK_OK(itm_example_load(&file, name, &override, 1, &error), &error);
@@ -138,8 +139,10 @@ static void restored_state_continues_with_identical_bits(void** state)
         CHECK_OK(itm_data_restore(m, other, bytes, size), itm_data_get_error(other));
         advance(m, other, 25);
         itm_model_compute_outputs(m, other, got);
-        assert_memory_equal(itm_data_get_q(d), itm_data_get_q(other), sizeof(double) * (size_t)itm_model_get_info(m).nq);
-        assert_memory_equal(itm_data_get_v(d), itm_data_get_v(other), sizeof(double) * (size_t)itm_model_get_info(m).nv);
+        assert_memory_equal(itm_data_get_q(d), itm_data_get_q(other),
+                            sizeof(double) * (size_t)itm_model_get_info(m).nq);
+        assert_memory_equal(itm_data_get_v(d), itm_data_get_v(other),
+                            sizeof(double) * (size_t)itm_model_get_info(m).nv);
         assert_memory_equal(expected, got, sizeof(double) * (size_t)nout);
         assert_int_equal(itm_data_restore(m, other, bytes, size - 1), ITM_ERR_ARGUMENT);
 
@@ -203,19 +206,35 @@ static void every_bad_option_is_refused_by_name(void** state)
     (void)state;
     ItmModelFile* file = load("bricard", ITM_COORDINATES_JOINT);
     ItmModel* m = file->model;
-    const char* const fields[] = {"stepper", "step", "tolerance", "gap_tolerance", "max_iterations",
-                                  "penalty", "frequency", "damping_ratio"};
+    const char* const fields[] = {"stepper",        "step",    "tolerance", "gap_tolerance",
+                                  "max_iterations", "penalty", "frequency", "damping_ratio"};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         ItmStepOptions o = itm_default_step_options();
         switch (i) {
-        case 0: o.stepper = ITM_STEPPER_COUNT; break;
-        case 1: o.step = 0.0; break;
-        case 2: o.tolerance = NAN; break;
-        case 3: o.gap_tolerance = -1.0; break;
-        case 4: o.max_iterations = 0; break;
-        case 5: o.penalty = -1.0; break;
-        case 6: o.frequency = INFINITY; break;
-        default: o.damping_ratio = -0.1; break;
+        case 0:
+            o.stepper = ITM_STEPPER_COUNT;
+            break;
+        case 1:
+            o.step = 0.0;
+            break;
+        case 2:
+            o.tolerance = NAN;
+            break;
+        case 3:
+            o.gap_tolerance = -1.0;
+            break;
+        case 4:
+            o.max_iterations = 0;
+            break;
+        case 5:
+            o.penalty = -1.0;
+            break;
+        case 6:
+            o.frequency = INFINITY;
+            break;
+        default:
+            o.damping_ratio = -0.1;
+            break;
         }
         ItmData* d = NULL;
         ItmError error = {0};

@@ -198,7 +198,8 @@ static void a_prescribed_motion_takes_the_inverse_dynamics(void** state)
         hinge.body_b = i;
         ItmVec3 at = {0, 0, i == 0 ? 0.0 : -1.0};
         CHECK_OK(itm_model_frame_from_axis(&hinge.frame_a, at, axes[i], (ItmVec3){0, 0, 0}, &error), &error);
-        CHECK_OK(itm_model_frame_from_axis(&hinge.frame_b, (ItmVec3){0, 0, 0}, axes[i], (ItmVec3){0, 0, 0}, &error), &error);
+        CHECK_OK(itm_model_frame_from_axis(&hinge.frame_b, (ItmVec3){0, 0, 0}, axes[i], (ItmVec3){0, 0, 0}, &error),
+                 &error);
         CHECK_OK(itm_model_builder_add_joint(b, &hinge, NULL, &error), &error);
         ItmSignalDef signal = itm_default_signal_def();
         signal.name = NAMES[i];

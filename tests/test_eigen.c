@@ -41,7 +41,8 @@ static void eigenvectors_satisfy_their_definition(void** state)
 {
     (void)state;
     for (int n = 1; n <= 40; n += 3) {
-        double *A = make_random(n, (unsigned)n), *Z = make_random(n, (unsigned)n), *mu = calloc((size_t)n, sizeof(double));
+        double *A = make_random(n, (unsigned)n), *Z = make_random(n, (unsigned)n),
+               *mu = calloc((size_t)n, sizeof(double));
         assert_int_equal(itm_eigen_symmetric(Z, mu, n), ITM_OK);
         // rounding: some n eps
         CHECK_NEAR(compute_residual(A, NULL, Z, mu, n), 0.0, 1e-13);
@@ -92,7 +93,8 @@ static void chain_of_springs_has_its_closed_form(void** state)
 static void hard_cases_are_solved(void** state)
 {
     (void)state;
-    double zero[9] = {0}, ones[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, graded[9] = {1e-20, 1e-10, 0, 1e-10, 1, 1e-3, 0, 1e-3, 1e10}, mu[3];
+    double zero[9] = {0}, ones[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1},
+           graded[9] = {1e-20, 1e-10, 0, 1e-10, 1, 1e-3, 0, 1e-3, 1e10}, mu[3];
     assert_int_equal(itm_eigen_symmetric(zero, mu, 3), ITM_OK);
     assert_true(mu[0] == 0.0 && mu[2] == 0.0);
     assert_int_equal(itm_eigen_symmetric(ones, mu, 3), ITM_OK);

@@ -185,7 +185,8 @@ static void least_squares_agree_with_lapack(void** state)
         assert_int_equal(LAPACKE_dgelsd(LAPACK_ROW_MAJOR, m, n, 1, C, n, y, 1, singular, 1e-10, &found), 0);
         assert_int_equal(itm_least_squares_solve(x, A, b, m, n, 1e-10, scratch), found);
         for (int j = 0; j < n; j++) {
-            CHECK_NEAR(x[j], y[j], 1e-9 * fmax(1.0, 1.0 / singular[found - 1]));  // rounding over the smallest singular value
+            CHECK_NEAR(x[j], y[j],
+                       1e-9 * fmax(1.0, 1.0 / singular[found - 1]));  // rounding over the smallest singular value
         }
     }
 }

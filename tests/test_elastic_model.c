@@ -12,7 +12,8 @@ static const char CANTILEVER[] =
     "multibody:\n"
     "  name: boom\n  gravity: [0, 0, 0]\n"
     "  bodies:\n"
-    "    beam: {flexible: {beam: {length: 2 m, section: {circle: 40 mm}, density: 2700 kg/m^3, young: 69 GPa, ends: clamped-free, modes: {z: 1}}, stiffening: false}}\n"
+    "    beam: {flexible: {beam: {length: 2 m, section: {circle: 40 mm}, density: 2700 kg/m^3, young: 69 GPa, ends: "
+    "clamped-free, modes: {z: 1}}, stiffening: false}}\n"
     "  joints: {clamp: {type: fixed, bodies: [ground, beam]}}\n"
     "  points: {tip: {body: beam, point: [2 m, 0, 0]}}\n"
     "  interfaces: {tip: {body: beam, point: [2 m, 0, 0], directions: [tz]}}\n"
@@ -30,8 +31,10 @@ static const char CANTILEVER[] =
 static double cantilever_error(const char* const* overrides, int n, double H)
 {
     // first mode, tip value 1: a quarter of the mass, (beta L)^4 = 12.36...
-    const double area = PI * 0.02 * 0.02, moment = 0.25 * PI * pow(0.02, 4), length = 2.0, density = 2700.0, young = 69e9;
-    const double mass = 0.25 * density * area * length, stiffness = 0.25 * young * moment * pow(1.8751040687119612, 4) / pow(length, 3);
+    const double area = PI * 0.02 * 0.02, moment = 0.25 * PI * pow(0.02, 4), length = 2.0, density = 2700.0,
+                 young = 69e9;
+    const double mass = 0.25 * density * area * length,
+                 stiffness = 0.25 * young * moment * pow(1.8751040687119612, 4) / pow(length, 3);
     const double omega = sqrt(stiffness / (mass + 5.0)), rest = 10.0 / stiffness;
     System s = system_parse(CANTILEVER, overrides, n);
     double worst = 0.0;
@@ -50,14 +53,15 @@ static void effective_stiffness_is_right_where_the_interface_is_the_deformation(
                             "cosim.elastic_model=effective"};
     const char* steps[] = {"cosim.macro_step=20ms", "cosim.macro_step=10ms", "cosim.macro_step=5ms"};
     double error[4][3];
-    printf("mass on a cantilever of one mode, 7 periods, omega H = 0.45: largest error / amplitude\n  H      impulse   hold:     implicit  frozen    effective\n");
+    printf("mass on a cantilever of one mode, 7 periods, omega H = 0.45: largest error / amplitude\n  H      impulse   "
+           "hold:     implicit  frozen    effective\n");
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 4; k++) {
             const char* overrides[] = {models[k], steps[i], "run.bounds.breakdown=0"};  // growth is what is looked at
             error[k][i] = cantilever_error(overrides, 3, 0.02 / (1 << i));
         }
-        printf("  %-5s  %.2e            %.2e  %.2e  %.2e\n", strchr(steps[i], '=') + 1, error[0][i], error[1][i], error[2][i],
-               error[3][i]);
+        printf("  %-5s  %.2e            %.2e  %.2e  %.2e\n", strchr(steps[i], '=') + 1, error[0][i], error[1][i],
+               error[2][i], error[3][i]);
     }
     // impulses: the trapezoidal rule over H, order 2
     CHECK_NEAR(log2(error[0][0] / error[0][1]), 2.0, 0.15);
@@ -90,9 +94,10 @@ static void follow(System* s, System* twin, double* before, double* after)
 static void implicit_model_is_the_best_of_the_arm(void** state)
 {
     (void)state;
-    const char* files[] = {ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml", ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"};
-    const char* models[] = {"cosim.elastic_model=implicit", "cosim.elastic_model=implicit", "cosim.elastic_model=frozen",
-                            "cosim.elastic_model=effective"};
+    const char* files[] = {ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml",
+                           ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"};
+    const char* models[] = {"cosim.elastic_model=implicit", "cosim.elastic_model=implicit",
+                            "cosim.elastic_model=frozen", "cosim.elastic_model=effective"};
     printf("flexible arm, point P against runs that meet every 1/600 s, before and after contact [mm]\n");
     printf("  exchange  elastic_model  manoeuvre 1          manoeuvre 2\n");
     double before[4][2], after[4][2];

@@ -52,12 +52,30 @@ static double get(Run* r, const char* name)
 static void every_example_runs_in_both_coordinates(void** state)
 {
     (void)state;
-    const char* names[] = {"pendulum", "top",     "four-bar",      "slider-crank", "gears",      "bricard",
-                           "crane",    "slope",   "bouncing-ball", "stick-slip",   "stack",
-                           "table",    "rolling", "limits",        "grasp",        "grip",
-                           "terrain",  "governor",
-                           "clearance-cylindrical",  "clearance-prismatic",    "clearance-revolute",
-                           "clearance-pendulum",     "clearance-slider-crank", "clearance-drawer",
+    const char* names[] = {"pendulum",
+                           "top",
+                           "four-bar",
+                           "slider-crank",
+                           "gears",
+                           "bricard",
+                           "crane",
+                           "slope",
+                           "bouncing-ball",
+                           "stick-slip",
+                           "stack",
+                           "table",
+                           "rolling",
+                           "limits",
+                           "grasp",
+                           "grip",
+                           "terrain",
+                           "governor",
+                           "clearance-cylindrical",
+                           "clearance-prismatic",
+                           "clearance-revolute",
+                           "clearance-pendulum",
+                           "clearance-slider-crank",
+                           "clearance-drawer",
                            "clearance-door"};
     const char* overrides[] = {"multibody.coordinates=joint", "multibody.coordinates=absolute"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -67,8 +85,8 @@ static void every_example_runs_in_both_coordinates(void** state)
             finish(&r);
             ItmStepInfo info = itm_data_get_step_info(r.data);
             if (info.unfinished > 0 || info.unsolved > 0 || !(info.gap <= 1e-9)) {
-                fail_msg("%s, %s: %ld unfinished steps, %ld unsolved, gap %g", names[i],
-                         overrides[k], info.unfinished, info.unsolved, info.gap);
+                fail_msg("%s, %s: %ld unfinished steps, %ld unsolved, gap %g", names[i], overrides[k], info.unfinished,
+                         info.unsolved, info.gap);
             }
             done(&r);
         }
@@ -96,7 +114,7 @@ static void top_precesses_at_the_textbook_rate(void** state)
     // horizontal direction of the angular momentum: from -y at the start, less than a turn
     double angle = atan2(get(&r, "momentum.angular.y"), get(&r, "momentum.angular.x")) + PI / 2;
     angle = angle < 0 ? angle + 2 * PI : angle;
-    CHECK_NEAR(angle / (rate * r.file->run.duration), 1.0, 2 * 0.027); // observed 1.0276
+    CHECK_NEAR(angle / (rate * r.file->run.duration), 1.0, 2 * 0.027);  // observed 1.0276
     done(&r);
 }
 
@@ -119,7 +137,7 @@ static void crank_follows_its_signal(void** state)
     double w = 120 * 2 * PI / 60, h = r.file->run.step.step;
     // the loop's gap after a step is of order (w h)^2, and closing it changes the velocity by that
     // part of itself
-    CHECK_NEAR(get(&r, "main.angle_rate"), w, w * w * w * h * h); // observed 0.7 of it
+    CHECK_NEAR(get(&r, "main.angle_rate"), w, w * w * w * h * h);  // observed 0.7 of it
     // half the speed on average in the first second, for the ramp is symmetric, then full speed;
     // Euler is late by h
     CHECK_NEAR(get(&r, "main.angle"), (0.5 + 2) * w, w * h);
@@ -195,7 +213,7 @@ static void block_sticks_at_25_and_slides_at_30_degrees(void** state)
     Run r = start("slope", NULL);
     double before = get(&r, "block.position.x");
     finish(&r);
-    CHECK_NEAR(get(&r, "block.position.x"), before, 1e-9); // solver; observed 1e-12
+    CHECK_NEAR(get(&r, "block.position.x"), before, 1e-9);  // solver; observed 1e-12
     done(&r);
     r = start("slope", "parameters.angle=30 deg");
     finish(&r);
@@ -297,8 +315,7 @@ static void stop_carries_what_the_motor_has_left(void** state)
     // stops hold to 1e-9 rad, below which a gap counts as rounding
     CHECK_NEAR(get(&r, "hinge.angle"), 80 * PI / 180, 1.1e-9);
     CHECK_NEAR(get(&r, "motor.torque"), 15, 1e-9);
-    CHECK_NEAR(get(&r, "hinge-limit.torque") + get(&r, "hinge-friction.torque"),
-               G * cos(80 * PI / 180) - 15, 1e-6);
+    CHECK_NEAR(get(&r, "hinge-limit.torque") + get(&r, "hinge-friction.torque"), G * cos(80 * PI / 180) - 15, 1e-6);
     done(&r);
 }
 
@@ -323,7 +340,8 @@ static void gripper_holds_a_bar_that_is_not_too_heavy(void** state)
     (void)state;
     Run r = start("grip", NULL);
     finish(&r);
-    double x = get(&r, "bar.position.x") - get(&r, "frame.position.x"), y = get(&r, "bar.position.y") - get(&r, "frame.position.y");
+    double x = get(&r, "bar.position.x") - get(&r, "frame.position.x"),
+           y = get(&r, "bar.position.y") - get(&r, "frame.position.y");
     double z = get(&r, "bar.position.z") - get(&r, "frame.position.z");
     // its way off the start in the gripper is of second order in the step: observed 1e-6 m at 5 ms
     CHECK_NEAR(sqrt(x * x + y * y + z * z), hypot(0.08, 0.5), 1e-5);
@@ -364,7 +382,8 @@ static void robot_follows_its_path_with_torques_fed_forward(void** state)
         for (int k = 0; k < 3 && i % 10 == 9; k++) {
             worst = fmax(worst, fabs(get(&replay, ANGLES[k]) - get(&path, ANGLES[k])));
         }
-        alone_worst = i % 10 == 9 ? fmax(alone_worst, fabs(get(&alone, ANGLES[2]) - get(&path, ANGLES[2]))) : alone_worst;
+        alone_worst =
+            i % 10 == 9 ? fmax(alone_worst, fabs(get(&alone, ANGLES[2]) - get(&path, ANGLES[2]))) : alone_worst;
     }
     // holding a torque that changes by up to 3 N m in 10 ms against a stiffness of 80 N m; observed 8e-4
     CHECK_NEAR(worst, 0.0, 2e-3);
@@ -455,10 +474,11 @@ static void accumulator_fills_with_what_the_pump_delivers(void** state)
     (void)state;
     CircuitRun r = start_circuit("hydraulic-accumulator");
     run_circuit_until(&r, 1.99);
-    double squeezed = (0.1e-3 * (get_circuit(&r, "pipe.pressure") - 60e5) +
-                       0.5e-3 * (get_circuit(&r, "system.pressure") - 60e5)) / 1.5e9;
+    double squeezed =
+        (0.1e-3 * (get_circuit(&r, "pipe.pressure") - 60e5) + 0.5e-3 * (get_circuit(&r, "system.pressure") - 60e5)) /
+        1.5e9;
     double gas = 1e-3 - 12e-3 / 60 * 1.99 + squeezed;
-    CHECK_NEAR(get_circuit(&r, "bladder.gas_volume"), gas, 1e-9); // order h^2; observed 3e-11
+    CHECK_NEAR(get_circuit(&r, "bladder.gas_volume"), gas, 1e-9);  // order h^2; observed 3e-11
     CHECK_NEAR(get_circuit(&r, "system.pressure"), 60e5 * pow(1e-3 / gas, 1.2), 20);
     run_circuit_until(&r, 8.0);
     // full: the relief valve takes all of it

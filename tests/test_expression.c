@@ -45,8 +45,7 @@ static void check(const char* text, double value, ItmDimension dimension)
 {
     ItmQuantity got = compute(text);
     // a few roundings
-    if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) ||
-        !itm_quantity_equal_dimensions(got.dimension, dimension)) {
+    if (!(fabs(got.value - value) <= 4e-16 * fabs(value)) || !itm_quantity_equal_dimensions(got.dimension, dimension)) {
         char unit[64];
         fail_msg("'%s' gives %.17g %s, expected %.17g", text, got.value,
                  itm_quantity_format_dimension(got.dimension, unit, sizeof unit), value);
@@ -61,8 +60,7 @@ static void refuse(const char* text, size_t offset, const char* word)
         fail_msg("'%s' gives %g", text, value.value);
     }
     if (error.offset != offset || strstr(error.message, word) == NULL) {
-        fail_msg("'%s': expected '%s' at %zu, got '%s' at %zu", text, word, offset, error.message,
-                 error.offset);
+        fail_msg("'%s': expected '%s' at %zu, got '%s' at %zu", text, word, offset, error.message, error.offset);
     }
 }
 
@@ -152,13 +150,13 @@ static void parameters_may_be_called_like_units(void** state)
     check("2*m", 6, ITM_DIM_MASS);
     check("2 m", 2, ITM_DIM_LENGTH);
     check("10 m/s", 10, ITM_DIM_VELOCITY);
-    check("12 N / m", 4, ITM_DIM_ACCELERATION); // spaces: divided by the parameter m
-    check("12 N/m", 12, ITM_DIM_STIFFNESS);     // no spaces: the unit
-    check("12 m/n", 3, ITM_DIM_LENGTH);         // n is no unit
+    check("12 N / m", 4, ITM_DIM_ACCELERATION);  // spaces: divided by the parameter m
+    check("12 N/m", 12, ITM_DIM_STIFFNESS);      // no spaces: the unit
+    check("12 m/n", 3, ITM_DIM_LENGTH);          // n is no unit
     check("12 m/n*2", 6, ITM_DIM_LENGTH);
     check("12 m/sqrt(n)", 6, ITM_DIM_LENGTH);
     check("12 rad/pi", 12 / acos(-1), ITM_DIM_ONE);
-    check("0.5 m*s1", 2.5, ITM_DIM_LENGTH);     // s is a unit, s1 is not
+    check("0.5 m*s1", 2.5, ITM_DIM_LENGTH);  // s is a unit, s1 is not
     refuse("2 n", 2, "write *");
     refuse("2 m/x", 4, "no unit 'x'");
 }
@@ -175,7 +173,7 @@ static void dimensions_are_checked(void** state)
     refuse("if(n, L, m)", 0, "cannot compare m and kg");
     refuse("if(L, 1, 2)", 0, "condition");
     refuse("floor(L)", 0, "without unit");
-    check("L + 0.5", 2.5, ITM_DIM_LENGTH); // a bare number fits
+    check("L + 0.5", 2.5, ITM_DIM_LENGTH);  // a bare number fits
     assert_true(compute("2*n").is_bare);
     assert_false(compute("30 deg").is_bare);
     assert_false(compute("2*L/L").is_bare);

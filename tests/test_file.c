@@ -22,8 +22,7 @@ static void smallest_file_gets_all_defaults(void** state)
     assert_string_equal(r.file.title, "");
     assert_string_equal(r.file.name, "");
     ItmStepOptions o = itm_default_step_options();
-    assert_true(r.file.run.step.step == o.step && r.file.run.duration == 1 &&
-                r.file.run.output_interval == 0);
+    assert_true(r.file.run.step.step == o.step && r.file.run.duration == 1 && r.file.run.output_interval == 0);
     const ItmBodyDef* body = &r.builder->bodies.items[0];
     assert_true(body->mass == 2 && body->inertia.zz == 3 && !body->has_pose);
     assert_true(r.builder->world.gravity.z == -9.81);
@@ -34,19 +33,18 @@ static void smallest_file_gets_all_defaults(void** state)
 static void all_of_the_head_is_read(void** state)
 {
     (void)state;
-    Read r = accept(
-        "interim: 1\n"
-        "title: A machine\n"
-        "multibody:\n"
-        "  name: arm\n"
-        "  gravity: [0, -9.81 m/s^2, 0]\n"
-        "  coordinates: absolute\n"
-        "  bodies: {a: {mass: 1 t, inertia: {xx: 2, yy: 3, zz: 4, xy: -0.1, yz: 0.2}, com: [1 mm, "
-        "0, 0],\n"
-        "               velocity: [36 km/h, 0, 0], angular_velocity: [0, 0, 60 rpm]}}\n"
-        "run: {duration: 2 s, step: 0.5 ms, output: 10 ms, stepper: ali3p, tolerance: 1e-8,\n"
-        "      gap_tolerance: 1e-9, max_iterations: 7, penalty: 1e6, frequency: 20, damping_ratio: "
-        "0.7}\n");
+    Read r = accept("interim: 1\n"
+                    "title: A machine\n"
+                    "multibody:\n"
+                    "  name: arm\n"
+                    "  gravity: [0, -9.81 m/s^2, 0]\n"
+                    "  coordinates: absolute\n"
+                    "  bodies: {a: {mass: 1 t, inertia: {xx: 2, yy: 3, zz: 4, xy: -0.1, yz: 0.2}, com: [1 mm, "
+                    "0, 0],\n"
+                    "               velocity: [36 km/h, 0, 0], angular_velocity: [0, 0, 60 rpm]}}\n"
+                    "run: {duration: 2 s, step: 0.5 ms, output: 10 ms, stepper: ali3p, tolerance: 1e-8,\n"
+                    "      gap_tolerance: 1e-9, max_iterations: 7, penalty: 1e6, frequency: 20, damping_ratio: "
+                    "0.7}\n");
     assert_string_equal(r.file.title, "A machine");
     assert_string_equal(r.file.name, "arm");
     const ItmBodyDef* body = &r.builder->bodies.items[0];
@@ -60,10 +58,8 @@ static void all_of_the_head_is_read(void** state)
     const ItmRunSettings* run = &r.file.run;
     assert_int_equal(run->step.stepper, ITM_STEPPER_ALI3P);
     assert_true(run->duration == 2 && run->step.step == 0.5e-3 && run->output_interval == 0.01);
-    assert_true(run->step.tolerance == 1e-8 && run->step.gap_tolerance == 1e-9 &&
-                run->step.max_iterations == 7);
-    assert_true(run->step.penalty == 1e6 && run->step.frequency == 20 &&
-                run->step.damping_ratio == 0.7);
+    assert_true(run->step.tolerance == 1e-8 && run->step.gap_tolerance == 1e-9 && run->step.max_iterations == 7);
+    assert_true(run->step.penalty == 1e6 && run->step.frequency == 20 && run->step.damping_ratio == 0.7);
     done(&r);
 }
 
@@ -80,13 +76,12 @@ static void parameters_refer_to_each_other_in_any_order(void** state)
 static void shapes_give_mass_and_inertia(void** state)
 {
     (void)state;
-    Read r =
-        accept("multibody:\n"
-               "  bodies:\n"
-               "    a: {density: 1000, shape: {box: [1, 2, 3]}}\n"
-               "    b: {mass: 5, shape: {sphere: 2}}\n"
-               "    c: {mass: 5, shape: {cylinder: {radius: 1, length: 2}, position: [1, 0, 0]}}\n"
-               "    d: {mass: 5, shape: {capsule: {radius: 1, length: 2}}}\n");
+    Read r = accept("multibody:\n"
+                    "  bodies:\n"
+                    "    a: {density: 1000, shape: {box: [1, 2, 3]}}\n"
+                    "    b: {mass: 5, shape: {sphere: 2}}\n"
+                    "    c: {mass: 5, shape: {cylinder: {radius: 1, length: 2}, position: [1, 0, 0]}}\n"
+                    "    d: {mass: 5, shape: {capsule: {radius: 1, length: 2}}}\n");
     CHECK_NEAR(r.builder->bodies.items[0].mass, 6000, 1e-12);
     CHECK_NEAR(r.builder->bodies.items[1].inertia.xx, 0.4 * 5 * 4, 1e-14);
     CHECK_NEAR(r.builder->bodies.items[2].com.x, 1, 0);
@@ -98,12 +93,11 @@ static void shapes_give_mass_and_inertia(void** state)
 static void orientation_has_three_forms(void** state)
 {
     (void)state;
-    Read r = accept(
-        "multibody:\n"
-        "  bodies:\n"
-        "    a: {mass: 1, inertia: [1, 1, 1], orientation: [0, 0, 0, -2]}\n"
-        "    b: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 3], angle: 90 deg}}\n"
-        "    c: {mass: 1, inertia: [1, 1, 1], orientation: {euler: [90 deg, 0, 90 deg]}}\n");
+    Read r = accept("multibody:\n"
+                    "  bodies:\n"
+                    "    a: {mass: 1, inertia: [1, 1, 1], orientation: [0, 0, 0, -2]}\n"
+                    "    b: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 3], angle: 90 deg}}\n"
+                    "    c: {mass: 1, inertia: [1, 1, 1], orientation: {euler: [90 deg, 0, 90 deg]}}\n");
     const ItmBodyDef* b = r.builder->bodies.items;
     assert_true(b[0].has_pose && b[0].pose.q.z == -1);
     check_vec(itm_quat_rotate(b[1].pose.q, itm_vec(1, 0, 0)), 0, 1, 0);
@@ -116,9 +110,8 @@ static void orientation_has_three_forms(void** state)
 static void joint_frames_from_a_world_axis_coincide_at_the_start(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  joints:\n"
-        "    j: {type: revolute, bodies: [rod, box], at: [4, 5, 6], axis: [1, 0, 0]}\n");
+    Read r = accept_after_head("  joints:\n"
+                               "    j: {type: revolute, bodies: [rod, box], at: [4, 5, 6], axis: [1, 0, 0]}\n");
     const ItmJointDef* j = &r.builder->joints.items[0];
     check_vec(j->frame_a.p, 3, 3, 3);
     check_vec(j->frame_b.p, 5, -4, 6);
@@ -136,33 +129,31 @@ static void joint_frames_from_a_world_axis_coincide_at_the_start(void** state)
 static void every_joint_type_is_read(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  joints:\n"
-        "    j0: {type: fixed, bodies: [ground, rod]}\n"
-        "    j1: {type: revolute, bodies: [ground, rod], start: 30 deg, start_rate: 2 rad/s, "
-        "coordinates: rows}\n"
-        "    j2: {type: prismatic, bodies: [ground, rod], start: 5 mm}\n"
-        "    j3: {type: cylindrical, bodies: [ground, rod], start: {tz: 1, rz: 2}}\n"
-        "    j4: {type: spherical, bodies: [ground, rod], start_rate: {rx: 1}}\n"
-        "    j5: {type: universal, bodies: [ground, rod]}\n"
-        "    j6: {type: planar, bodies: [ground, rod]}\n"
-        "    j7: {type: distance, bodies: [bob, rod], point_a: [1, 0, 0], at_b: [1, 2, 4], length: "
-        "3 m}\n"
-        "    j8: {type: screw, bodies: [ground, rod], pitch: 5 mm, start: 1 rad}\n"
-        "    j9: {type: generic, bodies: [ground, rod], free: [tx, rz], stiffness: 1 MN/m, "
-        "damping: 2 kN s/m,\n"
-        "         frame_a: {position: [1, 0, 0], axis: [0, 1, 0]}, frame_b: {orientation: [1, 0, "
-        "0, 0]}}\n");
+    Read r =
+        accept_after_head("  joints:\n"
+                          "    j0: {type: fixed, bodies: [ground, rod]}\n"
+                          "    j1: {type: revolute, bodies: [ground, rod], start: 30 deg, start_rate: 2 rad/s, "
+                          "coordinates: rows}\n"
+                          "    j2: {type: prismatic, bodies: [ground, rod], start: 5 mm}\n"
+                          "    j3: {type: cylindrical, bodies: [ground, rod], start: {tz: 1, rz: 2}}\n"
+                          "    j4: {type: spherical, bodies: [ground, rod], start_rate: {rx: 1}}\n"
+                          "    j5: {type: universal, bodies: [ground, rod]}\n"
+                          "    j6: {type: planar, bodies: [ground, rod]}\n"
+                          "    j7: {type: distance, bodies: [bob, rod], point_a: [1, 0, 0], at_b: [1, 2, 4], length: "
+                          "3 m}\n"
+                          "    j8: {type: screw, bodies: [ground, rod], pitch: 5 mm, start: 1 rad}\n"
+                          "    j9: {type: generic, bodies: [ground, rod], free: [tx, rz], stiffness: 1 MN/m, "
+                          "damping: 2 kN s/m,\n"
+                          "         frame_a: {position: [1, 0, 0], axis: [0, 1, 0]}, frame_b: {orientation: [1, 0, "
+                          "0, 0]}}\n");
     const ItmJointDef* j = r.builder->joints.items;
     assert_int_equal(r.builder->joints.count, ITM_JOINT_TYPE_COUNT);
     for (int i = 0; i < ITM_JOINT_TYPE_COUNT; i++) {
         assert_int_equal(j[i].type, i);
     }
     CHECK_NEAR(j[1].start[ITM_RZ], PI / 6, 1e-16);
-    assert_true(j[1].has_start[ITM_RZ] && j[1].start_rate[ITM_RZ] == 2 &&
-                j[1].coordinates == ITM_JOINT_ROWS);
-    assert_true(j[2].start[ITM_TZ] == 0.005 && j[3].start[ITM_RZ] == 2 &&
-                j[4].start_rate[ITM_RX] == 1);
+    assert_true(j[1].has_start[ITM_RZ] && j[1].start_rate[ITM_RZ] == 2 && j[1].coordinates == ITM_JOINT_ROWS);
+    assert_true(j[2].start[ITM_TZ] == 0.005 && j[3].start[ITM_RZ] == 2 && j[4].start_rate[ITM_RX] == 1);
     assert_true(j[7].frame_a.p.x == 1 && j[7].length == 3);
     check_vec(j[7].frame_b.p, 0, 0, 1);
     assert_true(j[8].pitch == 0.005 && j[8].has_start[ITM_RZ] && !j[8].has_start[ITM_TZ]);
@@ -175,28 +166,28 @@ static void every_joint_type_is_read(void** state)
 static void couplings_motions_and_forces_are_read(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  joints:\n"
-        "    hinge: {type: revolute, bodies: [ground, rod]}\n"
-        "    slide: {type: prismatic, bodies: [ground, bob]}\n"
-        "  couplings:\n"
-        "    rack: {type: rack, first: slide, second: hinge.rz, ratio: 40 mm/rad}\n"
-        "  motions:\n"
-        "    push: {joint: slide, force: lift}\n"
-        "    turn: {joint: hinge.rz, velocity: 60 rpm}\n"
-        "    shake: {joint: slide.tz, position: {sine: {amplitude: 1 mm, frequency: 5 Hz, phase: "
-        "90 deg}}}\n"
-        "  forces:\n"
-        "    f: {type: force, body: rod, vector: [0, 0, 1], signal: lift, at: [1, 2, 4], frame: "
-        "body}\n"
-        "    t: {type: torque, body: rod, vector: [0, 0, 2 N m]}\n"
-        "    s: {type: spring, bodies: [rod, ground], at_a: [1, 2, 3], stiffness: 2 N/mm, damping: "
-        "3, preload: 1 N}\n"
-        "    c: {type: joint-spring, joint: hinge, stiffness: 5 N m/rad, damping: 1 N m s, rest: "
-        "10 deg}\n"
-        "    b: {type: bushing, bodies: [ground, rod], at: [0, 0, 0], stiffness: {t: 5, rz: 2}, "
-        "damping: {ty: 1}}\n"
-        "    a: {type: actuator, bodies: [ground, bob], point_a: [0, 0, L], force: lift}\n");
+    Read r =
+        accept_after_head("  joints:\n"
+                          "    hinge: {type: revolute, bodies: [ground, rod]}\n"
+                          "    slide: {type: prismatic, bodies: [ground, bob]}\n"
+                          "  couplings:\n"
+                          "    rack: {type: rack, first: slide, second: hinge.rz, ratio: 40 mm/rad}\n"
+                          "  motions:\n"
+                          "    push: {joint: slide, force: lift}\n"
+                          "    turn: {joint: hinge.rz, velocity: 60 rpm}\n"
+                          "    shake: {joint: slide.tz, position: {sine: {amplitude: 1 mm, frequency: 5 Hz, phase: "
+                          "90 deg}}}\n"
+                          "  forces:\n"
+                          "    f: {type: force, body: rod, vector: [0, 0, 1], signal: lift, at: [1, 2, 4], frame: "
+                          "body}\n"
+                          "    t: {type: torque, body: rod, vector: [0, 0, 2 N m]}\n"
+                          "    s: {type: spring, bodies: [rod, ground], at_a: [1, 2, 3], stiffness: 2 N/mm, damping: "
+                          "3, preload: 1 N}\n"
+                          "    c: {type: joint-spring, joint: hinge, stiffness: 5 N m/rad, damping: 1 N m s, rest: "
+                          "10 deg}\n"
+                          "    b: {type: bushing, bodies: [ground, rod], at: [0, 0, 0], stiffness: {t: 5, rz: 2}, "
+                          "damping: {ty: 1}}\n"
+                          "    a: {type: actuator, bodies: [ground, bob], point_a: [0, 0, L], force: lift}\n");
     const ItmModelBuilder* b = r.builder;
     CHECK_NEAR(b->couplings.items[0].ratio, 0.04, 0);
     assert_int_equal(b->couplings.items[0].direction_first, ITM_TZ);
@@ -206,17 +197,14 @@ static void couplings_motions_and_forces_are_read(void** state)
     CHECK_NEAR(b->signals.items[b->motions.items[1].signal].value, 2 * PI, 1e-14);
     assert_int_equal(b->signals.items[b->motions.items[2].signal].kind, ITM_SIGNAL_SINE);
     assert_string_equal(b->signals.items[b->motions.items[2].signal].name, "shake:signal");
-    assert_true(b->loads.items[0].in_body && !b->loads.items[0].is_torque &&
-                b->loads.items[0].signal == 0);
+    assert_true(b->loads.items[0].in_body && !b->loads.items[0].is_torque && b->loads.items[0].signal == 0);
     check_vec(b->loads.items[0].point, 0, 0, 1);
     assert_true(b->loads.items[1].is_torque && b->loads.items[1].vector.z == 2);
     CHECK_NEAR(b->springs.items[0].stiffness, 2000, 1e-12);
     assert_true(b->springs.items[0].length < 0 && b->springs.items[0].preload == 1);
     CHECK_NEAR(b->joint_springs.items[0].rest, PI / 18, 1e-16);
-    assert_true(b->bushings.items[0].stiffness[ITM_TY] == 5 &&
-                b->bushings.items[0].stiffness[ITM_RZ] == 2);
-    assert_true(b->bushings.items[0].stiffness[ITM_RX] == 0 &&
-                b->bushings.items[0].damping[ITM_TY] == 1);
+    assert_true(b->bushings.items[0].stiffness[ITM_TY] == 5 && b->bushings.items[0].stiffness[ITM_RZ] == 2);
+    assert_true(b->bushings.items[0].stiffness[ITM_RX] == 0 && b->bushings.items[0].damping[ITM_TY] == 1);
     check_vec(b->bushings.items[0].frame_b.p, -1, -2, -3);
     assert_true(b->actuators.items[0].signal == 0 && b->actuators.items[0].point_a.z == 2);
     done(&r);
@@ -282,8 +270,7 @@ static void every_kind_of_signal_is_read(void** state)
     assert_true(s[0].kind == ITM_SIGNAL_CONSTANT && s[0].value == 5000);
     assert_true(s[1].kind == ITM_SIGNAL_RAMP && !s[1].is_smooth && s[1].t_end == 2);
     assert_true(s[2].kind == ITM_SIGNAL_SINE && s[2].phase == 4);
-    assert_true(s[3].interpolation == ITM_INTERPOLATE_CUBIC && s[3].times[1] == 0.001 &&
-                s[3].values[1] == 2);
+    assert_true(s[3].interpolation == ITM_INTERPOLATE_CUBIC && s[3].times[1] == 0.001 && s[3].values[1] == 2);
     assert_true(s[4].kind == ITM_SIGNAL_PIECEWISE && s[4].npoint == 1 && s[4].values[0] == 7);
     assert_true(s[5].kind == ITM_SIGNAL_RAMP && s[5].is_smooth && s[5].t_start == 0 && s[5].from == 0);
     assert_false(itm_default_signal_def().is_smooth);  // straight by default in C, too
@@ -294,12 +281,9 @@ static void titles_are_written_in_any_style(void** state)
 {
     (void)state;
 #define BODY "\nmultibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n"
-    const char* texts[] = {"title: It's a b" BODY,
-                           "title: 'It''s a b'" BODY,
-                           "title: \"It's \\\n  a\\x20b\"" BODY,
-                           "title: It's\n  a b" BODY,
-                           "title: |-\n  It's a b" BODY,
-                           "title: >-\n  It's\n  a b" BODY};
+    const char* texts[] = {
+        "title: It's a b" BODY,    "title: 'It''s a b'" BODY,    "title: \"It's \\\n  a\\x20b\"" BODY,
+        "title: It's\n  a b" BODY, "title: |-\n  It's a b" BODY, "title: >-\n  It's\n  a b" BODY};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Read r = accept(texts[i]);
         assert_string_equal(r.file.title, "It's a b");
@@ -313,9 +297,8 @@ static void titles_are_written_in_any_style(void** state)
 static void keys_with_nothing_under_them_are_empty(void** state)
 {
     (void)state;
-    Read r =
-        accept("parameters:\nsignals:\nmultibody:\n  bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n"
-               "  joints:\n  #  j: {type: fixed}\n  forces:\nrun:\n");
+    Read r = accept("parameters:\nsignals:\nmultibody:\n  bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n"
+                    "  joints:\n  #  j: {type: fixed}\n  forces:\nrun:\n");
     assert_int_equal(r.builder->joints.count, 0);
     done(&r);
 }
@@ -390,8 +373,7 @@ static void alias_bombs_are_defused(void** state)
     char text[2000] = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
     for (int i = 1; i < 12; i++) {
         char line[128];
-        snprintf(line, sizeof line,
-                 "a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i,
+        snprintf(line, sizeof line, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i,
                  i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
         strcat(text, line);
     }
@@ -441,35 +423,31 @@ static void huge_files_are_refused_before_they_are_read(void** state)
 static void unknown_keys_get_the_nearest_one(void** state)
 {
     (void)state;
-    refuse("mulitbody: {}\n", 1, 1,
-           "'mulitbody' is not a key of a model file; nearest: 'multibody'");
+    refuse("mulitbody: {}\n", 1, 1, "'mulitbody' is not a key of a model file; nearest: 'multibody'");
     refuse("multibody: {bodys: {}}\n", 1, 13, "nearest: 'bodies'");
     refuse("multibody:\n  bodies:\n    a:\n      mas: 1\n", 4, 7, "nearest: 'mass'");
     refuse("xyzzy: 1\n", 1, 1, "expected interim, title, parameters, signals, multibody, subsystems, cosim or run");
-    refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], axes: [0, 0, 1]}}\n",
-                      1, 55, "nearest: 'axis'");
+    refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], axes: [0, 0, 1]}}\n", 1, 55,
+                      "nearest: 'axis'");
     refuse_after_head("  motions: {j: {torque: 1}}\n", 1, 17, "not a key of a motion");
-    refuse_after_head("  forces: {j: {type: spring, stifness: 1}}\n", 1, 30,
-                      "nearest: 'stiffness'");
+    refuse_after_head("  forces: {j: {type: spring, stifness: 1}}\n", 1, 30, "nearest: 'stiffness'");
     refuse_after_head("run: {setp: 1}\n", 1, 7, "nearest: 'step'");
 }
 
 static void unknown_words_get_the_nearest_one(void** state)
 {
     (void)state;
-    refuse_after_head("  joints: {j: {type: revolut, bodies: [ground, rod]}}\n", 1, 22,
-                      "nearest: 'revolute'");
+    refuse_after_head("  joints: {j: {type: revolut, bodies: [ground, rod]}}\n", 1, 22, "nearest: 'revolute'");
     refuse_after_head("  forces: {j: {type: sprng}}\n", 1, 22, "nearest: 'spring'");
     refuse_after_head("  coordinates: joints\n", 1, 16, "nearest: 'joint'");
     refuse_after_head("run: {stepper: ali3-p}\n", 1, 16, "nearest: 'ali3p'");
-    refuse_after_head("  forces: {f: {type: torque, body: rod, vector: [1, 0, 0], frame: wordl}}\n",
-                      1, 67, "nearest: 'world'");
+    refuse_after_head("  forces: {f: {type: torque, body: rod, vector: [1, 0, 0], frame: wordl}}\n", 1, 67,
+                      "nearest: 'world'");
     refuse("signals: {a: {rmp: {}}}\nmultibody: {}\n", 1, 15, "nearest: 'ramp'");
     refuse("signals: {a: {table: {times: [0, 1], values: [0, 1], interpolation: "
            "cubc}}}\nmultibody: {}\n",
            1, 69, "nearest: 'cubic'");
-    refuse("signals: {a: {ramp: {end: 1, to: 1, smooth: yes}}}\nmultibody: {}\n", 1, 45,
-           "expected false or true");
+    refuse("signals: {a: {ramp: {end: 1, to: 1, smooth: yes}}}\nmultibody: {}\n", 1, 45, "expected false or true");
 }
 
 static void references_get_the_nearest_name(void** state)
@@ -477,8 +455,7 @@ static void references_get_the_nearest_name(void** state)
     (void)state;
     refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rodd]}}\n", 1, 46,
                       "no body 'rodd'; nearest: 'rod'");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [grund, rod]}}\n", 1, 38,
-                      "nearest: 'ground'");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [grund, rod]}}\n", 1, 38, "nearest: 'ground'");
     refuse_after_head("  joints: {hinge: {type: revolute, bodies: [ground, rod]}}\n"
                       "  motions: {m: {joint: hing, force: lift}}\n",
                       2, 24, "no joint 'hing'; nearest: 'hinge'");
@@ -494,30 +471,25 @@ static void references_get_the_nearest_name(void** state)
     refuse_after_head("  joints: {c: {type: revolute, bodies: [ground, rod]}}\n"
                       "  motions: {m: {joint: c.tx, force: lift}}\n",
                       2, 24, "not free");
-    refuse("parameters: {Len: 2}\nmultibody: {gravity: [0, 0, 2*len]}\n", 2, 31,
-           "no parameter 'len'; nearest: 'Len'");
+    refuse("parameters: {Len: 2}\nmultibody: {gravity: [0, 0, 2*len]}\n", 2, 31, "no parameter 'len'; nearest: 'Len'");
 }
 
 static void wrong_units_are_refused(void** state)
 {
     (void)state;
-    refuse("multibody: {bodies: {a: {mass: 2 m, inertia: [1, 1, 1]}}}\n", 1, 32,
-           "expected kg, got m");
-    refuse("multibody: {bodies: {a: {mass: 30 deg, inertia: [1, 1, 1]}}}\n", 1, 32,
-           "expected kg, got no unit");
+    refuse("multibody: {bodies: {a: {mass: 2 m, inertia: [1, 1, 1]}}}\n", 1, 32, "expected kg, got m");
+    refuse("multibody: {bodies: {a: {mass: 30 deg, inertia: [1, 1, 1]}}}\n", 1, 32, "expected kg, got no unit");
     refuse("multibody: {gravity: [0, 0, -9.81 m/s]}\n", 1, 29, "expected m/s^2, got m/s");
     refuse("multibody: {gravity: [0, 0, -9.81 m/ss]}\n", 1, 37, "no unit 'ss'");
     refuse_after_head("run: {step: 2 mm}\n", 1, 13, "expected s, got m");
-    refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], start: 3 mm}}\n", 1,
-                      62, "expected no unit, got m");
+    refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], start: 3 mm}}\n", 1, 62,
+                      "expected no unit, got m");
     refuse_after_head("  joints: {h: {type: revolute, bodies: [ground, rod]}}\n"
                       "  motions: {m: {joint: h, position: lift}}\n",
                       2, 37, "the signal 'lift' is in N");
-    refuse_after_head(
-        "  forces: {f: {type: force, body: rod, vector: [0, 0, 1 N], signal: lift}}\n", 1, 69,
-        "the signal 'lift' is in N");
-    refuse("signals: {a: {ramp: {end: 1, from: 1 m, to: 2 kg}}}\nmultibody: {}\n", 1, 45,
-           "one unit");
+    refuse_after_head("  forces: {f: {type: force, body: rod, vector: [0, 0, 1 N], signal: lift}}\n", 1, 69,
+                      "the signal 'lift' is in N");
+    refuse("signals: {a: {ramp: {end: 1, from: 1 m, to: 2 kg}}}\nmultibody: {}\n", 1, 45, "one unit");
     refuse("parameters: {a: 1 m, b: a + 2 kg}\nmultibody: {}\n", 1, 27, "cannot add m and kg");
 }
 
@@ -536,16 +508,14 @@ static void values_of_the_wrong_kind_are_refused(void** state)
     refuse("interim: 2\nmultibody: {}\n", 1, 10, "format 1");
     refuse_after_head("run: {max_iterations: 2.5}\n", 1, 23, "whole number");
     refuse_after_head("  joints: {j: {type: fixed, bodies: rod}}\n", 1, 37, "two names of bodies");
-    refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod], free: tx}}\n", 1, 60,
-                      "list of directions");
+    refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod], free: tx}}\n", 1, 60, "list of directions");
     refuse("title: [1]\nmultibody: {}\n", 1, 8, "expected a title");
 }
 
 static void parameters_are_checked(void** state)
 {
     (void)state;
-    refuse("parameters: {a: b, b: c + 1, c: 2*a}\nmultibody: {}\n", 1, 35,
-           "parameter 'a' depends on itself");
+    refuse("parameters: {a: b, b: c + 1, c: 2*a}\nmultibody: {}\n", 1, 35, "parameter 'a' depends on itself");
     refuse("parameters: {a: a}\nmultibody: {}\n", 1, 17, "depends on itself");
     refuse("parameters: {2a: 1}\nmultibody: {}\n", 1, 14, "letters, digits");
     refuse("parameters: {pi: 3}\nmultibody: {}\n", 1, 14, "constant already");
@@ -569,43 +539,32 @@ static void bodies_are_checked(void** state)
     (void)state;
     refuse("multibody:\n  bodies:\n    a:\n      mass: -2 kg\n      inertia: [1, 1, 1]\n", 4, 13,
            "body 'a': mass must be positive, got -2 kg");
-    refuse("multibody:\n  bodies:\n    a:\n      mass: 0\n      inertia: [1, 1, 1]\n", 4, 13,
-           "positive");
-    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 3]}}}\n", 1, 44,
-           "triangle inequality");
-    refuse("multibody: {bodies: {a: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1, xy: 2}}}}\n", 1, 44,
-           "positive definite");
+    refuse("multibody:\n  bodies:\n    a:\n      mass: 0\n      inertia: [1, 1, 1]\n", 4, 13, "positive");
+    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 3]}}}\n", 1, 44, "triangle inequality");
+    refuse("multibody: {bodies: {a: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1, xy: 2}}}}\n", 1, 44, "positive definite");
     refuse("multibody: {bodies: {a: {mass: 1, inertia: {xx: 1, yy: 1}}}}\n", 1, 44, "needs 'zz'");
     refuse("multibody: {bodies: {a: {mass: 1}}}\n", 1, 22, "needs 'inertia'");
     refuse("multibody: {bodies: {a: {inertia: [1, 1, 1]}}}\n", 1, 22, "needs 'mass'");
     refuse("multibody: {bodies: {a: {shape: {box: [1, 1, 1]}}}}\n", 1, 22, "needs mass or density");
-    refuse("multibody: {bodies: {a: {mass: 1, density: 1, shape: {box: [1, 1, 1]}}}}\n", 1, 44,
-           "not both");
-    refuse("multibody: {bodies: {a: {mass: 1, density: 1, inertia: [1, 1, 1]}}}\n", 1, 44,
-           "needs a shape");
-    refuse("multibody: {bodies: {a: {density: -1, shape: {box: [1, 1, 1]}}}}\n", 1, 35,
-           "density must be positive");
-    refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 0, 1]}}}}\n", 1, 51,
-           "size of a shape");
-    refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 1, 1], sphere: 1}}}}\n", 1, 70,
-           "not two");
+    refuse("multibody: {bodies: {a: {mass: 1, density: 1, shape: {box: [1, 1, 1]}}}}\n", 1, 44, "not both");
+    refuse("multibody: {bodies: {a: {mass: 1, density: 1, inertia: [1, 1, 1]}}}\n", 1, 44, "needs a shape");
+    refuse("multibody: {bodies: {a: {density: -1, shape: {box: [1, 1, 1]}}}}\n", 1, 35, "density must be positive");
+    refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 0, 1]}}}}\n", 1, 51, "size of a shape");
+    refuse("multibody: {bodies: {a: {density: 1, shape: {box: [1, 1, 1], sphere: 1}}}}\n", 1, 70, "not two");
     refuse("multibody: {bodies: {a: {density: 1, shape: {}}}}\n", 1, 45, "one of box");
     refuse("multibody: {bodies: {a: {mass: -1, shape: {sphere: 1}}}}\n", 1, 32, "positive");
-    refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1}, com: [0, 0, 0]}}}\n", 1, 60,
-           "follow from the shape");
+    refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1}, com: [0, 0, 0]}}}\n", 1, 60, "follow from the shape");
     refuse("multibody: {bodies: {a b: {mass: 1, inertia: [1, 1, 1]}}}\n", 1, 22, "white space");
     refuse("multibody: {bodies: {ground: {mass: 1, inertia: [1, 1, 1]}}}\n", 1, 22, "fixed body");
     refuse("multibody: {bodies: {}}\n", 1, 21, "no bodies");
     refuse("multibody: {}\n", 1, 12, "no bodies");
     refuse("run: {}\n", 1, 1, "needs 'multibody'");
-    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: [0, 0, 0, 0]}}}\n",
-           1, 68, "zero");
+    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: [0, 0, 0, 0]}}}\n", 1, 68, "zero");
     refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 0], "
            "angle: 1}}}}\n",
            1, 75, "zero");
-    refuse(
-        "multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 1]}}}}\n",
-        1, 68, "needs 'angle'");
+    refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [0, 0, 1]}}}}\n", 1, 68,
+           "needs 'angle'");
     refuse("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [x, 0, 0], "
            "angle: 1}}}}\n",
            1, 76, "no parameter 'x'");
@@ -618,8 +577,7 @@ static void duplicate_names_are_refused(void** state)
     refuse("multibody:\n  bodies:\n    a: {mass: 1, inertia: [1, 1, 1]}\n    a: {mass: 1, inertia: "
            "[1, 1, 1]}\n",
            4, 5, "'a' is given twice");
-    refuse_after_head("  joints: {rod: {type: fixed, bodies: [ground, rod]}}\n", 1, 12,
-                      "a body of that name already");
+    refuse_after_head("  joints: {rod: {type: fixed, bodies: [ground, rod]}}\n", 1, 12, "a body of that name already");
 }
 
 static void joints_are_checked(void** state)
@@ -627,104 +585,73 @@ static void joints_are_checked(void** state)
     (void)state;
     refuse_after_head("  joints: {j: {bodies: [ground, rod]}}\n", 1, 12, "needs 'type'");
     refuse_after_head("  joints: {j: {type: fixed}}\n", 1, 12, "needs 'bodies'");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [rod, rod]}}\n", 1, 43,
-                      "two different bodies");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [rod, rod]}}\n", 1, 43, "two different bodies");
     refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, bob], at: [0, 0, 0]}}\n", 1, 56,
                       "the pose of body 'bob' is not given");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], axis: [0, 0, 1]}}\n", 1,
-                      58, "needs 'at'");
-    refuse_after_head(
-        "  joints: {j: {type: fixed, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 0, 0]}}\n", 1,
-        73, "zero");
-    refuse_after_head(
-        "  joints: {j: {type: fixed, bodies: [ground, rod], at: [0, 0, 0], frame_a: {}}}\n", 1, 56,
-        "not both");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], axis: [0, 0, 1]}}\n", 1, 58, "needs 'at'");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 0, 0]}}\n", 1, 73,
+                      "zero");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], at: [0, 0, 0], frame_a: {}}}\n", 1, 56,
+                      "not both");
     refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], frame_a: {axis: [1, 0, "
                       "0], orientation: "
                       "[1, 0, 0, 0]}}}\n",
                       1, 92, "not both");
-    refuse_after_head("  joints: {j: {type: screw, bodies: [ground, rod]}}\n", 1, 12,
-                      "needs 'pitch'");
-    refuse_after_head("  joints: {j: {type: screw, bodies: [ground, rod], pitch: 0}}\n", 1, 59,
-                      "not zero");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], pitch: 0}}\n", 1, 59,
-                      "screw");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], length: 1}}\n", 1, 60,
-                      "distance");
-    refuse_after_head("  joints: {j: {type: distance, bodies: [ground, rod], length: 0}}\n", 1, 63,
-                      "positive");
-    refuse_after_head("  joints: {j: {type: distance, bodies: [ground, rod], at: [0, 0, 0]}}\n", 1,
-                      59, "two points");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], point_a: [0, 0, 0]}}\n",
-                      1, 61, "only a distance joint");
-    refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod]}}\n", 1, 12,
-                      "needs 'free'");
-    refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod], free: [tx, tx]}}\n", 1,
-                      65, "twice");
+    refuse_after_head("  joints: {j: {type: screw, bodies: [ground, rod]}}\n", 1, 12, "needs 'pitch'");
+    refuse_after_head("  joints: {j: {type: screw, bodies: [ground, rod], pitch: 0}}\n", 1, 59, "not zero");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], pitch: 0}}\n", 1, 59, "screw");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], length: 1}}\n", 1, 60, "distance");
+    refuse_after_head("  joints: {j: {type: distance, bodies: [ground, rod], length: 0}}\n", 1, 63, "positive");
+    refuse_after_head("  joints: {j: {type: distance, bodies: [ground, rod], at: [0, 0, 0]}}\n", 1, 59, "two points");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], point_a: [0, 0, 0]}}\n", 1, 61,
+                      "only a distance joint");
+    refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod]}}\n", 1, 12, "needs 'free'");
+    refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod], free: [tx, tx]}}\n", 1, 65, "twice");
     refuse_after_head("  joints: {j: {type: generic, bodies: [ground, rod], free: [tw]}}\n", 1, 61,
                       "'tw' is not a dir");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], free: [tx]}}\n", 1, 58,
-                      "only a generic");
-    refuse_after_head("  joints: {j: {type: planar, bodies: [ground, rod], start: 1}}\n", 1, 60,
-                      "{direction: value}");
-    refuse_after_head("  joints: {j: {type: planar, bodies: [ground, rod], start: {tz: 1}}}\n", 1,
-                      61, "not a free");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], stiffness: -1}}\n", 1, 63,
-                      "not negative");
-    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], coordinates: trees}}\n",
-                      1, 65, "'tree'");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], free: [tx]}}\n", 1, 58, "only a generic");
+    refuse_after_head("  joints: {j: {type: planar, bodies: [ground, rod], start: 1}}\n", 1, 60, "{direction: value}");
+    refuse_after_head("  joints: {j: {type: planar, bodies: [ground, rod], start: {tz: 1}}}\n", 1, 61, "not a free");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], stiffness: -1}}\n", 1, 63, "not negative");
+    refuse_after_head("  joints: {j: {type: fixed, bodies: [ground, rod], coordinates: trees}}\n", 1, 65, "'tree'");
 }
 
 static void couplings_motions_and_forces_are_checked(void** state)
 {
     (void)state;
-#define JOINTS                                                                                     \
-    "  joints: {h: {type: revolute, bodies: [ground, rod]}, s: {type: prismatic, bodies: "         \
+#define JOINTS                                                                                                         \
+    "  joints: {h: {type: revolute, bodies: [ground, rod]}, s: {type: prismatic, bodies: "                             \
     "[ground, bob]}}\n"
-    refuse_after_head(JOINTS "  couplings: {c: {type: gear, first: s, second: h, ratio: 1}}\n", 2,
-                      38, "rotation, not tz");
-    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: h, second: h, ratio: 1}}\n", 2,
-                      38, "translation");
-    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: s, second: s, ratio: 1}}\n", 2,
-                      49, "rotation, not tz");
-    refuse_after_head(JOINTS "  couplings: {c: {type: gear, first: h, second: h, ratio: 1}}\n", 2,
-                      49, "itself");
-    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: s, second: h, ratio: 0}}\n", 2,
-                      59, "not zero");
-    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: s, second: h}}\n", 2, 15,
-                      "needs 'ratio'");
+    refuse_after_head(JOINTS "  couplings: {c: {type: gear, first: s, second: h, ratio: 1}}\n", 2, 38,
+                      "rotation, not tz");
+    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: h, second: h, ratio: 1}}\n", 2, 38, "translation");
+    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: s, second: s, ratio: 1}}\n", 2, 49,
+                      "rotation, not tz");
+    refuse_after_head(JOINTS "  couplings: {c: {type: gear, first: h, second: h, ratio: 1}}\n", 2, 49, "itself");
+    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: s, second: h, ratio: 0}}\n", 2, 59, "not zero");
+    refuse_after_head(JOINTS "  couplings: {c: {type: rack, first: s, second: h}}\n", 2, 15, "needs 'ratio'");
     refuse_after_head(JOINTS "  motions: {m: {joint: h}}\n", 2, 13, "exactly one of");
-    refuse_after_head(JOINTS "  motions: {m: {joint: h, force: 1, velocity: 2}}\n", 2, 13,
-                      "exactly one of");
+    refuse_after_head(JOINTS "  motions: {m: {joint: h, force: 1, velocity: 2}}\n", 2, 13, "exactly one of");
     refuse_after_head(JOINTS "  motions: {m: {force: 1}}\n", 2, 13, "needs 'joint'");
-    refuse_after_head(JOINTS
-                      "  motions: {m: {joint: h, velocity: 1}, n: {joint: h, position: 2}}\n",
-                      2, 52, "another motion");
+    refuse_after_head(JOINTS "  motions: {m: {joint: h, velocity: 1}, n: {joint: h, position: 2}}\n", 2, 52,
+                      "another motion");
     refuse_after_head("  forces: {f: {body: rod}}\n", 1, 12, "needs 'type'");
     refuse_after_head("  forces: {f: 1}\n", 1, 15, "a force is a mapping");
     refuse_after_head("  forces: {f: {type: force, vector: [0, 0, 1]}}\n", 1, 12, "needs 'body'");
-    refuse_after_head("  forces: {f: {type: force, body: ground, vector: [0, 0, 1]}}\n", 1, 35,
-                      "moves nothing");
+    refuse_after_head("  forces: {f: {type: force, body: ground, vector: [0, 0, 1]}}\n", 1, 35, "moves nothing");
     refuse_after_head("  forces: {f: {type: force, body: rod}}\n", 1, 12, "needs 'vector'");
-    refuse_after_head(
-        "  forces: {f: {type: torque, body: rod, vector: [0, 0, 1], point: [0, 0, 0]}}\n", 1, 67,
-        "on flexible bodies only");
-    refuse_after_head("  forces: {f: {type: force, body: bob, vector: [0, 0, 1], at: [0, 0, 0]}}\n",
-                      1, 63, "pose");
+    refuse_after_head("  forces: {f: {type: torque, body: rod, vector: [0, 0, 1], point: [0, 0, 0]}}\n", 1, 67,
+                      "on flexible bodies only");
+    refuse_after_head("  forces: {f: {type: force, body: bob, vector: [0, 0, 1], at: [0, 0, 0]}}\n", 1, 63, "pose");
     refuse_after_head("  forces: {f: {type: force, body: rod, vector: [0, 0, 1], at: [0, 0, 0], "
                       "point: [0, 0, 0]}}\n",
                       1, 63, "given twice");
-    refuse_after_head("  forces: {f: {type: spring, bodies: [rod, ground], stiffness: -1}}\n", 1,
-                      64, "negative");
-    refuse_after_head("  forces: {f: {type: spring, bodies: [rod, ground], length: -1}}\n", 1, 61,
-                      "negative");
-    refuse_after_head(
-        "  forces: {f: {type: bushing, bodies: [rod, ground], stiffness: {t: 1, tx: 1}}}\n", 1, 76,
-        "given by 't'");
-    refuse_after_head("  forces: {f: {type: bushing, bodies: [rod, ground], damping: {r: -1}}}\n",
-                      1, 67, "negative");
-    refuse_after_head("  forces: {f: {type: actuator, bodies: [rod, ground], force: 2 m}}\n", 1, 62,
-                      "is in m");
+    refuse_after_head("  forces: {f: {type: spring, bodies: [rod, ground], stiffness: -1}}\n", 1, 64, "negative");
+    refuse_after_head("  forces: {f: {type: spring, bodies: [rod, ground], length: -1}}\n", 1, 61, "negative");
+    refuse_after_head("  forces: {f: {type: bushing, bodies: [rod, ground], stiffness: {t: 1, tx: 1}}}\n", 1, 76,
+                      "given by 't'");
+    refuse_after_head("  forces: {f: {type: bushing, bodies: [rod, ground], damping: {r: -1}}}\n", 1, 67, "negative");
+    refuse_after_head("  forces: {f: {type: actuator, bodies: [rod, ground], force: 2 m}}\n", 1, 62, "is in m");
     refuse_after_head("  forces: {f: {type: joint-spring, joint: h}}\n", 1, 43, "no joint 'h'");
 }
 
@@ -735,10 +662,8 @@ static void signals_are_checked(void** state)
     refuse("signals: {a: {ramp: {end: 0, to: 1}}}" AND, 1, 27, "after its start");
     refuse("signals: {a: {ramp: {to: 1}}}" AND, 1, 21, "needs 'end'");
     refuse("signals: {a: {sine: {amplitude: 1, frequency: -1}}}" AND, 1, 47, "negative");
-    refuse("signals: {a: {table: {times: [0, 1], values: [0]}}}" AND, 1, 46,
-           "2 times but 1 values");
-    refuse("signals: {a: {table: {times: [0, 0], values: [0, 1]}}}" AND, 1, 34,
-           "times must increase");
+    refuse("signals: {a: {table: {times: [0, 1], values: [0]}}}" AND, 1, 46, "2 times but 1 values");
+    refuse("signals: {a: {table: {times: [0, 0], values: [0, 1]}}}" AND, 1, 34, "times must increase");
     refuse("signals: {a: {table: {times: [0], values: [0]}}}" AND, 1, 22, "at least two points");
     refuse("signals: {a: {table: {times: 0, values: [0]}}}" AND, 1, 30, "list of numbers");
     refuse("signals: {a: {piecewise: {times: [], values: []}}}" AND, 1, 26, "at least one point");
@@ -821,8 +746,7 @@ static void overrides_are_checked_like_the_file(void** state)
     refuse_override("run.step=[", 11, "YAML");
     refuse_override("run.step=\xff", 10, "UTF-8");
     refuse_override("run.\xff=1", 1, "UTF-8");
-    refuse_override("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h=1", 1,
-                    "too many keys");
+    refuse_override("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h=1", 1, "too many keys");
 }
 
 // ---------------------------------------------------------------------------- files

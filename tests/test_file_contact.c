@@ -35,25 +35,23 @@ static void materials_and_pairs_are_read(void** state)
 static void every_kind_of_shape_is_read(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  materials: {steel: {}}\n"
-        "  shapes:\n"
-        "    s0: {body: rod, box: [1, 2, 3 cm], material: steel}\n"
-        "    s1: {body: rod, sphere: 5 mm}\n"
-        "    s2: {body: rod, cylinder: {radius: 1, length: 2}, position: [1, 0, 0]}\n"
-        "    s3: {body: rod, capsule: {radius: 1, length: 2}}\n"
-        "    s4: {body: ground, plane: [2, 0, 0], position: [0, 0, 1]}\n"
-        "    s5: {body: rod, hull: {vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}\n"
-        "    s6: {body: rod, mesh: {vertices: [[0, 0, 0], [1, 0, 0], [0, 1 cm, 0]], triangles: "
-        "[[0, 1, 2]]}}\n"
-        "    s7: {body: ground, heights: {size: [4, 6], values: [[1, 2, 3], [4, 5, 6 mm]]}}\n");
+    Read r = accept_after_head("  materials: {steel: {}}\n"
+                               "  shapes:\n"
+                               "    s0: {body: rod, box: [1, 2, 3 cm], material: steel}\n"
+                               "    s1: {body: rod, sphere: 5 mm}\n"
+                               "    s2: {body: rod, cylinder: {radius: 1, length: 2}, position: [1, 0, 0]}\n"
+                               "    s3: {body: rod, capsule: {radius: 1, length: 2}}\n"
+                               "    s4: {body: ground, plane: [2, 0, 0], position: [0, 0, 1]}\n"
+                               "    s5: {body: rod, hull: {vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}\n"
+                               "    s6: {body: rod, mesh: {vertices: [[0, 0, 0], [1, 0, 0], [0, 1 cm, 0]], triangles: "
+                               "[[0, 1, 2]]}}\n"
+                               "    s7: {body: ground, heights: {size: [4, 6], values: [[1, 2, 3], [4, 5, 6 mm]]}}\n");
     const ItmColliderDef* s = r.builder->colliders.items;
     assert_int_equal(r.builder->colliders.count, ITM_COLLIDER_KIND_COUNT);
     for (int i = 0; i < ITM_COLLIDER_KIND_COUNT; i++) {
         assert_int_equal(s[i].kind, i);
-        assert_int_equal(
-            s[i].body,
-            s[i].kind == ITM_COLLIDER_PLANE || s[i].kind == ITM_COLLIDER_HEIGHTS ? ITM_GROUND : 0);
+        assert_int_equal(s[i].body,
+                         s[i].kind == ITM_COLLIDER_PLANE || s[i].kind == ITM_COLLIDER_HEIGHTS ? ITM_GROUND : 0);
         assert_int_equal(s[i].material, i == 0 ? 0 : ITM_NONE);
     }
     assert_true(s[0].size[2] == 0.03 && s[1].size[0] == 0.005 && s[2].size[1] == 2);
@@ -88,15 +86,12 @@ static void meshes_are_read_from_files_beside_the_model(void** state)
     (void)state;
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    const char* text =
-        "multibody:\n"
-        "  bodies:\n"
-        "    a: {density: 6, shape: {mesh: {file: meshes/tetra.stl, scale: 0.001}}}\n"
-        "    b: {density: 6, shape: {hull: {file: meshes/tetra.stl, scale: 1e-3},\n"
-        "        orientation: {axis: [0, 0, 1], angle: 90 deg}}}\n";
-    CHECK_OK(itm_file_parse(&file, text, strlen(text), ITM_SOURCE_DIR "/tests/model.yaml", NULL, 0,
-                            &error),
-             &error);
+    const char* text = "multibody:\n"
+                       "  bodies:\n"
+                       "    a: {density: 6, shape: {mesh: {file: meshes/tetra.stl, scale: 0.001}}}\n"
+                       "    b: {density: 6, shape: {hull: {file: meshes/tetra.stl, scale: 1e-3},\n"
+                       "        orientation: {axis: [0, 0, 1], angle: 90 deg}}}\n";
+    CHECK_OK(itm_file_parse(&file, text, strlen(text), ITM_SOURCE_DIR "/tests/model.yaml", NULL, 0, &error), &error);
     ItmModelInfo info = itm_model_get_info(file->model);
     // the corner of a unit cube: volume 1/6, centre of mass at a quarter
     CHECK_NEAR(info.mass_min, 1, 1e-15);
@@ -126,10 +121,9 @@ static void heights_are_read_from_files_beside_the_model(void** state)
 static void mass_of_a_hull_turns_with_its_pose(void** state)
 {
     (void)state;
-    Read r = accept(
-        "multibody: {bodies: {a: {density: 6, shape: {hull: {vertices: [[0, 0, 0], [1, 0, 0], [0, "
-        "1, 0],\n"
-        "  [0, 0, 1]]}, position: [1, 0, 0], orientation: {axis: [0, 0, 1], angle: 90 deg}}}}}\n");
+    Read r = accept("multibody: {bodies: {a: {density: 6, shape: {hull: {vertices: [[0, 0, 0], [1, 0, 0], [0, "
+                    "1, 0],\n"
+                    "  [0, 0, 1]]}, position: [1, 0, 0], orientation: {axis: [0, 0, 1], angle: 90 deg}}}}}\n");
     const ItmBodyDef* a = &r.builder->bodies.items[0];
     CHECK_NEAR(a->com.x, 0.75, 1e-15);
     CHECK_NEAR(a->com.y, 0.25, 1e-15);
@@ -141,10 +135,9 @@ static void mass_of_a_hull_turns_with_its_pose(void** state)
 static void laws_of_contact_are_read(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  contact: {friction_law: pyramid, directions: 6, bounds: last, margin: 2 mm, "
-        "restitution_speed: 5 mm/s,\n"
-        "            max_contacts: 500, solver: gauss-seidel, tolerance: 1e-9}\n");
+    Read r = accept_after_head("  contact: {friction_law: pyramid, directions: 6, bounds: last, margin: 2 mm, "
+                               "restitution_speed: 5 mm/s,\n"
+                               "            max_contacts: 500, solver: gauss-seidel, tolerance: 1e-9}\n");
     const ItmContactOptions* o = &r.builder->contact;
     assert_int_equal(o->law, ITM_FRICTION_PYRAMID);
     assert_int_equal(o->ndirection, 6);
@@ -158,13 +151,12 @@ static void laws_of_contact_are_read(void** state)
 static void groups_become_bits(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  contact: {groups: [robot, parts]}\n"
-        "  no_contact: [[rod, bob], [rod, ground]]\n"
-        "  shapes:\n"
-        "    a: {body: rod, sphere: 1, group: robot, collides_with: [parts, default]}\n"
-        "    b: {body: bob, sphere: 1, group: [robot, parts]}\n"
-        "    c: {body: bob, sphere: 1, collides_with: []}\n");
+    Read r = accept_after_head("  contact: {groups: [robot, parts]}\n"
+                               "  no_contact: [[rod, bob], [rod, ground]]\n"
+                               "  shapes:\n"
+                               "    a: {body: rod, sphere: 1, group: robot, collides_with: [parts, default]}\n"
+                               "    b: {body: bob, sphere: 1, group: [robot, parts]}\n"
+                               "    c: {body: bob, sphere: 1, collides_with: []}\n");
     const ItmColliderDef* s = r.builder->colliders.items;
     assert_true(s[0].group == 2 && s[0].mask == 5);
     assert_true(s[1].group == 6 && s[1].mask == UINT32_MAX);
@@ -177,22 +169,21 @@ static void groups_become_bits(void** state)
 static void joints_have_limits_and_friction(void** state)
 {
     (void)state;
-    Read r = accept_after_head(
-        "  joints:\n"
-        "    hinge: {type: revolute, bodies: [ground, rod], limits: [-90 deg, 90 deg], friction: 2 "
-        "N m}\n"
-        "    sleeve: {type: cylindrical, bodies: [ground, bob], friction: {tz: 5 N},\n"
-        "      limits: {tz: {upper: 1 m, restitution: 0.5, stiffness: 1 kN/m, damping: 1 N s/m}, "
-        "rz: [0, 1]}}\n"
-        "  motions:\n"
-        "    motor: {joint: hinge, position: 1, max_force: 3 N m}\n");
+    Read r =
+        accept_after_head("  joints:\n"
+                          "    hinge: {type: revolute, bodies: [ground, rod], limits: [-90 deg, 90 deg], friction: 2 "
+                          "N m}\n"
+                          "    sleeve: {type: cylindrical, bodies: [ground, bob], friction: {tz: 5 N},\n"
+                          "      limits: {tz: {upper: 1 m, restitution: 0.5, stiffness: 1 kN/m, damping: 1 N s/m}, "
+                          "rz: [0, 1]}}\n"
+                          "  motions:\n"
+                          "    motor: {joint: hinge, position: 1, max_force: 3 N m}\n");
     const ItmLimitDef* l = r.builder->limits.items;
     assert_int_equal(r.builder->limits.count, 3);
     assert_string_equal(l[0].name, "hinge-limit");
     CHECK_NEAR(l[0].lower, -PI / 2, 1e-15);
     assert_string_equal(l[1].name, "sleeve-limit-tz");
-    assert_true(l[1].direction == ITM_TZ && l[1].lower == -INFINITY && l[1].upper == 1 &&
-                l[1].restitution == 0.5);
+    assert_true(l[1].direction == ITM_TZ && l[1].lower == -INFINITY && l[1].upper == 1 && l[1].restitution == 0.5);
     assert_true(l[1].stiffness == 1e3 && l[1].damping == 1);
     assert_string_equal(l[2].name, "sleeve-limit-rz");
     const ItmJointFrictionDef* f = r.builder->joint_frictions.items;
@@ -233,15 +224,12 @@ static void materials_are_checked(void** state)
     refuse_after_head("  materials: {m: {fricton: 1}}\n", 1, 19, "nearest: 'friction'");
     refuse_after_head("  materials: [m]\n", 1, 14, "mapping");
     refuse_after_head("  materials: {m: 0.5}\n", 1, 18, "mapping");
-    refuse_after_head("  materials: {steel: {}}\n  material_pairs: [{materials: [steel, stel]}]\n",
-                      2, 40, "nearest: 'steel'");
-    refuse_after_head("  materials: {steel: {}}\n  material_pairs: [{materials: [steel]}]\n", 2, 32,
-                      "two");
-    refuse_after_head("  materials: {steel: {}}\n  material_pairs: [{friction: 1}]\n", 2, 20,
-                      "needs 'materials'");
-    refuse_after_head(
-        "  materials: {s: {}}\n  material_pairs: [{materials: [s, s], restitution: 2}]\n", 2, 53,
-        "between 0 and 1");
+    refuse_after_head("  materials: {steel: {}}\n  material_pairs: [{materials: [steel, stel]}]\n", 2, 40,
+                      "nearest: 'steel'");
+    refuse_after_head("  materials: {steel: {}}\n  material_pairs: [{materials: [steel]}]\n", 2, 32, "two");
+    refuse_after_head("  materials: {steel: {}}\n  material_pairs: [{friction: 1}]\n", 2, 20, "needs 'materials'");
+    refuse_after_head("  materials: {s: {}}\n  material_pairs: [{materials: [s, s], restitution: 2}]\n", 2, 53,
+                      "between 0 and 1");
     refuse_after_head("  material_pairs: {a: b}\n", 1, 19, "list of pairs");
 }
 
@@ -255,54 +243,38 @@ static void shapes_are_checked(void** state)
     refuse_after_head("  shapes: {s: {body: rod, spere: 1}}\n", 1, 27, "nearest: 'sphere'");
     refuse_after_head("  shapes: {s: {body: rod, sphere: -1}}\n", 1, 35, "positive");
     refuse_after_head("  shapes: {s: {body: rod, sphere: 1 kg}}\n", 1, 35, "wrong unit");
-    refuse_after_head("  shapes: {s: {body: rod, sphere: 1, material: stone}}\n", 1, 48,
-                      "there is no material");
+    refuse_after_head("  shapes: {s: {body: rod, sphere: 1, material: stone}}\n", 1, 48, "there is no material");
     refuse_after_head("  shapes: {s: {body: rod, plane: [0, 0, 0]}}\n", 1, 34, "zero");
     refuse_after_head("  shapes: {rod: {body: rod, sphere: 1}}\n", 1, 12, "rod");
     refuse_after_head("  shapes: {s: {body: rod, sphere: 1, collide: perhaps}}\n", 1, 47, "true or false");
     refuse("multibody: {bodies: {a: {mass: 1, shape: {plane: [0, 0, 1]}}}}", 1, 50, "no volume");
-    refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1, material: m}}}}", 1, 64,
-           "there is no material");
-    refuse(
-        "multibody: {materials: {m: {}}, bodies: {a: {mass: 1, shape: {sphere: 1, material: m}}}}",
-        1, 84, "collide: true");
+    refuse("multibody: {bodies: {a: {mass: 1, shape: {sphere: 1, material: m}}}}", 1, 64, "there is no material");
+    refuse("multibody: {materials: {m: {}}, bodies: {a: {mass: 1, shape: {sphere: 1, material: m}}}}", 1, 84,
+           "collide: true");
 }
 
 static void meshes_are_checked(void** state)
 {
     (void)state;
-    refuse_after_head("  shapes: {s: {body: rod, mesh: {file: nowhere.stl}}}\n", 1, 40,
-                      "nowhere.stl");
+    refuse_after_head("  shapes: {s: {body: rod, mesh: {file: nowhere.stl}}}\n", 1, 40, "nowhere.stl");
     refuse_after_head("  shapes: {s: {body: rod, mesh: {file: /dev/zero}}}\n", 1, 40, "not a file");
     refuse_after_head("  shapes: {s: {body: rod, mesh: {file: /}}}\n", 1, 40, "not a file");
-    refuse_after_head("  shapes: {s: {body: rod, mesh: {file: a.stl, scale: 0}}}\n", 1, 54,
-                      "positive");
-    refuse_after_head("  shapes: {s: {body: rod, mesh: {scale: 1}}}\n", 1, 33,
-                      "a file or vertices");
-    refuse_after_head("  shapes: {s: {body: rod, hull: {vertices: [[0, 0, 0]], scale: 2}}}\n", 1,
-                      64, "scaled");
-    refuse_after_head("  shapes: {s: {body: rod, hull: {vertices: [[0, 0, 0]], triangles: []}}}\n",
-                      1, 57, "not a key of a hull");
+    refuse_after_head("  shapes: {s: {body: rod, mesh: {file: a.stl, scale: 0}}}\n", 1, 54, "positive");
+    refuse_after_head("  shapes: {s: {body: rod, mesh: {scale: 1}}}\n", 1, 33, "a file or vertices");
+    refuse_after_head("  shapes: {s: {body: rod, hull: {vertices: [[0, 0, 0]], scale: 2}}}\n", 1, 64, "scaled");
+    refuse_after_head("  shapes: {s: {body: rod, hull: {vertices: [[0, 0, 0]], triangles: []}}}\n", 1, 57,
+                      "not a key of a hull");
     refuse_after_head("  shapes: {s: {body: rod, hull: {vertices: [[0, 0, 0]]}}}\n", 1, 33, "4 to");
-    refuse_after_head("  shapes: {s: {body: rod, mesh: {vertices: [[0, 0, 0]]}}}\n", 1, 33,
-                      "needs 'triangles'");
-    refuse_after_head(
-        "  shapes: {s: {body: rod, mesh: {vertices: [[0, 0, 0]], triangles: [[0, 0, 1]]}}}\n", 1,
-        76, "whole number from 0 to 0");
-    refuse_after_head(
-        "  shapes: {s: {body: rod, mesh: {vertices: [[0, 0, 0]], triangles: [[0, 0]]}}}\n", 1, 69,
-        "three corners");
-    refuse_after_head(
-        "  shapes: {s: {body: rod, heights: {size: [1, 1], values: [[0, 1], [2]]}}}\n", 1, 68,
-        "as long");
-    refuse_after_head("  shapes: {s: {body: rod, heights: {size: [1, 1], values: [[0], [2]]}}}\n",
-                      1, 36, "2 x 2");
-    refuse_after_head(
-        "  shapes: {s: {body: rod, heights: {size: [1], values: [[0, 1], [2, 3]]}}}\n", 1, 43,
-        "extent");
-    refuse_after_head(
-        "  shapes: {s: {body: rod, heights: {size: [1, -1], values: [[0, 1], [2, 3]]}}}\n", 1, 36,
-        "positive");
+    refuse_after_head("  shapes: {s: {body: rod, mesh: {vertices: [[0, 0, 0]]}}}\n", 1, 33, "needs 'triangles'");
+    refuse_after_head("  shapes: {s: {body: rod, mesh: {vertices: [[0, 0, 0]], triangles: [[0, 0, 1]]}}}\n", 1, 76,
+                      "whole number from 0 to 0");
+    refuse_after_head("  shapes: {s: {body: rod, mesh: {vertices: [[0, 0, 0]], triangles: [[0, 0]]}}}\n", 1, 69,
+                      "three corners");
+    refuse_after_head("  shapes: {s: {body: rod, heights: {size: [1, 1], values: [[0, 1], [2]]}}}\n", 1, 68, "as long");
+    refuse_after_head("  shapes: {s: {body: rod, heights: {size: [1, 1], values: [[0], [2]]}}}\n", 1, 36, "2 x 2");
+    refuse_after_head("  shapes: {s: {body: rod, heights: {size: [1], values: [[0, 1], [2, 3]]}}}\n", 1, 43, "extent");
+    refuse_after_head("  shapes: {s: {body: rod, heights: {size: [1, -1], values: [[0, 1], [2, 3]]}}}\n", 1, 36,
+                      "positive");
 }
 
 // What the compiler of models finds is placed at the shape, too.
@@ -310,12 +282,10 @@ static void expect_build_error(const char* text, int line, int column, const cha
 {
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    assert_int_equal(
-        itm_file_parse(&file, text, strlen(text), ITM_SOURCE_DIR "/tests/m.yaml", NULL, 0, &error),
-        ITM_ERR_INPUT);
+    assert_int_equal(itm_file_parse(&file, text, strlen(text), ITM_SOURCE_DIR "/tests/m.yaml", NULL, 0, &error),
+                     ITM_ERR_INPUT);
     if (error.line != line || error.column != column || strstr(error.message, words) == NULL) {
-        fail_msg("expected %d:%d '%s', got %d:%d: %s", line, column, words, error.line,
-                 error.column, error.message);
+        fail_msg("expected %d:%d '%s', got %d:%d: %s", line, column, words, error.line, error.column, error.message);
     }
 }
 
@@ -326,9 +296,7 @@ static void shapes_without_volume_are_refused(void** state)
                        "a, hull: {vertices: "
                        "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}}}}",
                        1, 66, "shape 's'");
-    expect_build_error(
-        "multibody: {bodies: {a: {density: 1, shape: {mesh: {file: meshes/open.stl}}}}}", 1, 52,
-        "edge");
+    expect_build_error("multibody: {bodies: {a: {density: 1, shape: {mesh: {file: meshes/open.stl}}}}}", 1, 52, "edge");
     expect_build_error("multibody: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}},\n"
                        "  shapes: {s: {body: a, mesh: {file: meshes/bad.obj}}}}",
                        2, 38, "meshes/bad.obj':3:");
@@ -362,9 +330,8 @@ static void laws_of_contact_are_checked(void** state)
     refuse_after_head("  contact: {max_contacts: 0.5}\n", 1, 27, "whole number");
     refuse_after_head("  contact: {groups: [a, a]}\n", 1, 25, "already");
     refuse_after_head("  contact: {groups: a}\n", 1, 21, "list");
-    refuse_after_head(
-        "  contact: {groups: [robot]}\n  shapes: {s: {body: rod, sphere: 1, group: robt}}\n", 2, 45,
-        "nearest: 'robot'");
+    refuse_after_head("  contact: {groups: [robot]}\n  shapes: {s: {body: rod, sphere: 1, group: robt}}\n", 2, 45,
+                      "nearest: 'robot'");
     refuse_after_head("  no_contact: [[rod, bobb]]\n", 1, 22, "nearest: 'bob'");
     refuse_after_head("  no_contact: [rod, bob]\n", 1, 16, "two names");
 }
@@ -381,17 +348,12 @@ static void limits_are_checked(void** state)
     refuse_after_head(HINGE "limits: {tx: [0, 1]}}}\n", 1, 68, "not free");
     refuse_after_head(HINGE "friction: -1}}\n", 1, 65, "negative");
     refuse_after_head(HINGE "friction: 1 N}}\n", 1, 65, "wrong unit");
-    refuse_after_head("  joints: {j: {type: planar, bodies: [ground, rod], limits: [0, 1]}}\n", 1,
-                      61, "{rz: ...}");
-    refuse_after_head(
-        "  joints: {j: {type: spherical, bodies: [ground, rod], limits: {rx: [0, 1]}}}\n", 1, 69,
-        "no angle rx");
-    refuse_after_head(HINGE "}}\n  motions: {m: {joint: j, force: 1, max_force: 1}}\n", 2, 48,
-                      "position or velocity");
-    refuse_after_head(HINGE "}}\n  motions: {m: {joint: j, velocity: 1, max_force: 0}}\n", 2, 51,
-                      "positive");
-    refuse_after_head(HINGE "}}\n  motions: {m: {joint: j, velocity: 1, max_force: 1 N}}\n", 2, 51,
-                      "wrong unit");
+    refuse_after_head("  joints: {j: {type: planar, bodies: [ground, rod], limits: [0, 1]}}\n", 1, 61, "{rz: ...}");
+    refuse_after_head("  joints: {j: {type: spherical, bodies: [ground, rod], limits: {rx: [0, 1]}}}\n", 1, 69,
+                      "no angle rx");
+    refuse_after_head(HINGE "}}\n  motions: {m: {joint: j, force: 1, max_force: 1}}\n", 2, 48, "position or velocity");
+    refuse_after_head(HINGE "}}\n  motions: {m: {joint: j, velocity: 1, max_force: 0}}\n", 2, 51, "positive");
+    refuse_after_head(HINGE "}}\n  motions: {m: {joint: j, velocity: 1, max_force: 1 N}}\n", 2, 51, "wrong unit");
 }
 
 int main(void)

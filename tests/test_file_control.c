@@ -3,13 +3,13 @@
 
 #include "interim/cosim.h"
 
-#define CONTROL                                                                                    \
-    "parameters: {k: 2, L: 5 mm}\n"                                                                \
-    "signals: {ref: {ramp: {end: 2 s, to: 4, smooth: false}}, odd-name: 3}\n"                      \
-    "subsystems:\n"                                                                                \
-    "  ctl:\n"                                                                                     \
-    "    type: control\n"                                                                          \
-    "    step: 1 ms\n"                                                                             \
+#define CONTROL                                                                                                        \
+    "parameters: {k: 2, L: 5 mm}\n"                                                                                    \
+    "signals: {ref: {ramp: {end: 2 s, to: 4, smooth: false}}, odd-name: 3}\n"                                          \
+    "subsystems:\n"                                                                                                    \
+    "  ctl:\n"                                                                                                         \
+    "    type: control\n"                                                                                              \
+    "    step: 1 ms\n"                                                                                                 \
     "    blocks:\n"
 
 // ---------------------------------------------------------------------------- reading
@@ -33,21 +33,22 @@ static double run_to(const ItmFileControl* control, int steps, const char* outpu
 static void every_block_is_read(void** state)
 {
     (void)state;
-    Read r = accept(CONTROL
-                    "      gain: k * ref + 'odd-name' - L\n"
-                    "      units: (1 + 1) mm + 30 deg * 0 + 2 bar/1e5\n"
-                    "      flag: 3 m > 2 and ref < 1 m\n"
-                    "      pid: {type: pid, input: 1 - ref, proportional: 6/(1 m), integral: 2, derivative: 0.5,\n"
-                    "            filter: 10 ms, limits: [-3, 3], anti_windup: tracking, tracking_time: 0.1 s, start: 0.25}\n"
-                    "      measured: {type: pid, input: ref, derivative: 1, error_rate: rate(ref), feed_forward: 1}\n"
-                    "      sum: {type: integrator, input: 1, start: 2, limits: {upper: 2.5}, unit: m}\n"
-                    "      lag: {type: lag, input: ref + 1, time_constant: 20 ms, start: input}\n"
-                    "      rate: {type: derivative, input: time * 3}\n"
-                    "      slew: {type: rate-limit, input: 10, rising: 2 m/s, start: 0, falling: 1}\n"
-                    "      late: {type: delay, input: time, time: 4 ms, start: -1}\n"
-                    "      later: {type: delay, input: time, samples: 2, sample: 10 ms}\n"
-                    "      table: {type: lookup, input: time, points: [0 s, 1 s], values: [0, 2], interpolation: linear}\n"
-                    "      held: {type: expression, input: time, sample: 0.05}\n");
+    Read r =
+        accept(CONTROL
+               "      gain: k * ref + 'odd-name' - L\n"
+               "      units: (1 + 1) mm + 30 deg * 0 + 2 bar/1e5\n"
+               "      flag: 3 m > 2 and ref < 1 m\n"
+               "      pid: {type: pid, input: 1 - ref, proportional: 6/(1 m), integral: 2, derivative: 0.5,\n"
+               "            filter: 10 ms, limits: [-3, 3], anti_windup: tracking, tracking_time: 0.1 s, start: 0.25}\n"
+               "      measured: {type: pid, input: ref, derivative: 1, error_rate: rate(ref), feed_forward: 1}\n"
+               "      sum: {type: integrator, input: 1, start: 2, limits: {upper: 2.5}, unit: m}\n"
+               "      lag: {type: lag, input: ref + 1, time_constant: 20 ms, start: input}\n"
+               "      rate: {type: derivative, input: time * 3}\n"
+               "      slew: {type: rate-limit, input: 10, rising: 2 m/s, start: 0, falling: 1}\n"
+               "      late: {type: delay, input: time, time: 4 ms, start: -1}\n"
+               "      later: {type: delay, input: time, samples: 2, sample: 10 ms}\n"
+               "      table: {type: lookup, input: time, points: [0 s, 1 s], values: [0, 2], interpolation: linear}\n"
+               "      held: {type: expression, input: time, sample: 0.05}\n");
     assert_int_equal(r.file.ncontrol, 1);
     assert_int_equal(r.file.nconnection, 0);
     const ItmFileControl* c = &r.file.controls[0];
@@ -78,9 +79,10 @@ static void every_block_is_read(void** state)
 static void pid_of_the_file_is_that_of_the_api(void** state)
 {
     (void)state;
-    Read r = accept(CONTROL "      u: {type: pid, input: ref - 0.5 * y, proportional: 6, integral: k, derivative: 0.5,\n"
-                            "          filter: 10 ms, limits: [-3, 3], feed_forward: 0.1 * time}\n"
-                            "      y: {type: lag, input: u, time_constant: 0.3 s}\n");
+    Read r =
+        accept(CONTROL "      u: {type: pid, input: ref - 0.5 * y, proportional: 6, integral: k, derivative: 0.5,\n"
+                       "          filter: 10 ms, limits: [-3, 3], feed_forward: 0.1 * time}\n"
+                       "      y: {type: lag, input: u, time_constant: 0.3 s}\n");
     ItmControlBuilder* b;
     ItmError error;
     ItmFileControl other = {.step = 1e-3};
@@ -146,25 +148,26 @@ static void outputs_of_other_subsystems_are_connections(void** state)
 static void laws_of_the_paper_are_three_lines_each(void** state)
 {
     (void)state;
-    Read r = accept("signals:\n"
-                    "  ramp: {ramp: {start: 5 s, end: 6 s, to: 1, smooth: false}}\n"
-                    "  open: {ramp: {start: 1 s, end: 2 s, to: 1, smooth: false}}\n"
-                    "parameters: {dkappa2: -0.15}\n"
-                    "subsystems:\n"
-                    "  crane: {type: control, step: 1 ms, blocks: {cyl1: 0}}\n"
-                    "  control:\n"
-                    "    type: control\n"
-                    "    step: 1 ms\n"
-                    "    blocks:\n"
-                    "      kappa2: 0.4871 + dkappa2 * open\n"
-                    "      w1: -50 mm/s * if(time > 9 s, 0, ramp)\n"
-                    "      kappa_dot1: {type: pid, input: w1 - crane.cyl1.rate, proportional: -6/(1 m), derivative: -1 s/m,\n"
-                    "                   limits: [-3, 3]}\n"
-                    "      kappa1: {type: integrator, input: kappa_dot1, start: 0.45, limits: [0, 1]}\n");
+    Read r = accept(
+        "signals:\n"
+        "  ramp: {ramp: {start: 5 s, end: 6 s, to: 1, smooth: false}}\n"
+        "  open: {ramp: {start: 1 s, end: 2 s, to: 1, smooth: false}}\n"
+        "parameters: {dkappa2: -0.15}\n"
+        "subsystems:\n"
+        "  crane: {type: control, step: 1 ms, blocks: {cyl1: 0}}\n"
+        "  control:\n"
+        "    type: control\n"
+        "    step: 1 ms\n"
+        "    blocks:\n"
+        "      kappa2: 0.4871 + dkappa2 * open\n"
+        "      w1: -50 mm/s * if(time > 9 s, 0, ramp)\n"
+        "      kappa_dot1: {type: pid, input: w1 - crane.cyl1.rate, proportional: -6/(1 m), derivative: -1 s/m,\n"
+        "                   limits: [-3, 3]}\n"
+        "      kappa1: {type: integrator, input: kappa_dot1, start: 0.45, limits: [0, 1]}\n");
     const ItmFileControl* c = &r.file.controls[1];
     double rate = -0.01;
-    CHECK_NEAR(run_to(c, 1500, "kappa2", &rate), 0.4871 - 0.15 * 0.5, 1e-15);                 // eq. 52
-    CHECK_NEAR(run_to(c, 5500, "w1", &rate), -0.05 * 0.5, 1e-15);                               // eq. 54
+    CHECK_NEAR(run_to(c, 1500, "kappa2", &rate), 0.4871 - 0.15 * 0.5, 1e-15);  // eq. 52
+    CHECK_NEAR(run_to(c, 5500, "w1", &rate), -0.05 * 0.5, 1e-15);              // eq. 54
     CHECK_NEAR(run_to(c, 9000, "w1", &rate), -0.05, 0);
     CHECK_NEAR(run_to(c, 9001, "w1", &rate), 0, 0);
     // eq. 53 while w* rises with 0.05 m/s^2: 6 (0.025 - 0.01) + 0.05; differences of 0.05, rounded, over 1 ms
@@ -259,7 +262,8 @@ static void mistakes_are_placed(void** state)
     refuse_blocks("      @y: {input: 1}\n", "needs 'type'");
     refuse_blocks("      y: {type: @pidd, input: 1}\n", "nearest: 'pid'");
     refuse_blocks("      @y: {type: pid}\n", "needs 'input'");
-    refuse_blocks("      y: {type: lag, input: 1, time_constant: 1 s, @rising: 2}\n", "not a key of this type of block");
+    refuse_blocks("      y: {type: lag, input: 1, time_constant: 1 s, @rising: 2}\n",
+                  "not a key of this type of block");
     refuse_blocks("      @y: {type: lag, input: 1}\n", "needs 'time_constant'");
     refuse_blocks("      y: {type: lag, input: 1, time_constant: @0 s}\n", "must be finite and positive");
     refuse_blocks("      y: {type: lag, input: 1, time_constant: @1 m}\n", "wrong unit");
@@ -273,7 +277,8 @@ static void mistakes_are_placed(void** state)
     refuse_blocks("      y: {type: pid, input: 1, feed_forward: 2 * @)}\n", "expected a number");
     refuse_blocks("      y: {type: pid, input: 1, feed_forward: 2 * @zz}\n", "there is no block");
     refuse_blocks("      y: {type: integrator, input: 1, start: @input}\n", "parameter 'input'");
-    refuse_blocks("      y: {type: expression, input: 1, sample: @1.5 ms}\n", "not a multiple of the control's step, 0.001 s");
+    refuse_blocks("      y: {type: expression, input: 1, sample: @1.5 ms}\n",
+                  "not a multiple of the control's step, 0.001 s");
     refuse_blocks("      y: {type: delay, input: 1, time: @1.5 ms}\n", "not a multiple of the control's step");
     refuse_blocks("      y: {type: delay, input: 1, time: @15 ms, sample: 10 ms}\n", "the block's sample time, 0.01 s");
     refuse_blocks("      @y: {type: delay, input: 1}\n", "one of 'time' and 'samples'");
@@ -284,20 +289,23 @@ static void mistakes_are_placed(void** state)
     refuse_blocks("      y: {type: lookup, input: 1, points: [0, 1], values: @[1]}\n", "2 points but 1 values");
     refuse_blocks("      y: {type: lookup, input: 1, points: @[1, 0], values: [1, 2]}\n", "increase");
     refuse_blocks("      y: @x + 1\n      x: z - 1\n      z: 2 * y\n", "algebraic loop: y -> x -> z -> y");
-    refuse_blocks("      y: {type: expression, input: min(1, @2)}\n", "'2)' has no value; inside { } an expression with a comma");
+    refuse_blocks("      y: {type: expression, input: min(1, @2)}\n",
+                  "'2)' has no value; inside { } an expression with a comma");
     refuse_blocks("      y: rate(@k)\n", "there is no signal 'k'");
 }
 
 static void mistakes_of_driven_actuators_are_placed(void** state)
 {
     (void)state;
-#define SLED                                                                                       \
-    "  bodies: {sled: {mass: 2, inertia: [1, 1, 1]}}\n"                                            \
+#define SLED                                                                                                           \
+    "  bodies: {sled: {mass: 2, inertia: [1, 1, 1]}}\n"                                                                \
     "  forces: {ram: {type: actuator, bodies: [ground, sled], point_b: [1, 0, 0], force: "
-    refuse("multibody:\n" SLED "c.f}}\nsubsystems: {c: {type: control, step: 1, blocks: {f: 1}}}\n", 3, 85, "needs a 'name'");
+    refuse("multibody:\n" SLED "c.f}}\nsubsystems: {c: {type: control, step: 1, blocks: {f: 1}}}\n", 3, 85,
+           "needs a 'name'");
     refuse("multibody:\n  name: rig\n" SLED "d.f}}\nsubsystems: {c: {type: control, step: 1, blocks: {f: 1}}}\n", 4, 85,
            "there is no subsystem 'd'");
-    const char* text = "multibody:\n  name: rig\n" SLED "c.g}}\nsubsystems: {c: {type: control, step: 1, blocks: {gg: 1}}}\n";
+    const char* text =
+        "multibody:\n  name: rig\n" SLED "c.g}}\nsubsystems: {c: {type: control, step: 1, blocks: {gg: 1}}}\n";
     ItmModelFile* file = NULL;
     ItmError error = {0};
     assert_int_equal(itm_file_parse(&file, text, strlen(text), "model.yaml", NULL, 0, &error), ITM_ERR_INPUT);
@@ -316,7 +324,8 @@ static void mistakes_of_the_control_are_placed(void** state)
     refuse("subsystems: {c: {type: control, step: 1, blocks: {}}}\n", 1, 14, "at least one block");
     refuse("subsystems: {c: {type: control, step: 1, blocks: 3}}\n", 1, 50, "is a mapping");
     refuse("subsystems: {c: {type: controll, step: 1, blocks: 3}}\n", 1, 24, "nearest: 'control'");
-    refuse("parameters: {k: 1}\nsubsystems: {c: {type: control, step: 1, blocks: {k: 3, y: 2*k}}}\n", 2, 62, "more than one");
+    refuse("parameters: {k: 1}\nsubsystems: {c: {type: control, step: 1, blocks: {k: 3, y: 2*k}}}\n", 2, 62,
+           "more than one");
     refuse("subsystems: {c: {type: control, step: 3 ms, blocks: {y: 1}}}\nrun: {step: 4 ms}\n", 2, 13,
            "multiple of that of the control 'c'");
 }
@@ -348,8 +357,8 @@ static void write_file(const char* name, const char* text, size_t length)
     assert_int_equal(fclose(out), 0);
 }
 
-#define PLAY(keys)                                                                                 \
-    "signals: {s: {csv: {file: recorded.csv, " keys "}}}\n"                                        \
+#define PLAY(keys)                                                                                                     \
+    "signals: {s: {csv: {file: recorded.csv, " keys "}}}\n"                                                            \
     "subsystems: {c: {type: control, step: 1 s, blocks: {y: s, dy: rate(s)}}}\n"
 
 static void recordings_are_played_back(void** state)
@@ -414,8 +423,9 @@ static void bad_recordings_are_refused(void** state)
 #undef REFUSE
     remove("recorded.csv");
     refuse(PLAY("column: x"), 1, 27, "cannot read it");
-    refuse("signals: {s: {csv: {file: /dev/zero, column: x}}}\nsubsystems: {c: {type: control, step: 1, blocks: {y: s}}}\n", 1,
-           27, "it is not a file");
+    refuse("signals: {s: {csv: {file: /dev/zero, column: x}}}\nsubsystems: {c: {type: control, step: 1, blocks: {y: "
+           "s}}}\n",
+           1, 27, "it is not a file");
     // a header of more columns than anybody means
     size_t length = 300000;
     char* wide = malloc(length + 1);

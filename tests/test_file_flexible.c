@@ -4,10 +4,10 @@
 #include "io/geometry/matrix_file.h"
 #include "multibody/elastic.h"
 
-#define FLEXIBLE                                                                                                              \
-    "multibody:\n"                                                                                                        \
-    "  bodies:\n"                                                                                                         \
-    "    arm:\n"                                                                                                          \
+#define FLEXIBLE                                                                                                       \
+    "multibody:\n"                                                                                                     \
+    "  bodies:\n"                                                                                                      \
+    "    arm:\n"                                                                                                       \
     "      flexible:\n"
 
 #define BEAM "        beam: {length: 2 m, section: {rectangle: [40 mm, 20 mm]}}\n"
@@ -18,19 +18,19 @@ static void a_beam_is_read_whole(void** state)
 {
     (void)state;
     Read r = accept(FLEXIBLE "        beam:\n"
-                         "          length: 200 cm\n"
-                         "          section: {tube: [50 mm, 5 mm]}\n"
-                         "          density: 2700 kg/m^3\n"
-                         "          young: 70 GPa\n"
-                         "          poisson: 0.25\n"
-                         "          theory: timoshenko\n"
-                         "          ends: free-free\n"
-                         "          modes: {y: 3, z: 2, torsion: 1}\n"
-                         "        damping: {ratio: 0.01, ratios: [0.05], mass: 2, stiffness: 1 ms}\n"
-                         "        stiffening: false\n"
-                         "        start: [1 mm, 0]\n"
-                         "        start_rate: [0, 2 m/s]\n"
-                         "        points: {tip: [2 m, 0, 0]}\n");
+                             "          length: 200 cm\n"
+                             "          section: {tube: [50 mm, 5 mm]}\n"
+                             "          density: 2700 kg/m^3\n"
+                             "          young: 70 GPa\n"
+                             "          poisson: 0.25\n"
+                             "          theory: timoshenko\n"
+                             "          ends: free-free\n"
+                             "          modes: {y: 3, z: 2, torsion: 1}\n"
+                             "        damping: {ratio: 0.01, ratios: [0.05], mass: 2, stiffness: 1 ms}\n"
+                             "        stiffening: false\n"
+                             "        start: [1 mm, 0]\n"
+                             "        start_rate: [0, 2 m/s]\n"
+                             "        points: {tip: [2 m, 0, 0]}\n");
     const ItmElastic* e = itm_model_builder_get_elastic(r.builder, 0);
     assert_non_null(e);
     assert_int_equal(e->n, 6);
@@ -59,7 +59,8 @@ static void defaults_are_steel_and_two_modes_a_plane(void** state)
     assert_true(e->is_stiffening);
     CHECK_NEAR(e->mass, 7850.0 * 0.04 * 0.02 * 2.0, 1e-12);
     done(&r);
-    r = accept(FLEXIBLE "        beam: {length: 1, modes: 3, section: {area: 1 cm^2, moment_y: 1 cm^4, moment_z: 2 cm^4, torsion: 1 cm^4}}\n");
+    r = accept(FLEXIBLE "        beam: {length: 1, modes: 3, section: {area: 1 cm^2, moment_y: 1 cm^4, moment_z: 2 "
+                        "cm^4, torsion: 1 cm^4}}\n");
     e = itm_model_builder_get_elastic(r.builder, 0);
     assert_int_equal(e->n, 6);
     CHECK_NEAR(e->mass, 0.785, 1e-12);
@@ -73,8 +74,8 @@ static void no_modes_make_a_rigid_beam(void** state)
     ItmModelFile* file = NULL;
     ItmError error = {0};
     const char* text = FLEXIBLE "        beam: {length: 2 m, section: {circle: 40 mm}, modes: 0}\n"
-                            "        points: {tip: [2, 0, 0]}\n"
-                            "  joints: {wall: {type: revolute, bodies: [ground, arm]}}\n";
+                                "        points: {tip: [2, 0, 0]}\n"
+                                "  joints: {wall: {type: revolute, bodies: [ground, arm]}}\n";
     CHECK_OK(itm_file_parse(&file, text, strlen(text), "model.yaml", NULL, 0, &error), &error);
     assert_int_equal(itm_model_get_info(file->model).freedom, 1);
     assert_int_equal(itm_model_get_mode_count(file->model, 0), 0);
@@ -88,7 +89,8 @@ static void bad_beams_are_refused_where_they_stand(void** state)
     refuse(FLEXIBLE "        {}\n", 5, 9, "a beam or a model");
     refuse(FLEXIBLE BEAM "      mass: 2 kg\n", 6, 13, "does not go with 'flexible'");
     refuse(FLEXIBLE "        beam: {length: 2 m}\n", 5, 15, "needs 'section'");
-    refuse(FLEXIBLE "        beam: {length: -2 m, section: {circle: 1 cm}}\n", 5, 24, "length must be finite and positive");
+    refuse(FLEXIBLE "        beam: {length: -2 m, section: {circle: 1 cm}}\n", 5, 24,
+           "length must be finite and positive");
     refuse(FLEXIBLE "        beam: {length: 1e200 m, section: {circle: 1 cm}}\n", 5, 15, "out of the range of numbers");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: 1 kg}}\n", 5, 47, "");
     refuse(FLEXIBLE "        beam: {length: 2 m, section: {circle: -1 cm}}\n", 5, 47, "positive");
@@ -102,7 +104,8 @@ static void bad_beams_are_refused_where_they_stand(void** state)
     refuse(FLEXIBLE BEAM "        damping: -0.1\n", 6, 18, "damping_ratio must be finite and not negative");
     refuse(FLEXIBLE BEAM "        damping: [0.1, 0.1, 0.1, 0.1, 0.1]\n", 6, 18, "5 values for 4 modes");
     refuse(FLEXIBLE BEAM "        start: 0.1\n", 6, 16, "expected a list");
-    refuse(FLEXIBLE BEAM "        start: [0.1]\n        start_rate: [0, 0]\n", 7, 21, "start has 1 modes, start_rate 2");
+    refuse(FLEXIBLE BEAM "        start: [0.1]\n        start_rate: [0, 0]\n", 7, 21,
+           "start has 1 modes, start_rate 2");
     refuse(FLEXIBLE BEAM "        points: {tip: [1, 0]}\n", 6, 23, "");
 }
 
@@ -136,7 +139,8 @@ static void expect_matrix_error(const char* text, int line, const char* words)
 static void matrices_are_read_in_either_form(void** state)
 {
     (void)state;
-    const char* texts[] = {SYMMETRIC "% comment\n\n2 2 3\n1 1 4\n2 1 -1.5\n2 2 3e0\n", SYMMETRIC "2 2 3\n1 1 4\n1 2 -1.5\n2 2 3\n",
+    const char* texts[] = {SYMMETRIC "% comment\n\n2 2 3\n1 1 4\n2 1 -1.5\n2 2 3e0\n",
+                           SYMMETRIC "2 2 3\n1 1 4\n1 2 -1.5\n2 2 3\n",
                            GENERAL "2 2 4\n1 1 4\n2 1 -1.5\n1 2 -1.5\n2 2 3\n"};
     for (int i = 0; i < 3; i++) {
         ItmMatrixFile matrix;
@@ -180,7 +184,9 @@ static void tables_of_nodes_are_read(void** state)
     (void)state;
     ItmNodeTable table;
     ItmError error = {0};
-    CHECK_OK(itm_matrix_read_nodes(&table, write_file("nodes.csv", "node;x;y;z\n# ends\n10;0;0;0\n20; 1,5e0 2.5\n"), &error), &error);
+    CHECK_OK(
+        itm_matrix_read_nodes(&table, write_file("nodes.csv", "node;x;y;z\n# ends\n10;0;0;0\n20; 1,5e0 2.5\n"), &error),
+        &error);
     assert_int_equal(table.count, 2);
     assert_int_equal(itm_matrix_find_node(&table, 20), 1);
     assert_int_equal(itm_matrix_find_node(&table, 11), ITM_NONE);
@@ -189,7 +195,10 @@ static void tables_of_nodes_are_read(void** state)
     const struct {
         const char *text, *words;
         int line;
-    } bad[] = {{"", "no nodes", 1}, {"a b c\n", "no nodes", 2}, {"1 0 0\n", "three finite", 1}, {"1 0 0 0\nx 1 1 1\n", "number of a node", 2}};
+    } bad[] = {{"", "no nodes", 1},
+               {"a b c\n", "no nodes", 2},
+               {"1 0 0\n", "three finite", 1},
+               {"1 0 0 0\nx 1 1 1\n", "number of a node", 2}};
     for (int i = 0; i < 4; i++) {
         error = (ItmError){0};
         assert_int_equal(itm_matrix_read_nodes(&table, write_file("nodes.csv", bad[i].text), &error), ITM_ERR_INPUT);
@@ -203,7 +212,8 @@ static void tables_of_nodes_are_read(void** state)
 static void models_name_their_files(void** state)
 {
     (void)state;
-#define MODEL(mass) FLEXIBLE "        model: {mass: " mass ", stiffness: k.mtx, nodes: n.csv, interfaces: {foot: [1]}}\n"
+#define MODEL(mass)                                                                                                    \
+    FLEXIBLE "        model: {mass: " mass ", stiffness: k.mtx, nodes: n.csv, interfaces: {foot: [1]}}\n"
     refuse(MODEL("no-such-file.mtx"), 5, 23, "file 'no-such-file.mtx': cannot read");
     write_file("bad.mtx", SYMMETRIC "2 2 1\n1 1 nan\n");
     refuse(MODEL("flexible-bad.mtx"), 5, 23, "file 'flexible-bad.mtx':3: expected a row");

@@ -37,7 +37,8 @@ static const char EVERYTHING[] =
     "      oil: {density: 870 kg/m^3, bulk_modulus: 1.4 GPa, vapour_pressure: 2 kPa}\n"
     "      water: {compress_a: 5e-10 Pa^-1, compress_b: -1e-18 Pa^-2}\n"
     "    nodes:\n"
-    "      pump: {type: pressure-source, fluid: oil, pressure: 7.6 MPa, signal: {sine: {amplitude: 1 bar, frequency: 1 Hz}}}\n"
+    "      pump: {type: pressure-source, fluid: oil, pressure: 7.6 MPa, signal: {sine: {amplitude: 1 bar, frequency: 1 "
+    "Hz}}}\n"
     "      tank: {type: tank, fluid: oil}\n"
     "      line: {type: hose, fluid: oil, volume: 47.1 cm^3, wall_modulus: 150 MPa, pressure: p0}\n"
     "      a: {type: volume, fluid: oil, pressure: p0}\n"
@@ -69,7 +70,8 @@ static const char EVERYTHING[] =
     "      check: {type: check-valve, ports: [a, line], area: 4 mm^2}\n"
     "      relief: {type: relief-valve, ports: [line, tank], area: 20 mm^2, opening_pressure: 120 bar, span: 10 bar}\n"
     "      gas: {type: accumulator, port: line, gas_volume: 1 l, precharge: 15 bar, exponent: 1.3}\n"
-    "      cyl1: {type: cylinder, ports: [a, b], bore: 50 mm, rod: 30 mm, stroke: 0.4 m, start_extension: 0.1 m, motion: shift,\n"
+    "      cyl1: {type: cylinder, ports: [a, b], bore: 50 mm, rod: 30 mm, stroke: 0.4 m, start_extension: 0.1 m, "
+    "motion: shift,\n"
     "             dead_volume_1: 5 ml, dead_volume_2: 6 ml, wall_modulus: 30 GPa, leakage: 1e-12, viscous: 1 kN s/m,\n"
     "             coulomb: 200 N, coulomb_speed: 2 mm/s, damper_length: 8 mm, damper_stiffness: 10 MN/m,\n"
     "             damper_damping: 5 kN s/m}\n"
@@ -188,9 +190,11 @@ static void start_and_outputs_are_resolved(void** state)
     itm_file_destroy(file);
 
     // a motion gives the length at the start
-    file = load("subsystems: {h: {type: hydraulics, nodes: {a: {type: volume}, b: {type: volume}}, elements: {c: {type: cylinder,\n"
-                " ports: [a, b], bore: 1 cm, stroke: 2 m, start_extension: 0.5, motion: {ramp: {end: 1, from: 3, to: 4}}}}}}",
-                NULL);
+    file = load(
+        "subsystems: {h: {type: hydraulics, nodes: {a: {type: volume}, b: {type: volume}}, elements: {c: {type: "
+        "cylinder,\n"
+        " ports: [a, b], bore: 1 cm, stroke: 2 m, start_extension: 0.5, motion: {ramp: {end: 1, from: 3, to: 4}}}}}}",
+        NULL);
     ItmHydraulics* d = NULL;
     ItmError error = {0};
     ItmHydraulicResidual rest;
@@ -220,8 +224,8 @@ static void circuit_of_the_manipulator_starts_at_rest(void** state)
 {
     (void)state;
     ItmError error = {0};
-    ItmModelFile* file =
-        load_manipulator("subsystems.hydraulics.start={static: {free: [valve1, valve2], force: {cyl1: 4 kN, cyl2: 1 kN}}}");
+    ItmModelFile* file = load_manipulator(
+        "subsystems.hydraulics.start={static: {free: [valve1, valve2], force: {cyl1: 4 kN, cyl2: 1 kN}}}");
     const ItmFileCircuit* circuit = &file->circuits[0];
 
     // f = A (p_P - p_T) (1 - 2 kappa) / (1 - 2 kappa + 2 kappa^2) at rest            [docs/theory-hydraulics.md]
@@ -249,10 +253,12 @@ static void a_start_that_cannot_rest_names_its_place(void** state)
         "subsystems:\n"
         "  hydraulics:\n"
         "    type: hydraulics\n"
-        "    nodes: {pump: {type: pressure-source, pressure: 7.6 MPa}, tank: {type: tank}, push: {type: volume}, pull: {type: volume}}\n"
+        "    nodes: {pump: {type: pressure-source, pressure: 7.6 MPa}, tank: {type: tank}, push: {type: volume}, pull: "
+        "{type: volume}}\n"
         "    elements:\n"
         "      valve1: {type: valve-symmetric, ports: {p: pump, t: tank, a: push, b: pull}, area: 5e-4, command: 0.5}\n"
-        "      cyl1: {type: cylinder, ports: [push, pull], area_1: 6.5e-3, area_2: 6.5e-3, stroke: 0.4 m, start_length: 0.5 m}\n"
+        "      cyl1: {type: cylinder, ports: [push, pull], area_1: 6.5e-3, area_2: 6.5e-3, stroke: 0.4 m, "
+        "start_length: 0.5 m}\n"
         "    start: {static: {force: {cyl1: 4 kN}}}\n";
     ItmModelFile* file = load(TEXT, NULL);
     ItmHydraulics* d = NULL;
@@ -284,7 +290,7 @@ static double grow(const ItmFileCircuit* circuit, int state, double deviation, d
     for (int i = 0; i < 1000; i++) {
         CHECK_OK(itm_hydraulics_step(circuit->circuit, d, h), itm_hydraulics_get_error(d));
         itm_hydraulics_get_x(d, x);
-        largest = i < 950 ? 0.0 : fmax(largest, fabs(x[state] - rest)); // of the last swings
+        largest = i < 950 ? 0.0 : fmax(largest, fabs(x[state] - rest));  // of the last swings
     }
     itm_hydraulics_destroy(d);
     return largest / deviation;
@@ -297,13 +303,14 @@ static void explicit_integrators_are_stable_up_to_the_step_that_is_named(void** 
     static const struct {
         const char* text;
         const char* state;
-        double deviation, euler; // limit of forward Euler, -2 Re / |lambda|^2
+        double deviation, euler;  // limit of forward Euler, -2 Re / |lambda|^2
     } CASES[] = {
         {"subsystems: {h: {type: hydraulics, nodes: {pump: {type: pressure-source, pressure: 50 bar},\n"
          " a: {type: volume, volume: 1.5 l, pressure: 50 bar}}, elements: {\n"
          " r: {type: laminar, ports: [pump, a], conductance: 1e-9}}}}",
          "a.pressure", 1e3, 2 / 1e3},
-        {"subsystems: {h: {type: hydraulics, nodes: {pump: {type: pressure-source, pressure: 50 bar}, tank: {type: tank},\n"
+        {"subsystems: {h: {type: hydraulics, nodes: {pump: {type: pressure-source, pressure: 50 bar}, tank: {type: "
+         "tank},\n"
          " a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}}, elements: {\n"
          " v: {type: valve-4-3, ports: {p: pump, t: tank, a: a, b: b}, area: 0.01 mm^2, dead_band: 1,\n"
          " spool: {natural_frequency: 50 Hz, damping_ratio: 0.3}}}}}",
@@ -330,7 +337,7 @@ static void explicit_integrators_are_stable_up_to_the_step_that_is_named(void** 
                 assert_true(grow(circuit, at, CASES[k].deviation, 1.03 * limit) > 2.0);
             }
             if (i == ITM_HYDRAULIC_EULER) {
-                CHECK_NEAR(limit, CASES[k].euler, 1e-6 * CASES[k].euler); // 1e-12 of slack on |R|
+                CHECK_NEAR(limit, CASES[k].euler, 1e-6 * CASES[k].euler);  // 1e-12 of slack on |R|
             }
             itm_file_destroy(file);
         }
@@ -340,13 +347,13 @@ static void explicit_integrators_are_stable_up_to_the_step_that_is_named(void** 
 // ---------------------------------------------------------------------------- several subsystems
 
 // The smallest circuit with a valve.
-#define VALVE(command)                                                                             \
-    "subsystems:\n"                                                                                \
-    "  oil:\n"                                                                                     \
-    "    type: hydraulics\n"                                                                       \
-    "    nodes: {pump: {type: pressure-source, pressure: 7 MPa}, tank: {type: tank},\n"            \
-    "            a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}}\n"                \
-    "    elements:\n"                                                                              \
+#define VALVE(command)                                                                                                 \
+    "subsystems:\n"                                                                                                    \
+    "  oil:\n"                                                                                                         \
+    "    type: hydraulics\n"                                                                                           \
+    "    nodes: {pump: {type: pressure-source, pressure: 7 MPa}, tank: {type: tank},\n"                                \
+    "            a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}}\n"                                    \
+    "    elements:\n"                                                                                                  \
     "      valve: {type: valve-4-3, ports: {p: pump, t: tank, a: a, b: b}, area: 1 mm^2, " command "}\n"
 
 static void signals_of_the_file_serve_every_subsystem(void** state)
@@ -356,11 +363,12 @@ static void signals_of_the_file_serve_every_subsystem(void** state)
                     "multibody:\n"
                     "  name: arm\n"
                     "  bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}\n"
-                    "  forces: {push: {type: force, body: rod, vector: [1, 0, 0], signal: lift}}\n" VALVE("command: lift")
-                    "  more:\n"
-                    "    type: hydraulics\n"
-                    "    nodes: {a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}}\n"
-                    "    elements: {slit: {type: variable-orifice, ports: [a, b], area: 1 mm^2, opening: lift, signal: oil.a.pressure}}\n");
+                    "  forces: {push: {type: force, body: rod, vector: [1, 0, 0], signal: lift}}\n" VALVE(
+                        "command: lift") "  more:\n"
+                                         "    type: hydraulics\n"
+                                         "    nodes: {a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}}\n"
+                                         "    elements: {slit: {type: variable-orifice, ports: [a, b], area: 1 mm^2, "
+                                         "opening: lift, signal: oil.a.pressure}}\n");
     assert_int_equal(r.builder->signals.count, 2);
     assert_int_equal(r.file.ncircuit, 2);
     assert_string_equal(r.file.circuits[1].name, "more");
@@ -379,8 +387,9 @@ static void signals_of_the_file_serve_every_subsystem(void** state)
 static void outputs_of_other_subsystems_are_kept_as_connections(void** state)
 {
     (void)state;
-    ItmModelFile* file = load("multibody: {name: arm, bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}}\n"
-                              VALVE("command: arm.rod.position.x"), NULL);
+    ItmModelFile* file = load(
+        "multibody: {name: arm, bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}}\n" VALVE("command: arm.rod.position.x"),
+        NULL);
     assert_non_null(file->model);
     assert_int_equal(file->nconnection, 1);
     const ItmFileConnection* c = &file->connections[0];
@@ -447,16 +456,19 @@ static void refuse_circuit(const char* lines, int line, int column, const char* 
 static void refuse_element(const char* element, int column, const char* words)
 {
     char text[4096];
-    snprintf(text, sizeof text,
-             "signals: {force: 3 N, level: 1}\n"
-             "parameters: {gap: 1 mm}\n"
-             "subsystems: {h: {type: hydraulics,\n"
-             " nodes: {pump: {type: pressure-source, pressure: 7 MPa}, tank: {type: tank}, a: {type: volume, volume: 1 l},\n"
-             "  b: {type: volume, volume: 1 l}, c: {type: volume, volume: 1 l}},\n"
-             " elements: {r1: {type: laminar, ports: [pump, a], conductance: 1e-12}, r2: {type: laminar, ports: [a, b], conductance: 1e-12},\n"
-             " r3: {type: laminar, ports: [b, c], conductance: 1e-12}, r4: {type: laminar, ports: [c, tank], conductance: 1e-12},\n"
-             " e: %s}}}\n",
-             element);
+    snprintf(
+        text, sizeof text,
+        "signals: {force: 3 N, level: 1}\n"
+        "parameters: {gap: 1 mm}\n"
+        "subsystems: {h: {type: hydraulics,\n"
+        " nodes: {pump: {type: pressure-source, pressure: 7 MPa}, tank: {type: tank}, a: {type: volume, volume: 1 l},\n"
+        "  b: {type: volume, volume: 1 l}, c: {type: volume, volume: 1 l}},\n"
+        " elements: {r1: {type: laminar, ports: [pump, a], conductance: 1e-12}, r2: {type: laminar, ports: [a, b], "
+        "conductance: 1e-12},\n"
+        " r3: {type: laminar, ports: [b, c], conductance: 1e-12}, r4: {type: laminar, ports: [c, tank], conductance: "
+        "1e-12},\n"
+        " e: %s}}}\n",
+        element);
     expect_refused(text, 8, column, words);
 }
 
@@ -470,8 +482,9 @@ static void mistakes_in_subsystems_are_placed(void** state)
     expect_refused("subsystems: {h: {nodes: {}}}\n", 1, 14, "a subsystem needs 'type'");
     expect_refused("subsystems: {h: {type: hidraulics}}\n", 1, 24, "nearest: 'hydraulics'");
     expect_refused("subsystems: {h.k: {type: hydraulics}}\n", 1, 14, "a name has");
-    expect_refused("multibody: {name: h, bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\nsubsystems: {h: {type: hydraulics}}\n", 2, 14,
-                   "name of the mechanism");
+    expect_refused(
+        "multibody: {name: h, bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\nsubsystems: {h: {type: hydraulics}}\n", 2,
+        14, "name of the mechanism");
     expect_refused("subsystems: {h: {type: hydraulics}}\n", 1, 14, "needs 'nodes'");
     expect_refused("subsystems: {h: {type: hydraulics, nodes: {}}}\n", 1, 14, "no nodes");
     expect_refused("subsystems: {h: {type: hydraulics, nods: {}}}\n", 1, 36, "nearest: 'nodes'");
@@ -493,7 +506,8 @@ static void mistakes_in_fluids_and_nodes_are_placed(void** state)
     refuse_circuit(" fluids: {oil: {compress_a: 1e-9, bulk_modulus: 1 GPa}}, nodes: {}", 1, 49, "not both");
     refuse_circuit(" fluids: {oil: {compress_b: 1e-18}}, nodes: {}", 1, 11, "needs 'compress_a'");
     refuse_circuit(" fluids: {o: {}, w: {}}, nodes: {a: {type: volume}}", 1, 34, "several fluids");
-    refuse_circuit(" fluids: {oil: {}, w: {}}, nodes: {a: {type: volume, fluid: oli}}", 1, 61, "no fluid 'oli'; nearest: 'oil'");
+    refuse_circuit(" fluids: {oil: {}, w: {}}, nodes: {a: {type: volume, fluid: oli}}", 1, 61,
+                   "no fluid 'oli'; nearest: 'oil'");
     refuse_circuit(" nodes: {a: {type: vloume}}", 1, 20, "nearest: 'volume'");
     refuse_circuit(" nodes: {a: {volume: 1 l}}", 1, 10, "a node needs 'type'");
     refuse_circuit(" nodes: {a: {type: volume, volume: -1 l}}", 1, 36, "not negative");
@@ -503,7 +517,8 @@ static void mistakes_in_fluids_and_nodes_are_placed(void** state)
     refuse_circuit(" nodes: {a: {type: volume, volume: 1 l, pressure: -1 bar}}", 1, 51, "below the vapour pressure");
     refuse_circuit(" nodes: {a: {type: pressure-source}}", 1, 10, "needs 'pressure'");
     refuse_circuit(" nodes: {a b: {type: tank}}", 1, 10, "white space");
-    refuse_circuit(" nodes: {a: {type: tank}, b: {type: volume, volume: 1 l}},\n elements: {a: {type: laminar, ports: [a, b], conductance: 1}}",
+    refuse_circuit(" nodes: {a: {type: tank}, b: {type: volume, volume: 1 l}},\n elements: {a: {type: laminar, ports: "
+                   "[a, b], conductance: 1}}",
                    2, 13, "the name 'a' is taken already");
     refuse_circuit(" nodes: {energy: {type: tank}}", 1, 10, "ledger");
     refuse_circuit(" nodes: {a: {type: pressure-source, pressure: 1 bar, signal: 2 bar}}", 1, 62, "a constant already");
@@ -515,9 +530,10 @@ static void mistakes_in_circuits_are_placed(void** state)
 {
     (void)state;
     // pressure below tank
-    refuse_circuit(" nodes: {tank: {type: tank, pressure: 2 bar},\n  a: {type: volume, volume: 1 l, pressure: 1.5 bar}},\n"
-                   " elements: {o: {type: orifice, ports: [a, tank], area: 1 mm^2}}",
-                   2, 44, "below the 200000 Pa of tank 'tank'");
+    refuse_circuit(
+        " nodes: {tank: {type: tank, pressure: 2 bar},\n  a: {type: volume, volume: 1 l, pressure: 1.5 bar}},\n"
+        " elements: {o: {type: orifice, ports: [a, tank], area: 1 mm^2}}",
+        2, 44, "below the 200000 Pa of tank 'tank'");
     refuse_circuit(" nodes: {tank: {type: tank, pressure: 2 bar},\n  a: {type: volume, volume: 1 l}},\n"
                    " elements: {o: {type: orifice, ports: [a, tank], area: 1 mm^2}}",
                    2, 3, "below the 200000 Pa of tank 'tank'");
@@ -531,8 +547,8 @@ static void mistakes_in_circuits_are_placed(void** state)
                    "  motion: {ramp: {end: 1 s, from: 2 m, to: 3 m}}}}",
                    3, 11, "outside its stroke");
     // outputs
-#define NODES                                                                      \
-    " nodes: {a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}},\n" \
+#define NODES                                                                                                          \
+    " nodes: {a: {type: volume, volume: 1 l}, b: {type: volume, volume: 1 l}},\n"                                      \
     " elements: {o: {type: orifice, ports: [a, b], area: 1 mm^2}},\n"
     refuse_circuit(NODES " outputs: {p: a.presure}", 3, 15, "no output 'a.presure'; nearest: 'a.pressure'");
     refuse_circuit(NODES " outputs: {b.pressure: a.pressure}", 3, 12, "'b.pressure' already");
@@ -586,17 +602,21 @@ static void mistakes_in_valves_are_placed(void** state)
     const int after = (int)strlen(PORTS) + 5;
     refuse_element("{type: valve-4-3, area: 1 mm^2}", 2, "needs 'ports'");
     refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a}, area: 1 mm^2}", 30, "a valve needs 'b'");
-    refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, q: b}, area: 1 mm^2}", 55, "not a key of the ports");
+    refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, q: b}, area: 1 mm^2}", 55,
+                   "not a key of the ports");
     refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, b: a}, area: 1 mm^2}", 58, "both ports");
     refuse_element(PORTS "command: 1 m}", after + 9, "expected no unit, got m");
     refuse_element(PORTS "command: force}", after + 9, "the signal 'force' is in N");
     refuse_element(PORTS "command: levle}", after + 9, "no signal 'levle'; nearest: 'level'");
     refuse_element(PORTS "command: control.u}", after + 9, "there is no subsystem 'control'");
     refuse_element(PORTS "command: H.u}", after + 9, "there is no subsystem 'H'; nearest: 'h'");
-    refuse_element(PORTS "command: h.a.pressure, signal: h.b.pressure}", after + 31, "an output of another subsystem already");
-    refuse_element(PORTS "command: h.a.presure}", after + 9, "subsystem 'h' has no output 'a.presure'; nearest: 'a.pressure'");
-    expect_refused("multibody: {name: arm, bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}}\n" VALVE("command: arm.rod.position.w"), 8, 94,
-                   "subsystem 'arm' has no output 'rod.position.w'; nearest: 'rod.position.");
+    refuse_element(PORTS "command: h.a.pressure, signal: h.b.pressure}", after + 31,
+                   "an output of another subsystem already");
+    refuse_element(PORTS "command: h.a.presure}", after + 9,
+                   "subsystem 'h' has no output 'a.presure'; nearest: 'a.pressure'");
+    expect_refused(
+        "multibody: {name: arm, bodies: {rod: {mass: 1, inertia: [1, 1, 1]}}}\n" VALVE("command: arm.rod.position.w"),
+        8, 94, "subsystem 'arm' has no output 'rod.position.w'; nearest: 'rod.position.");
     refuse_element(PORTS "command: level, signal: level}", after + 24, "a signal already");
     refuse_element(PORTS "command: {rmp: {}}}", after + 10, "nearest: 'ramp'");
     refuse_element(PORTS "limit: 0}", after + 7, "limit must be positive");

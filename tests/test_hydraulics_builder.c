@@ -85,12 +85,12 @@ static ItmCylinderDef good_cylinder(void)
 }
 
 // One spoilt field of a definition, and what must be said.
-#define REFUSE(kind, good, member, bad, field, word)                                               \
-    do {                                                                                           \
-        ItmError spoilt_error = {0};                                                               \
-        DEF_##kind spoilt = (good);                                                                \
-        spoilt.member = (bad);                                                                     \
-        expect_refused(itm_circuit_builder_add_##kind(b, &spoilt, NULL, &spoilt_error), &spoilt_error, field, word); \
+#define REFUSE(kind, good, member, bad, field, word)                                                                   \
+    do {                                                                                                               \
+        ItmError spoilt_error = {0};                                                                                   \
+        DEF_##kind spoilt = (good);                                                                                    \
+        spoilt.member = (bad);                                                                                         \
+        expect_refused(itm_circuit_builder_add_##kind(b, &spoilt, NULL, &spoilt_error), &spoilt_error, field, word);   \
     } while (0)
 
 typedef ItmFluidDef DEF_fluid;
@@ -108,7 +108,8 @@ static void names_are_checked(void** state)
 {
     (void)state;
     ItmCircuitBuilder* b = make_builder();
-    static const char* const BAD[] = {NULL, "", "two words", "dot.ted", "a,b", "a/b", "a=b", "quo\"te", "tab\t", "energy"};
+    static const char* const BAD[] = {NULL,  "",    "two words", "dot.ted", "a,b",
+                                      "a/b", "a=b", "quo\"te",   "tab\t",   "energy"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         REFUSE(volume, good_volume(), name, BAD[i], "name", "name");
     }
@@ -393,7 +394,8 @@ static void circuits_are_checked(void** state)
     CHECK_OK(itm_circuit_builder_add_alias(b, "cyl1.p3", "nothing.pressure", &error), &error);
     expect_refused(itm_circuit_builder_add_alias(b, "cyl1.p3", "a.pressure", &error), &error, "name", "taken");
     expect_refused(itm_circuit_builder_add_alias(b, "cyl1.p 4", "a.pressure", &error), &error, "name", "white space");
-    expect_refused(itm_circuit_builder_add_alias(b, "cyl1..p", "a.pressure", &error), &error, "name", "a name is needed");
+    expect_refused(itm_circuit_builder_add_alias(b, "cyl1..p", "a.pressure", &error), &error, "name",
+                   "a name is needed");
     expect_no_circuit(b, "alias", "no output 'nothing.pressure'");
     itm_circuit_builder_destroy(b);
     b = make_builder();
@@ -425,12 +427,9 @@ static void null_arguments_are_refused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_checked),
-        cmocka_unit_test(fluids_and_nodes_are_checked),
-        cmocka_unit_test(resistances_are_checked),
-        cmocka_unit_test(valves_and_accumulators_are_checked),
-        cmocka_unit_test(cylinders_are_checked),
-        cmocka_unit_test(circuits_are_checked),
+        cmocka_unit_test(names_are_checked),          cmocka_unit_test(fluids_and_nodes_are_checked),
+        cmocka_unit_test(resistances_are_checked),    cmocka_unit_test(valves_and_accumulators_are_checked),
+        cmocka_unit_test(cylinders_are_checked),      cmocka_unit_test(circuits_are_checked),
         cmocka_unit_test(null_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,7 +131,8 @@ static void orifice_fills_a_volume_along_the_closed_form(void** state)
     double h = t_linear / 1000.0;
     run(&rig, 500 * h, h);
     double root = sqrt(p_s - p_0) - 0.5 * a * 500 * h;
-    CHECK_NEAR(pressure(&rig, "volume"), p_s - root * root, 1e-6);  // observed 5e-8; RK4 with 1000 steps to the threshold
+    CHECK_NEAR(pressure(&rig, "volume"), p_s - root * root,
+               1e-6);  // observed 5e-8; RK4 with 1000 steps to the threshold
     run(&rig, 500 * h, h);
     CHECK_NEAR(pressure(&rig, "volume"), p_s - x_0, 2e-5);  // observed 2e-6
     run(&rig, tau, tau / 1000.0);
@@ -208,7 +209,8 @@ static void laminar_resistance_has_its_time_constant(void** state)
     CHECK_OK(itm_circuit_builder_add_laminar(rig.builder, &def, NULL, &rig.error), &rig.error);
     finish(&rig, ITM_HYDRAULIC_RK4, 1e-10);
     run(&rig, 3 * tau, tau / 100.0);
-    CHECK_NEAR(pressure(&rig, "volume"), 5e6 - 4e6 * exp(-3.0), 5e-4);  // observed 5e-5: (h / tau)^4 / 120, 1e-10 of 4 MPa
+    CHECK_NEAR(pressure(&rig, "volume"), 5e6 - 4e6 * exp(-3.0),
+               5e-4);  // observed 5e-5: (h / tau)^4 / 120, 1e-10 of 4 MPa
     end(&rig);
 }
 
@@ -304,7 +306,8 @@ static void spools_answer_a_step_as_their_order_says(void** state)
         run(&rig, 0.02, 1e-5);
         double want[3] = {10.0, 10.0 * (1 - exp(-2.0)), 10.0 * (1 - 3.0 * exp(-2.0))};
         double spool = order == 0 ? 10.0 : output(&rig, "valve.spool");
-        CHECK_NEAR(spool, want[order], order == 2 ? 1e-6 : 1e-12);  // trapezoidal: (w h)^2 / 12 of 10 is 8e-7; it cancels at w t = 2
+        CHECK_NEAR(spool, want[order],
+                   order == 2 ? 1e-6 : 1e-12);  // trapezoidal: (w h)^2 / 12 of 10 is 8e-7; it cancels at w t = 2
         // dead band: half a volt is lost
         double flow = 1e-9 * (spool - 0.5) * sqrt(7e6 - pressure(&rig, "a"));
         CHECK_NEAR(output(&rig, "valve.flow"), flow, 1e-15);
@@ -409,7 +412,8 @@ static void oil_is_conserved_between_volumes(void** state)
     for (int integrator = 0; integrator < ITM_HYDRAULIC_ADAPTIVE; integrator++) {
         Rig rig;
         begin(&rig, NULL);
-        int a = add_volume(&rig, "a", 1e-3, 9e6), b = add_volume(&rig, "b", 2e-3, 1e6), e = add_volume(&rig, "e", 5e-4, 3e6);
+        int a = add_volume(&rig, "a", 1e-3, 9e6), b = add_volume(&rig, "b", 2e-3, 1e6),
+            e = add_volume(&rig, "e", 5e-4, 3e6);
         add_orifice(&rig, "ab", a, b, 1e-7, 2e5);
         add_orifice(&rig, "be", b, e, 2e-7, 2e5);
         finish(&rig, (ItmHydraulicIntegrator)integrator, 1e-13);

@@ -26,9 +26,9 @@ static ItmModelFile* load(const char* name, const char* const* overrides, int n)
 // The single crane; its piston swings by 2 cm with 0.5 Hz, its valve is driven by the input.
 static ItmModelFile* load_crane(void)
 {
-    static const char* const OVERRIDES[] = {
-        "cosim.bonds={}", "subsystems.hydraulics.elements.valve1.command=0",
-        "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.51 m, amplitude: 0.01 m, frequency: 0.5 Hz, phase: -pi/2}}"};
+    static const char* const OVERRIDES[] = {"cosim.bonds={}", "subsystems.hydraulics.elements.valve1.command=0",
+                                            "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.51 m, "
+                                            "amplitude: 0.01 m, frequency: 0.5 Hz, phase: -pi/2}}"};
     return load("crane-single", OVERRIDES, 3);
 }
 
@@ -119,9 +119,9 @@ static void adaptive_agrees_with_runge_kutta(void** state)
 static void joystick_run_agrees_between_integrators(void** state)
 {
     (void)state;
-    static const char* const OVERRIDES[] = {
-        "cosim.bonds={}",
-        "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.6 m, amplitude: 0.1 m, frequency: 0.05 Hz, phase: -pi/2}}"};
+    static const char* const OVERRIDES[] = {"cosim.bonds={}",
+                                            "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.6 m, "
+                                            "amplitude: 0.1 m, frequency: 0.05 Hz, phase: -pi/2}}"};
     ItmModelFile* file = load("crane-single", OVERRIDES, 2);
     const ItmCircuit* c = file->circuits[0].circuit;
     double x[3][NX];

@@ -212,8 +212,8 @@ static ItmModelBuilder* rods(ItmCoordinates coordinates, bool is_welded)
         rod.com = (ItmVec3){0, 0, -0.5};
         rod.inertia = (ItmSym3){0.1, 0.1, 0.01, 0, 0, 0};
         CHECK_OK(itm_model_builder_add_body(b, &rod, NULL, &error), &error);
-        ItmJointDef hinge = itm_scene_hinge(HINGES[i], i - 1, (ItmVec3){0, 0, i == 0 ? 0.0 : -1.0}, i, (ItmVec3){0, 0, 0},
-                                            (ItmVec3){0, 1, 0});
+        ItmJointDef hinge = itm_scene_hinge(HINGES[i], i - 1, (ItmVec3){0, 0, i == 0 ? 0.0 : -1.0}, i,
+                                            (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
         itm_scene_set_start(&hinge, ITM_RZ, i == 0 ? 0.7 : 0.9, 0.0);
         if (i == 1 && is_welded) {
             hinge = itm_default_joint_def(ITM_JOINT_FIXED);
@@ -239,7 +239,8 @@ static void a_locked_joint_is_a_weld(void** state)
         for (int i = 0; i < 15; i++) {
             advance(&locked, 1);
             advance(&welded, 1);
-            ItmVec3 p = itm_data_get_body_pose(locked.m, locked.d, 1).p, q = itm_data_get_body_pose(welded.m, welded.d, 1).p;
+            ItmVec3 p = itm_data_get_body_pose(locked.m, locked.d, 1).p,
+                    q = itm_data_get_body_pose(welded.m, welded.d, 1).p;
             CHECK_NEAR(itm_vec_norm(itm_vec_sub(p, q)), 0.0, 1e-9);
             CHECK_NEAR(output(&locked, "elbow.angle"), 0.9, 1e-10);
         }
@@ -286,7 +287,8 @@ static void an_open_latch_does_nothing(void** state)
         ItmModelBuilder* b = rods(COORDINATES[c], false);
         add_latch(b, "brake", ITM_LATCH_DIRECTION, 1, ITM_RZ);
         add_latch(b, "hand", ITM_LATCH_BODIES, ITM_GROUND, 1);
-        Run with = start(b, ITM_STEPPER_EULER, 1e-3), without = start(rods(COORDINATES[c], false), ITM_STEPPER_EULER, 1e-3);
+        Run with = start(b, ITM_STEPPER_EULER, 1e-3),
+            without = start(rods(COORDINATES[c], false), ITM_STEPPER_EULER, 1e-3);
         assert_int_equal(itm_model_get_info(with.m).freedom, 2);
         assert_int_equal(itm_model_get_info(with.m).nrow, itm_model_get_info(without.m).nrow);
         assert_int_equal(itm_model_get_info(with.m).nredundant, 0);
@@ -320,7 +322,8 @@ static void redundant_latches_are_no_trouble(void** state)
             ItmVec3 p = itm_data_get_body_pose(run.m, run.d, 1).p;
             advance(&run, 40);
             ItmVec3 q = itm_data_get_body_pose(run.m, run.d, 1).p;
-            CHECK_NEAR(itm_vec_norm(itm_vec_sub(p, q)), 0.0, STEPPERS[s] == ITM_STEPPER_ALI1 ? 1e-3 : 1e-9);  // g h^2; observed 2e-5
+            CHECK_NEAR(itm_vec_norm(itm_vec_sub(p, q)), 0.0,
+                       STEPPERS[s] == ITM_STEPPER_ALI1 ? 1e-3 : 1e-9);  // g h^2; observed 2e-5
             // and closes them at a rate of 0.1 / h: 3 kg (1e-3 m 10/s)^2 / 2; observed 7e-9
             CHECK_NEAR(output(&run, "energy.kinetic"), 0.0, STEPPERS[s] == ITM_STEPPER_ALI1 ? 1.5e-4 : 1e-9);
             if (STEPPERS[s] == ITM_STEPPER_EULER) {

@@ -31,8 +31,7 @@ static Crane start(int nextra, const char* const* extra)
     return c;
 }
 
-#define START(...)                                                                                                     \
-    start((int)(sizeof((const char*[]){__VA_ARGS__}) / sizeof(char*)), (const char*[]){__VA_ARGS__})
+#define START(...) start((int)(sizeof((const char*[]){__VA_ARGS__}) / sizeof(char*)), (const char*[]){__VA_ARGS__})
 
 static void done(Crane* c)
 {
@@ -100,9 +99,12 @@ static void static_start_balances_the_moments(void** state)
 {
     (void)state;
     Crane c = START("run.duration=12 s");
-    static const struct { const char* name; double mass; } parts[] = {
-        {"boom", 400}, {"stick", 180}, {"rocker-arm", 20}, {"link-bar", 15}, {"barrel2", 60}, {"rod2", 30}, {"hanger", 15},
-        {"yoke", 15}, {"head", 80}, {"claw-left", 50}, {"claw-right", 50}, {"tie-bar", 10}, {"barrel3", 10}, {"rod3", 10}};
+    static const struct {
+        const char* name;
+        double mass;
+    } parts[] = {{"boom", 400},      {"stick", 180},  {"rocker-arm", 20}, {"link-bar", 15}, {"barrel2", 60},
+                 {"rod2", 30},       {"hanger", 15},  {"yoke", 15},       {"head", 80},     {"claw-left", 50},
+                 {"claw-right", 50}, {"tie-bar", 10}, {"barrel3", 10},    {"rod3", 10}};
     // where the centre of mass is along the body's own x axis; the gripper hangs below P, left and right alike
     const double com[] = {1.5, 1.125, 0.225, 0.0, 0.6, -0.6};
     double moment = 0.0, x_P = get(&c, "crane.hanger.position.x");
@@ -138,7 +140,8 @@ static void check_cones(Crane* c, double mu)
     for (int i = 0; i < itm_contact_get_count(d); i++) {
         ItmContactInfo info = itm_contact_get_info(d, i);
         ItmVec3 p = info.impulse;
-        double tangential = sqrt(fmax(0.0, p.x * p.x + p.y * p.y + p.z * p.z - info.normal_impulse * info.normal_impulse));
+        double tangential =
+            sqrt(fmax(0.0, p.x * p.x + p.y * p.y + p.z * p.z - info.normal_impulse * info.normal_impulse));
         if (tangential > mu * info.normal_impulse + 1e-6) {
             fail_msg("%s on %s: friction %g of %g N s", info.name_a, info.name_b, tangential, mu * info.normal_impulse);
         }
@@ -149,7 +152,8 @@ static void check_cones(Crane* c, double mu)
 // share the grip as they like.
 static void check_grip(const char* stiffness, const char* damping)
 {
-    const char* steps[] = {"cosim.macro_step=5ms", "cosim.macro_step=10ms", "cosim.macro_step=16ms", "cosim.macro_step=20ms"};
+    const char* steps[] = {"cosim.macro_step=5ms", "cosim.macro_step=10ms", "cosim.macro_step=16ms",
+                           "cosim.macro_step=20ms"};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         Crane c = START(steps[i], stiffness, damping);
         run_until(&c, 1.6);
@@ -158,10 +162,12 @@ static void check_grip(const char* stiffness, const char* damping)
             CHECK_OK(itm_cosim_step(c.cosim), itm_cosim_get_error(c.cosim));
             check_cones(&c, 0.5);
             if (get(&c, "crane.log.contact_sliding") > 0) {
-                fail_msg("%s, %s: %g contacts slide at %g s", stiffness, steps[i], get(&c, "crane.log.contact_sliding"), itm_cosim_get_time(c.cosim));
+                fail_msg("%s, %s: %g contacts slide at %g s", stiffness, steps[i], get(&c, "crane.log.contact_sliding"),
+                         itm_cosim_get_time(c.cosim));
             }
         }
-        print_message("%s, %s: creep %.2e m, log at %.3f m\n", stiffness, steps[i], get_grip(&c) - grip, get(&c, "crane.log.position.z"));
+        print_message("%s, %s: creep %.2e m, log at %.3f m\n", stiffness, steps[i], get_grip(&c) - grip,
+                      get(&c, "crane.log.position.z"));
         CHECK_NEAR(get_grip(&c), grip, 1e-3);
         assert_true(get(&c, "crane.log.position.z") > 0.4);
         done(&c);
@@ -197,8 +203,8 @@ static void rim_follows_the_monolithic_run(void** state)
         sum_held += pow(get(&held, "crane.cyl1.length") - length, 2);
     }
     double throughput = get(&whole, "bond.cyl1.throughput") + get(&whole, "bond.cyl2.throughput");
-    print_message("cyl1.length, 10 ms: rim %.2e m, zoh %.2e m rms; balance %.2e J of %.0f J\n", sqrt(sum / n), sqrt(sum_held / n),
-                  get(&whole, "energy.balance"), throughput);
+    print_message("cyl1.length, 10 ms: rim %.2e m, zoh %.2e m rms; balance %.2e J of %.0f J\n", sqrt(sum / n),
+                  sqrt(sum_held / n), get(&whole, "energy.balance"), throughput);
     assert_true(sqrt(sum / n) < 1e-3);
     assert_true(sqrt(sum_held / n) > sqrt(sum / n));
     assert_true(fabs(get(&whole, "energy.balance")) < 1e-3 * throughput);
@@ -224,7 +230,8 @@ static void log_is_lost_or_held_as_friction_says(void** state)
     assert_true(finish("slippery", START("parameters.mu=0.1")) < 0.21);
     assert_true(finish("one claw", START("multibody.shapes.trunk.collides_with=[default, left]")) < 0.21);
     assert_true(finish("heavy", START("parameters.log_density=1600 kg/m^3")) > 0.4);
-    assert_true(finish("gusts", START("parameters.gust=2 kN", "signals.gusts.table.times=[1.5, 1.7, 1.9, 2, 2.2, 2.4]")) > 0.4);
+    assert_true(
+        finish("gusts", START("parameters.gust=2 kN", "signals.gusts.table.times=[1.5, 1.7, 1.9, 2, 2.2, 2.4]")) > 0.4);
     assert_true(finish("stiff", START("parameters.K=1e8", "parameters.D=1e6")) > 0.4);
 }
 

@@ -141,11 +141,15 @@ static void hostile_obj_is_refused_with_its_line(void** state)
 {
     (void)state;
     static const char* const BAD[] = {
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n",  "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n",
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n",
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n",  "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3x\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3x\n",
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99999999999999999999\n",
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf\n",        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf\n",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -\n",
     };
     ItmMesh mesh;
     ItmError error;
@@ -192,8 +196,11 @@ static void welding_joins_near_vertices_and_drops_collapsed_triangles(void** sta
     (void)state;
     ItmMesh mesh;
     ItmError error;
-    CHECK_OK(parse_obj(&mesh, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv -0 0 0\nv -1e-9 0 0\nv 0 0 1\n"
-                              "f 1 2 3\nf 4 2 6\nf 1 5 2\n", &error), &error);
+    CHECK_OK(parse_obj(&mesh,
+                       "v 0 0 0\nv 1 0 0\nv 0 1 0\nv -0 0 0\nv -1e-9 0 0\nv 0 0 1\n"
+                       "f 1 2 3\nf 4 2 6\nf 1 5 2\n",
+                       &error),
+             &error);
     CHECK_OK(itm_mesh_weld(&mesh, 1e-6, &error), &error);
     assert_int_equal(mesh.nvertex, 4);
     assert_int_equal(mesh.ntriangle, 2);

@@ -113,8 +113,7 @@ static void a_bad_number_beside_the_band_is_refused(void** state)
 static void bounds_cut_the_free_solution(void** state)
 {
     Fixture* f = *state;
-    const double H[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, b[3] = {-4, -4, 4}, lo[3] = {-INF, 0, 0},
-                 up[3] = {INF, 1.5, INF};
+    const double H[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, b[3] = {-4, -4, 4}, lo[3] = {-INF, 0, 0}, up[3] = {INF, 1.5, INF};
     ItmMlcpProblem p = {.n = 3, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true};
     CHECK_OK(solve(f, &p), &f->error);
     assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
@@ -177,20 +176,11 @@ static void contradicting_rows_have_no_solution_and_a_proof(void** state)
 static void contradicting_joints_do_not_spoil_friction(void** state)
 {
     Fixture* f = *state;
-    const double H[25] = {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1,
-                          0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
-    const double b[5] = {1.0, 1.001, -3.0, 2.0, 0.0}, lo[5] = {-INF, -INF, 0, 0, 0},
-                 up[5] = {INF, INF, INF, 0, 0};
-    const ItmMlcpContact contact = {
-        .normal = 2, .tangent = {3, 4}, .mu = 0.5, .law = ITM_FRICTION_CONE};
-    ItmMlcpProblem p = {.n = 5,
-                        .H = H,
-                        .b = b,
-                        .lo = lo,
-                        .up = up,
-                        .is_symmetric = true,
-                        .ncontact = 1,
-                        .contacts = &contact};
+    const double H[25] = {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
+    const double b[5] = {1.0, 1.001, -3.0, 2.0, 0.0}, lo[5] = {-INF, -INF, 0, 0, 0}, up[5] = {INF, INF, INF, 0, 0};
+    const ItmMlcpContact contact = {.normal = 2, .tangent = {3, 4}, .mu = 0.5, .law = ITM_FRICTION_CONE};
+    ItmMlcpProblem p = {
+        .n = 5, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true, .ncontact = 1, .contacts = &contact};
     CHECK_OK(solve(f, &p), &f->error);
     assert_int_equal(f->result.info.outcome, ITM_MLCP_NO_SOLUTION);
     assert_true(itm_mlcp_compute_proof_radius(&p, f->ray) > 1e7);
@@ -221,16 +211,9 @@ static void block_sticks_or_slides_by_law(void** state)
     const double H[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, lo[3] = {0}, up[3] = {INF, INF, INF};
     const double pull = 2.0, c = cos(0.5235987755982988), s = 0.5;
     const double b[3] = {-3.0, pull * c, pull * s};
-    ItmMlcpContact contact = {
-        .normal = 0, .tangent = {1, 2}, .law = ITM_FRICTION_CONE, .ndirection = 4};
-    ItmMlcpProblem p = {.n = 3,
-                        .H = H,
-                        .b = b,
-                        .lo = lo,
-                        .up = up,
-                        .is_symmetric = true,
-                        .ncontact = 1,
-                        .contacts = &contact};
+    ItmMlcpContact contact = {.normal = 0, .tangent = {1, 2}, .law = ITM_FRICTION_CONE, .ndirection = 4};
+    ItmMlcpProblem p = {
+        .n = 3, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true, .ncontact = 1, .contacts = &contact};
 
     // mu x_n = 2.1 > 2: sticks whatever the law
     for (int law = 0; law < ITM_FRICTION_COUNT; law++) {
@@ -273,8 +256,7 @@ static void block_sticks_or_slides_by_law(void** state)
 static void solvers_agree_on_coupled_friction(void** state)
 {
     Fixture* f = *state;
-    const ItmMlcpSolver solvers[] = {ITM_MLCP_NEWTON, ITM_MLCP_LEMKE, ITM_MLCP_ADMM,
-                                     ITM_MLCP_GAUSS_SEIDEL};
+    const ItmMlcpSolver solvers[] = {ITM_MLCP_NEWTON, ITM_MLCP_LEMKE, ITM_MLCP_ADMM, ITM_MLCP_GAUSS_SEIDEL};
     for (int law = 0; law < 2; law++) {
         MlcpSpec spec = mlcp_default_spec(3, 4);
         spec.is_coupled = true;
@@ -348,8 +330,15 @@ static void rest_is_found_where_it_is_possible(void** state)
         f->state[0] = f->state[1] = f->state[2] = ITM_ROW_ACTIVE;
         f->options.warm_start = true;
         f->options.solver = ITM_MLCP_AUTO;
-        ItmMlcpProblem p = {.n = 3 * POINTS, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true,
-                            .ncontact = POINTS, .contacts = contacts, .w_before = zero};
+        ItmMlcpProblem p = {.n = 3 * POINTS,
+                            .H = H,
+                            .b = b,
+                            .lo = lo,
+                            .up = up,
+                            .is_symmetric = true,
+                            .ncontact = POINTS,
+                            .contacts = contacts,
+                            .w_before = zero};
         CHECK_OK(solve(f, &p), &f->error);
         assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
         double slip = fmax(fabs(f->w[1]), fabs(f->w[3 * POINTS - 2]));
@@ -379,24 +368,14 @@ static void enumeration_solves_what_has_no_theory(void** state)
 static void residual_is_zero_only_at_solutions(void** state)
 {
     (void)state;
-    const double H[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, lo[3] = {0}, up[3] = {INF, INF, INF},
-                 b[3] = {-3.0, 2.0, 0.0};
-    const ItmMlcpContact contact = {
-        .normal = 0, .tangent = {1, 2}, .mu = 0.5, .law = ITM_FRICTION_CONE};
-    ItmMlcpProblem p = {.n = 3,
-                        .H = H,
-                        .b = b,
-                        .lo = lo,
-                        .up = up,
-                        .is_symmetric = true,
-                        .ncontact = 1,
-                        .contacts = &contact};
-    const double coulomb[3] = {3.0, -1.5, 0.0}, outside[3] = {3.0, -2.0, 0.0},
-                 sideways[3] = {3.0, -1.2, 0.9};
+    const double H[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, lo[3] = {0}, up[3] = {INF, INF, INF}, b[3] = {-3.0, 2.0, 0.0};
+    const ItmMlcpContact contact = {.normal = 0, .tangent = {1, 2}, .mu = 0.5, .law = ITM_FRICTION_CONE};
+    ItmMlcpProblem p = {
+        .n = 3, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true, .ncontact = 1, .contacts = &contact};
+    const double coulomb[3] = {3.0, -1.5, 0.0}, outside[3] = {3.0, -2.0, 0.0}, sideways[3] = {3.0, -1.2, 0.9};
     CHECK_NEAR(itm_mlcp_compute_residual(&p, coulomb), 0.0, 1e-16);
     assert_true(itm_mlcp_compute_residual(&p, outside) > 0.01);
-    assert_true(itm_mlcp_compute_residual(&p, sideways) >
-                0.01); // on the cone, but not opposing slip
+    assert_true(itm_mlcp_compute_residual(&p, sideways) > 0.01);  // on the cone, but not opposing slip
     const double bad[3] = {3.0, (double)NAN, 0.0};
     assert_true(isnan(itm_mlcp_compute_residual(&p, bad)));
 }
@@ -421,7 +400,7 @@ static void warm_start_needs_no_pivots_and_finds_the_same(void** state)
     assert_int_equal(f->result.info.pivots, 0);
     assert_int_equal(f->result.info.factorisations, 1);
     for (int i = 0; i < c.n; i++) {
-        CHECK_NEAR(f->x[i], cold[i], 1e-7); // least norm to O(eps = 1e-7) either way
+        CHECK_NEAR(f->x[i], cold[i], 1e-7);  // least norm to O(eps = 1e-7) either way
     }
     mlcp_case_destroy(&c);
 }
@@ -445,8 +424,7 @@ static void same_input_gives_the_same_bits_in_any_workspace(void** state)
         ItmMlcpCapacity capacity = itm_default_mlcp_capacity(MAX + 13, MAX);
         CHECK_OK(itm_mlcp_workspace_create(&other, &capacity, &f->error), &f->error);
         const double one = 1.0, zero = 0.0, minus = -1.0;
-        ItmMlcpProblem tiny = {
-            .n = 1, .H = &one, .b = &minus, .lo = &zero, .up = &one, .is_symmetric = true};
+        ItmMlcpProblem tiny = {.n = 1, .H = &one, .b = &minus, .lo = &zero, .up = &one, .is_symmetric = true};
         CHECK_OK(itm_mlcp_solve(other, &f->result, &tiny, &f->options, &f->error), &f->error);
         CHECK_OK(itm_mlcp_solve(other, &f->result, &c.problem, &f->options, &f->error), &f->error);
         assert_memory_equal(f->x, first, (size_t)c.n * sizeof(double));
@@ -468,7 +446,7 @@ static void solving_allocates_nothing(void** state)
         long before = allocations;
         CHECK_OK(solve(f, &c.problem), &f->error);
         assert_int_equal(allocations - before, 0);
-        assert_true(before > 0); // the counter counts
+        assert_true(before > 0);  // the counter counts
         mlcp_case_destroy(&c);
     }
     f->options.solver = ITM_MLCP_AUTO;
@@ -487,11 +465,7 @@ static void make_simple(Simple* s)
     *s = (Simple){.H = {1, 0, 0, 0, 1, 0, 0, 0, 1},
                   .b = {-1, 1, 0},
                   .up = {INF, INF, INF},
-                  .contact = {.normal = 0,
-                              .tangent = {1, 2},
-                              .mu = 0.5,
-                              .law = ITM_FRICTION_PYRAMID,
-                              .ndirection = 4}};
+                  .contact = {.normal = 0, .tangent = {1, 2}, .mu = 0.5, .law = ITM_FRICTION_PYRAMID, .ndirection = 4}};
     s->p = (ItmMlcpProblem){.n = 3,
                             .H = s->H,
                             .b = s->b,
@@ -529,7 +503,7 @@ static void bad_numbers_are_refused(void** state)
     assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
     s.lo[2] = s.up[2] = INF;
     assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
-    assert_true(f->x[0] == before); // a refused call leaves the result alone
+    assert_true(f->x[0] == before);  // a refused call leaves the result alone
 }
 
 static void bad_contacts_are_refused(void** state)
@@ -565,8 +539,7 @@ static void bad_arguments_and_options_are_refused(void** state)
     make_simple(&s);
     assert_int_equal(itm_mlcp_solve(NULL, &f->result, &s.p, &f->options, NULL), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_mlcp_solve(f->workspace, NULL, &s.p, &f->options, NULL), ITM_ERR_ARGUMENT);
-    assert_int_equal(itm_mlcp_solve(f->workspace, &f->result, NULL, &f->options, NULL),
-                     ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_mlcp_solve(f->workspace, &f->result, NULL, &f->options, NULL), ITM_ERR_ARGUMENT);
     assert_int_equal(itm_mlcp_solve(f->workspace, &f->result, &s.p, NULL, NULL), ITM_ERR_ARGUMENT);
     s.p.n = 0;
     assert_int_equal(solve(f, &s.p), ITM_ERR_ARGUMENT);
@@ -597,8 +570,7 @@ static void bad_arguments_and_options_are_refused(void** state)
     assert_int_equal(solve(f, &s.p), ITM_ERR_INPUT);
     f->options = good;
     ItmMlcpWorkspace* none = NULL;
-    assert_int_equal(itm_mlcp_workspace_create(&none, &(ItmMlcpCapacity){.n = 0}, NULL),
-                     ITM_ERR_ARGUMENT);
+    assert_int_equal(itm_mlcp_workspace_create(&none, &(ItmMlcpCapacity){.n = 0}, NULL), ITM_ERR_ARGUMENT);
     itm_mlcp_workspace_destroy(NULL);
 }
 

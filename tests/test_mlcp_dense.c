@@ -46,7 +46,7 @@ static void cholesky_solves_to_rounding(void** state)
     itm_dense_baseline.solve_cholesky(U, LD, y, N);
     for (int i = 0; i < N; i++) {
         CHECK_NEAR(y[i], x[i],
-                   1e-12); // condition 2 N / 3 times N roundings, 77 * 50 * 1.1e-16 = 4e-13
+                   1e-12);  // condition 2 N / 3 times N roundings, 77 * 50 * 1.1e-16 = 4e-13
     }
 }
 
@@ -56,7 +56,7 @@ static void cholesky_names_the_first_pivot_that_is_not_positive(void** state)
     static double S[N * LD];
     fill_positive(S, 1);
     for (int j = 0; j < N; j++) {
-        S[60 * LD + j] = S[j * LD + 60] = 0.0; // a row that nothing moves
+        S[60 * LD + j] = S[j * LD + 60] = 0.0;  // a row that nothing moves
     }
     assert_int_equal(itm_dense_baseline.factor_cholesky(S, LD, N, 1e-12), 60);
 }
@@ -102,7 +102,7 @@ static void kernels_of_a_band_agree_with_those_of_the_whole_matrix(void** state)
     assert_int_equal(itm_dense_baseline.factor_band(U, LD, ends, inv_u, N, 0.0), N);
     itm_dense_baseline.solve_band(U, LD, ends, inv_u, y[1], N);
     for (int i = 0; i < N; i++) {
-        CHECK_NEAR(y[1][i], x[i], 1e-14); // condition below 3, ten roundings a row
+        CHECK_NEAR(y[1][i], x[i], 1e-14);  // condition below 3, ten roundings a row
     }
     S[60 * LD + 60] = -1.0;
     assert_int_equal(itm_dense_baseline.factor_band(S, LD, ends, inv_u, N, 0.0), 60);
@@ -115,7 +115,7 @@ static void lu_solves_and_counts_replaced_pivots(void** state)
     static int pivots[N];
     fill_positive(A, 3);
     for (int i = 0; i < N; i++) {
-        A[i * LD + (i * 7) % N] -= 30.0; // far from symmetric
+        A[i * LD + (i * 7) % N] -= 30.0;  // far from symmetric
     }
     memcpy(F, A, sizeof A);
     fill_random(x, N, 4);
@@ -123,7 +123,7 @@ static void lu_solves_and_counts_replaced_pivots(void** state)
     assert_int_equal(itm_dense_baseline.factor_lu(F, LD, N, pivots, 1e-14), 0);
     itm_dense_baseline.solve_lu(F, LD, pivots, y, N);
     for (int i = 0; i < N; i++) {
-        CHECK_NEAR(y[i], x[i], 1e-10); // condition below 1e4
+        CHECK_NEAR(y[i], x[i], 1e-10);  // condition below 1e4
     }
     memset(A, 0, sizeof A);
     assert_int_equal(itm_dense_baseline.factor_lu(A, LD, N, pivots, 1e-14), N);

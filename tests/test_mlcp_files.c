@@ -18,15 +18,13 @@ static void solve_file(const char* path, const char* name, MlcpFormat format)
     ItmMlcpWorkspace* workspace = NULL;
     ItmError error = {0};
     CHECK_OK(itm_mlcp_workspace_create(&workspace, &capacity, &error), &error);
-    ItmMlcpResult result = {.x = calloc(n, sizeof(double)),
-                            .w = calloc(n, sizeof(double)),
-                            .ray = calloc(n, sizeof(double))};
+    ItmMlcpResult result = {
+        .x = calloc(n, sizeof(double)), .w = calloc(n, sizeof(double)), .ray = calloc(n, sizeof(double))};
     ItmMlcpOptions options = itm_default_mlcp_options();
     CHECK_OK(itm_mlcp_solve(workspace, &result, &file.problem, &options, &error), &error);
 
     double residual = itm_mlcp_compute_residual(&file.problem, result.x);
-    print_message("%-34s %4zu rows  %-12s %-8s residual %.1e\n", name, n,
-                  itm_mlcp_solver_name(result.info.solver),
+    print_message("%-34s %4zu rows  %-12s %-8s residual %.1e\n", name, n, itm_mlcp_solver_name(result.info.solver),
                   itm_mlcp_outcome_message(result.info.outcome), residual);
     if (result.info.outcome == ITM_MLCP_NO_SOLUTION) {
         assert_true(itm_mlcp_compute_proof_radius(&file.problem, result.ray) > 1e7);
@@ -53,8 +51,7 @@ static void solve_folder(const char* folder, MlcpFormat format)
     int nsolved = 0;
     for (int k = 0; k < count; k++) {
         if (entries[k]->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%s/../shared/data/%s/%s", ITM_SOURCE_DIR, folder,
-                     entries[k]->d_name);
+            snprintf(path, sizeof path, "%s/../shared/data/%s/%s", ITM_SOURCE_DIR, folder, entries[k]->d_name);
             solve_file(path, entries[k]->d_name, format);
             nsolved++;
         }

@@ -19,8 +19,7 @@
 #endif
 
 enum { MAX_ROWS = 300 };
-static const double PROMISE =
-    1e-9; // relative residual that the issue asks for; the default tolerance is 1e-10
+static const double PROMISE = 1e-9;  // relative residual that the issue asks for; the default tolerance is 1e-10
 
 typedef struct Fixture {
     ItmMlcpWorkspace* workspace;
@@ -62,7 +61,7 @@ static MlcpSpec pick_spec(int id)
     MlcpSpec spec = mlcp_default_spec(n - 3 * ncontact, ncontact);
     spec.seed = 1000003 * ((uint64_t)id + 15485863u * seed()) + 1;
     spec.is_redundant = mlcp_random(&random) < 0.5;
-    spec.mass_spread = mlcp_random(&random) < 0.3 ? 3.0 : 0.0; // mass ratios up to 1e6
+    spec.mass_spread = mlcp_random(&random) < 0.3 ? 3.0 : 0.0;  // mass ratios up to 1e6
     spec.is_coupled = id % 2 == 1;
     spec.law = (ItmFrictionLaw)(id / 2 % ITM_FRICTION_COUNT);
     spec.ndirection = 3 + id % 6;
@@ -72,8 +71,8 @@ static MlcpSpec pick_spec(int id)
 static const char* describe(const MlcpSpec* spec, int id)
 {
     static char text[160];
-    snprintf(text, sizeof text, "case %d: %d bilateral, %d contacts, %s, %s, law %d, spread %g", id,
-             spec->nbilateral, spec->ncontact, spec->is_redundant ? "redundant" : "well posed",
+    snprintf(text, sizeof text, "case %d: %d bilateral, %d contacts, %s, %s, law %d, spread %g", id, spec->nbilateral,
+             spec->ncontact, spec->is_redundant ? "redundant" : "well posed",
              spec->is_coupled ? "coupled" : "fixed bounds", (int)spec->law, spec->mass_spread);
     return text;
 }
@@ -90,14 +89,12 @@ static void random_contact_problems_are_solved(void** state)
         MlcpCase c;
         assert_true(mlcp_case_create(&c, &spec));
         clock_t start = clock();
-        CHECK_OK(itm_mlcp_solve(f->workspace, &result, &c.problem, &options, NULL),
-                 (ItmError*)NULL);
+        CHECK_OK(itm_mlcp_solve(f->workspace, &result, &c.problem, &options, NULL), (ItmError*)NULL);
         double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
         double residual = itm_mlcp_compute_residual(&c.problem, f->x);
         used[result.info.solver]++;
         if (seconds > 0.5) {
-            print_message("slow: %s: %.2f s, %d attempts\n", describe(&spec, id), seconds,
-                          result.info.nattempt);
+            print_message("slow: %s: %.2f s, %d attempts\n", describe(&spec, id), seconds, result.info.nattempt);
         }
         // masses apart by 1e6 and impulses of 1e5: now and then H x alone is not accurate to 1e-9
         bool is_rounding = result.info.outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
@@ -116,8 +113,8 @@ static void random_contact_problems_are_solved(void** state)
         worst = residual > worst ? residual : worst;
         mlcp_case_destroy(&c);
     }
-    print_message("%d problems, worst residual %.2e, %d of them only to the rounding of H x\n",
-                  NCASE, worst, nrounding);
+    print_message("%d problems, worst residual %.2e, %d of them only to the rounding of H x\n", NCASE, worst,
+                  nrounding);
     for (int k = 1; k < ITM_MLCP_SOLVER_COUNT; k++) {
         print_message("  %-12s %d\n", itm_mlcp_solver_name((ItmMlcpSolver)k), used[k]);
     }
@@ -137,7 +134,7 @@ static void first_order_and_pivoting_agree_in_velocity(void** state)
     for (int id = 0; id < 400; id += 2) {
         MlcpSpec spec = pick_spec(id);
         if (spec.mass_spread > 0.0 || spec.nbilateral + 3 * spec.ncontact > 100) {
-            continue; // first-order methods are slow there, and pivoting is what they would be compared with
+            continue;  // first-order methods are slow there, and pivoting is what they would be compared with
         }
         MlcpCase c;
         assert_true(mlcp_case_create(&c, &spec));
@@ -145,13 +142,11 @@ static void first_order_and_pivoting_agree_in_velocity(void** state)
         ItmMlcpResult result = {.x = f->x, .w = w_pivoting};
         ItmMlcpOptions options = itm_default_mlcp_options();
         options.solver = ITM_MLCP_PIVOTING;
-        CHECK_OK(itm_mlcp_solve(f->workspace, &result, &c.problem, &options, NULL),
-                 (ItmError*)NULL);
+        CHECK_OK(itm_mlcp_solve(f->workspace, &result, &c.problem, &options, NULL), (ItmError*)NULL);
         for (int method = 0; method < 2; method++) {
             ItmMlcpResult other = {.x = f->y, .w = f->w};
             options.solver = method == 0 ? ITM_MLCP_ADMM : ITM_MLCP_GAUSS_SEIDEL;
-            CHECK_OK(itm_mlcp_solve(f->workspace, &other, &c.problem, &options, NULL),
-                     (ItmError*)NULL);
+            CHECK_OK(itm_mlcp_solve(f->workspace, &other, &c.problem, &options, NULL), (ItmError*)NULL);
             if (other.info.outcome != ITM_MLCP_SOLVED) {
                 assert_int_equal(other.info.outcome, ITM_MLCP_NOT_CONVERGED);
                 continue;

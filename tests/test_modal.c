@@ -18,7 +18,7 @@
 
 typedef struct Mesh {
     int n, nnode, per_node;
-    double *M, *K;   // dense, n x n
+    double *M, *K;  // dense, n x n
     ItmVec3* nodes;
     int *row, *column;  // entries of the lower half
     double *m_value, *k_value;
@@ -78,10 +78,14 @@ static void add(double* A, int n, int i, int j, double value)
 // Bending of an element in one plane: cubic shapes, degrees of freedom v1, t1, v2, t2 at rows d[4]; s: sign of the slopes.
 static void add_bending(Mesh* mesh, const int d[4], double s, double EI, double m, double L)
 {
-    const double k[4][4] = {{12, 6 * L, -12, 6 * L}, {6 * L, 4 * L * L, -6 * L, 2 * L * L},
-                            {-12, -6 * L, 12, -6 * L}, {6 * L, 2 * L * L, -6 * L, 4 * L * L}};
-    const double c[4][4] = {{156, 22 * L, 54, -13 * L}, {22 * L, 4 * L * L, 13 * L, -3 * L * L},
-                            {54, 13 * L, 156, -22 * L}, {-13 * L, -3 * L * L, -22 * L, 4 * L * L}};
+    const double k[4][4] = {{12, 6 * L, -12, 6 * L},
+                            {6 * L, 4 * L * L, -6 * L, 2 * L * L},
+                            {-12, -6 * L, 12, -6 * L},
+                            {6 * L, 2 * L * L, -6 * L, 4 * L * L}};
+    const double c[4][4] = {{156, 22 * L, 54, -13 * L},
+                            {22 * L, 4 * L * L, 13 * L, -3 * L * L},
+                            {54, 13 * L, 156, -22 * L},
+                            {-13 * L, -3 * L * L, -22 * L, 4 * L * L}};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j <= i; j++) {
             double sign = (i % 2 ? s : 1.0) * (j % 2 ? s : 1.0);
@@ -413,7 +417,8 @@ static Run start_swing(const ItmFlexibleDef* flexible)
     body.name = "beam";
     int id = itm_scene_add_body(&scene, &body);
     CHECK_OK(itm_model_builder_add_flexible(scene.builder, id, flexible, &error), &error);
-    ItmJointDef hinge = itm_scene_hinge("hinge", ITM_GROUND, (ItmVec3){0, 0, 0}, id, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
+    ItmJointDef hinge =
+        itm_scene_hinge("hinge", ITM_GROUND, (ItmVec3){0, 0, 0}, id, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
     itm_scene_add_joint(&scene, &hinge);
     ItmBodyDef bob = itm_default_body_def();
     bob.name = "bob";

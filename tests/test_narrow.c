@@ -240,7 +240,8 @@ static void rim_on_edge_has_the_exact_gap(void** state)
     ItmGeom *box = make_box(1, 1, 1), *cylinder = make_cylinder(0.3, 1);
     ItmContactPoint p[MAX];
     for (int k = -2; k <= 2; k++) {
-        ItmFrame ridge = turned(0, 0, 0, ITM_PI / 4, 0, 0), lying = turned(0, 0, sqrt(0.5) + 0.3 + 0.01 * k, ITM_PI / 2, 0, 0);
+        ItmFrame ridge = turned(0, 0, 0, ITM_PI / 4, 0, 0),
+                 lying = turned(0, 0, sqrt(0.5) + 0.3 + 0.01 * k, ITM_PI / 2, 0, 0);
         int n = collide(p, box, ridge, cylinder, lying, 0.1);
         assert_int_equal(n, 1);
         CHECK_NEAR(p[0].gap, 0.01 * k, 1e-12);
@@ -320,7 +321,8 @@ static void swapping_the_shapes_turns_the_contacts_round(void** state)
         }
         assert_true(n > 0 && m > 0);
         // deep curved overlaps may settle in another local way out; all others agree
-        bool is_curved = a->kind == ITM_GEOM_CYLINDER || b->kind == ITM_GEOM_CYLINDER || b == shapes[5] || a == shapes[5];
+        bool is_curved =
+            a->kind == ITM_GEOM_CYLINDER || b->kind == ITM_GEOM_CYLINDER || b == shapes[5] || a == shapes[5];
         double gap = smallest_gap(p, n);
         if (gap > -0.02 || !is_curved) {
             CHECK_NEAR(gap, smallest_gap(q, m), 2e-8);  // the deepest point may be missed by 1e-8 of the size
@@ -468,8 +470,9 @@ static void coincident_and_degenerate_poses_give_finite_answers(void** state)
                 for (int turn = 0; turn < 4; turn++) {
                     double angle = turn * ITM_PI / 4;
                     ItmFrame fa = at(0, 0, 0);
-                    ItmFrame fb = turned(axis == 0 ? shifts[i] : 0, axis == 1 ? shifts[i] : 0, axis == 2 ? shifts[i] : 0,
-                                         axis == 0 ? angle : 0, axis == 1 ? angle : 0, axis == 2 ? angle : 0);
+                    ItmFrame fb =
+                        turned(axis == 0 ? shifts[i] : 0, axis == 1 ? shifts[i] : 0, axis == 2 ? shifts[i] : 0,
+                               axis == 0 ? angle : 0, axis == 1 ? angle : 0, axis == 2 ? angle : 0);
                     ItmContactPoint p[MAX];
                     int n = itm_narrow_collide(p, MAX, a, &fa, b, &fb, 0.01);
                     assert_true(n > 0);

@@ -231,7 +231,7 @@ static void nearest_points_and_normals_bracket_the_distance(void** state)
     print_message("%d pairs apart: normals to %.1e m, points to %.1e m\n", compared, worst_normal, worst_point);
     assert_true(compared > 5000);
     CHECK_NEAR(worst_normal, 0, 1e-8);  // observed 1.1e-9, from normals taken as exact to 1e-10 of the size
-    CHECK_NEAR(worst_point, 0, 1e-5);  // observed 4e-9; edges that lean by less than 1e-6 count as touching
+    CHECK_NEAR(worst_point, 0, 1e-5);   // observed 4e-9; edges that lean by less than 1e-6 count as touching
     free_shapes(shapes);
 }
 

@@ -96,7 +96,8 @@ static void flat_and_sloping_fields_are_planes(void** state)
 // Two sloping sides that meet along y: a roof (fall > 0) or a gutter (fall < 0).
 static ItmGeom* make_roof(double fall)
 {
-    ItmVec3 v[6] = {{-2, -2, -2 * fall}, {0, -2, 0}, {2, -2, -2 * fall}, {-2, 2, -2 * fall}, {0, 2, 0}, {2, 2, -2 * fall}};
+    ItmVec3 v[6] = {{-2, -2, -2 * fall}, {0, -2, 0}, {2, -2, -2 * fall},
+                    {-2, 2, -2 * fall},  {0, 2, 0},  {2, 2, -2 * fall}};
     int t[12] = {0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4};
     ItmGeom* g;
     ItmError error;

@@ -33,8 +33,17 @@ static void special_numbers_are_as_printf_has_them(void** state)
     char text[ITM_NUMBER_BYTES];
     itm_number_format(text, NAN);
     assert_string_equal(text, "nan");
-    const double numbers[] = {0.0,  1.0, 0.1, 1.0 / 3.0, INFINITY, 5e-324, 1.7976931348623157e308, 1e23, 12345678.0,
-                              9007199254740993.0, 99999999999999984.0};
+    const double numbers[] = {0.0,
+                              1.0,
+                              0.1,
+                              1.0 / 3.0,
+                              INFINITY,
+                              5e-324,
+                              1.7976931348623157e308,
+                              1e23,
+                              12345678.0,
+                              9007199254740993.0,
+                              99999999999999984.0};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         check_both_signs(numbers[i]);
     }

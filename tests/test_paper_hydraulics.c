@@ -13,7 +13,7 @@
 
 typedef struct Crane {
     ItmModelFile* file;
-    const ItmCircuit* circuit;    // of the file
+    const ItmCircuit* circuit;  // of the file
     ItmHydraulics* data;
     int ncyl, nx;
     double y[4 + NX + NACCOUNT];  // angles, rates, circuit, energies
@@ -60,7 +60,8 @@ static void compute_crane(Crane* crane, double* y_dot, double t, const double* y
     double F_2 = crane->ncyl == 2 ? crane->force[1] : 0.0;
     double c = M_H * L * L_H;
     double M11 = M_1 * L * L / 3 + (M_P + M_H) * L * L, M22 = M_H * L_H * L_H, M12 = c * cos(d);
-    double Q_1 = -(M_1 / 2 + M_P + M_H) * G * L * cos(y[0]) + crane->force[0] * J_1 - F_2 * J_2 - c * sin(d) * y[3] * y[3];
+    double Q_1 =
+        -(M_1 / 2 + M_P + M_H) * G * L * cos(y[0]) + crane->force[0] * J_1 - F_2 * J_2 - c * sin(d) * y[3] * y[3];
     double Q_2 = -M_H * G * L_H * cos(y[1]) + F_2 * J_2 + c * sin(d) * y[2] * y[2];
     double det = M11 * M22 - M12 * M12;
     y_dot[0] = y[2];
@@ -115,7 +116,7 @@ static void single_crane_reaches_the_reference(void** state)
     CHECK_NEAR(crane.y[0], 0.9186081472, 2e-9);
     CHECK_NEAR(crane.s[0], 0.6887567499, 2e-9);
     CHECK_NEAR(crane.w[0], 0.0405461008, 1e-8);
-    CHECK_NEAR(crane.y[5], 3886471, 1.0);   // the piston side; printed to 1 Pa
+    CHECK_NEAR(crane.y[5], 3886471, 1.0);  // the piston side; printed to 1 Pa
     CHECK_NEAR(crane.force[0], 5420.376, 2e-3);
     end_crane(&crane);
 }
@@ -136,8 +137,8 @@ static void single_crane_spends_its_energy_as_published(void** state)
 {
     (void)state;
     static const double TABLE[NACCOUNT] = {
-        [ITM_HYDRAULIC_SUPPLY] = 15910.2, [ITM_HYDRAULIC_VALVE] = 12706.2,  [ITM_HYDRAULIC_THROTTLE] = 181.5,
-        [ITM_HYDRAULIC_COMPRESSION] = -1.6, [ITM_HYDRAULIC_VISCOUS] = 1755.9, [ITM_HYDRAULIC_DAMPER] = 2.5,
+        [ITM_HYDRAULIC_SUPPLY] = 15910.2,    [ITM_HYDRAULIC_VALVE] = 12706.2,  [ITM_HYDRAULIC_THROTTLE] = 181.5,
+        [ITM_HYDRAULIC_COMPRESSION] = -1.6,  [ITM_HYDRAULIC_VISCOUS] = 1755.9, [ITM_HYDRAULIC_DAMPER] = 2.5,
         [ITM_HYDRAULIC_MECHANICAL] = 1265.7,
     };
     Crane crane;
@@ -227,10 +228,12 @@ static void manipulator_rates_are_equations_46_to_51(void** state)
             double beta_1 = (1 + a * p_1 + b * p_1 * p_1) / (a + 2 * b * p_1);
             double beta_2 = (1 + a * p_2 + b * p_2 * p_2) / (a + 2 * b * p_2);
             double l_1 = 0.5 * l + s_0[i] - s[i], l_2 = 0.5 * l + s[i] - s_0[i];
-            double p_1_dot = beta_1 / (a_p * l_1) * (a_p * w[i] + a_i * c_d * one_way(2 * (p_P - p_1) / rho) -
-                                                     a_o * c_d * one_way(2 * (p_1 - p_T) / rho));
-            double p_2_dot = beta_2 / (a_p * l_2) * (-a_p * w[i] + a_o * c_d * one_way(2 * (p_P - p_2) / rho) -
-                                                     a_i * c_d * one_way(2 * (p_2 - p_T) / rho));
+            double p_1_dot =
+                beta_1 / (a_p * l_1) *
+                (a_p * w[i] + a_i * c_d * one_way(2 * (p_P - p_1) / rho) - a_o * c_d * one_way(2 * (p_1 - p_T) / rho));
+            double p_2_dot =
+                beta_2 / (a_p * l_2) *
+                (-a_p * w[i] + a_o * c_d * one_way(2 * (p_P - p_2) / rho) - a_i * c_d * one_way(2 * (p_2 - p_T) / rho));
             // rounding of terms of up to 1e12 Pa/s
             CHECK_NEAR(x_dot[2 * i + 1], p_1_dot, 1e-2);
             CHECK_NEAR(x_dot[2 * i], p_2_dot, 1e-2);
@@ -360,7 +363,8 @@ static void static_pressures_of_the_cranes(void** state)
     ItmModelFile* file = NULL;
     ItmHydraulics* d = NULL;
     // between a closed valve and its cylinder any pressure p2 rests: it is held
-    const char* overrides[] = {"subsystems.hydraulics.nodes.rod1.held=true", "subsystems.hydraulics.nodes.rod2.held=true"};
+    const char* overrides[] = {"subsystems.hydraulics.nodes.rod1.held=true",
+                               "subsystems.hydraulics.nodes.rod2.held=true"};
     CHECK_OK(itm_example_load(&file, "crane-double", overrides, 2, &error), &error);
     const ItmCircuit* c = file->circuits[0].circuit;
     CHECK_OK(itm_hydraulics_create(&d, c, NULL, &error), &error);
@@ -378,7 +382,8 @@ static void static_pressures_of_the_cranes(void** state)
     double A_1 = 5.026548245743669e-3, A_2 = 4.064435495581795e-3;
     for (int i = 0; i < 2; i++) {
         double want = (force[i] + 2e6 * A_2) / A_1;
-        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "piston1" : "piston2")), want, 1e-3);
+        CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "piston1" : "piston2")), want,
+                   1e-3);
         CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "line1" : "line2")), want, 1e-3);
         CHECK_NEAR(itm_hydraulics_get_pressure(c, d, itm_circuit_find_node(c, i == 0 ? "rod1" : "rod2")), 2e6, 0.0);
     }

@@ -82,14 +82,12 @@ static char* read_whole(const char* path)
     return text;
 }
 
-static void open_example(Example* e, const char* name, size_t length, const char* override,
-                         bool has_signals)
+static void open_example(Example* e, const char* name, size_t length, const char* override, bool has_signals)
 {
     *e = (Example){0};
     snprintf(e->path, sizeof e->path, "%s/examples/%.*s.yaml", ITM_SOURCE_DIR, (int)length, name);
     e->text = read_whole(e->path);
-    CHECK_OK(itm_yaml_parse(&e->doc.root, &e->doc, e->text, strlen(e->text), e->path, 1, &e->error),
-             &e->error);
+    CHECK_OK(itm_yaml_parse(&e->doc.root, &e->doc, e->text, strlen(e->text), e->path, 1, &e->error), &e->error);
     if (override != NULL) {
         CHECK_OK(itm_override_apply(&e->doc, override, &e->error), &e->error);
     }
@@ -165,8 +163,7 @@ static int expand(Example* e, const char* inside, char* text, size_t size)
     if (node == NULL || (*inside != '#' && node->kind != ITM_NODE_SCALAR)) {
         fail_msg("%s: there is no value %s", e->path, inside);
     }
-    return *inside == '#' ? snprintf(text, size, "%d", node->count)
-                          : snprintf(text, size, "(%s)", node->text);
+    return *inside == '#' ? snprintf(text, size, "%d", node->count) : snprintf(text, size, "(%s)", node->text);
 }
 
 static ItmQuantity find_value(Example* e, const char* where)
@@ -205,17 +202,13 @@ static bool is_equal(ItmQuantity a, ItmQuantity b, double tolerance)
 }
 
 // A number of the paper beside that of one example. Returns whether they agree, and prints both where not.
-static bool compare(char* const row[NFIELD], const char* example, size_t length,
-                    const char* override)
+static bool compare(char* const row[NFIELD], const char* example, size_t length, const char* override)
 {
     const char* rounding = strstr(row[VALUE], "±");
-    ItmQuantity printed = evaluate(
-        row[VALUE], rounding != NULL ? (size_t)(rounding - row[VALUE]) : strlen(row[VALUE]),
-        row[UNIT]);
+    ItmQuantity printed =
+        evaluate(row[VALUE], rounding != NULL ? (size_t)(rounding - row[VALUE]) : strlen(row[VALUE]), row[UNIT]);
     double tolerance =
-        rounding != NULL
-            ? evaluate(rounding + strlen("±"), strlen(rounding + strlen("±")), row[UNIT]).value
-            : 0.0;
+        rounding != NULL ? evaluate(rounding + strlen("±"), strlen(rounding + strlen("±")), row[UNIT]).value : 0.0;
     bool is_different = row[HERE][0] != '\0';
     ItmQuantity wanted = is_different ? evaluate(row[HERE], strlen(row[HERE]), "") : printed;
     Example e;
@@ -229,9 +222,8 @@ static bool compare(char* const row[NFIELD], const char* example, size_t length,
         return true;
     }
     char unit[64];
-    print_message("    %s, %s = %s %s%s%s, but examples/%.*s.yaml has %.12g (%s) at %s\n",
-                  row[PLACE], row[SYMBOL], row[VALUE], row[UNIT], is_different ? ", here " : "",
-                  row[HERE], (int)length, example, found.value,
+    print_message("    %s, %s = %s %s%s%s, but examples/%.*s.yaml has %.12g (%s) at %s\n", row[PLACE], row[SYMBOL],
+                  row[VALUE], row[UNIT], is_different ? ", here " : "", row[HERE], (int)length, example, found.value,
                   itm_quantity_format_dimension(found.dimension, unit, sizeof unit), row[WHERE]);
     return false;
 }
@@ -248,7 +240,7 @@ static Tally compare_paper(const char* paper, const char* only, const char* over
     snprintf(path, sizeof path, "%s/tests/papers/%s.csv", ITM_SOURCE_DIR, paper);
     FILE* stream = fopen(path, "r");
     assert_non_null(stream);
-    assert_non_null(fgets(line, sizeof line, stream)); // names of the columns
+    assert_non_null(fgets(line, sizeof line, stream));  // names of the columns
     Tally tally = {0};
     while (fgets(line, sizeof line, stream) != NULL) {
         tally.nrow++;
@@ -257,8 +249,7 @@ static Tally compare_paper(const char* paper, const char* only, const char* over
         }
         bool is_absent = row[WHERE][0] == '\0';
         if ((is_absent || row[HERE][0] != '\0') != (row[WHY][0] != '\0')) {
-            fail_msg("%s: row %d: a reason is needed where, and only where, the example differs",
-                     path, tally.nrow + 1);
+            fail_msg("%s: row %d: a reason is needed where, and only where, the example differs", path, tally.nrow + 1);
         }
         for (const char* name = row[EXAMPLES]; !is_absent && *name != '\0';) {
             size_t length = strcspn(name, " ");
@@ -314,17 +305,12 @@ static void examples_have_the_numbers_of_flexible_rim(void** state)
 static void a_changed_example_is_noticed(void** state)
 {
     (void)state;
+    assert_int_equal(compare_paper("cranes", "crane-single", "parameters.m_h=100.001 kg").ndifferent, 1);
     assert_int_equal(
-        compare_paper("cranes", "crane-single", "parameters.m_h=100.001 kg").ndifferent, 1);
-    assert_int_equal(
-        compare_paper("cranes", "crane-single", "subsystems.hydraulics.nodes.tank.pressure=1.1 bar")
-            .ndifferent,
-        1);
+        compare_paper("cranes", "crane-single", "subsystems.hydraulics.nodes.tank.pressure=1.1 bar").ndifferent, 1);
     // also one that differs on purpose
     assert_int_equal(
-        compare_paper("cranes", "crane-single", "subsystems.hydraulics.nodes.line.volume=47.2 cm^3")
-            .ndifferent,
-        1);
+        compare_paper("cranes", "crane-single", "subsystems.hydraulics.nodes.line.volume=47.2 cm^3").ndifferent, 1);
 }
 
 int main(void)

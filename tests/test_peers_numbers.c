@@ -8,8 +8,7 @@
 #include "math/vec.h"
 
 #define STEPS_PER_SECOND 600
-#define NINE_DIGITS                                                                                \
-    6e-9 // half a unit of the last digit shown, at magnitude 4.9; rounding adds little
+#define NINE_DIGITS 6e-9  // half a unit of the last digit shown, at magnitude 4.9; rounding adds little
 
 static ItmData* make_data(const ItmModel* model)
 {
@@ -86,11 +85,7 @@ static void chain_tip_falls_as_in_the_peers(void** state)
     static const struct {
         int n;
         double height;
-    } cases[] = {{10, -4.82105843},
-                 {30, -4.91333469},
-                 {100, -4.91341316},
-                 {300, -4.91333832},
-                 {1000, -4.91326997}};
+    } cases[] = {{10, -4.82105843}, {30, -4.91333469}, {100, -4.91341316}, {300, -4.91333832}, {1000, -4.91326997}};
     for (int i = 0; i < 5; i++) {
         CHECK_NEAR(run_chain(ITM_COORDINATES_JOINT, cases[i].n), cases[i].height, NINE_DIGITS);
     }
@@ -104,8 +99,8 @@ static void chain_tip_falls_as_in_the_peers(void** state)
 #define NJ ITM_ARM7_JOINTS
 
 typedef struct Geometry {
-    ItmVec3 axis[NJ], at[NJ]; // of the joints, world
-    ItmMat3 R[NJ];            // of the links
+    ItmVec3 axis[NJ], at[NJ];  // of the joints, world
+    ItmMat3 R[NJ];             // of the links
 } Geometry;
 
 static Geometry compute_geometry(const double* q)
@@ -127,7 +122,7 @@ static Geometry compute_geometry(const double* q)
 
 typedef struct Solid {
     double mass;
-    double along; // centre on the link's x axis, from its joint
+    double along;  // centre on the link's x axis, from its joint
     ItmSym3 inertia;
 } Solid;
 
@@ -141,8 +136,7 @@ static Solid get_solid(int body)
     }
     const ItmArm7Link* link = &ITM_ARM7_LINKS[body];
     double transverse = itm_cylinder_transverse(link->mass, ITM_ARM7_RADIUS, link->length);
-    ItmSym3 inertia = {
-        .xx = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS), .yy = transverse, .zz = transverse};
+    ItmSym3 inertia = {.xx = itm_cylinder_axial(link->mass, ITM_ARM7_RADIUS), .yy = transverse, .zz = transverse};
     return (Solid){link->mass, 0.5 * link->length, inertia};
 }
 
@@ -179,8 +173,7 @@ static double compute_momentum(const double* q, const double* v, int i)
 }
 
 // dT/dv_i a time t later, to second order in t
-static double compute_momentum_later(const double* q, const double* v, const double* v_dot, int i,
-                                     double t)
+static double compute_momentum_later(const double* q, const double* v, const double* v_dot, int i, double t)
 {
     double q_t[NJ], v_t[NJ];
     for (int j = 0; j < NJ; j++) {
@@ -210,15 +203,14 @@ static void arm_without_gravity_satisfies_lagrange_equations(void** state)
     double q[NJ], v[NJ], v_dot[NJ];
     for (int i = 0; i < NJ; i++) {
         q[i] = ITM_ARM7_LINKS[i].q;
-        v[i] = 10 * ITM_ARM7_LINKS[i].v; // fast, so that the quadratic terms weigh
+        v[i] = 10 * ITM_ARM7_LINKS[i].v;  // fast, so that the quadratic terms weigh
     }
     CHECK_OK(itm_data_set_qv(model, data, q, v), itm_data_get_error(data));
     CHECK_OK(itm_dynamics_compute_forward(model, data, v_dot), itm_data_get_error(data));
     const double tau = 1e-4;
     for (int i = 0; i < NJ; i++) {
-        double rate = (compute_momentum_later(q, v, v_dot, i, tau) -
-                       compute_momentum_later(q, v, v_dot, i, -tau)) /
-                      (2 * tau);
+        double rate =
+            (compute_momentum_later(q, v, v_dot, i, tau) - compute_momentum_later(q, v, v_dot, i, -tau)) / (2 * tau);
         // terms of 1e4 N m; differences over 1e-4 leave 1e-8 of them, and rounding of T about as much
         CHECK_NEAR(rate - compute_gradient(q, v, i, tau), 0, 2e-3);
     }

@@ -14,7 +14,8 @@ static int add_slide(Scene* s, ItmCoordinates coordinates, double start, double 
     ItmJointDef def = itm_default_joint_def(ITM_JOINT_PRISMATIC);
     def.name = "slide";
     def.body_b = body;
-    CHECK_OK(itm_model_frame_from_axis(&def.frame_a, (ItmVec3){0, 0, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0}, &error), &error);
+    CHECK_OK(itm_model_frame_from_axis(&def.frame_a, (ItmVec3){0, 0, 0}, (ItmVec3){1, 0, 0}, (ItmVec3){0}, &error),
+             &error);
     def.frame_b.q = def.frame_a.q;
     def.has_start[ITM_TZ] = true;
     def.start[ITM_TZ] = start;

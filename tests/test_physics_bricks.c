@@ -39,15 +39,15 @@ static void wall_of_200_settles_and_then_costs_little(void** state)
         penetration = fmax(penetration, info.penetration);
     }
     ItmStepInfo info = itm_data_get_step_info(d);
-    assert_true(unsolved <= 60); // observed 42, all of them in the first quarter of a second
-    assert_int_equal(info.unsolved, unsolved); // none later
-    assert_true(iterations <= 150 * 30);       // observed 11 a step
-    assert_true(penetration < 1e-6);           // observed 3e-8
+    assert_true(unsolved <= 60);                // observed 42, all of them in the first quarter of a second
+    assert_int_equal(info.unsolved, unsolved);  // none later
+    assert_true(iterations <= 150 * 30);        // observed 11 a step
+    assert_true(penetration < 1e-6);            // observed 3e-8
     double speed = 0.0;
     for (int k = 0; k < 200; k++) {
         speed = fmax(speed, itm_vec_norm(itm_data_get_body_velocity(m, d, k)));
     }
-    assert_true(speed < 1e-6); // the creep that is promised
+    assert_true(speed < 1e-6);  // the creep that is promised
     itm_data_destroy(d);
     itm_model_destroy(m);
 }
@@ -80,15 +80,13 @@ static void memory_of_solvers_is_touched_when_it_is_used(void** state)
     (void)state;
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/bouncing-ball.yaml", NULL, 0, &error),
-             &error);
+    CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/bouncing-ball.yaml", NULL, 0, &error), &error);
     long before = count_faults();
     ItmData* d = start_data(file->model, 1e-3);
     for (int i = 0; i < 1000; i++) {
         CHECK_OK(itm_step(file->model, d), itm_data_get_error(d));
     }
-    assert_true(count_faults() - before <
-                4000); // pages of 4 kB; observed below 100, 10,000 where all is zeroed
+    assert_true(count_faults() - before < 4000);  // pages of 4 kB; observed below 100, 10,000 where all is zeroed
     itm_data_destroy(d);
     itm_file_destroy(file);
 }

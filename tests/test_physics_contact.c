@@ -13,7 +13,8 @@ static double slide_down(double angle, const char* law, bool lag_friction_bounds
     Scene s;
     char slope[64], friction[64];
     snprintf(slope, sizeof slope, "parameters.angle=%.17g rad", angle);
-    snprintf(friction, sizeof friction, "multibody.contact={friction_law: %s, bounds: %s}", law, lag_friction_bounds ? "last" : "current");
+    snprintf(friction, sizeof friction, "multibody.contact={friction_law: %s, bounds: %s}", law,
+             lag_friction_bounds ? "last" : "current");
     start_example(&s, "slope", (const char* const[]){slope, friction}, 2, 1e-3);
     double x = -output(&s, "block.position.x"), z = -output(&s, "block.position.z");
     run(&s, 1000);
@@ -311,7 +312,8 @@ static void looking_at_redundant_contacts_changes_no_bit_of_the_motion(void** st
 // ---------------------------------------------------------------------------- masonry
 
 // A voussoir of a semicircular arch in the x-z plane between two angles: four corners in front, four behind, about its centroid.
-static void add_voussoir(Scene* s, int index, double from, double to, double inner, double outer, double depth, int material)
+static void add_voussoir(Scene* s, int index, double from, double to, double inner, double outer, double depth,
+                         int material)
 {
     ItmError error = {0};
     const double corner[4][2] = {{inner * cos(from), inner * sin(from)},
@@ -336,7 +338,8 @@ static void add_voussoir(Scene* s, int index, double from, double to, double inn
     char name[24];
     snprintf(name, sizeof name, "stone%d", index);
     double mass = 2400.0 * area * depth, size2 = area + depth * depth;
-    int body = add_body(s, name, mass, (ItmVec3){mass * size2 / 12, mass * size2 / 12, mass * size2 / 12}, at(cx, 0, cz));
+    int body =
+        add_body(s, name, mass, (ItmVec3){mass * size2 / 12, mass * size2 / 12, mass * size2 / 12}, at(cx, 0, cz));
     ItmColliderDef def = itm_default_collider_def();
     snprintf(name, sizeof name, "voussoir%d", index);
     def.name = name;

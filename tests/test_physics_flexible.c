@@ -65,8 +65,8 @@ static void add_load(ItmScene* scene, int body, ItmVec3 point, ItmVec3 vector, b
     load.point = point;
     load.vector = vector;
     load.is_torque = is_torque;
-    scene->status = scene->status == ITM_OK ? itm_model_builder_add_load(scene->builder, &load, NULL, scene->error)
-                                            : scene->status;
+    scene->status =
+        scene->status == ITM_OK ? itm_model_builder_add_load(scene->builder, &load, NULL, scene->error) : scene->status;
 }
 
 static Run finish_scene(ItmScene* scene, ItmStepper stepper, ItmElasticRule rule, double step)
@@ -85,7 +85,8 @@ static const ItmVec3 ORIGIN = {0, 0, 0}, TIP_POINT = {LENGTH, 0, 0};
 // ---------------------------------------------------------------------------- statics
 
 // Backward steps much longer than any period come to rest at once.
-static Run rest_under(const ItmFlexibleDef* flexible, ItmCoordinates coordinates, ItmVec3 gravity, ItmVec3 force, ItmVec3 torque)
+static Run rest_under(const ItmFlexibleDef* flexible, ItmCoordinates coordinates, ItmVec3 gravity, ItmVec3 force,
+                      ItmVec3 torque)
 {
     ItmError error = {0};
     ItmScene scene = itm_scene_begin(coordinates, gravity, &error);
@@ -261,8 +262,9 @@ static void rotating_beam_stiffens_as_the_textbook_says(void** state)
             double period = 2.0 * ITM_PI / (want * unit);
             Run run = finish_scene(&scene, ITM_STEPPER_ALI3P, ITM_ELASTIC_NEWMARK, period / 1000);
             // the table has five digits; other modes are excited by the start and disturb single crossings
-            CHECK_NEAR(measure_period(&run, plane == 0 ? "blade.tip.deflection.z" : "blade.tip.deflection.y", 30) / period, 1.0,
-                       2e-3);
+            CHECK_NEAR(measure_period(&run, plane == 0 ? "blade.tip.deflection.z" : "blade.tip.deflection.y", 30) /
+                           period,
+                       1.0, 2e-3);
             finish_run(&run);
         }
     }
@@ -279,7 +281,8 @@ static void modes_decay_at_their_ratio(void** state)
         ItmFlexibleDef flexible = make_flexible(&beam);
         flexible.start = start;
         flexible.nstart = 1;
-        double omega = pow(1.8751040687119611 / LENGTH, 2) * sqrt(beam.young * beam.moment_z / (beam.density * beam.area));
+        double omega =
+            pow(1.8751040687119611 / LENGTH, 2) * sqrt(beam.young * beam.moment_z / (beam.density * beam.area));
         const double ratio = 0.02;
         flexible.damping_ratio = kind == 0 ? ratio : 0.0;
         // half of it each way
@@ -420,13 +423,13 @@ static Run start_chain(ItmCoordinates coordinates, ItmStepper stepper, double st
     return finish_scene(&scene, stepper, ITM_ELASTIC_NEWMARK, step);
 }
 
-static const char* const CHAIN_OUTPUTS[] = {"upper.tip.position.x", "upper.tip.position.z",  "lower.tip.position.x",
-                                            "lower.tip.position.y", "lower.tip.position.z",  "bob.position.x",
-                                            "bob.position.z",       "upper.mode.1",          "upper.mode.3",
-                                            "lower.mode.2",         "lower.mode.4",          "first.angle",
-                                            "second.angle",         "first.torque.x",        "first.force.z",
-                                            "second.force.x",       "second.torque.z",       "energy.mechanical",
-                                            "lower.elastic_energy", "momentum.angular.x",    "spring.force"};
+static const char* const CHAIN_OUTPUTS[] = {"upper.tip.position.x", "upper.tip.position.z", "lower.tip.position.x",
+                                            "lower.tip.position.y", "lower.tip.position.z", "bob.position.x",
+                                            "bob.position.z",       "upper.mode.1",         "upper.mode.3",
+                                            "lower.mode.2",         "lower.mode.4",         "first.angle",
+                                            "second.angle",         "first.torque.x",       "first.force.z",
+                                            "second.force.x",       "second.torque.z",      "energy.mechanical",
+                                            "lower.elastic_energy", "momentum.angular.x",   "spring.force"};
 
 static void absolute_and_joint_coordinates_agree(void** state)
 {
@@ -611,7 +614,8 @@ static void effective_mass_of_the_flexible_arm_is_that_of_the_paper(void** state
     static const double FLEXIBLE[] = {2.59e3, 2.88e3, 3.87e3}, RIGID[] = {3.42e3, 5.38e3, 5.36e5};
     for (int i = 0; i < 6; i++) {
         bool is_flexible = i % 2 == 0;
-        const char* overrides[] = {CONFIGURATIONS[i / 2], is_flexible ? "parameters.flexible=1" : "parameters.flexible=0"};
+        const char* overrides[] = {CONFIGURATIONS[i / 2],
+                                   is_flexible ? "parameters.flexible=1" : "parameters.flexible=0"};
         Run run = start_example("arm-effective-mass", overrides, 2, NULL);
         const ItmModel* m = run.m;
         assert_int_equal(itm_model_get_info(m).freedom, is_flexible ? 15 : 7);

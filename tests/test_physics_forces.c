@@ -364,7 +364,9 @@ static void driven_slide_follows_its_signal_and_books_its_work(void** state)
                 CHECK_NEAR(output(&run, "block.position.z"), z, slack);
                 CHECK_NEAR(output(&run, "drive.force"), 2.0 * (9.81 + accel), 50.0 * slack);
                 CHECK_NEAR(output(&run, "energy.balance"), 0.0,
-                           stepper == ITM_STEPPER_REFERENCE ? 1e-9 : stepper == ITM_STEPPER_ALI3P ? 1e-4 : 0.1);
+                           stepper == ITM_STEPPER_REFERENCE ? 1e-9
+                           : stepper == ITM_STEPPER_ALI3P   ? 1e-4
+                                                            : 0.1);
                 CHECK_NEAR(output(&run, "violation.position"), 0.0, kind == 0 ? (is_exact ? 1e-10 : 1e-2) : 1e-10);
                 finish_run(&run);
             }

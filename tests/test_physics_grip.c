@@ -22,17 +22,17 @@
 #define WIDTH 0.1  // of the bar, m
 #define HEIGHT 0.2
 #define RADIUS 0.01
-#define LENGTH 1.0 // hinge to bar, m
+#define LENGTH 1.0  // hinge to bar, m
 static const ItmVec3 DOWN = {0, 0, -G}, ASKEW = {0.2 * G, 0.3 * G, -0.93 * G};
 
 typedef struct Grip {
-    int n;                       // points a side
-    double e;                    // in units of a
-    double load;                 // m g max(1, e / a) / 2 mu F
+    int n;        // points a side
+    double e;     // in units of a
+    double load;  // m g max(1, e / a) / 2 mu F
     ItmCoordinates coordinates;
-    bool swings;                 // hung on a hinge, with gravity askew
-    double step;                 // s
-    int micro;                   // micro steps of an interface model; 0: the mechanism's own steps
+    bool swings;  // hung on a hinge, with gravity askew
+    double step;  // s
+    int micro;    // micro steps of an interface model; 0: the mechanism's own steps
 } Grip;
 
 static double get_mass(const Grip* g)
@@ -84,7 +84,8 @@ static ItmStatus build(ItmModel** model, const Grip* g, ItmError* error)
     ItmJointDef hang = itm_scene_hinge("hang", ITM_GROUND, hinge, frame, up, (ItmVec3){0.8, 0.6, 0});
     hang.type = g->swings ? hang.type : ITM_JOINT_FIXED;
     itm_scene_add_joint(&scene, &hang);
-    ItmJointDef slide = itm_scene_hinge("slide", frame, (ItmVec3){0.2, 0, -0.5 * LENGTH}, jaw, zero, (ItmVec3){1, 0, 0});
+    ItmJointDef slide =
+        itm_scene_hinge("slide", frame, (ItmVec3){0.2, 0, -0.5 * LENGTH}, jaw, zero, (ItmVec3){1, 0, 0});
     slide.type = ITM_JOINT_PRISMATIC;
     itm_scene_add_joint(&scene, &slide);
     itm_scene_add_actuator(&scene, "clamp", frame, (ItmVec3){0.5, 0, -0.5 * LENGTH}, jaw, zero);

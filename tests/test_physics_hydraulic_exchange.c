@@ -121,11 +121,11 @@ static void run_monolithic(double* rate, int ncyl, int n, double spacing)
 
 // What the crane shows of itself for one macro step.
 typedef struct Reduced {
-    double s[2], w[2];   // at its start
-    double a0[2];        // free acceleration along the cylinders
-    double W[4];         // mobility
-    double X[4];         // M^-1 A', column a cylinder
-    double load[2];      // M^-1 f
+    double s[2], w[2];  // at its start
+    double a0[2];       // free acceleration along the cylinders
+    double W[4];        // mobility
+    double X[4];        // M^-1 A', column a cylinder
+    double load[2];     // M^-1 f
 } Reduced;
 
 static void reduce(const System* y, Reduced* r, double H)
@@ -134,7 +134,8 @@ static void reduce(const System* y, Reduced* r, double H)
     double A[4], A_0[4], A_1[4], A_2[4], s[2], f[2], e = 1e-6;
     compute_lengths(r->s, A_0, y->q);
     compute_lengths(s, A, q_m);
-    double ahead[2] = {q_m[0] + e * y->v[0], q_m[1] + e * y->v[1]}, behind[2] = {q_m[0] - e * y->v[0], q_m[1] - e * y->v[1]};
+    double ahead[2] = {q_m[0] + e * y->v[0], q_m[1] + e * y->v[1]},
+           behind[2] = {q_m[0] - e * y->v[0], q_m[1] - e * y->v[1]};
     compute_lengths(s, A_1, behind);
     compute_lengths(s, A_2, ahead);
     compute_load(f, q_m, y->v);

@@ -4,13 +4,11 @@
 
 #define CAPTURE ITM_SOURCE_DIR "/examples/arm-capture.yaml"
 #define MANOEUVRE ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"
-#define EVERY (1.0 / 12.0) // s, at which runs are looked at
+#define EVERY (1.0 / 12.0)  // s, at which runs are looked at
 
 static const char* const COUPLINGS[][2] = {
-    {"cosim.coupling=rim", "cosim.exchange=impulse"},
-    {"cosim.coupling=rim", "cosim.exchange=hold"},
-    {"cosim.coupling=rim-nonsmooth", "cosim.exchange=impulse"},
-    {"cosim.coupling=rim-nonsmooth", "cosim.exchange=hold"},
+    {"cosim.coupling=rim", "cosim.exchange=impulse"},           {"cosim.coupling=rim", "cosim.exchange=hold"},
+    {"cosim.coupling=rim-nonsmooth", "cosim.exchange=impulse"}, {"cosim.coupling=rim-nonsmooth", "cosim.exchange=hold"},
     {"cosim.coupling=monolithic", "cosim.exchange=impulse"},
 };
 #define NCOUPLING ((int)(sizeof COUPLINGS / sizeof COUPLINGS[0]))
@@ -25,10 +23,9 @@ static void body_that_touches_nothing_changes_no_bit(void** state)
                        "length: 0.50 m}, position: [0.25 m, 0, 0], "
                        "orientation: {axis: [0, 1, 0], angle: 90 deg}}, position: [7 m, 1 m, 2 m], "
                        "orientation: {axis: [0, 1, 0], angle: 90 deg}}}";
-    const char* watched[] = {"tool.P.position.x", "tool.P.position.y", "tool.P.position.z",
-                             "tool.P.velocity.x", "tool.P.velocity.z", "arm.theta1",
-                             "arm.theta3",        "arm.theta4",        "arm.theta5",
-                             "arm.theta7"};
+    const char* watched[] = {"tool.P.position.x", "tool.P.position.y", "tool.P.position.z", "tool.P.velocity.x",
+                             "tool.P.velocity.z", "arm.theta1",        "arm.theta3",        "arm.theta4",
+                             "arm.theta5",        "arm.theta7"};
     for (int i = 0; i < NCOUPLING; i++) {
         const char *with[] = {COUPLINGS[i][0], COUPLINGS[i][1]},
                    *without[] = {COUPLINGS[i][0],
@@ -44,9 +41,8 @@ static void body_that_touches_nothing_changes_no_bit(void** state)
             for (size_t k = 0; k < sizeof watched / sizeof watched[0]; k++) {
                 double a = system_get(&s, watched[k]), b = system_get(&alone, watched[k]);
                 if (a != b) {
-                    fail_msg(
-                        "%s, %s: %s at %g s is %.17g with a box on the ground and %.17g without",
-                        COUPLINGS[i][0], COUPLINGS[i][1], watched[k], n * EVERY, a, b);
+                    fail_msg("%s, %s: %s at %g s is %.17g with a box on the ground and %.17g without", COUPLINGS[i][0],
+                             COUPLINGS[i][1], watched[k], n * EVERY, a, b);
                 }
             }
         }
@@ -64,8 +60,8 @@ static void body_that_touches_nothing_changes_no_bit(void** state)
 static void locked_interfaces_stay_locked(void** state)
 {
     (void)state;
-    const char* locks = "multibody.events=[" LOCK(1) ", " LOCK(2) ", " LOCK(3) ", " LOCK(
-        4) ", " LOCK(5) ", " LOCK(6) ", " LOCK(7) "]";
+    const char* locks =
+        "multibody.events=[" LOCK(1) ", " LOCK(2) ", " LOCK(3) ", " LOCK(4) ", " LOCK(5) ", " LOCK(6) ", " LOCK(7) "]";
     for (int i = 0; i < NCOUPLING; i++) {
         const char* sets[] = {COUPLINGS[i][0], COUPLINGS[i][1], locks};
         System s = system_load(CAPTURE, sets, 3);
@@ -79,9 +75,8 @@ static void locked_interfaces_stay_locked(void** state)
                 double at = system_get_component(&s, "tool.P.position", (char)('x' + k));
                 place[k] = n == 108 ? at : place[k];
                 moved = fmax(moved, fabs(at - place[k]));
-                speed = n > 108 ? fmax(speed, fabs(system_get_component(&s, "tool.box.velocity",
-                                                                        (char)('x' + k))))
-                                : 0.0;
+                speed =
+                    n > 108 ? fmax(speed, fabs(system_get_component(&s, "tool.box.velocity", (char)('x' + k)))) : 0.0;
             }
         }
         ItmFrameBondState bond = itm_cosim_get_frame_bond(s.x, 0);
@@ -134,7 +129,7 @@ static double compare(const Run* a, const Run* b, const char* point, double dura
 #define MONOLITHIC "cosim.coupling=monolithic"
 
 static const char* const MACRO_STEPS[] = {MACRO(60), MACRO(120), MACRO(300)};
-static const double BEYOND[] = {9.0, 4.0, 1.0}; // (H - h) / h at h = 1/600 s
+static const double BEYOND[] = {9.0, 4.0, 1.0};  // (H - h) / h at h = 1/600 s
 
 // Runs at three macro steps against the run of the same kind with H = h: the error is that of models carried over more than one micro
 // step, proportional to H - h.
@@ -145,9 +140,8 @@ static void check_order(Run run, const Run* limit, const char* point, double dur
         run.macro_step = MACRO_STEPS[i];
         error[i] = compare(&run, limit, point, duration);
     }
-    printf("%s, %s, %s of %s: %.3g, %.3g, %.3g mm at H = 1/60, 1/120, 1/300 s\n", run.coupling,
-           run.exchange, point, strrchr(run.file, '/') + 1, 1e3 * error[0], 1e3 * error[1],
-           1e3 * error[2]);
+    printf("%s, %s, %s of %s: %.3g, %.3g, %.3g mm at H = 1/60, 1/120, 1/300 s\n", run.coupling, run.exchange, point,
+           strrchr(run.file, '/') + 1, 1e3 * error[0], 1e3 * error[1], 1e3 * error[2]);
     assert_true(error[0] < most);
     // order 1 within half an order: observed 0.9 to 1.2
     for (int i = 1; i < 3; i++) {
@@ -178,8 +172,7 @@ static void hold_converges_without_contact(void** state)
     Run limit = {MANOEUVRE, MONOLITHIC, IMPULSE, MACRO(2400), ARM(2400), TOOL(2400)};
     double error[2] = {compare(&runs[0], &limit, "tool.P.position", 4.0),
                        compare(&runs[1], &limit, "tool.P.position", 4.0)};
-    printf("hold without contact: %.3g, %.3g mm at H = 1/60, 1/120 s\n", 1e3 * error[0],
-           1e3 * error[1]);
+    printf("hold without contact: %.3g, %.3g mm at H = 1/60, 1/120 s\n", 1e3 * error[0], 1e3 * error[1]);
     assert_true(error[0] < 4e-3);
     CHECK_NEAR(log2(error[0] / error[1]), 1.0, 0.2);
 }
@@ -195,8 +188,7 @@ static void hold_tends_to_the_monolithic_run(void** state)
     whole_coarse.exchange = whole_fine.exchange = IMPULSE;
     double error[2] = {compare(&coarse, &whole_coarse, "tool.U.position", 12.0),
                        compare(&fine, &whole_fine, "tool.U.position", 12.0)};
-    printf("hold at H = h against monolithic: %.3g, %.3g mm at 1/300, 1/600 s\n", 1e3 * error[0],
-           1e3 * error[1]);
+    printf("hold at H = h against monolithic: %.3g, %.3g mm at 1/300, 1/600 s\n", 1e3 * error[0], 1e3 * error[1]);
     assert_true(error[1] < 1.5e-3);
     CHECK_NEAR(log2(error[0] / error[1]), 1.0, 0.3);
 }

@@ -14,8 +14,8 @@ static const struct {
     const char* name;
     ItmColliderKind kind;
     double size[3];
-    double half; // height of its centre when it lies
-    bool lies;   // its axis along x
+    double half;  // height of its centre when it lies
+    bool lies;    // its axis along x
 } SHAPES[] = {{"sphere", ITM_COLLIDER_SPHERE, {0.1, 0, 0}, 0.1, false},
               {"box", ITM_COLLIDER_BOX, {0.2, 0.3, 0.1}, 0.05, false},
               {"capsule", ITM_COLLIDER_CAPSULE, {0.1, 0.4, 0}, 0.1, true},
@@ -29,12 +29,11 @@ static void check_drop(int shape, double e, double h)
     Scene s;
     open_scene(&s, DOWN);
     int material = add_material(&s, "hard", (ItmSurface){.friction = 0.5, .restitution = e});
-    ItmPose pose =
-        SHAPES[shape].lies ? turned_y(0, 0, floor + height, acos(0.0)) : at(0, 0, floor + height);
+    ItmPose pose = SHAPES[shape].lies ? turned_y(0, 0, floor + height, acos(0.0)) : at(0, 0, floor + height);
     int body = add_body(&s, "body", 2.0, (ItmVec3){0.02, 0.03, 0.025}, pose);
     add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
-    add_shape(&s, body, SHAPES[shape].kind, SHAPES[shape].size[0], SHAPES[shape].size[1],
-              SHAPES[shape].size[2], at(0, 0, 0), material);
+    add_shape(&s, body, SHAPES[shape].kind, SHAPES[shape].size[0], SHAPES[shape].size[1], SHAPES[shape].size[2],
+              at(0, 0, 0), material);
     start_scene(&s, h);
     double fall = sqrt(2.0 * height / g), before = 0.0, v = 0.0, top = 0.0;
     while (itm_data_get_time(s.d) < fall + 10.0 * h && !(v > before + 0.5 * fabs(before))) {
@@ -45,8 +44,7 @@ static void check_drop(int shape, double e, double h)
     // rounding of a few thousand steps; the impulse holds against the weight too, and takes the mean speed of the step from it
     if (e > 0.0) {
         CHECK_NEAR(v, -e * before, 1e-9);
-        CHECK_NEAR(output(&s, "energy.impact"),
-                   0.5 * 2.0 * (1.0 - e) * -before * ((1.0 + e) * -before + g * h), 1e-9);
+        CHECK_NEAR(output(&s, "energy.impact"), 0.5 * 2.0 * (1.0 - e) * -before * ((1.0 + e) * -before + g * h), 1e-9);
     }
     while (itm_data_get_time(s.d) < 2.02 * fall) {
         run(&s, 1);
@@ -116,8 +114,7 @@ static void joints_with_clearance_lose_nothing_in_perfect_bounces(void** state)
         const char* overrides[] = {steppers[k], "multibody.joints.joint.clearance.restitution=1"};
         ItmModelFile* file = NULL;
         ItmError error = {0};
-        CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/clearance-pendulum.yaml", overrides,
-                               2, &error),
+        CHECK_OK(itm_file_load(&file, ITM_SOURCE_DIR "/examples/clearance-pendulum.yaml", overrides, 2, &error),
                  &error);
         Scene s = {.m = file->model};
         CHECK_OK(itm_data_create(&s.d, s.m, &file->run.step, &error), &error);
@@ -164,7 +161,7 @@ static void check_cradle(double gap, double e, double h)
     for (int k = 0; k < (int)lround(0.2 / h); k++) {
         run(&s, 1);
         double now = output(&s, "energy.impact");
-        assert_true(now >= lost - 1e-9); // impacts take energy, they never give any
+        assert_true(now >= lost - 1e-9);  // impacts take energy, they never give any
         lost = now;
     }
     CHECK_NEAR(output(&s, "momentum.linear.x"), mass * 1.0, 1e-9);

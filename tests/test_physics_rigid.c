@@ -151,8 +151,8 @@ static void free_body_tumbles_as_jacobi_says(void** state)
     CHECK_OK(itm_model_build(&m, b, &error), &error);
     itm_model_builder_destroy(b);
 
-    double E2 = J[0] * w1_0 * w1_0 + J[2] * w3_0 * w3_0;                  // 2 T
-    double L2 = J[0] * J[0] * w1_0 * w1_0 + J[2] * J[2] * w3_0 * w3_0;    // L^2 > 2 T J2 here
+    double E2 = J[0] * w1_0 * w1_0 + J[2] * w3_0 * w3_0;                // 2 T
+    double L2 = J[0] * J[0] * w1_0 * w1_0 + J[2] * J[2] * w3_0 * w3_0;  // L^2 > 2 T J2 here
     assert_true(L2 > E2 * J[1]);
     double rate = sqrt((J[2] - J[1]) * (L2 - E2 * J[0]) / (J[0] * J[1] * J[2]));
     double k = sqrt((J[1] - J[0]) * (E2 * J[2] - L2) / ((J[2] - J[1]) * (L2 - E2 * J[0])));
@@ -244,8 +244,8 @@ static void coordinates_agree_for_every_joint_type(void** state)
             second[k] = zoo_difference((ItmJointType)type, ITM_STEPPER_ALI3P, 2e-3 / (1 << k), 0.5);
             first[k] = zoo_difference((ItmJointType)type, ITM_STEPPER_EULER, 2e-3 / (1 << k), 0.5);
         }
-        printf("%-12s  %.3e    %.3e    %.3e    %.3e    %.3e\n", itm_model_joint_type_name((ItmJointType)type),
-               exact, second[0], second[1], first[0], first[1]);
+        printf("%-12s  %.3e    %.3e    %.3e    %.3e    %.3e\n", itm_model_joint_type_name((ItmJointType)type), exact,
+               second[0], second[1], first[0], first[1]);
         CHECK_NEAR(exact, 0.0, 1e-9);
         assert_true(second[1] < 1e-12 || second[0] / second[1] > 3.0);
         assert_true(first[1] < 1e-12 || first[0] / first[1] > 1.7);
@@ -345,8 +345,8 @@ static ItmModel* build_heavy_light_heavy(ItmCoordinates coordinates)
         def.inertia = (ItmSym3){.xx = inertia, .yy = inertia, .zz = inertia};
         int child = itm_scene_add_body(&scene, &def);
         snprintf(name, sizeof name, "hinge%d", i);
-        ItmJointDef hinge = itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child, (ItmVec3){0, 0, 0},
-                                            (ItmVec3){0, 1, 0});
+        ItmJointDef hinge =
+            itm_scene_hinge(name, parent, (ItmVec3){i > 0, 0, 0}, child, (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
         itm_scene_set_start(&hinge, ITM_RZ, 0.3 * i, 0.0);
         itm_scene_add_joint(&scene, &hinge);
         parent = child;

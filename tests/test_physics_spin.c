@@ -71,9 +71,9 @@ static void check_spin(ItmJointType type, ItmCoordinates coordinates, ItmStepper
     CHECK_OK(itm_zoo_build_spin(&m, coordinates, type, RATE, &error), &error);
     Run run = start_run(m, stepper, 1e-3);
     Change change = watch(&run, duration);
-    printf("%-12s %-9s %-9s %5.1f s  energy %.1e  angular momentum %.1e  unfinished %ld\n", itm_model_joint_type_name(type),
-           coordinates == ITM_COORDINATES_JOINT ? "joint" : "absolute", itm_stepper_name(stepper), duration, change.energy,
-           change.momentum, run.d->info.unfinished);
+    printf("%-12s %-9s %-9s %5.1f s  energy %.1e  angular momentum %.1e  unfinished %ld\n",
+           itm_model_joint_type_name(type), coordinates == ITM_COORDINATES_JOINT ? "joint" : "absolute",
+           itm_stepper_name(stepper), duration, change.energy, change.momentum, run.d->info.unfinished);
     // the drift is right to 1e-13 per step, 1e4 steps; the rest is the margin of the law
     CHECK_NEAR(change.energy, 0.0, 1e-2);
     CHECK_NEAR(change.momentum, 0.0, 1e-6);
@@ -165,8 +165,10 @@ static void energy_of_a_heavy_top_is_off_by_the_order_of_the_stepper(void** stat
     const char* coordinates[] = {"absolute", "joint"};
     for (int i = 0; i < 3; i++) {
         for (int c = 0; c < 2; c++) {
-            double e[2] = {top_error(cases[i].stepper, coordinates[c], "1 ms"), top_error(cases[i].stepper, coordinates[c], "0.5 ms")};
-            printf("top, %-6s %-9s energy error %.2e J at 1 ms, %.2e J at 0.5 ms, of 16 J\n", cases[i].stepper, coordinates[c], e[0], e[1]);
+            double e[2] = {top_error(cases[i].stepper, coordinates[c], "1 ms"),
+                           top_error(cases[i].stepper, coordinates[c], "0.5 ms")};
+            printf("top, %-6s %-9s energy error %.2e J at 1 ms, %.2e J at 0.5 ms, of 16 J\n", cases[i].stepper,
+                   coordinates[c], e[0], e[1]);
             assert_true(e[0] < 0.16);
             CHECK_NEAR(log2(e[0] / e[1]), cases[i].order, 0.3);
         }

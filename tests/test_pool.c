@@ -7,7 +7,7 @@ enum { MOST_JOBS = 9 };
 
 typedef struct Tally {
     long done[MOST_JOBS];
-    long work; // turns of a loop, so that jobs overlap
+    long work;  // turns of a loop, so that jobs overlap
 } Tally;
 
 static void count_job(void* context, int job)

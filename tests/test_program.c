@@ -82,10 +82,10 @@ static void comparisons_and_words(void** state)
     CHECK("not a", 0);
     CHECK("not c", 1);
     CHECK("not not a", 1);
-    CHECK("not a > b", 0);          // not (a > b)
-    CHECK("c and 1 or 1", 1);       // (c and 1) or 1
-    CHECK("1 or 1 and c", 1);       // 1 or (1 and c)
-    CHECK("a + 1 > b * 2", 1);      // (a + 1) > (b * 2)
+    CHECK("not a > b", 0);      // not (a > b)
+    CHECK("c and 1 or 1", 1);   // (c and 1) or 1
+    CHECK("1 or 1 and c", 1);   // 1 or (1 and c)
+    CHECK("a + 1 > b * 2", 1);  // (a + 1) > (b * 2)
     CHECK("(a > 3) * 10", 10);
     CHECK("if(time > 1, a, b)", -2);
     CHECK("if(a > 0, sqrt(4), sqrt(b))", 2);  // what is not chosen may be no number
@@ -193,8 +193,8 @@ static unsigned draw(Writer* w, unsigned n)
 
 static void put(Writer* w, const char* text)
 {
-    w->length += (size_t)snprintf(w->text + w->length, sizeof w->text - w->length, "%s%s", text,
-                                  draw(w, 4) == 0 ? " " : "");
+    w->length +=
+        (size_t)snprintf(w->text + w->length, sizeof w->text - w->length, "%s%s", text, draw(w, 4) == 0 ? " " : "");
 }
 
 // How strongly things bind.

@@ -128,9 +128,8 @@ static void utf8_is_checked_strictly(void** state)
 {
     (void)state;
     const char* good[] = {"", "abc\t\r\n", "µ°²", "€", "\xF0\x9F\x98\x80"};
-    const char* bad[] = {
-        "\x80",         "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-        "\xF8\x88\x80", "\xE2\x82", "\x01",         "\x7f",         "\xC2\x85"};
+    const char* bad[] = {"\x80",         "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                         "\xF8\x88\x80", "\xE2\x82", "\x01",         "\x7f",         "\xC2\x85"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(itm_utf8_check(good[i], strlen(good[i])), strlen(good[i]));
     }

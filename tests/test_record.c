@@ -11,19 +11,20 @@
 #include <libfyaml.h>
 
 // A ball of 1 kg that falls 0.5 m onto a floor and stays, an arm on a hinge with a spring, a block to look at.
-static const char MODEL[] = "multibody:\n"
-                            "  materials: {clay: {friction: 0.5, restitution: 0}}\n"
-                            "  bodies:\n"
-                            "    ball: {mass: 1 kg, shape: {sphere: 0.1, collide: true, material: clay}, position: [0, 0, 0.6]}\n"
-                            "    arm: {mass: 2 kg, inertia: [0.1, 0.1, 0.1], com: [0.5, 0, 0], position: [3, 0, 2]}\n"
-                            "  shapes:\n"
-                            "    floor: {body: ground, plane: [0, 0, 1], material: clay}\n"
-                            "    house: {body: ground, box: [1, 2, 3], position: [5, 0, 1.5], collide: false}\n"
-                            "  joints:\n"
-                            "    hinge: {type: revolute, bodies: [ground, arm], at: [3, 0, 2], axis: [0, 1, 0]}\n"
-                            "  forces:\n"
-                            "    spring: {type: spring, bodies: [ground, arm], at_a: [4, 0, 3], at_b: [4, 0, 2], stiffness: 100}\n"
-                            "run: {duration: 1 s, step: 1 ms}\n";
+static const char MODEL[] =
+    "multibody:\n"
+    "  materials: {clay: {friction: 0.5, restitution: 0}}\n"
+    "  bodies:\n"
+    "    ball: {mass: 1 kg, shape: {sphere: 0.1, collide: true, material: clay}, position: [0, 0, 0.6]}\n"
+    "    arm: {mass: 2 kg, inertia: [0.1, 0.1, 0.1], com: [0.5, 0, 0], position: [3, 0, 2]}\n"
+    "  shapes:\n"
+    "    floor: {body: ground, plane: [0, 0, 1], material: clay}\n"
+    "    house: {body: ground, box: [1, 2, 3], position: [5, 0, 1.5], collide: false}\n"
+    "  joints:\n"
+    "    hinge: {type: revolute, bodies: [ground, arm], at: [3, 0, 2], axis: [0, 1, 0]}\n"
+    "  forces:\n"
+    "    spring: {type: spring, bodies: [ground, arm], at_a: [4, 0, 3], at_b: [4, 0, 2], stiffness: 100}\n"
+    "run: {duration: 1 s, step: 1 ms}\n";
 
 // The model simulated for `steps` steps of 1 ms into a file, which is read back.
 static ItmTable* simulate(const char* path, int steps)
@@ -74,12 +75,19 @@ static void scene_says_what_the_machine_looks_like(void** state)
 {
     (void)state;
     ItmTable* t = simulate("record.h5", 10);
-    static const char* const WORDS[] = {
-        "\"name\": \"sub.ball\"",        "\"mass\": 2, \"com\": [0.5,0,0]",  "\"kind\": \"sphere\", \"size\": [0.1]",
-        "\"kind\": \"plane\"",           "\"collides\": false",              "\"kind\": \"box\", \"size\": [1,2,3]",
-        "\"type\": \"revolute\"",        "\"kind\": \"spring\"",             "\"bodies\": [-1, 1]",
-        "\"point_b\": [1,0,0]",          "\"name\": \"answer\"",             "the \\\"answer\\\"",
-        "\"gravity\": [0, 0, -9.81"};
+    static const char* const WORDS[] = {"\"name\": \"sub.ball\"",
+                                        "\"mass\": 2, \"com\": [0.5,0,0]",
+                                        "\"kind\": \"sphere\", \"size\": [0.1]",
+                                        "\"kind\": \"plane\"",
+                                        "\"collides\": false",
+                                        "\"kind\": \"box\", \"size\": [1,2,3]",
+                                        "\"type\": \"revolute\"",
+                                        "\"kind\": \"spring\"",
+                                        "\"bodies\": [-1, 1]",
+                                        "\"point_b\": [1,0,0]",
+                                        "\"name\": \"answer\"",
+                                        "the \\\"answer\\\"",
+                                        "\"gravity\": [0, 0, -9.81"};
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         if (strstr(t->record.scene, WORDS[i]) == NULL) {
             fail_msg("the scene does not say %s: %s", WORDS[i], t->record.scene);
@@ -144,7 +152,8 @@ static void csv_and_hdf5_hold_the_same_record(void** state)
     ItmTable *csv = simulate("record.csv", 500), *hdf5 = simulate("record.h5", 500);
     for (int i = 0; i < ITM_MOTION_COUNT; i++) {
         const ItmArray *a = &csv->record.arrays[i], *b = &hdf5->record.arrays[i];
-        size_t bytes = itm_record_array_get_count(b) * itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i));
+        size_t bytes =
+            itm_record_array_get_count(b) * itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i));
         assert_memory_equal(a->size, b->size, sizeof a->size);
         assert_memory_equal(a->values, b->values, bytes);
     }
@@ -171,7 +180,8 @@ static ItmTable* run_system(const char* model, double duration)
         columns[i] = itm_cosim_get_output_info(cosim, i);
     }
     CHECK_OK(itm_results_create_columns(&results, "record.h5", columns, n, "", "system", &error), &error);
-    CHECK_OK(itm_results_watch(results, itm_cosim_get_model(cosim, 0), itm_cosim_get_data(cosim, 0), "", &error), &error);
+    CHECK_OK(itm_results_watch(results, itm_cosim_get_model(cosim, 0), itm_cosim_get_data(cosim, 0), "", &error),
+             &error);
     CHECK_OK(itm_results_watch_interfaces(results, cosim, &error), &error);
     CHECK_OK(itm_results_note_step(results, 0.0, &error), &error);
     while (itm_cosim_get_time(cosim) < duration - 1e-9) {
@@ -258,13 +268,24 @@ static void mobility_at_an_interface_follows_the_body(void** state)
     const ItmArray* W = &t->record.arrays[ITM_MOTION_MOBILITY];
     assert_int_equal(W->size[0], 51);
     assert_int_equal(W->size[1], 2);
-    assert_non_null(strstr(t->record.scene, "\"name\": \"side\", \"kind\": \"frame\", \"body\": 0, \"point\": [0.4,0,0]"));
+    assert_non_null(
+        strstr(t->record.scene, "\"name\": \"side\", \"kind\": \"frame\", \"body\": 0, \"point\": [0.4,0,0]"));
     assert_non_null(strstr(t->record.scene, "\"directions\": [\"tx\", \"ty\"], \"bond\": \"\""));
     for (long i = 0; i < 51; i += 25) {
         const float* w = (const float*)W->values + i * 12;
         double angle = 3.0 * times(t)[i], x = 0.4 * cos(angle), y = 0.4 * sin(angle), m = 2.0, J = 0.5;
-        const double wanted[12] = {1.0 / m + y * y / J,         1.0 / m + x * x / J, 1.0 / m + 0.16 / J, -x * y / J, 0, 0,
-                                   1.0 / m, 1.0 / m, 0, 0, 0, 0};
+        const double wanted[12] = {1.0 / m + y * y / J,
+                                   1.0 / m + x * x / J,
+                                   1.0 / m + 0.16 / J,
+                                   -x * y / J,
+                                   0,
+                                   0,
+                                   1.0 / m,
+                                   1.0 / m,
+                                   0,
+                                   0,
+                                   0,
+                                   0};
         for (int k = 0; k < 12; k++) {
             CHECK_NEAR((double)w[k], wanted[k], 1e-6);  // floats
         }
@@ -317,14 +338,17 @@ static void broken_records_are_no_records(void** state)
     drop(t, "record.h5");
 
     // a side file that lies about a shape, or whose data is no base64
-    static const char* const DATA[] = {"[3], \"data\": \"eJwDAAAAAAE=\"", "[-1], \"data\": \"\"", "[9000000000], \"data\": \"\"",
-                                       "[2], \"data\": \"!!!!\"", "2"};
+    static const char* const DATA[] = {"[3], \"data\": \"eJwDAAAAAAE=\"", "[-1], \"data\": \"\"",
+                                       "[9000000000], \"data\": \"\"", "[2], \"data\": \"!!!!\"", "2"};
     for (size_t i = 0; i < sizeof DATA / sizeof DATA[0]; i++) {
         FILE* out = fopen("record.csv", "w");
         fputs("time,x\n0,1\n", out);
         fclose(out);
         out = fopen("record.json", "w");
-        fprintf(out, "{\"verdict\": \"finished\", \"scene\": {}, \"motion\": {\"time\": {\"type\": \"float64\", \"shape\": %s}}}", DATA[i]);
+        fprintf(out,
+                "{\"verdict\": \"finished\", \"scene\": {}, \"motion\": {\"time\": {\"type\": \"float64\", \"shape\": "
+                "%s}}}",
+                DATA[i]);
         fclose(out);
         ItmError error = {0};
         CHECK_OK(itm_results_read(&t, "record.csv", &error), &error);

@@ -63,16 +63,14 @@ static ItmResults* create(const char* path)
 {
     ItmError error = {0};
     ItmResults* results = NULL;
-    CHECK_OK(itm_results_create_columns(&results, path, COLUMNS, NCOLUMN, "arm", "A title", &error),
-             &error);
+    CHECK_OK(itm_results_create_columns(&results, path, COLUMNS, NCOLUMN, "arm", "A title", &error), &error);
     return results;
 }
 
 static void append(ItmResults* results, double time, double value)
 {
     ItmError error = {0};
-    CHECK_OK(itm_results_append(results, time, (double[]){value, -value, 2.0 * value}, &error),
-             &error);
+    CHECK_OK(itm_results_append(results, time, (double[]){value, -value, 2.0 * value}, &error), &error);
 }
 
 static void finish(ItmResults* results)
@@ -105,8 +103,8 @@ static void assert_same_bits(double a, double b)
 // Doubles of all sizes from a fixed generator, and the special ones.
 static double nth_value(int n)
 {
-    static const double SPECIAL[] = {0.0,     -0.0,     1.0 / 3.0, 0.1,      DBL_MAX, -DBL_MAX,
-                                     DBL_MIN, 4.94e-324, INFINITY, -INFINITY, NAN,    -NAN};
+    static const double SPECIAL[] = {0.0,     -0.0,      1.0 / 3.0, 0.1,       DBL_MAX, -DBL_MAX,
+                                     DBL_MIN, 4.94e-324, INFINITY,  -INFINITY, NAN,     -NAN};
     if (n < (int)(sizeof SPECIAL / sizeof SPECIAL[0])) {
         return SPECIAL[n];
     }
@@ -243,8 +241,7 @@ static void thousands_of_columns_read_back(void** state)
     for (int e = 0; e < 2; e++) {
         const char* path = path_of("wide", ENDINGS[e]);
         ItmResults* results = NULL;
-        assert_int_equal(
-            itm_results_create_columns(&results, path, columns, WIDE, "", "wide", NULL), ITM_OK);
+        assert_int_equal(itm_results_create_columns(&results, path, columns, WIDE, "", "wide", NULL), ITM_OK);
         for (int i = 0; i < NROW; i++) {
             for (int j = 0; j < WIDE; j++) {
                 row[j] = i + 1e-4 * j;
@@ -321,8 +318,7 @@ static void an_unknown_ending_is_refused(void** state)
     ItmError error = {0};
     static const char* const PATHS[] = {"r.xlsx", "r", "a.csv/r", ".csv"};
     for (int i = 0; i < 4; i++) {
-        ItmStatus status =
-            itm_results_create_columns(&results, PATHS[i], COLUMNS, NCOLUMN, "", "", &error);
+        ItmStatus status = itm_results_create_columns(&results, PATHS[i], COLUMNS, NCOLUMN, "", "", &error);
         assert_int_equal(status, ITM_ERR_INPUT);
         assert_non_null(strstr(error.message, ".csv, .h5"));
         assert_null(results);
@@ -339,8 +335,7 @@ static void a_path_that_cannot_be_written_is_named_with_the_reason(void** state)
         ItmResults* results = NULL;
         ItmError error = {0};
         const char* path = path_of("nowhere/r", ENDINGS[e]);
-        ItmStatus status =
-            itm_results_create_columns(&results, path, COLUMNS, NCOLUMN, "", "", &error);
+        ItmStatus status = itm_results_create_columns(&results, path, COLUMNS, NCOLUMN, "", "", &error);
         assert_int_equal(status, ITM_ERR_IO);
         assert_null(results);
         assert_non_null(strstr(error.message, "nowhere/r"));
@@ -420,8 +415,7 @@ static void a_full_disk_is_reported_and_replaces_nothing(void** state)
         assert_int_equal(error.status, ITM_ERR_IO);
         assert_non_null(strstr(error.message, "r.part"));
         assert_non_null(strstr(error.message, "File too large"));
-        assert_int_equal(itm_results_close(results, ITM_VERDICT_BROKE_DOWN, "disk full", &error),
-                         ITM_ERR_IO);
+        assert_int_equal(itm_results_close(results, ITM_VERDICT_BROKE_DOWN, "disk full", &error), ITM_ERR_IO);
         limit_file_size(RLIM_INFINITY);
 
         ItmTable* table = read_back(path);
@@ -540,8 +534,9 @@ static void broken_csv_is_refused_with_line_and_column(void** state)
         const char* text;
         int line, column;
     } CASES[] = {
-        {"", 1, 1},           {"a,,b\n", 1, 2},      {"a,b\n1,2\n3\n", 3, 1}, {"a,b\n1,x\n", 2, 2},
-        {"a,b\n1,2,3\n", 2, 2}, {"a,b\n1,\n2,3\n", 2, 2}, {"a\n\n1\n", 2, 1},
+        {"", 1, 1},           {"a,,b\n", 1, 2},       {"a,b\n1,2\n3\n", 3, 1},
+        {"a,b\n1,x\n", 2, 2}, {"a,b\n1,2,3\n", 2, 2}, {"a,b\n1,\n2,3\n", 2, 2},
+        {"a\n\n1\n", 2, 1},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         ItmTable* table = NULL;

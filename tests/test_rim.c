@@ -45,7 +45,8 @@ static void begin(Fixture* f, ItmModel* m)
 // The crane with two cylinders.
 static void begin_crane(Fixture* f, ItmCoordinates coordinates)
 {
-    const char* override = coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute";
+    const char* override =
+        coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute";
     ItmError error;
     ItmModelFile* file = NULL;
     CHECK_OK(itm_example_load(&file, "crane-double", &override, 1, &error), &error);
@@ -198,12 +199,17 @@ static const char CHAIN[] =
     "multibody:\n"
     "  gravity: [0, 1 m/s^2, -9.81 m/s^2]\n"
     "  bodies:\n"
-    "    base: {mass: 20 kg, inertia: [2 kg m^2, 3 kg m^2, 4 kg m^2], position: [0, 0, 0], velocity: [0.1 m/s, 0, 0.2 m/s], angular_velocity: [0.3 rad/s, -0.2 rad/s, 0.1 rad/s]}\n"
-    "    boom: {flexible: {beam: {length: 2 m, section: {rectangle: [40 mm, 30 mm]}, density: 2700 kg/m^3, young: 69 GPa, ends: clamped-free, modes: {y: 2, z: 2, torsion: 1}}, damping: 0.01, start: [20 mm, 1 mm, -30 mm, 2 mm, 0.05], start_rate: [0.1, -0.05, 0.2, 0.1, 1]}}\n"
+    "    base: {mass: 20 kg, inertia: [2 kg m^2, 3 kg m^2, 4 kg m^2], position: [0, 0, 0], velocity: [0.1 m/s, 0, 0.2 "
+    "m/s], angular_velocity: [0.3 rad/s, -0.2 rad/s, 0.1 rad/s]}\n"
+    "    boom: {flexible: {beam: {length: 2 m, section: {rectangle: [40 mm, 30 mm]}, density: 2700 kg/m^3, young: 69 "
+    "GPa, ends: clamped-free, modes: {y: 2, z: 2, torsion: 1}}, damping: 0.01, start: [20 mm, 1 mm, -30 mm, 2 mm, "
+    "0.05], start_rate: [0.1, -0.05, 0.2, 0.1, 1]}}\n"
     "    hand: {mass: 3 kg, inertia: [0.02 kg m^2, 0.03 kg m^2, 0.04 kg m^2]}\n"
     "  joints:\n"
-    "    ball: {type: spherical, bodies: [base, boom], frame_a: {position: [0.2 m, 0.1 m, 0], axis: [0.6, 0, 0.8]}, frame_b: {position: [0, 0, 0]}}\n"
-    "    hinge: {type: revolute, bodies: [boom, hand], frame_a: {position: [2 m, 0, 0], axis: [0, 0.6, 0.8]}, frame_b: {position: [-0.1 m, 0, 0], axis: [0, 0.6, 0.8]}, start: 0.4 rad, start_rate: 0.7 rad/s}\n";
+    "    ball: {type: spherical, bodies: [base, boom], frame_a: {position: [0.2 m, 0.1 m, 0], axis: [0.6, 0, 0.8]}, "
+    "frame_b: {position: [0, 0, 0]}}\n"
+    "    hinge: {type: revolute, bodies: [boom, hand], frame_a: {position: [2 m, 0, 0], axis: [0, 0.6, 0.8]}, frame_b: "
+    "{position: [-0.1 m, 0, 0], axis: [0, 0.6, 0.8]}, start: 0.4 rad, start_rate: 0.7 rad/s}\n";
 
 // Mobility and free acceleration of directions of the hand.
 static void extract_hand(Fixture* f, ItmModelFile** file, const char* coordinates, int n)
@@ -220,7 +226,8 @@ static void extract_hand(Fixture* f, ItmModelFile** file, const char* coordinate
     itm_rim_init(&f->rim, f->m, none);
     for (int i = 0; i < n; i++) {
         // the last directions first, so that fewer than six are not those the kernels begin with
-        ItmRimFrame frame = {.body = f->m->body_index[2], .point = point, .direction = (ItmDirection)(ITM_DIRECTION_COUNT - 1 - i)};
+        ItmRimFrame frame = {
+            .body = f->m->body_index[2], .point = point, .direction = (ItmDirection)(ITM_DIRECTION_COUNT - 1 - i)};
         itm_rim_set_frame(&f->rim, f->m, i, &frame);
     }
     extract_for(f, 1e-6);

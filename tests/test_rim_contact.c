@@ -35,21 +35,21 @@ static double push(const Partner* p, int i, double t, double stretch, double w)
 typedef struct Case {
     const char* name;
     ItmStatus (*build)(ItmModel** model, ItmCoordinates coordinates, ItmError* error);
-    int n;                 // interfaces
+    int n;  // interfaces
     Partner partner;
-    double duration;       // s
-    double own_step;       // of the reference, s
-    double tolerance[2];   // of the lengths: fine twin and H = 20 ms against the reference, m
+    double duration;      // s
+    double own_step;      // of the reference, s
+    double tolerance[2];  // of the lengths: fine twin and H = 20 ms against the reference, m
 } Case;
 
 #define SAMPLES 200
 
 typedef struct Path {
-    int n;                     // samples, 10 ms apart
+    int n;  // samples, 10 ms apart
     double s[SAMPLES][2];
-    double gap;                // deepest penetration
+    double gap;  // deepest penetration
     long nsolve, ntrial, nsteady;
-    double active;             // samples in which some bounded row was active
+    double active;  // samples in which some bounded row was active
 } Path;
 
 typedef struct Sim {
@@ -58,7 +58,7 @@ typedef struct Sim {
     ItmArena arena;
     ItmRim rim;
     double s_start[2];
-    double force[2];           // of the partner at the end of the last micro step
+    double force[2];  // of the partner at the end of the last micro step
 } Sim;
 
 static void begin(Sim* x, const Case* c, ItmCoordinates coordinates, double H)
@@ -204,12 +204,14 @@ static void check_case(const Case* c, ItmCoordinates coordinates)
     run_rim(&fine, c, coordinates, 1e-4, 1e-4, true);
     run_rim(&coarse[0], c, coordinates, 20e-3, 1e-4, true);
     run_rim(&coarse[1], c, coordinates, 20e-3, 1e-4, false);
-    double twin = compare(&fine, &own, c->n), heun = compare(&coarse[0], &own, c->n), euler = compare(&coarse[1], &own, c->n);
-    print_message("%-28s %s: range %.3g mm; twin %.2g, H = 20 ms %.2g (Heun) %.2g (Euler) mm; %d of %d samples active; MLCPs "
-                  "%ld, trials %ld, steady %ld; penetration %.2g mm\n",
-                  c->name, coordinates == ITM_COORDINATES_JOINT ? "joint" : "absol", 1e3 * range(&own, c->n), 1e3 * twin,
-                  1e3 * heun, 1e3 * euler, (int)coarse[0].active, coarse[0].n, coarse[0].nsolve, coarse[0].ntrial,
-                  coarse[0].nsteady, 1e3 * coarse[0].gap);
+    double twin = compare(&fine, &own, c->n), heun = compare(&coarse[0], &own, c->n),
+           euler = compare(&coarse[1], &own, c->n);
+    print_message(
+        "%-28s %s: range %.3g mm; twin %.2g, H = 20 ms %.2g (Heun) %.2g (Euler) mm; %d of %d samples active; MLCPs "
+        "%ld, trials %ld, steady %ld; penetration %.2g mm\n",
+        c->name, coordinates == ITM_COORDINATES_JOINT ? "joint" : "absol", 1e3 * range(&own, c->n), 1e3 * twin,
+        1e3 * heun, 1e3 * euler, (int)coarse[0].active, coarse[0].n, coarse[0].nsolve, coarse[0].ntrial,
+        coarse[0].nsteady, 1e3 * coarse[0].gap);
     assert_true(coarse[0].active > 0);
     CHECK_NEAR(twin, 0.0, c->tolerance[0]);
     CHECK_NEAR(heun, 0.0, c->tolerance[1]);
@@ -243,7 +245,8 @@ static int add_surface(ItmScene* scene, const char* name, ItmSurface surface)
     return itm_scene_add_material(scene, &def);
 }
 
-static void add_shape(ItmScene* scene, const char* name, int body, ItmColliderKind kind, double size, ItmVec3 at, int material)
+static void add_shape(ItmScene* scene, const char* name, int body, ItmColliderKind kind, double size, ItmVec3 at,
+                      int material)
 {
     ItmColliderDef def = itm_default_collider_def();
     def.name = name;
@@ -326,8 +329,8 @@ static ItmStatus build_rigid_presser(ItmModel** model, ItmCoordinates coordinate
 }
 
 // Friction by other laws than the exact cone.
-static ItmStatus build_presser_by(ItmModel** model, ItmCoordinates coordinates, ItmFrictionLaw law, bool lag_friction_bounds,
-                                  ItmError* error)
+static ItmStatus build_presser_by(ItmModel** model, ItmCoordinates coordinates, ItmFrictionLaw law,
+                                  bool lag_friction_bounds, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, DOWN, error);
     ItmContactOptions options = itm_default_contact_options();
@@ -501,7 +504,8 @@ static void rows_of_joints_ride(void** state)
 static void contacts_in_space_ride(void** state)
 {
     (void)state;
-    const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
+    const Partner press = {
+        .stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
     const Partner sweep = {.stiffness = 1e6, .damping = 1e4, .travel = {0.15, 0.0}, .t_move = 1.0, .t_back = INFINITY};
     const Case cases[] = {
         {"ball on the floor", build_rigid_presser, 2, press, 0.8, 5e-5, {6e-6, 1.5e-5}},
@@ -520,7 +524,8 @@ static void contacts_in_space_ride(void** state)
 static void other_friction_laws_ride(void** state)
 {
     (void)state;
-    const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
+    const Partner press = {
+        .stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
     const Case cases[] = {
         {"box law", build_box_law, 2, press, 0.8, 5e-5, {1e-5, 1.5e-5}},
         {"pyramid", build_pyramid_law, 2, press, 0.8, 5e-5, {1e-5, 1.5e-5}},
@@ -587,8 +592,8 @@ static void contacts_that_no_interface_feels_are_solved_once_a_macro_step(void**
         end(&x);
     }
     // slides v^2 / (2 mu g) after the fall; of first order in H
-    print_message("bystander: rests at %.4f %.4f %.6f (H = 10 ms), %.4f %.4f %.6f (1 ms)\n", at[0].x, at[0].y, at[0].z, at[1].x,
-                  at[1].y, at[1].z);
+    print_message("bystander: rests at %.4f %.4f %.6f (H = 10 ms), %.4f %.4f %.6f (1 ms)\n", at[0].x, at[0].y, at[0].z,
+                  at[1].x, at[1].y, at[1].z);
     CHECK_NEAR(at[0].x, at[1].x, 1.5 * 1e-2);
     CHECK_NEAR(at[0].y, at[1].y, 1.5 * 1e-2);
     CHECK_NEAR(at[0].z, 0.15, 1e-6);
@@ -618,7 +623,8 @@ static void macro_steps_allocate_nothing(void** state)
 static void energy_never_grows_by_contact(void** state)
 {
     (void)state;
-    const Partner drop = {.stiffness = 1e6, .damping = 1e3, .travel = {0.02, -0.06}, .t_move = 1e-12, .t_back = INFINITY};
+    const Partner drop = {
+        .stiffness = 1e6, .damping = 1e3, .travel = {0.02, -0.06}, .t_move = 1e-12, .t_back = INFINITY};
     const Case cases[] = {
         {"ball on the floor", build_rigid_presser, 2, drop, 0.8, 0, {0, 0}},
         {"ball that bounces", build_bouncing_presser, 2, drop, 0.8, 0, {0, 0}},
@@ -657,8 +663,8 @@ static void energy_never_grows_by_contact(void** state)
 static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
 {
     (void)state;
-    ItmStatus (*const builds[])(ItmModel**, ItmCoordinates, ItmError*) = {build_rigid_presser, build_soft_presser, build_loop,
-                                                                         build_rigid_limit, build_motor};
+    ItmStatus (*const builds[])(ItmModel**, ItmCoordinates, ItmError*) = {build_rigid_presser, build_soft_presser,
+                                                                          build_loop, build_rigid_limit, build_motor};
     const Partner press = {.stiffness = 1e6, .damping = 1e4, .travel = {0.0, -0.04}, .t_move = 0.2, .t_back = INFINITY};
     for (size_t b = 0; b < sizeof builds / sizeof builds[0]; b++) {
         for (int coordinates = 0; coordinates < 2; coordinates++) {
@@ -736,7 +742,8 @@ static void locked_interfaces_have_no_mobility(void** state)
     double value, M_eff, scratch[ITM_SPECTRUM_SCRATCH(1)];
     double locked = x.rim.W[0];
     CHECK_OK(itm_rim_extract(x.m, x.d, &x.rim, 5e-3, 5e-3, 0.0, ITM_RIM_SOLVE), &x.d->error);
-    assert_true(itm_rim_compute_spectrum(x.rim.W, x.rim.mobility_free, x.rim.n, &spectrum, &value, NULL, &M_eff, scratch));
+    assert_true(
+        itm_rim_compute_spectrum(x.rim.W, x.rim.mobility_free, x.rim.n, &spectrum, &value, NULL, &M_eff, scratch));
     assert_int_equal(spectrum.rank, 1);
     CHECK_NEAR(M_eff * x.rim.W[0], 1.0, 1e-14);
     CHECK_NEAR(locked, 0.0, 1e-15 * x.rim.W[0]);

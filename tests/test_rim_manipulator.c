@@ -120,13 +120,15 @@ static void static_forces_and_valves_are_those_of_the_page(void** state)
         Run r;
         ItmCosimResidual rest;
         Coupled options = choose(1e-2, 2e-4, ITM_HYDRAULIC_RK4);
-        const char* overrides[] = {coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
-                                   "parameters.dkappa2=0", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"};
+        const char* overrides[] = {
+            coordinates == ITM_COORDINATES_JOINT ? "multibody.coordinates=joint" : "multibody.coordinates=absolute",
+            "parameters.dkappa2=0", "subsystems.hydraulics.start={static: {free: [valve1, valve2]}}"};
         begin(&r, overrides, 3, &options, &rest);
         CHECK_NEAR(itm_cosim_get_bond(r.x, 0).length, 0.565854, 2e-6);  // the page cuts 0.5658554 differently
         CHECK_NEAR(itm_cosim_get_bond(r.x, 1).length, 0.460977, 5e-7);
-        print_message("kappa %.6f %.6f, forces %.1f %.1f N; acceleration left %.2g m/s^2\n", get_kappa(&r, 0), get_kappa(&r, 1),
-                      itm_cosim_get_bond(r.x, 0).force, itm_cosim_get_bond(r.x, 1).force, rest.acceleration);
+        print_message("kappa %.6f %.6f, forces %.1f %.1f N; acceleration left %.2g m/s^2\n", get_kappa(&r, 0),
+                      get_kappa(&r, 1), itm_cosim_get_bond(r.x, 0).force, itm_cosim_get_bond(r.x, 1).force,
+                      rest.acceleration);
         CHECK_NEAR(get_kappa(&r, 0), 0.441599, 5e-7);
         CHECK_NEAR(get_kappa(&r, 1), 0.487108, 5e-7);
         CHECK_NEAR(rest.acceleration, 0.0, 1e-6);
@@ -172,20 +174,22 @@ static void larger_ramp_pushes_the_block_to_the_wall(void** state)
 {
     (void)state;
     const Record* twin = run_twin(0.5, -0.15);
-    print_message("dkappa2 = -0.15: impact %.4f s, moved 2 mm %.4f s, wall %.4f s\n", twin->impact, twin->moved, twin->wall);
+    print_message("dkappa2 = -0.15: impact %.4f s, moved 2 mm %.4f s, wall %.4f s\n", twin->impact, twin->moved,
+                  twin->wall);
     CHECK_NEAR(twin->impact, 1.278, 5e-4);
     CHECK_NEAR(twin->moved, 1.471, 1.5e-3);  // slides at 5 mm/s there
     CHECK_NEAR(twin->wall, 1.940, 1e-3);
     static const double STEPS[3] = {10e-3, 20e-3, 50e-3};
     for (int i = 0; i < 3; i++) {
         for (int use_heun = 0; use_heun < 2; use_heun++) {
-            Coupled options = choose(STEPS[i], use_heun ? 1e-4 : 2e-4,
-                                             use_heun ? ITM_HYDRAULIC_RK4 : ITM_HYDRAULIC_EULER);
+            Coupled options =
+                choose(STEPS[i], use_heun ? 1e-4 : 2e-4, use_heun ? ITM_HYDRAULIC_RK4 : ITM_HYDRAULIC_EULER);
             Record coarse;
             run(&coarse, 0.5, -0.15, &options);
             double error = rms(coarse.s2, twin->s2, STEPS[i]);
             print_message("  H = %2.0f ms, %s: RMS of s2 %.2g m, of its rate %.2g m/s\n", 1e3 * STEPS[i],
-                          use_heun ? "RK4 and Heun, 0.1 ms" : "Euler, 0.2 ms", error, rms(coarse.w2, twin->w2, STEPS[i]));
+                          use_heun ? "RK4 and Heun, 0.1 ms" : "Euler, 0.2 ms", error,
+                          rms(coarse.w2, twin->w2, STEPS[i]));
             assert_false(coarse.is_broken);
             assert_true(STEPS[i] > 20e-3 || error < 2e-5);
             // contact takes energy. Work is booked with the mean of the rates at both ends of a micro step, where a row that is
@@ -228,7 +232,8 @@ static void papers_exchange_has_the_verdicts_of_the_page(void** state)
                 early[coupling] = fmax(early[coupling], fabs(runs[coupling].w2[k]));
             }
         }
-        print_message("held forces, H = %2.0f ms: RMS of s2 zoh %.2g, linear %.2g, quadratic %.2g, rim %.2g m; unrest at 1 s %.2g, %.2g, "
+        print_message("held forces, H = %2.0f ms: RMS of s2 zoh %.2g, linear %.2g, quadratic %.2g, rim %.2g m; unrest "
+                      "at 1 s %.2g, %.2g, "
                       "%.2g, %.2g m/s\n",
                       1e3 * STEPS[i], error[0], error[1], error[2], error[3], early[0], early[1], early[2], early[3]);
         assert_true(error[ITM_COUPLING_RIM] < 3e-4 && early[ITM_COUPLING_RIM] < 2e-5);

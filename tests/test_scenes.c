@@ -97,8 +97,7 @@ static void zoo_pairs_have_the_freedom_of_their_joint(void** state)
         for (int i = 0; i < 2; i++) {
             ItmModel* model;
             ItmError error;
-            CHECK_OK(itm_zoo_build_pair(&model, COORDINATES[i], (ItmJointType)type, &error),
-                     &error);
+            CHECK_OK(itm_zoo_build_pair(&model, COORDINATES[i], (ItmJointType)type, &error), &error);
             check_freedom(model, 1 + itm_zoo_get_freedom((ItmJointType)type));
         }
     }
@@ -153,8 +152,7 @@ static void both_coordinates_start_from_the_same_state(void** state)
     ItmError error;
     for (int type = 0; type < ITM_JOINT_TYPE_COUNT; type++) {
         for (int i = 0; i < 2; i++) {
-            CHECK_OK(itm_zoo_build_pair(&model[i], COORDINATES[i], (ItmJointType)type, &error),
-                     &error);
+            CHECK_OK(itm_zoo_build_pair(&model[i], COORDINATES[i], (ItmJointType)type, &error), &error);
         }
         check_same_start(model[0], model[1]);
     }
@@ -193,19 +191,19 @@ static ItmStepInfo check_bricks_rest(ItmModel* model, int n)
     CHECK_OK(itm_data_create(&data, model, &options, &error), &error);
     ItmVec3* start = calloc((size_t)n, sizeof *start);
     step_many(model, data, SETTLE);
-    long unsolved = itm_data_get_step_info(data).unsolved; // the first steps of a wall may stop short
+    long unsolved = itm_data_get_step_info(data).unsolved;  // the first steps of a wall may stop short
     for (int i = 0; i < n; i++) {
         start[i] = itm_data_get_body_pose(model, data, i).p;
     }
     step_many(model, data, WATCH);
     for (int i = 0; i < n; i++) {
         ItmVec3 end = itm_data_get_body_pose(model, data, i).p;
-        CHECK_NEAR(distance(end, start[i]) / (WATCH * options.step), 0, 1e-6); // m/s
+        CHECK_NEAR(distance(end, start[i]) / (WATCH * options.step), 0, 1e-6);  // m/s
     }
     ItmStepInfo info = itm_data_get_step_info(data);
     CHECK_NEAR(info.penetration, 0, 1e-6);
     assert_int_equal(info.unsolved, unsolved);
-    assert_true(unsolved < 10); // observed: 4 for the wall, 0 on the floor
+    assert_true(unsolved < 10);  // observed: 4 for the wall, 0 on the floor
     free(start);
     itm_data_destroy(data);
     itm_model_destroy(model);

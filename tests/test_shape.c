@@ -78,7 +78,7 @@ static void pose_of_the_shape_moves_and_turns_it(void** state)
 {
     (void)state;
     ItmShapeDef box = make_shape(ITM_SHAPE_BOX, 1, 2, 3);
-    box.pose = (ItmPose){{4, 5, 6}, {1, 1, 1, 1}}; // x to y to z, not normalised
+    box.pose = (ItmPose){{4, 5, 6}, {1, 1, 1, 1}};  // x to y to z, not normalised
     double mass;
     ItmVec3 com;
     ItmSym3 I;

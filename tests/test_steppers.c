@@ -46,8 +46,8 @@ static void ali1_finishes_redundant_loops_and_keeps_their_energy(void** state)
             ItmStepInfo info = itm_data_get_step_info(run.d);
             assert_int_equal(info.unfinished, 0);
             CHECK_NEAR(swing, 4.55, 0.05);
-            CHECK_NEAR(off, 0.0, 0.01 * swing);   // the order of the method
-            CHECK_NEAR(info.gap, 0.0, 1e-4);      // h^2 times accelerations of some g; observed 4e-5
+            CHECK_NEAR(off, 0.0, 0.01 * swing);  // the order of the method
+            CHECK_NEAR(info.gap, 0.0, 1e-4);     // h^2 times accelerations of some g; observed 4e-5
             finish_run(&run);
         }
     }
@@ -67,7 +67,8 @@ static void ali1_steps_flexible_bodies(void** state)
                 advance(&r, 10);
                 largest = fmax(largest, output(&r, "energy.kinetic"));
             }
-            printf("%s %s: kinetic up to %.4g J, balance %.3g J\n", names[i], rules[k], largest, output(&r, "energy.balance"));
+            printf("%s %s: kinetic up to %.4g J, balance %.3g J\n", names[i], rules[k], largest,
+                   output(&r, "energy.balance"));
             // order 1 in the step; backward Euler loses energy on purpose, which the balance shows
             double allowed = k == 0 ? 0.02 : 0.5;
             CHECK_NEAR(output(&r, "energy.balance"), 0.0, allowed * largest);
@@ -105,7 +106,8 @@ static void ali3p_follows_the_swing_of_a_stiff_governor(void** state)
         run_governor(fine, "ali3p", 2e-3, coordinates[c]);
         for (int i = 0; i < 2; i++) {
             double ratio = (coarse[i] - exact[i]) / (fine[i] - exact[i]);
-            printf("governor, %s: error %.3g and %.3g, ratio %.3f\n", coordinates[c], coarse[i] - exact[i], fine[i] - exact[i], ratio);
+            printf("governor, %s: error %.3g and %.3g, ratio %.3f\n", coordinates[c], coarse[i] - exact[i],
+                   fine[i] - exact[i], ratio);
             CHECK_NEAR(ratio, 4.0, 0.4);
         }
         CHECK_NEAR(fine[0], exact[0], 2e-5);  // observed 9e-6 m
@@ -289,7 +291,8 @@ static void rates_that_jump_do_work_that_is_booked(void** state)
             CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
         }
         assert_int_equal(itm_model_compute_outputs(r.m, d, values), ITM_OK);
-        CHECK_NEAR(values[itm_model_find_output(r.m, "energy.balance")], 0.0, cases[i].allowed);  // observed 5e-16, 1.2e-5
+        CHECK_NEAR(values[itm_model_find_output(r.m, "energy.balance")], 0.0,
+                   cases[i].allowed);  // observed 5e-16, 1.2e-5
         free(values);
         itm_cosim_destroy(x);
         finish_run(&r);

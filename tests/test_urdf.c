@@ -103,7 +103,8 @@ static void products_of_inertia_have_the_sign_of_the_matrix(void** state)
 {
     (void)state;
     const char* const robots[2] = {
-        "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1.5' iyy='1.5' izz='2.5' ixy='-0.5'/></inertial>"
+        "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1.5' iyy='1.5' izz='2.5' "
+        "ixy='-0.5'/></inertial>"
         "</link></robot>",
         "<robot name='r'><link name='a'><inertial><origin rpy='0 0 0.78539816339744828'/><mass value='1'/>"
         "<inertia ixx='1' iyy='2' izz='2.5' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"};
@@ -124,19 +125,20 @@ static void every_joint_type_becomes_a_joint(void** state)
     (void)state;
     Read r = accept_robot(
         "<robot name='r'>" LINK("a") LINK("b") LINK("c") LINK("d") LINK("e") LINK("f") LINK("g") LINK("h")
-        JOINT("j1", "revolute", "a", "b", "<axis xyz='0 0 1'/><limit lower='-1' upper='2'/><dynamics damping='3' friction='4'/>")
-        JOINT("j2", "continuous", "b", "c", "<axis xyz='0 2 0'/>")
-        JOINT("j3", "prismatic", "c", "d", "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><limit lower='0.5' upper='1'/>")
-        JOINT("j4", "fixed", "d", "e", "<origin xyz='1 0 0'/>")
-        JOINT("j5", "planar", "e", "f", "<axis xyz='0 0 1'/>")
-        JOINT("j6", "floating", "f", "g", "")
-        JOINT("j7", "spherical", "g", "h", "")
-        "</robot>", "");
+            JOINT("j1", "revolute", "a", "b",
+                  "<axis xyz='0 0 1'/><limit lower='-1' upper='2'/><dynamics damping='3' friction='4'/>")
+                JOINT("j2", "continuous", "b", "c", "<axis xyz='0 2 0'/>")
+                    JOINT("j3", "prismatic", "c", "d",
+                          "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><limit lower='0.5' upper='1'/>")
+                        JOINT("j4", "fixed", "d", "e", "<origin xyz='1 0 0'/>")
+                            JOINT("j5", "planar", "e", "f", "<axis xyz='0 0 1'/>") JOINT("j6", "floating", "f", "g", "")
+                                JOINT("j7", "spherical", "g", "h", "") "</robot>",
+        "");
     const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->bodies.count, 8);
     assert_int_equal(b->joints.count, 7);  // a mount, and none for what floats
-    static const ItmJointType TYPES[7] = {ITM_JOINT_FIXED, ITM_JOINT_REVOLUTE,  ITM_JOINT_REVOLUTE, ITM_JOINT_PRISMATIC,
-                                          ITM_JOINT_FIXED, ITM_JOINT_PLANAR, ITM_JOINT_SPHERICAL};
+    static const ItmJointType TYPES[7] = {ITM_JOINT_FIXED, ITM_JOINT_REVOLUTE, ITM_JOINT_REVOLUTE, ITM_JOINT_PRISMATIC,
+                                          ITM_JOINT_FIXED, ITM_JOINT_PLANAR,   ITM_JOINT_SPHERICAL};
     for (int i = 0; i < 7; i++) {
         assert_int_equal(b->joints.items[i].type, TYPES[i]);
     }
@@ -157,13 +159,14 @@ static void links_without_mass_are_frames(void** state)
     (void)state;
     Read r = accept_robot(
         "<robot name='r'><link name='world'/><link name='flange'/>" LINK("arm") LINK("tool")
-        JOINT("j1", "revolute", "world", "flange", "<origin xyz='0 0 1'/><axis xyz='0 0 1'/><limit lower='-1' upper='1'/>")
-        JOINT("weld", "fixed", "flange", "arm", "<origin xyz='0.5 0 0'/>")
-        JOINT("j2", "continuous", "arm", "tip", "<origin xyz='1 0 0'/>")
-        "<link name='tip'/>"
-        JOINT("end", "fixed", "tip", "tool", "<origin xyz='0.1 0 0'/>")
-        JOINT("lens", "continuous", "tool", "eye", "") "<link name='eye'/>"
-        "</robot>", "");
+            JOINT("j1", "revolute", "world", "flange",
+                  "<origin xyz='0 0 1'/><axis xyz='0 0 1'/><limit lower='-1' upper='1'/>")
+                JOINT("weld", "fixed", "flange", "arm", "<origin xyz='0.5 0 0'/>")
+                    JOINT("j2", "continuous", "arm", "tip", "<origin xyz='1 0 0'/>") "<link name='tip'/>" JOINT(
+                        "end", "fixed", "tip", "tool", "<origin xyz='0.1 0 0'/>")
+                        JOINT("lens", "continuous", "tool", "eye", "") "<link name='eye'/>"
+                                                                       "</robot>",
+        "");
     const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->bodies.count, 2);
     assert_int_equal(b->joints.count, 2);
@@ -179,10 +182,9 @@ static void followers_are_coupled(void** state)
 {
     (void)state;
     Read r = accept_robot(
-        "<robot name='r'>" LINK("a") LINK("b") LINK("c")
-        JOINT("j1", "continuous", "a", "b", "")
-        JOINT("j2", "continuous", "a", "c", "<mimic joint='j1' multiplier='-2' offset='0.5'/>")
-        "</robot>", ", start: {j1: 30 deg}");
+        "<robot name='r'>" LINK("a") LINK("b") LINK("c") JOINT("j1", "continuous", "a", "b", "")
+            JOINT("j2", "continuous", "a", "c", "<mimic joint='j1' multiplier='-2' offset='0.5'/>") "</robot>",
+        ", start: {j1: 30 deg}");
     const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->couplings.count, 1);
     assert_true(b->couplings.items[0].ratio == -2.0);
@@ -194,11 +196,12 @@ static void base_prefix_and_pose_are_chosen(void** state)
 {
     (void)state;
     write_robot("<robot name='r'>" LINK("a") LINK("b.c") JOINT("a", "continuous", "a", "b.c", "") "</robot>");
-    Read r = accept("multibody:\n"
-                    "  urdf:\n"
-                    "    - {file: robot.urdf, base: free, position: [1, 2, 3], orientation: {axis: [0, 0, 1], angle: 90 deg}}\n"
-                    "    - {file: robot.urdf, prefix: left-}\n"
-                    "  motions: {m: {joint: left-a-joint, velocity: 1}}\n");
+    Read r = accept(
+        "multibody:\n"
+        "  urdf:\n"
+        "    - {file: robot.urdf, base: free, position: [1, 2, 3], orientation: {axis: [0, 0, 1], angle: 90 deg}}\n"
+        "    - {file: robot.urdf, prefix: left-}\n"
+        "  motions: {m: {joint: left-a-joint, velocity: 1}}\n");
     const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->bodies.count, 4);
     assert_string_equal(b->bodies.items[0].name, "a");
@@ -217,8 +220,8 @@ static void impossible_inertias_are_merged_refused_or_repaired(void** state)
 {
     (void)state;
     const char* fixed = "<robot name='r'><link name='w'/>" JOINT("j", "continuous", "w", "a", "") LINK("a")
-        JOINT("f", "fixed", "a", "b", "<origin xyz='3 0 0'/>")
-        "<link name='b'><inertial><mass value='1'/><inertia ixx='0' iyy='0' izz='0'/></inertial></link></robot>";
+        JOINT("f", "fixed", "a", "b", "<origin xyz='3 0 0'/>") "<link name='b'><inertial><mass value='1'/><inertia "
+                                                               "ixx='0' iyy='0' izz='0'/></inertial></link></robot>";
     Read r = accept_robot(fixed, "");
     assert_int_equal(r.builder->bodies.count, 1);
     const ItmBodyDef* body = &r.builder->bodies.items[0];
@@ -228,8 +231,9 @@ static void impossible_inertias_are_merged_refused_or_repaired(void** state)
     CHECK_NEAR(body->inertia.yy, 1.0 + 2.0 * 1.0 + 1.0 * 4.0, 1e-14);
     assert_true(has_note(&r, "mass of link 'b' is counted to link 'a'"));
     done(&r);
-    const char* alone = "<robot name='r'><link name='w'/>\n" JOINT("j", "continuous", "w", "a", "")
-        "<link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/></inertial></link></robot>";
+    const char* alone = "<robot name='r'><link name='w'/>\n" JOINT(
+        "j", "continuous", "w", "a",
+        "") "<link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='3'/></inertial></link></robot>";
     refuse_robot(alone, "", 3, "inertia: repair");
     r = accept_robot(alone, ", inertia: repair");
     body = &r.builder->bodies.items[0];
@@ -246,11 +250,12 @@ static void collision_geometry_becomes_shapes(void** state)
     assert_int_equal(mkdir("pack", 0777), 0);
     assert_int_equal(symlink(ITM_SOURCE_DIR "/tests/meshes/tetra.stl", "pack/tetra.stl"), 0);
 #define SOLID(inner) "<collision><origin xyz='0 0 1'/><geometry>" inner "</geometry></collision>"
-    const char* robot = "<robot name='r'><link name='w'/>" JOINT("j", "continuous", "w", "a", "")
-        "<link name='a'>" MASS SOLID("<box size='1 2 3'/>") SOLID("<sphere radius='0.5'/>")
-        SOLID("<cylinder radius='0.1' length='2'/>") SOLID("<mesh filename='package://pack/tetra.stl' scale='2 2 -2'/>")
-        SOLID("<mesh filename='pack/tetra.stl' scale='0.5'/>") SOLID("<mesh filename='nowhere.stl'/>")
-        SOLID("<capsule radius='1'/>") "</link></robot>";
+    const char* robot = "<robot name='r'><link name='w'/>" JOINT("j", "continuous", "w", "a",
+                                                                 "") "<link name='a'>" MASS SOLID("<box size='1 2 3'/>")
+        SOLID("<sphere radius='0.5'/>") SOLID("<cylinder radius='0.1' length='2'/>")
+            SOLID("<mesh filename='package://pack/tetra.stl' scale='2 2 -2'/>")
+                SOLID("<mesh filename='pack/tetra.stl' scale='0.5'/>") SOLID("<mesh filename='nowhere.stl'/>")
+                    SOLID("<capsule radius='1'/>") "</link></robot>";
     Read r = accept_robot(robot, "");
     const ItmModelBuilder* b = r.builder;
     assert_int_equal(b->colliders.count, 5);
@@ -286,7 +291,8 @@ static void a_robot_does_not_touch_itself_unless_told(void** state)
 static void a_robot_alone_is_a_model(void** state)
 {
     (void)state;
-    write_robot("<?xml version='0.0'?>\n<robot name='r'>" LINK("a") LINK("b") JOINT("j", "continuous", "a", "b", "") "</robot>");
+    write_robot("<?xml version='0.0'?>\n<robot name='r'>" LINK("a") LINK("b")
+                    JOINT("j", "continuous", "a", "b", "") "</robot>");
     ItmModelFile* file = NULL;
     ItmError error = {0};
     const char* override = "multibody.urdf.base=free";
@@ -303,24 +309,32 @@ static void broken_trees_are_refused(void** state)
     (void)state;
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") "</robot>", "", 3, "one root");
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "a", "c", "")
-                 JOINT("k", "fixed", "b", "c", "") "</robot>", "", 6, "child of both joint 'j' and joint 'k'");
-    refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") JOINT("j", "fixed", "a", "b", "") JOINT("k", "fixed", "b", "a", "")
-                 "</robot>", "", 1, "loop");
+                     JOINT("k", "fixed", "b", "c", "") "</robot>",
+                 "", 6, "child of both joint 'j' and joint 'k'");
+    refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") JOINT("j", "fixed", "a", "b", "")
+                     JOINT("k", "fixed", "b", "a", "") "</robot>",
+                 "", 1, "loop");
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "c", "b", "")
-                 JOINT("k", "fixed", "b", "c", "") "</robot>", "", 3, "does not hang on the root 'a'");
+                     JOINT("k", "fixed", "b", "c", "") "</robot>",
+                 "", 3, "does not hang on the root 'a'");
     refuse_robot("<robot name='r'>\n" LINK("a") JOINT("j", "fixed", "a", "a", "") "</robot>", "", 1, "loop");
-    refuse_robot("<robot name='r'>\n" LINK("aa") JOINT("j", "fixed", "aa", "ab", "") "</robot>", "", 3, "nearest: 'aa'");
+    refuse_robot("<robot name='r'>\n" LINK("aa") JOINT("j", "fixed", "aa", "ab", "") "</robot>", "", 3,
+                 "nearest: 'aa'");
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("a") "</robot>", "", 3, "already");
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "a", "b", "")
-                 JOINT("j", "fixed", "a", "c", "") "</robot>", "", 6, "already");
+                     JOINT("j", "fixed", "a", "c", "") "</robot>",
+                 "", 6, "already");
     refuse_robot("<robot name='r'/>", "", 1, "no links");
     refuse_robot("<robot name='r'>\n" LINK("a") JOINT("j", "continuous", "a", "b", "") "<link name='b'/>\n" LINK("c")
-                 JOINT("k", "continuous", "b", "c", "") "</robot>", "", 4, "moves but has no mass");
+                     JOINT("k", "continuous", "b", "c", "") "</robot>",
+                 "", 4, "moves but has no mass");
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("b") LINK("c")
-                 JOINT("j", "continuous", "a", "b", "<mimic joint='k'/>")
-                 JOINT("k", "continuous", "a", "c", "<mimic joint='j' multiplier='2' offset='1'/>") "</robot>", "", 5, "circle");
+                     JOINT("j", "continuous", "a", "b", "<mimic joint='k'/>")
+                         JOINT("k", "continuous", "a", "c", "<mimic joint='j' multiplier='2' offset='1'/>") "</robot>",
+                 "", 5, "circle");
     refuse_robot("<robot name='r'>\n" LINK("a") LINK("b")
-                 JOINT("j", "continuous", "a", "b", "<mimic joint='x'/>") "</robot>", "", 4, "not there");
+                     JOINT("j", "continuous", "a", "b", "<mimic joint='x'/>") "</robot>",
+                 "", 4, "not there");
 }
 
 static void bad_values_are_refused(void** state)
@@ -336,16 +350,20 @@ static void bad_values_are_refused(void** state)
     refuse_robot(ONE("<inertial><origin xyz='1 2 3 4'/></inertial>"), "", 2, "3 finite numbers");
     refuse_robot(ONE("<inertial><origin xyz='${x} 0 0'/></inertial>"), "", 2, "xacro");
     refuse_robot(ONE("<inertial><origin xyz='1,5 0 0'/></inertial>"), "", 2, "3 finite numbers");
-    refuse_robot(ONE(MASS "<collision><geometry><box size='1 0 1'/></geometry></collision>"), ", base: free", 2, "positive");
+    refuse_robot(ONE(MASS "<collision><geometry><box size='1 0 1'/></geometry></collision>"), ", base: free", 2,
+                 "positive");
     refuse_robot("<robot name='r'><link/></robot>", "", 1, "'name'");
     refuse_robot("<robot name='r'>" LINK("a") LINK("b") JOINT("j", "revolut", "a", "b", "") "</robot>", "", 3,
                  "nearest: 'revolute'");
-    refuse_robot("<robot name='r'>" LINK("a") LINK("b") JOINT("j", "continuous", "a", "b", "<axis xyz='0 0 0'/>") "</robot>", "",
-                 3, "no direction");
-    refuse_robot("<robot name='r'>" LINK("a") LINK("b") "<joint name='j' type='fixed'><child link='b'/></joint></robot>", "", 3,
-                 "<parent");
-    refuse_robot("<robot name='r'>" LINK("a") LINK("b") JOINT("j", "fixed", "a", "b", "<dynamics damping='-1'/>") "</robot>", "",
-                 3, "negative");
+    refuse_robot("<robot name='r'>" LINK("a") LINK("b")
+                     JOINT("j", "continuous", "a", "b", "<axis xyz='0 0 0'/>") "</robot>",
+                 "", 3, "no direction");
+    refuse_robot("<robot name='r'>" LINK("a")
+                     LINK("b") "<joint name='j' type='fixed'><child link='b'/></joint></robot>",
+                 "", 3, "<parent");
+    refuse_robot("<robot name='r'>" LINK("a") LINK("b")
+                     JOINT("j", "fixed", "a", "b", "<dynamics damping='-1'/>") "</robot>",
+                 "", 3, "negative");
     write_robot("<robot name='r'>" LINK("a") LINK("b") JOINT("j", "fixed", "a", "b", "") "</robot>");
     refuse("multibody: {urdf: {file: robot.urdf, start: {j: 1}}}", 1, 46, "no revolute");
     refuse("multibody: {urdf: {file: robot.urdf, base: loose}}", 1, 44, "'loose'");
@@ -364,8 +382,9 @@ static void what_is_no_description_is_refused(void** state)
     refuse_robot("<sdf/>", "", 1, "<robot>");
     refuse_robot("<robot name='\xff'/>", "", 1, "UTF-8");
     // entities: bombs, and files of others
-    refuse_robot("<?xml version='1.0'?>\n<!DOCTYPE robot [<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;&a;'>]>\n<robot name='&b;'/>", "", 2,
-                 "DOCTYPE");
+    refuse_robot(
+        "<?xml version='1.0'?>\n<!DOCTYPE robot [<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;&a;'>]>\n<robot name='&b;'/>", "",
+        2, "DOCTYPE");
     refuse_robot("<!doctype robot SYSTEM 'file:///etc/passwd'>\n<robot name='r'/>", "", 1, "DOCTYPE");
     refuse_robot("<robot name='r'>&x;</robot>", "", 1, "not well-formed");
     refuse_robot("<?xml version='1.0' encoding='UTF-7'?>\n+ADw-robot/+AD4-", "", 2, "not well-formed");
@@ -396,8 +415,10 @@ static char* write_chain(int count)
     for (int i = 0; i < count; i++) {
         n += (size_t)sprintf(text + n, "<link name='l%d'>" MASS "</link>", i);
         if (i > 0) {
-            n += (size_t)sprintf(text + n, "<joint name='j%d' type='fixed'>" "<parent link='l%d'/><child link='l%d'/></joint>", i,
-                                 i - 1, i);
+            n += (size_t)sprintf(text + n,
+                                 "<joint name='j%d' type='fixed'>"
+                                 "<parent link='l%d'/><child link='l%d'/></joint>",
+                                 i, i - 1, i);
         }
     }
     sprintf(text + n, "</robot>");

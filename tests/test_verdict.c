@@ -62,8 +62,8 @@ static const ItmDoubt* find_doubt(Machine* m, ItmDoubtKind kind, ItmDoubt* doubt
 static void a_machine_at_rest_is_not_doubted(void** state)
 {
     (void)state;
-    static const char* const FILES[] = {EXAMPLE("crane-single"), EXAMPLE("crane-double"), EXAMPLE("crane-cut"), EXAMPLE("table"),
-                                        EXAMPLE("stack"), EXAMPLE("slope")};
+    static const char* const FILES[] = {EXAMPLE("crane-single"), EXAMPLE("crane-double"), EXAMPLE("crane-cut"),
+                                        EXAMPLE("table"),        EXAMPLE("stack"),        EXAMPLE("slope")};
     for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
         Machine m = load(FILES[i], NULL, 0);
         CHECK_OK(run_to(&m, 0.2), itm_cosim_get_error(m.x));
@@ -83,7 +83,8 @@ static void held_forces_are_no_work_of_loads(void** state)
 {
     (void)state;
     static const char* const COUPLINGS[] = {"cosim.coupling=zoh", "cosim.coupling=linear", "cosim.coupling=rim"};
-    static const char* const STEPPERS[] = {"run.stepper=euler", "run.stepper=ali1", "run.stepper=ali3p", "run.stepper=adaptive"};
+    static const char* const STEPPERS[] = {"run.stepper=euler", "run.stepper=ali1", "run.stepper=ali3p",
+                                           "run.stepper=adaptive"};
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < (i < 2 ? 4 : 1); k++) {  // interface models are made from the step of euler
             const char* overrides[] = {COUPLINGS[i], "cosim.exchange=hold", "cosim.macro_step=1ms", STEPPERS[k]};
@@ -103,7 +104,8 @@ static void held_forces_are_no_work_of_loads(void** state)
 static void impact_losses_never_decrease(void** state)
 {
     (void)state;
-    static const char* const FILES[] = {EXAMPLE("clearance-revolute"), EXAMPLE("clearance-slider-crank"), EXAMPLE("manipulator")};
+    static const char* const FILES[] = {EXAMPLE("clearance-revolute"), EXAMPLE("clearance-slider-crank"),
+                                        EXAMPLE("manipulator")};
     static const double TIMES[] = {2.0, 0.02, 1.5};
     for (size_t i = 0; i < 3; i++) {
         Machine m = load(FILES[i], NULL, 0);
@@ -169,11 +171,12 @@ static void a_bound_of_zero_is_not_judged(void** state)
 static void momentum_from_nowhere_is_doubted(void** state)
 {
     (void)state;
-    static const char TEXT[] = "multibody:\n"
-                               "  bodies:\n"
-                               "    a: {position: [0, 0, 0], mass: 2 kg, inertia: [0.1, 0.2, 0.3], velocity: [10, 0, 0]}\n"
-                               "    b: {position: [1, 0, 0], mass: 1 kg, inertia: [0.1, 0.1, 0.1], velocity: [10, 1, 0]}\n"
-                               "run: {duration: 1 s, step: 1 ms}\n";
+    static const char TEXT[] =
+        "multibody:\n"
+        "  bodies:\n"
+        "    a: {position: [0, 0, 0], mass: 2 kg, inertia: [0.1, 0.2, 0.3], velocity: [10, 0, 0]}\n"
+        "    b: {position: [1, 0, 0], mass: 1 kg, inertia: [0.1, 0.1, 0.1], velocity: [10, 1, 0]}\n"
+        "run: {duration: 1 s, step: 1 ms}\n";
     ItmError error = {0};
     Machine m = {0};
     CHECK_OK(itm_file_parse(&m.file, TEXT, strlen(TEXT), "free.yaml", NULL, 0, &error), &error);
@@ -254,8 +257,9 @@ static void no_sampled_run_is_silently_out_of_balance(void** state)
         int n = RUNS[i].stepper == NULL ? 0 : RUNS[i].coupling == NULL ? 1 : 2;
         MatrixRun run = matrix_run(RUNS[i].file, overrides, n, 0.3);
         if (!matrix_is_honest(&run)) {
-            fail_msg("%s %s %s: error %.3g J of %.3g J, and no doubt", RUNS[i].file, RUNS[i].stepper != NULL ? RUNS[i].stepper : "",
-                     RUNS[i].coupling != NULL ? RUNS[i].coupling : "", run.error, run.energy);
+            fail_msg("%s %s %s: error %.3g J of %.3g J, and no doubt", RUNS[i].file,
+                     RUNS[i].stepper != NULL ? RUNS[i].stepper : "", RUNS[i].coupling != NULL ? RUNS[i].coupling : "",
+                     run.error, run.energy);
         }
     }
 }
@@ -263,14 +267,10 @@ static void no_sampled_run_is_silently_out_of_balance(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_machine_at_rest_is_not_doubted),
-        cmocka_unit_test(held_forces_are_no_work_of_loads),
-        cmocka_unit_test(impact_losses_never_decrease),
-        cmocka_unit_test(an_unstable_coupling_is_doubted_by_name),
-        cmocka_unit_test(a_bound_of_zero_is_not_judged),
-        cmocka_unit_test(momentum_from_nowhere_is_doubted),
-        cmocka_unit_test(energy_from_nowhere_ends_a_run),
-        cmocka_unit_test(no_sampled_run_is_silently_out_of_balance),
+        cmocka_unit_test(a_machine_at_rest_is_not_doubted), cmocka_unit_test(held_forces_are_no_work_of_loads),
+        cmocka_unit_test(impact_losses_never_decrease),     cmocka_unit_test(an_unstable_coupling_is_doubted_by_name),
+        cmocka_unit_test(a_bound_of_zero_is_not_judged),    cmocka_unit_test(momentum_from_nowhere_is_doubted),
+        cmocka_unit_test(energy_from_nowhere_ends_a_run),   cmocka_unit_test(no_sampled_run_is_silently_out_of_balance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,15 @@
 #include "system.h"
 
 // A rod of 2 kg and 1 kg m^2 at its hinge's end of 0.5 m: 1.5 kg m^2 about the hinge; and a control with block `out`.
-#define ROD(driven, out)                                                                                              \
-    "multibody:\n"                                                                                                    \
-    "  name: rig\n"                                                                                                   \
-    "  gravity: [0, 0, 0]\n"                                                                                          \
-    "  coordinates: joint\n"                                                                                          \
-    "  bodies: {rod: {mass: 2 kg, inertia: [1, 1, 1], position: [0.5 m, 0, 0]}}\n"                                    \
-    "  joints: {hinge: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 0, 1], start: 0.3}}\n"        \
-    "  " driven "\n"                                                                                                  \
-    "subsystems: {control: {type: control, step: 2 ms, blocks: {out: " out "}}}\n"                                    \
+#define ROD(driven, out)                                                                                               \
+    "multibody:\n"                                                                                                     \
+    "  name: rig\n"                                                                                                    \
+    "  gravity: [0, 0, 0]\n"                                                                                           \
+    "  coordinates: joint\n"                                                                                           \
+    "  bodies: {rod: {mass: 2 kg, inertia: [1, 1, 1], position: [0.5 m, 0, 0]}}\n"                                     \
+    "  joints: {hinge: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 0, 1], start: 0.3}}\n"         \
+    "  " driven "\n"                                                                                                   \
+    "subsystems: {control: {type: control, step: 2 ms, blocks: {out: " out "}}}\n"                                     \
     "run: {step: 2 ms, duration: 1 s}\n"
 
 static const char* const COORDINATES[] = {"multibody.coordinates=joint", "multibody.coordinates=absolute"};
@@ -75,8 +75,8 @@ static void control_drives_a_torque(void** state)
 static void control_drives_servo_and_load(void** state)
 {
     (void)state;
-#define FORCES(a, b, c)                                                                                               \
-    "forces: {arm: {type: servo, joint: hinge, position: " a ", feedforward: " b ", stiffness: 50, damping: 8},\n"    \
+#define FORCES(a, b, c)                                                                                                \
+    "forces: {arm: {type: servo, joint: hinge, position: " a ", feedforward: " b ", stiffness: 50, damping: 8},\n"     \
     "           push: {type: force, body: rod, vector: [0, 2 N, 0], signal: " c "}}"
     static const char DRIVEN[] = ROD(FORCES("control.out", "control.two", "control.three"), "0, two: 1.5, three: 0.7");
     static const char PLAIN[] = ROD(FORCES("0", "1.5", "0.7"), "0");
@@ -97,7 +97,8 @@ static void control_drives_servo_and_load(void** state)
 static void control_drives_a_motor_with_a_limit(void** state)
 {
     (void)state;
-    static const char TEXT[] = ROD("motions: {drive: {joint: hinge, velocity: control.out, max_force: 3 N m}}", "\"4*min(time, 0.1)\"");
+    static const char TEXT[] =
+        ROD("motions: {drive: {joint: hinge, velocity: control.out, max_force: 3 N m}}", "\"4*min(time, 0.1)\"");
     System s;
     s = system_parse(TEXT, NULL, 0);
     for (int k = 1; k <= 200; k++) {

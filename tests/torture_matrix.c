@@ -55,8 +55,8 @@ int main(int argc, char** argv)
                 nsilent += !is_honest;
                 if (run.end != MATRIX_REFUSED) {
                     printf("%-30s %-10s %-24s %-10s %8.4g s  error %8.2g J of %8.3g J%s  %s\n", base_name(argv[k]),
-                           itm_stepper_name((ItmStepper)s), name_coupling(c), ENDS[run.end], run.time, run.error, run.energy,
-                           is_honest ? "" : "  SILENT", run.message);
+                           itm_stepper_name((ItmStepper)s), name_coupling(c), ENDS[run.end], run.time, run.error,
+                           run.energy, is_honest ? "" : "  SILENT", run.message);
                     fflush(stdout);
                 }
             }

@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GRAVITY 9.81     // m/s^2
-#define RADIUS 0.05      // m
-#define HEIGHT 0.5       // of the ball's lowest point at the start, m
-#define DENSITY 1100.0   // kg/m^3
+#define GRAVITY 9.81    // m/s^2
+#define RADIUS 0.05     // m
+#define HEIGHT 0.5      // of the ball's lowest point at the start, m
+#define DENSITY 1100.0  // kg/m^3
 #define RESTITUTION 0.7
-#define STEP 1e-4        // s
+#define STEP 1e-4  // s
 
 // Every call that can fail returns a status and fills an ItmError with a sentence.
 static void must(ItmStatus status, const ItmError* error)

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define LENGTH 1.2      // of the flap, m
-#define MASS 40.0       // kg
-#define STEP 1e-3       // of the mechanism and of the control, s
-#define DURATION 4.0    // s
+#define LENGTH 1.2    // of the flap, m
+#define MASS 40.0     // kg
+#define STEP 1e-3     // of the mechanism and of the control, s
+#define DURATION 4.0  // s
 #define MOST_INPUTS 8
 
 static void must(ItmStatus status, const ItmError* error)
@@ -169,12 +169,14 @@ int main(void)
         for (int i = 0; i < itm_control_get_input_count(control); i++) {
             inputs[i] = outputs[source[i]];
         }
-        must(itm_controller_step(control, controller, (double)k * STEP, STEP, inputs), itm_controller_get_error(controller));
+        must(itm_controller_step(control, controller, (double)k * STEP, STEP, inputs),
+             itm_controller_get_error(controller));
         must(itm_data_set_actuator_force(model, d, 0, y[force]), itm_data_get_error(d));
         worst = fmax(worst, fabs(y[block_error]));
         if (k % 500 == 0) {
             printf("%4.1f s  angle %7.3f deg  error %7.4f deg  force %7.1f N\n", (double)k * STEP,
-                   outputs[itm_model_find_output(model, "hinge.angle")] * 180.0 / PI, y[block_error] * 180.0 / PI, y[force]);
+                   outputs[itm_model_find_output(model, "hinge.angle")] * 180.0 / PI, y[block_error] * 180.0 / PI,
+                   y[force]);
         }
         must(itm_step(model, d), itm_data_get_error(d));
     }

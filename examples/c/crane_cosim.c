@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        if ((call) != ITM_OK) {                                                                    \
-            fprintf(stderr, "%s\n", error.message);                                                \
-            exit(EXIT_FAILURE);                                                                    \
-        }                                                                                          \
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        if ((call) != ITM_OK) {                                                                                        \
+            fprintf(stderr, "%s\n", error.message);                                                                    \
+            exit(EXIT_FAILURE);                                                                                        \
+        }                                                                                                              \
     } while (0)
 
 // A boom of 2 m and 300 kg on the ground, level at the start; the actuator pushes from (1, 0, -1) to its middle.

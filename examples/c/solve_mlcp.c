@@ -10,14 +10,13 @@
 
 int main(void)
 {
-    const double mass = 2.0, gravity = 9.81, h = 0.01, mu = 0.5; // kg, m/s^2, s, 1
+    const double mass = 2.0, gravity = 9.81, h = 0.01, mu = 0.5;  // kg, m/s^2, s, 1
 
     // H = A M^-1 A': a point mass answers an impulse in any direction with 1 / mass
     const double H[9] = {1.0 / mass, 0, 0, 0, 1.0 / mass, 0, 0, 0, 1.0 / mass};
-    const double lo[3] = {0.0, 0.0, 0.0}; // tangent bounds are ignored: friction sets them
+    const double lo[3] = {0.0, 0.0, 0.0};  // tangent bounds are ignored: friction sets them
     const double up[3] = {INFINITY, 0.0, 0.0};
-    const ItmMlcpContact contact = {
-        .normal = 0, .tangent = {1, 2}, .mu = mu, .law = ITM_FRICTION_CONE};
+    const ItmMlcpContact contact = {.normal = 0, .tangent = {1, 2}, .mu = mu, .law = ITM_FRICTION_CONE};
 
     ItmMlcpCapacity capacity = itm_default_mlcp_capacity(3, 1);
     ItmMlcpWorkspace* workspace = NULL;
@@ -28,17 +27,11 @@ int main(void)
     }
 
     ItmMlcpOptions options = itm_default_mlcp_options();
-    for (double push = 4.0; push <= 16.0; push += 6.0) { // N
+    for (double push = 4.0; push <= 16.0; push += 6.0) {  // N
         // b: velocities after the step if there were no contact
         const double b[3] = {-gravity * h, push / mass * h, 0.0};
-        const ItmMlcpProblem problem = {.n = 3,
-                                        .H = H,
-                                        .b = b,
-                                        .lo = lo,
-                                        .up = up,
-                                        .is_symmetric = true,
-                                        .ncontact = 1,
-                                        .contacts = &contact};
+        const ItmMlcpProblem problem = {
+            .n = 3, .H = H, .b = b, .lo = lo, .up = up, .is_symmetric = true, .ncontact = 1, .contacts = &contact};
         double x[3], w[3];
         signed char state[3];
         ItmMlcpResult result = {.x = x, .w = w, .state = state};

@@ -38,15 +38,15 @@ ITM_EXTERN_C_BEGIN
 // is not an error; it is reported in the step info.
 typedef enum ItmStatus {
     ITM_OK = 0,
-    ITM_ERR_ARGUMENT,   // a NULL, a size or an index that the function rejects
-    ITM_ERR_MEMORY,     // out of memory
-    ITM_ERR_INPUT,      // a definition or file that does not describe a valid model
-    ITM_ERR_ASSEMBLY,   // the joints cannot be assembled, or the initial velocities violate them
-    ITM_ERR_CAPACITY,   // a fixed capacity of the data object was exceeded
-    ITM_ERR_NOT_FINITE, // a NaN or infinity occurred; the state before the step is restored
-    ITM_ERR_DIVERGED,   // an implicit step did not converge; the state before the step is restored
-    ITM_ERR_IO,         // a file could not be read or written
-    ITM_ERR_UNSUPPORTED, // the request is valid, but this build or model does not support it
+    ITM_ERR_ARGUMENT,     // a NULL, a size or an index that the function rejects
+    ITM_ERR_MEMORY,       // out of memory
+    ITM_ERR_INPUT,        // a definition or file that does not describe a valid model
+    ITM_ERR_ASSEMBLY,     // the joints cannot be assembled, or the initial velocities violate them
+    ITM_ERR_CAPACITY,     // a fixed capacity of the data object was exceeded
+    ITM_ERR_NOT_FINITE,   // a NaN or infinity occurred; the state before the step is restored
+    ITM_ERR_DIVERGED,     // an implicit step did not converge; the state before the step is restored
+    ITM_ERR_IO,           // a file could not be read or written
+    ITM_ERR_UNSUPPORTED,  // the request is valid, but this build or model does not support it
     ITM_STATUS_COUNT
 } ItmStatus;
 
@@ -58,11 +58,11 @@ ITM_API const char* itm_status_message(ItmStatus status);
 // Description and location of an error. Filled by calls that take an ItmError*, which may always be NULL.
 typedef struct ItmError {
     ItmStatus status;
-    char message[768];  // one sentence: the offending names and numbers, and how to fix it
-    char field[128];    // invalid field of the definition ("mass"), empty if none
-    char file[256];     // model file, empty if the error is not about a file
-    int line, column;   // position in the file, 1-based; 0 if unknown
-    const char* function; // library function that detected the error
+    char message[768];     // one sentence: the offending names and numbers, and how to fix it
+    char field[128];       // invalid field of the definition ("mass"), empty if none
+    char file[256];        // model file, empty if the error is not about a file
+    int line, column;      // position in the file, 1-based; 0 if unknown
+    const char* function;  // library function that detected the error
 } ItmError;
 
 // ---------------------------------------------------------------------------- values

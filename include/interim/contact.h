@@ -54,18 +54,18 @@ typedef enum ItmColliderKind {
 
 typedef struct ItmColliderDef {
     const char* name;
-    int body;                  // or ITM_GROUND
+    int body;  // or ITM_GROUND
     ItmColliderKind kind;
-    double size[3];            // m; heights: extent along x and y
-    ItmPose pose;              // frame of the shape in the body frame
-    int material;              // or ITM_NONE: the default material
-    uint32_t group;            // groups of the shape, as bits; default 1
-    uint32_t mask;             // groups it collides with, default all; both masks must contain a group of the other shape
-    const ItmVec3* vertices;   // hull, mesh                              (nvertex)
+    double size[3];  // m; heights: extent along x and y
+    ItmPose pose;    // frame of the shape in the body frame
+    int material;    // or ITM_NONE: the default material
+    uint32_t group;  // groups of the shape, as bits; default 1
+    uint32_t mask;   // groups it collides with, default all; both masks must contain a group of the other shape
+    const ItmVec3* vertices;  // hull, mesh                              (nvertex)
     int nvertex;
-    const int* triangles;      // mesh: vertex indices                    (3 ntriangle)
+    const int* triangles;  // mesh: vertex indices                    (3 ntriangle)
     int ntriangle;
-    const double* heights;     // heights: row by row along x             (nx * ny)
+    const double* heights;  // heights: row by row along x             (nx * ny)
     int nx, ny;
 } ItmColliderDef;
 
@@ -83,15 +83,14 @@ typedef struct ItmGapPoint {
 
 // User-defined gap function: writes up to `max` points for the given poses of the body frames and returns their number.
 // Called during a step, from the stepping thread; must not call the library.
-typedef int ItmGapFunction(void* context, ItmGapPoint* points, int max, const ItmPose* pose_a,
-                           const ItmPose* pose_b);
+typedef int ItmGapFunction(void* context, ItmGapPoint* points, int max, const ItmPose* pose_a, const ItmPose* pose_b);
 
 typedef struct ItmGapDef {
     const char* name;
     int body_a, body_b;
     ItmGapFunction* function;
     void* context;
-    int max_points;     // 1 .. 16
+    int max_points;  // 1 .. 16
     ItmSurface surface;
 } ItmGapDef;
 
@@ -127,17 +126,17 @@ ITM_API ItmJointFrictionDef itm_default_joint_friction_def(void);
 // ---------------------------------------------------------------------------- contact options
 
 typedef struct ItmContactOptions {
-    ItmFrictionLaw law;           // box, pyramid, exact cone
-    int ndirection;               // corners of the pyramid
-    bool lag_friction_bounds;         // friction bounds from the last normal impulse (as in the papers), not the current one
-    double margin;                // shapes closer than this (plus their motion in one step) become contacts, m
-    double restitution_speed;     // no restitution below this approach speed, m/s
-    int max_contacts;             // capacity; 0: derived from the shapes
+    ItmFrictionLaw law;        // box, pyramid, exact cone
+    int ndirection;            // corners of the pyramid
+    bool lag_friction_bounds;  // friction bounds from the last normal impulse (as in the papers), not the current one
+    double margin;             // shapes closer than this (plus their motion in one step) become contacts, m
+    double restitution_speed;  // no restitution below this approach speed, m/s
+    int max_contacts;          // capacity; 0: derived from the shapes
     ItmMlcpSolver solver;
-    double tolerance;             // relative residual at which a solve counts as solved
-    double effort;                // limit per island, see ItmMlcpOptions.effort; 0: no limit
-    double residual_limit;        // relative residual above which a step counts as bad
-    int residual_steps;           // number of consecutive bad steps that ends the run; 0: never
+    double tolerance;       // relative residual at which a solve counts as solved
+    double effort;          // limit per island, see ItmMlcpOptions.effort; 0: no limit
+    double residual_limit;  // relative residual above which a step counts as bad
+    int residual_steps;     // number of consecutive bad steps that ends the run; 0: never
 } ItmContactOptions;
 
 // Default options: exact cone, margin 1 mm, restitution above 1 cm/s, solver AUTO to 1e-9 with an effort of 40; 20
@@ -147,13 +146,17 @@ ITM_API ItmContactOptions itm_default_contact_options(void);
 // ---------------------------------------------------------------------------- builder
 
 // Set the contact options of the model.
-ITM_API ItmStatus itm_model_builder_set_contact_options(ItmModelBuilder* b, const ItmContactOptions* options, ItmError* error);
+ITM_API ItmStatus itm_model_builder_set_contact_options(ItmModelBuilder* b, const ItmContactOptions* options,
+                                                        ItmError* error);
 // Add a material. Material names are a namespace of their own, like those of signals.
-ITM_API ItmStatus itm_model_builder_add_material(ItmModelBuilder* b, const ItmMaterialDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_material(ItmModelBuilder* b, const ItmMaterialDef* def, int* id,
+                                                 ItmError* error);
 // Define the contact properties of a pair of materials.
-ITM_API ItmStatus itm_model_builder_add_material_pair(ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_material_pair(ItmModelBuilder* b, const ItmMaterialPairDef* def,
+                                                      ItmError* error);
 // Add a colliding shape to a body or to the ground.
-ITM_API ItmStatus itm_model_builder_add_collider(ItmModelBuilder* b, const ItmColliderDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_collider(ItmModelBuilder* b, const ItmColliderDef* def, int* id,
+                                                 ItmError* error);
 // Add a shape for display only: it does not collide and has no mass. Its name is not kept.
 ITM_API ItmStatus itm_model_builder_add_visual(ItmModelBuilder* b, const ItmColliderDef* def, ItmError* error);
 // Add a user-defined gap between two bodies.
@@ -161,7 +164,8 @@ ITM_API ItmStatus itm_model_builder_add_gap(ItmModelBuilder* b, const ItmGapDef*
 // Add a limit to a free direction of a joint.
 ITM_API ItmStatus itm_model_builder_add_limit(ItmModelBuilder* b, const ItmLimitDef* def, int* id, ItmError* error);
 // Add dry friction to a free direction of a joint.
-ITM_API ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJointFrictionDef* def, int* id,
+                                                       ItmError* error);
 // Exclude contact between two bodies. Bodies connected by a joint are always excluded.
 ITM_API ItmStatus itm_model_builder_exclude_contact(ItmModelBuilder* b, int body_a, int body_b, ItmError* error);
 
@@ -175,12 +179,12 @@ typedef enum ItmContactState {
 
 // A contact of the last step.
 typedef struct ItmContactInfo {
-    int body_a, body_b;       // ids of the builder, or ITM_GROUND
-    const char* name_a;       // names of the shapes; a user-defined gap has only name_a
+    int body_a, body_b;  // ids of the builder, or ITM_GROUND
+    const char* name_a;  // names of the shapes; a user-defined gap has only name_a
     const char* name_b;
-    ItmGapPoint point;        // at the start of the step
-    ItmVec3 impulse;          // on body b, world axes; minimum norm if contacts are redundant   N s
-    double normal_impulse;    // N s
+    ItmGapPoint point;      // at the start of the step
+    ItmVec3 impulse;        // on body b, world axes; minimum norm if contacts are redundant   N s
+    double normal_impulse;  // N s
     ItmContactState state;
 } ItmContactInfo;
 

@@ -46,27 +46,27 @@ typedef enum ItmAntiWindup {
 
 // Definition of a block. The fields after `upper` apply only to the kinds named in their comments.
 typedef struct ItmControlBlockDef {
-    const char* name;          // letters, digits, underscores, not starting with a digit; neither "time" nor "pi"
+    const char* name;  // letters, digits, underscores, not starting with a digit; neither "time" nor "pi"
     ItmControlKind kind;
-    const char* input;         // u, an expression, see below
-    const char* unit;          // of the output, for results; NULL: unknown
-    double sample;             // sample time, s: evaluated at its multiples and held in between; 0: every step
-    double lower, upper;       // limits of the output; -INFINITY, INFINITY: none
-    double start;              // pid: integral part; integrator, lag, delay, rate limit: initial value,
-                               // NAN (the last three): the first input
+    const char* input;    // u, an expression, see below
+    const char* unit;     // of the output, for results; NULL: unknown
+    double sample;        // sample time, s: evaluated at its multiples and held in between; 0: every step
+    double lower, upper;  // limits of the output; -INFINITY, INFINITY: none
+    double start;         // pid: integral part; integrator, lag, delay, rate limit: initial value,
+                          // NAN (the last three): the first input
     double proportional, integral, derivative;  // pid: gains, derivative s, integral 1/s
-    const char* error_rate;    // pid: expression for du/dt if it is measured; NULL: differences of u
-    const char* feed_forward;  // pid: expression, added before the limits; NULL: none
-    ItmAntiWindup anti_windup; // pid
-    double tracking_time;      // pid with tracking: s, > 0
-    double time_constant;      // lag: s, > 0; derivative and pid: of the rate filter, s, >= 0
-    double rising, falling;    // rate limit: 1/s, > 0, INFINITY: none
-    int samples;               // delay: 1 to 1000000
-    const double* points;      // look-up: inputs, increasing   (npoint)
-    const double* values;      // look-up                       (npoint)
-    int npoint;                // look-up: at least 2
-    bool is_stepped;           // look-up: value of the last point reached instead of interpolation
-    ItmInterpolation interpolation;  // look-up
+    const char* error_rate;                     // pid: expression for du/dt if it is measured; NULL: differences of u
+    const char* feed_forward;                   // pid: expression, added before the limits; NULL: none
+    ItmAntiWindup anti_windup;                  // pid
+    double tracking_time;                       // pid with tracking: s, > 0
+    double time_constant;                       // lag: s, > 0; derivative and pid: of the rate filter, s, >= 0
+    double rising, falling;                     // rate limit: 1/s, > 0, INFINITY: none
+    int samples;                                // delay: 1 to 1000000
+    const double* points;                       // look-up: inputs, increasing   (npoint)
+    const double* values;                       // look-up                       (npoint)
+    int npoint;                                 // look-up: at least 2
+    bool is_stepped;                            // look-up: value of the last point reached instead of interpolation
+    ItmInterpolation interpolation;             // look-up
 } ItmControlBlockDef;
 
 // Default block: no limits, every step, start 0 (rate limit: NAN), gains 0, anti-windup by clamping, linear interpolation.
@@ -102,9 +102,11 @@ ITM_API ItmStatus itm_control_builder_set_name(ItmControlBuilder* b, const char*
 // Add a signal of time.
 ITM_API ItmStatus itm_control_builder_add_signal(ItmControlBuilder* b, const ItmSignalDef* def, ItmError* error);
 // Add a named constant.
-ITM_API ItmStatus itm_control_builder_add_constant(ItmControlBuilder* b, const char* name, double value, ItmError* error);
+ITM_API ItmStatus itm_control_builder_add_constant(ItmControlBuilder* b, const char* name, double value,
+                                                   ItmError* error);
 // Add a block. id (may be NULL) is also the index of its output.
-ITM_API ItmStatus itm_control_builder_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_control_builder_add_block(ItmControlBuilder* b, const ItmControlBlockDef* def, int* id,
+                                                ItmError* error);
 
 // Compile a control. ITM_ERR_INPUT: an unknown or ambiguous name, or an algebraic loop; the message lists its blocks.
 // error->field is then "block.field", and error->column the position in its expression. The builder is not changed.
@@ -113,8 +115,8 @@ ITM_API ItmStatus itm_control_build(ItmControl** control, const ItmControlBuilde
 ITM_API void itm_control_destroy(ItmControl* c);
 
 typedef struct ItmControlInfo {
-    int nblock;         // blocks, and outputs
-    int ninput;         // outputs of other subsystems
+    int nblock;  // blocks, and outputs
+    int ninput;  // outputs of other subsystems
     int nsignal;
     int nstate;         // state variables of all blocks
     size_t data_bytes;  // size of an instance

@@ -33,12 +33,12 @@ typedef struct ItmCosim ItmCosim;                // a running system
 
 // Prediction of a mechanism's motion between two communication points.
 typedef enum ItmCoupling {
-    ITM_COUPLING_ZOH,         // zero-order hold of its rates
-    ITM_COUPLING_LINEAR,      // linear extrapolation of its rates, from the last two points
-    ITM_COUPLING_QUADRATIC,   // quadratic extrapolation, from the last three points
-    ITM_COUPLING_RIM,         // its reduced interface model (RIM); at frames the smooth one: closed contacts stay closed
+    ITM_COUPLING_ZOH,        // zero-order hold of its rates
+    ITM_COUPLING_LINEAR,     // linear extrapolation of its rates, from the last two points
+    ITM_COUPLING_QUADRATIC,  // quadratic extrapolation, from the last three points
+    ITM_COUPLING_RIM,        // its reduced interface model (RIM); at frames the smooth one: closed contacts stay closed
     ITM_COUPLING_RIM_NONSMOOTH,  // RIM with contacts that open, close, stick and slip within the macro step, at frames too
-    ITM_COUPLING_MONOLITHIC,  // the whole mechanism: data are exchanged every micro step. For the whole system only
+    ITM_COUPLING_MONOLITHIC,     // the whole mechanism: data are exchanged every micro step. For the whole system only
     ITM_COUPLING_COUNT
 } ItmCoupling;
 
@@ -72,12 +72,13 @@ typedef struct ItmBondOptions {
 
 // Options of the whole system.
 typedef struct ItmCosimOptions {
-    double macro_step;       // H, s; a multiple of every micro step
+    double macro_step;  // H, s; a multiple of every micro step
     ItmScheme scheme;
-    int nthread;             // threads, >= 1. The results do not depend on it
-    bool is_monolithic;      // data are exchanged every smallest micro step, with coupling rim and exchange impulse
-    ItmBounds bounds;        // a run outside them finishes with doubts, or breaks down
-    ItmElasticModel elastic_model; // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
+    int nthread;         // threads, >= 1. The results do not depend on it
+    bool is_monolithic;  // data are exchanged every smallest micro step, with coupling rim and exchange impulse
+    ItmBounds bounds;    // a run outside them finishes with doubts, or breaks down
+    ItmElasticModel
+        elastic_model;  // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
 } ItmCosimOptions;
 
 // Defaults: 10 ms, Jacobi, one thread, default bounds.
@@ -101,16 +102,16 @@ ITM_API const char* itm_cosim_elastic_model_name(ItmElasticModel model);
 // live as long as the system. The system may call functions of different subsystems from different threads at the same time,
 // but never two functions of one subsystem.
 typedef struct ItmSubsystem {
-    void* self;                        // first argument of every function
-    int nport;                         // power ports: length and rate in, force out (> 0 lengthens)
-    const char* const* port_names;     // (nport)
+    void* self;                     // first argument of every function
+    int nport;                      // power ports: length and rate in, force out (> 0 lengthens)
+    const char* const* port_names;  // (nport)
     int ninput;
-    const char* const* input_names;    // (ninput)
+    const char* const* input_names;  // (ninput)
     int noutput;
-    const ItmOutputInfo* outputs;      // (noutput)
-    bool is_sampled;                   // outputs depend directly on the inputs at the start of a step (a controller);
-                                       // otherwise outputs are those at its end and have no direct feedthrough
-    bool is_second_order;              // uses w_end: its interface model is integrated with Heun's rule
+    const ItmOutputInfo* outputs;  // (noutput)
+    bool is_sampled;               // outputs depend directly on the inputs at the start of a step (a controller);
+                                   // otherwise outputs are those at its end and have no direct feedthrough
+    bool is_second_order;          // uses w_end: its interface model is integrated with Heun's rule
 
     // Set lengths (m) and rates (m/s) of the ports. w_end: rates at the end of the next step, linear in between; NULL: constant
     // rates.
@@ -142,12 +143,12 @@ typedef struct ItmSubsystem {
     // Continuous states and their nominal values, which itm_cosim_compute_radius perturbs. get_states NULL: none, or no access;
     // itm_cosim_get_unlinearised then returns the subsystem's name.
     int nstate;
-    const double* nominal;             // (nstate), NULL: 0.1 each
+    const double* nominal;  // (nstate), NULL: 0.1 each
     void (*get_states)(void* self, double* x);
     void (*set_states)(void* self, const double* x);
-    double repeat;                     // period of its samples, s; 0: its step
+    double repeat;  // period of its samples, s; 0: its step
 
-    void (*destroy)(void* self);       // may be NULL
+    void (*destroy)(void* self);  // may be NULL
 } ItmSubsystem;
 
 // Names of mechanisms and subsystems are unique. Models, circuits and controls must outlive the system. The id (may be NULL)
@@ -161,23 +162,24 @@ ITM_API void itm_cosim_builder_destroy(ItmCosimBuilder* b);
 // Add a mechanism. step NULL: default step options. H must be a multiple of step->step; with coupling rim the mechanism takes
 // one step of length H. step->step 0: the macro step.
 ITM_API ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
-                                          const ItmStepOptions* step, int* id, ItmError* error);
+                                                  const ItmStepOptions* step, int* id, ItmError* error);
 // Add a hydraulic circuit with micro steps of length `step`, s. options NULL: RK4 with energy balance.
 ITM_API ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
-                                        const ItmHydraulicOptions* options, double step, int* id, ItmError* error);
+                                                const ItmHydraulicOptions* options, double step, int* id,
+                                                ItmError* error);
 // Add a controller that samples every `step` seconds; 0: the macro step. Each of its inputs is wired to the output of the same
 // name, see itm_cosim_builder_add_wire.
-ITM_API ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
-                                        ItmError* error);
+ITM_API ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step,
+                                                int* id, ItmError* error);
 // Add a foreign subsystem with micro steps of length `step`, s; 0: the macro step. The builder takes ownership and calls
 // subsystem->destroy, also if this call fails.
 ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
-                                          double step, int* id, ItmError* error);
+                                                  double step, int* id, ItmError* error);
 
 // Add a bond between an actuator ("cyl1") of a mechanism and a port of a subsystem. options NULL: defaults. The bond has the
 // name of the actuator; with several mechanisms "mechanism-actuator".
 ITM_API ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
-                                     const char* port, const ItmBondOptions* options, ItmError* error);
+                                             const char* port, const ItmBondOptions* options, ItmError* error);
 // An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
 typedef struct ItmFrameDef {
     const char* name;
@@ -189,13 +191,13 @@ typedef struct ItmFrameDef {
 ITM_API ItmFrameDef itm_default_frame_def(void);
 // Add an interface. Ids count over all mechanisms. An interface without a bond can still be inspected (itm_cosim_inspect).
 ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
-                                          ItmError* error);
+                                                  ItmError* error);
 // Join the frames of two interfaces of different mechanisms. Both have the same directions, and their points coincide at the
 // start; points then stay together, and relative orientations stay as they are at the start. Couplings: rim, rim-nonsmooth.
 // Exchange hold: each mechanism takes its own steps with the interface models of the others, as in the papers. The name is
 // "mechanism-interface" of interface_a.
 ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
-                                           const ItmBondOptions* options, ItmError* error);
+                                                   const ItmBondOptions* options, ItmError* error);
 // Add a wire by full names, from an output "control.kappa1" or "arm.cyl1.rate". It leads to an input "hydraulics.valve1", to
 // an actuator "arm.motor" without a bond, or to an external signal of a mechanism (ITM_SIGNAL_EXTERNAL), which drives motions,
 // loads or servos; a smooth external signal reaches the new value at the next communication point. Outputs of mechanisms are
@@ -203,7 +205,8 @@ ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int inter
 ITM_API ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
 
 // Add a second name for an output of the system: "arm.theta1" for "arm.theta1.angle". itm_cosim_build checks it.
-ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error);
+ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output,
+                                              ItmError* error);
 
 // Create the running system in its initial state. It takes over the foreign subsystems of the builder.
 // ITM_ERR_INPUT: H is not a multiple of h, a name is unknown, a port has two bonds, an input has two wires, wires form an
@@ -225,17 +228,18 @@ typedef struct ItmCosimStart {
 
 // Deviation of a system from static equilibrium.
 typedef struct ItmCosimResidual {
-    double acceleration;   // of the fastest body after one step, m/s^2
-    int mechanism, body;   // of this body, or ITM_NONE
-    double flow;           // largest net flow into a volume of a circuit, m^3/s
-    bool is_broken;        // the step failed
+    double acceleration;  // of the fastest body after one step, m/s^2
+    int mechanism, body;  // of this body, or ITM_NONE
+    double flow;          // largest net flow into a volume of a circuit, m^3/s
+    bool is_broken;       // the step failed
 } ItmCosimResidual;
 
 // Solve for static equilibrium: forces that hold all mechanisms in place (contacts included) and, for the circuits in `starts`
 // (nstart), pressures and free inputs that give these forces without flow. The result becomes the initial state, to which
 // itm_cosim_reset returns. rest (may be NULL) receives the remaining deviation. ITM_ERR_DIVERGED: no equilibrium was found; the
 // initial state is unchanged.
-ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart, ItmCosimResidual* rest);
+ITM_API ItmStatus itm_cosim_solve_static(ItmCosim* cosim, const ItmCosimStart* starts, int nstart,
+                                         ItmCosimResidual* rest);
 // Measure the deviation from static equilibrium by one trial step; the state is restored.
 ITM_API ItmCosimResidual itm_cosim_check_static(ItmCosim* cosim);
 
@@ -279,15 +283,17 @@ ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input,
 
 // State of a bond at the last communication point.
 typedef struct ItmBondState {
-    double length;           // m
-    double rate;             // m/s
-    double force;            // of the port at the end of the last micro step, N; > 0 lengthens
-    double impulse;          // over the last macro step, N s
-    double residual_power;   // force on the mechanism times its rate, minus force times rate of the port, W      [cranes, eq. 21]
-    double residual_energy;  // its integral by the trapezoidal rule, J                                [cranes, eqs. 22, 24]
+    double length;   // m
+    double rate;     // m/s
+    double force;    // of the port at the end of the last micro step, N; > 0 lengthens
+    double impulse;  // over the last macro step, N s
+    double
+        residual_power;  // force on the mechanism times its rate, minus force times rate of the port, W      [cranes, eq. 21]
+    double
+        residual_energy;  // its integral by the trapezoidal rule, J                                [cranes, eqs. 22, 24]
     double spurious_energy;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
     double throughput;       // energy transferred in either direction so far, J
-    double spurious_largest; // largest magnitude of the coupling energy error so far, J
+    double spurious_largest;  // largest magnitude of the coupling energy error so far, J
 } ItmBondState;
 // Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
@@ -297,10 +303,10 @@ ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
 ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
 // State of a frame bond at the last communication point.
 typedef struct ItmFrameBondState {
-    double impulse[6];   // on the first mechanism over the last macro step, by direction, world axes; N s, N m s
-    double drift;        // distance between the two points along the directions of the bond, m
-    double turn;         // angle between the two frames about them, rad
-    double slip;         // relative speed of the two points, m/s
+    double impulse[6];  // on the first mechanism over the last macro step, by direction, world axes; N s, N m s
+    double drift;       // distance between the two points along the directions of the bond, m
+    double turn;        // angle between the two frames about them, rad
+    double slip;        // relative speed of the two points, m/s
     double largest_drift, drift_time;  // largest drift at a communication point so far, m, and its time, s
     double largest_turn, turn_time;    // the same for the angle, rad, s
 } ItmFrameBondState;
@@ -322,13 +328,13 @@ ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism
 // Mobility W of an interface, its inverse and its conditioning, at the current state.
 typedef struct ItmInterfaceView {
     const char* mechanism;
-    const char* name;        // of the interface, or of the actuator
-    int n;                   // rows
-    ItmDirection direction[6]; // of each row; actuators: ITM_TX
-    double W[36];            // row-major (n x n): velocities for unit impulses
-    double M_eff[36];        // its inverse, the effective mass; pseudo-inverse where W is singular
-    double value[6];         // eigenvalues of W, ascending
-    double vector[36];       // and eigenvectors by columns
+    const char* name;           // of the interface, or of the actuator
+    int n;                      // rows
+    ItmDirection direction[6];  // of each row; actuators: ITM_TX
+    double W[36];               // row-major (n x n): velocities for unit impulses
+    double M_eff[36];           // its inverse, the effective mass; pseudo-inverse where W is singular
+    double value[6];            // eigenvalues of W, ascending
+    double vector[36];          // and eigenvectors by columns
     int rank;
     double condition;        // of W and of M_eff; INFINITY where W is singular
     double acceleration[6];  // of the rows without interface forces, m/s^2, rad/s^2

@@ -38,8 +38,8 @@ typedef enum ItmElasticRule {
 
 // Flexible bodies in the interface model of a mechanism, over a macro step.
 typedef enum ItmElasticModel {
-    ITM_ELASTIC_MODEL_IMPLICIT,   // the rule above over the whole macro step: stiffness reduces the mobility
-    ITM_ELASTIC_MODEL_FROZEN,     // elastic and damping forces constant, from the communication point    [flexible-rim, eq. 9]
+    ITM_ELASTIC_MODEL_IMPLICIT,  // the rule above over the whole macro step: stiffness reduces the mobility
+    ITM_ELASTIC_MODEL_FROZEN,  // elastic and damping forces constant, from the communication point    [flexible-rim, eq. 9]
     ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, the rest frozen [flexible-rim, eqs. 12-24]
     ITM_ELASTIC_MODEL_COUNT
 } ItmElasticModel;
@@ -47,10 +47,10 @@ typedef enum ItmElasticModel {
 // Options of a stepper.
 typedef struct ItmStepOptions {
     ItmStepper stepper;
-    double step;             // s, > 0; reference: output interval; variable, adaptive: largest step
-    double min_step;         // variable, adaptive: smallest step, s; 0: step / 10 (variable), step / 10000 (adaptive)
-    double tolerance;        // reference: relative and absolute error; implicit steppers: of Newton's method; adaptive: error
-                             // of the coordinates per step, m or rad
+    double step;       // s, > 0; reference: output interval; variable, adaptive: largest step
+    double min_step;   // variable, adaptive: smallest step, s; 0: step / 10 (variable), step / 10000 (adaptive)
+    double tolerance;  // reference: relative and absolute error; implicit steppers: of Newton's method; adaptive: error
+                       // of the coordinates per step, m or rad
     double gap_tolerance;    // position correction after each step closes joint gaps to this, m or rad
     int max_iterations;      // of Newton, augmented Lagrangian and position correction, per step
     double penalty;          // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
@@ -68,21 +68,21 @@ ITM_API const char* itm_stepper_elastic_rule_name(ItmElasticRule rule);
 
 // Statistics of the last step and of the run so far.
 typedef struct ItmStepInfo {
-    long steps;             // steps so far (reference integrator: output intervals)
-    int iterations;         // of Newton, augmented Lagrangian and position correction in the last step
+    long steps;      // steps so far (reference integrator: output intervals)
+    int iterations;  // of Newton, augmented Lagrangian and position correction in the last step
     long total_iterations;
-    long internal_steps;    // reference integrator: its internal steps so far
-    long unfinished;        // steps that reached max_iterations before their tolerance
-    double residual;        // of the last step, in the norm of the stepper
-    int nredundant;         // redundant constraints in the last factorisation
-    double gap;             // largest joint gap after the last step, m or rad
+    long internal_steps;  // reference integrator: its internal steps so far
+    long unfinished;      // steps that reached max_iterations before their tolerance
+    double residual;      // of the last step, in the norm of the stepper
+    int nredundant;       // redundant constraints in the last factorisation
+    double gap;           // largest joint gap after the last step, m or rad
 
-    int ncontact;           // contacts within reach in the last step
-    int nbounded;           // bounded rows: contacts, joint limits, dry friction, motors
-    int nactive;            // bounded rows strictly between their bounds
-    int nisland;            // independent groups of bounded rows
-    int solver_iterations;  // of the complementarity solver, summed over islands
-    double solver_residual; // largest relative residual of an island
+    int ncontact;            // contacts within reach in the last step
+    int nbounded;            // bounded rows: contacts, joint limits, dry friction, motors
+    int nactive;             // bounded rows strictly between their bounds
+    int nisland;             // independent groups of bounded rows
+    int solver_iterations;   // of the complementarity solver, summed over islands
+    double solver_residual;  // largest relative residual of an island
     int solver_redundant;   // redundant active rows, updated by itm_model_compute_outputs and itm_data_count_redundant;
                             // a lower bound in islands of more than 300 rows
     int bad_steps;          // consecutive steps up to the last with a residual above contact.residual_limit
@@ -93,15 +93,14 @@ typedef struct ItmStepInfo {
     long unsolved;          // islands so far that no solver solved to the tolerance
     double penetration;     // deepest penetration at the start of the last step, m
 
-    double objective;       // variable: minimised objective of the last step, F^T M^-1 F of constraint forces F, N^2/kg
-    int pieces;             // variable: active sets visited by the step size search
-    long rejected;          // adaptive: steps so far that were repeated with a smaller size
-    double smallest_step, largest_step; // variable, adaptive: so far, s
+    double objective;  // variable: minimised objective of the last step, F^T M^-1 F of constraint forces F, N^2/kg
+    int pieces;        // variable: active sets visited by the step size search
+    long rejected;     // adaptive: steps so far that were repeated with a smaller size
+    double smallest_step, largest_step;  // variable, adaptive: so far, s
 } ItmStepInfo;
 
 // Create a running instance in the initial state. options NULL: defaults. ITM_ERR_INPUT: error->field is the invalid option.
-ITM_API ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options,
-                                  ItmError* error);
+ITM_API ItmStatus itm_data_create(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error);
 // Destroy a data object; d may be NULL.
 ITM_API void itm_data_destroy(ItmData* d);
 // Return to the assembled initial state, time 0.
@@ -190,7 +189,7 @@ typedef struct ItmWrench {
 // is at itm_model_get_joint_v_adr. external: external wrenches by body id (nbody), or NULL. Constraint rows, including joints
 // that are rows, exert no force here; for closed loops, use a prescribed motion and read its force output.
 ITM_API ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
-                                       const ItmWrench* external);
+                                               const ItmWrench* external);
 
 // Outputs are what a run records, named element.quantity[.component].
 

@@ -11,8 +11,8 @@
 ITM_EXTERN_C_BEGIN
 
 typedef struct ItmRunSettings {
-    double duration;          // s, >= 0
-    double output_interval;   // s; a multiple of the step; 0: every step
+    double duration;         // s, >= 0
+    double output_interval;  // s; a multiple of the step; 0: every step
     ItmStepOptions step;
 } ItmRunSettings;
 
@@ -33,23 +33,23 @@ typedef struct ItmFileInterface {
 
 // A mechanism: the section `multibody` or a subsystem of type `multibody`.
 typedef struct ItmFileMechanism {
-    char* name;           // prefix of its result names, or "" for none
+    char* name;  // prefix of its result names, or "" for none
     ItmModel* model;
-    double step;          // its own step, s; 0: the step of the run
+    double step;                   // its own step, s; 0: the step of the run
     ItmFileInterface* interfaces;  // in the order of the file  (ninterface)
     int ninterface;
 } ItmFileMechanism;
 
 // A hydraulic circuit: a subsystem of type `hydraulics`.
 typedef struct ItmFileCircuit {
-    char* name;                   // prefix of its result names
+    char* name;  // prefix of its result names
     ItmCircuit* circuit;
     ItmHydraulicOptions options;
-    double step;                  // of its integrator, s; 0: the step of the run
-    bool is_static;               // itm_file_create_hydraulics solves for static equilibrium
-    bool* is_free;                // inputs that the static solve may change    (ninput)
-    double* force;                // required cylinder forces, N; NAN: any      (ncylinder)
-    ItmFilePlace start;           // position in the file; line 0: none
+    double step;         // of its integrator, s; 0: the step of the run
+    bool is_static;      // itm_file_create_hydraulics solves for static equilibrium
+    bool* is_free;       // inputs that the static solve may change    (ninput)
+    double* force;       // required cylinder forces, N; NAN: any      (ncylinder)
+    ItmFilePlace start;  // position in the file; line 0: none
 } ItmFileCircuit;
 
 // A control: a subsystem of type `control`.
@@ -61,15 +61,15 @@ typedef struct ItmFileControl {
 
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
-    char* from;          // "control.kappa1": subsystem and output
-    char* to;            // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
+    char* from;  // "control.kappa1": subsystem and output
+    char* to;    // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
     ItmFilePlace place;
 } ItmFileConnection;
 
 // A bond between an actuator of a mechanism and a port of a subsystem, or between two interfaces: `bonds` of the section cosim.
 typedef struct ItmFileBond {
-    char* actuator;      // "arm.cyl1" or "arm.flange"
-    char* port;          // "hydraulics.cyl1" or "tool.mount"
+    char* actuator;  // "arm.cyl1" or "arm.flange"
+    char* port;      // "hydraulics.cyl1" or "tool.mount"
     ItmBondOptions options;
     ItmFilePlace place;
 } ItmFileBond;
@@ -81,25 +81,25 @@ typedef struct ItmFileCosim {
     int nbond;
     ItmFileConnection* aliases;  // aliases of results: `to` for `from`        (nalias)
     int nalias;
-    ItmFilePlace place;       // position of the section; line 0: none
+    ItmFilePlace place;  // position of the section; line 0: none
 } ItmFileCosim;
 
 // Contents of a model file: mechanisms, further subsystems, or both. It owns all its pointers.
 typedef struct ItmModelFile {
-    char* title;         // never NULL
-    char* name;          // prefix of all result names of the section multibody ("arm"), or "" for none
+    char* title;                   // never NULL
+    char* name;                    // prefix of all result names of the section multibody ("arm"), or "" for none
     ItmModel* model;               // the mechanism of the section multibody, NULL: none; also the first entry of:
     ItmFileMechanism* mechanisms;  // all mechanisms, in the order of the file  (nmechanism)
     int nmechanism;
-    ItmFileCircuit* circuits;        // in the order of the file  (ncircuit)
+    ItmFileCircuit* circuits;  // in the order of the file  (ncircuit)
     int ncircuit;
-    ItmFileControl* controls;        // in the order of the file  (ncontrol)
+    ItmFileControl* controls;  // in the order of the file  (ncontrol)
     int ncontrol;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;
     ItmRunSettings run;
-    char** notes;        // unused contents of the file, or of files that it refers to, one sentence each  (nnote)
+    char** notes;  // unused contents of the file, or of files that it refers to, one sentence each  (nnote)
     int nnote;
 } ItmModelFile;
 
@@ -108,8 +108,8 @@ typedef struct ItmModelFile {
 // ("run.step=2ms", "parameters.L=2 m", "multibody.coordinates=absolute").
 // A file that ends in .urdf is read as a model of that robot alone, with a fixed base.
 // Errors contain file, line, column, the expected value and the nearest valid word.
-ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
-                                int noverride, ItmError* error);
+ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
+                                ItmError* error);
 // The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
@@ -119,8 +119,8 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 // Create an instance of a circuit in its initial state, with the options of the file. If the file requests a static start,
 // solve for pressures and free inputs. rest (may be NULL): residual of the equilibrium. ITM_ERR_DIVERGED: no static
 // equilibrium near the values of the file; error contains the position.
-ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicResidual* rest,
-                                             ItmError* error);
+ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit,
+                                             ItmHydraulicResidual* rest, ItmError* error);
 
 // Create the system in its initial state: subsystems, bonds, connections, static start. A single mechanism or circuit is a
 // system of one subsystem. The file must outlive it. rest (may be NULL): residual of the equilibrium if a circuit requests a

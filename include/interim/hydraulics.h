@@ -148,11 +148,11 @@ typedef struct ItmValveDef {
     const char* name;
     ItmValveKind kind;
     int port_p, port_t, port_a, port_b;
-    ItmOrificeLaw law;     // coefficient per unit of u (4/3: per volt); area at u = 1
+    ItmOrificeLaw law;  // coefficient per unit of u (4/3: per volt); area at u = 1
     double command;
-    int signal;            // or ITM_NONE
-    double limit;          // 4/3: |command| and |u| <= limit, > 0; INFINITY: none
-    double dead_band;      // 4/3: no opening for |u| <= dead_band, and from there on |u| - dead_band; >= 0
+    int signal;        // or ITM_NONE
+    double limit;      // 4/3: |command| and |u| <= limit, > 0; INFINITY: none
+    double dead_band;  // 4/3: no opening for |u| <= dead_band, and from there on |u| - dead_band; >= 0
     ItmSpoolKind spool;
     double time_constant;  // s, > 0
     double frequency;      // rad/s, > 0
@@ -183,19 +183,19 @@ ITM_API ItmAccumulatorDef itm_default_accumulator_def(void);
 typedef struct ItmCylinderDef {
     const char* name;
     int port_1, port_2;
-    double area_1, area_2;  // m^2, > 0; 0: computed from the diameters
-    double bore, rod;       // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
-    double stroke;          // m, > 0
-    double start_length;    // initial s, m; NAN: that of the motion
-    double start_extension; // initial l_1, in [0, stroke]; NAN: half the stroke    [contact-rim, eq. 50]
+    double area_1, area_2;                // m^2, > 0; 0: computed from the diameters
+    double bore, rod;                     // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
+    double stroke;                        // m, > 0
+    double start_length;                  // initial s, m; NAN: that of the motion
+    double start_extension;               // initial l_1, in [0, stroke]; NAN: half the stroke    [contact-rim, eq. 50]
     double dead_volume_1, dead_volume_2;  // m^3, >= 0
-    double wall_modulus;    // of the cylinder, Pa, > 0; INFINITY: rigid
-    double leakage;         // across the piston, m^3/(s Pa), >= 0
-    double viscous;         // N s/m, >= 0
-    double coulomb;         // seal friction, N, >= 0
-    double coulomb_speed;   // |w| below which seal friction is linear in w, m/s, > 0
+    double wall_modulus;                  // of the cylinder, Pa, > 0; INFINITY: rigid
+    double leakage;                       // across the piston, m^3/(s Pa), >= 0
+    double viscous;                       // N s/m, >= 0
+    double coulomb;                       // seal friction, N, >= 0
+    double coulomb_speed;                 // |w| below which seal friction is linear in w, m/s, > 0
     double damper_length, damper_stiffness, damper_damping;  // end dampers, m, N/m, N s/m; 0: none
-    int motion;             // signal for s (stand-alone runs), or ITM_NONE: set by itm_hydraulics_set_piston
+    int motion;  // signal for s (stand-alone runs), or ITM_NONE: set by itm_hydraulics_set_piston
 } ItmCylinderDef;
 
 // Default cylinder: piston at half stroke, rigid walls, no leakage, friction or end dampers; ports and sizes are not set.
@@ -214,34 +214,40 @@ ITM_API void itm_circuit_builder_destroy(ItmCircuitBuilder* b);
 // ITM_ERR_INPUT: error->field is the invalid field.
 
 // Add a signal of time.
-ITM_API ItmStatus itm_circuit_builder_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_signal(ItmCircuitBuilder* b, const ItmSignalDef* def, int* id,
+                                                 ItmError* error);
 // Add a fluid.
 ITM_API ItmStatus itm_circuit_builder_add_fluid(ItmCircuitBuilder* b, const ItmFluidDef* def, int* id, ItmError* error);
 // Add a volume node.
-ITM_API ItmStatus itm_circuit_builder_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_volume(ItmCircuitBuilder* b, const ItmVolumeDef* def, int* id,
+                                                 ItmError* error);
 // Add a pressure source or tank.
-ITM_API ItmStatus itm_circuit_builder_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
-                                                  ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def,
+                                                          int* id, ItmError* error);
 // Add a flow source.
 ITM_API ItmStatus itm_circuit_builder_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id,
-                                              ItmError* error);
+                                                      ItmError* error);
 // Add an orifice or throttle.
-ITM_API ItmStatus itm_circuit_builder_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_orifice(ItmCircuitBuilder* b, const ItmOrificeDef* def, int* id,
+                                                  ItmError* error);
 // Add a laminar resistance.
-ITM_API ItmStatus itm_circuit_builder_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id,
+                                                  ItmError* error);
 // Add a check or relief valve.
 ITM_API ItmStatus itm_circuit_builder_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
-                                                 ItmError* error);
+                                                         ItmError* error);
 // Add a directional valve.
 ITM_API ItmStatus itm_circuit_builder_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error);
 // Add an accumulator.
 ITM_API ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
-                                              ItmError* error);
+                                                      ItmError* error);
 // Add a cylinder.
-ITM_API ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id,
+                                                   ItmError* error);
 // Add a second name for an output: "cyl1.p3" for "line1.pressure". Each part between dots follows the rules for names.
 // itm_circuit_build checks that the output exists.
-ITM_API ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error);
+ITM_API ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output,
+                                                ItmError* error);
 
 // Id of a signal by name, or ITM_NONE.
 ITM_API int itm_circuit_builder_find_signal(const ItmCircuitBuilder* b, const char* name);
@@ -261,10 +267,10 @@ typedef struct ItmCircuitInfo {
     int nnode, nvolume, nsource;  // nodes: volumes and sources
     int nbranch;                  // flow branches (a directional valve has four)
     int nvalve, ncylinder, naccumulator;
-    int ninput;                   // external inputs: commands that itm_hydraulics_set_input sets
-    int nstate;                   // pressures and spool states
-    int nisland;                  // groups of volumes connected without a source in between
-    size_t data_bytes;            // size of an instance
+    int ninput;         // external inputs: commands that itm_hydraulics_set_input sets
+    int nstate;         // pressures and spool states
+    int nisland;        // groups of volumes connected without a source in between
+    size_t data_bytes;  // size of an instance
 } ItmCircuitInfo;
 
 // Sizes of a circuit.
@@ -326,13 +332,13 @@ ITM_API const ItmError* itm_hydraulics_get_error(const ItmHydraulics* d);
 
 typedef struct ItmHydraulicInfo {
     long steps;
-    int iterations;         // Newton iterations, or internal steps (adaptive), of the last step
+    int iterations;  // Newton iterations, or internal steps (adaptive), of the last step
     long total_iterations;
-    double residual;        // of Newton in the last step, relative to the pressures
-    long splits;            // steps or parts of steps halved because Newton failed
-    long cavitations;       // number of times that a pressure reached the vapour pressure
-    double cavitation_time; // start of the last one, s
-    int cavitation_node;    // node of the last one, or ITM_NONE
+    double residual;         // of Newton in the last step, relative to the pressures
+    long splits;             // steps or parts of steps halved because Newton failed
+    long cavitations;        // number of times that a pressure reached the vapour pressure
+    double cavitation_time;  // start of the last one, s
+    int cavitation_node;     // node of the last one, or ITM_NONE
 } ItmHydraulicInfo;
 
 // Statistics of the steps so far.
@@ -357,11 +363,11 @@ ITM_API void itm_hydraulics_set_pistons(const ItmCircuit* c, ItmHydraulics* d, c
 
 // Force of a cylinder on its rod by origin, positive when pushing. total is the sum of the other forces.
 typedef struct ItmCylinderForce {
-    double total;     // N
-    double pressure;  // p_1 A_1 - p_2 A_2
-    double viscous;   // -viscous w
-    double seal;      // Coulomb friction
-    double damper;    // F_d of the end dampers
+    double total;            // N
+    double pressure;         // p_1 A_1 - p_2 A_2
+    double viscous;          // -viscous w
+    double seal;             // Coulomb friction
+    double damper;           // F_d of the end dampers
     double rate_derivative;  // d total / d w at these pressures, N s/m
 } ItmCylinderForce;
 
@@ -418,16 +424,17 @@ ITM_API void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydrauli
 ITM_API double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d);
 // Largest stable step, s, of an explicit integrator, from the linearisation at the current state; INFINITY for implicit
 // integrators or without flow. NAN if out of memory. The cost is cubic in the number of states.
-ITM_API double itm_hydraulics_compute_stable_step(const ItmCircuit* c, ItmHydraulics* d, ItmHydraulicIntegrator integrator);
+ITM_API double itm_hydraulics_compute_stable_step(const ItmCircuit* c, ItmHydraulics* d,
+                                                  ItmHydraulicIntegrator integrator);
 // First time after t at which a signal of the circuit has a jump or kink, or INFINITY.
 ITM_API double itm_circuit_next_break(const ItmCircuit* c, double t);
 
 // ---------------------------------------------------------------------------- statics
 
 typedef struct ItmHydraulicStatics {
-    const double* force;    // required force per cylinder, NAN: any     (ncylinder), or NULL: any
-    const bool* is_free;    // inputs that may change                    (ninput), or NULL: none
-    double tolerance;       // relative to the largest pressure, flow and force scales
+    const double* force;  // required force per cylinder, NAN: any     (ncylinder), or NULL: any
+    const bool* is_free;  // inputs that may change                    (ninput), or NULL: none
+    double tolerance;     // relative to the largest pressure, flow and force scales
     int max_iterations;
 } ItmHydraulicStatics;
 
@@ -436,21 +443,21 @@ ITM_API ItmHydraulicStatics itm_default_hydraulic_statics(void);
 
 // Residual of the static equilibrium: largest net flow into a volume, largest force error.
 typedef struct ItmHydraulicResidual {
-    double flow;        // m^3/s
-    int flow_node;      // its node, or ITM_NONE
-    double force;       // N
-    int force_cylinder; // its cylinder, or ITM_NONE
+    double flow;         // m^3/s
+    int flow_node;       // its node, or ITM_NONE
+    double force;        // N
+    int force_cylinder;  // its cylinder, or ITM_NONE
     int iterations;
 } ItmHydraulicResidual;
 
 // Static residual of the current state with all pistons at rest.
 ITM_API ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d,
-                                                     const ItmHydraulicStatics* statics);
+                                                         const ItmHydraulicStatics* statics);
 // Solve for static equilibrium: pressures (except of held volumes) and free inputs with zero net flow and the required
 // cylinder forces, with minimum-norm changes; spools are at their commands. ITM_ERR_DIVERGED: no equilibrium nearby; the
 // error names the largest residual, and the state is unchanged.
-ITM_API ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d,
-                                              const ItmHydraulicStatics* statics, ItmHydraulicResidual* rest);
+ITM_API ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicStatics* statics,
+                                              ItmHydraulicResidual* rest);
 
 // ---------------------------------------------------------------------------- energy and outputs
 
@@ -463,8 +470,8 @@ typedef enum ItmHydraulicAccount {
     ITM_HYDRAULIC_COMPRESSION,  // stored in oil, walls and gas
     ITM_HYDRAULIC_VISCOUS,
     ITM_HYDRAULIC_SEAL,
-    ITM_HYDRAULIC_DAMPER,       // end dampers, including the energy stored in their springs
-    ITM_HYDRAULIC_MECHANICAL,   // work of the rods
+    ITM_HYDRAULIC_DAMPER,      // end dampers, including the energy stored in their springs
+    ITM_HYDRAULIC_MECHANICAL,  // work of the rods
     ITM_HYDRAULIC_ACCOUNT_COUNT
 } ItmHydraulicAccount;
 

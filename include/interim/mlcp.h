@@ -18,9 +18,9 @@ ITM_EXTERN_C_BEGIN
 // Admissible tangential impulses of a contact with normal impulse x_n. In every law, the tangential
 // impulse opposes slip with maximum dissipation: x_t minimises w_t . x_t over the admissible set.
 typedef enum ItmFrictionLaw {
-    ITM_FRICTION_BOX,     // each tangent row separately: |x_t| <= mu x_n    [contact-rim, eq. 15]
-    ITM_FRICTION_PYRAMID, // polygon with corners mu x_n (cos, sin)(2 pi j / k), j = 0 .. k-1
-    ITM_FRICTION_CONE, // the exact disc: |(x_t1, x_t2)| <= mu x_n        [contact-rim, eqs. 12, 13]
+    ITM_FRICTION_BOX,      // each tangent row separately: |x_t| <= mu x_n    [contact-rim, eq. 15]
+    ITM_FRICTION_PYRAMID,  // polygon with corners mu x_n (cos, sin)(2 pi j / k), j = 0 .. k-1
+    ITM_FRICTION_CONE,     // the exact disc: |(x_t1, x_t2)| <= mu x_n        [contact-rim, eqs. 12, 13]
     ITM_FRICTION_COUNT
 } ItmFrictionLaw;
 
@@ -28,50 +28,51 @@ typedef enum ItmFrictionLaw {
 // cone or pyramid and any number of box couplings (torsional or rolling friction: one tangent row,
 // mu in metres).
 typedef struct ItmMlcpContact {
-    int normal;     // row of the normal impulse
-    int tangent[2]; // rows of the tangential impulses; the second may be ITM_NONE
-    double mu;      // coefficient of friction, >= 0
+    int normal;      // row of the normal impulse
+    int tangent[2];  // rows of the tangential impulses; the second may be ITM_NONE
+    double mu;       // coefficient of friction, >= 0
     ItmFrictionLaw law;
-    int ndirection; // PYRAMID with two tangents: number of corners k, 3 .. 32; otherwise ignored
+    int ndirection;  // PYRAMID with two tangents: number of corners k, 3 .. 32; otherwise ignored
 } ItmMlcpContact;
 
 // The problem. The caller owns all arrays; they are only read.
 typedef struct ItmMlcpProblem {
-    int n;             // rows, >= 1
-    const double* H;   // row-major                                          (n x n)
-    const double* b;   //                                                    (n)
-    const double* lo;  // may be -inf; ignored for tangent rows of contacts  (n)
-    const double* up;  // may be +inf; ignored for tangent rows of contacts  (n)
-    bool is_symmetric; // the caller guarantees that H is symmetric positive semi-definite. false: no pivoting, no ADMM
-    int ncontact;      // friction couplings, 0: none
-    const ItmMlcpContact* contacts; //                                      (ncontact)
-    const double* w_before; // velocities of the rows before the impulses act, or NULL (n). With them, AUTO prefers sticking: if
-                            // contacts begin to slip, it searches for a solution with less energy, and finds the sticking
-                            // solution if it exists
+    int n;              // rows, >= 1
+    const double* H;    // row-major                                          (n x n)
+    const double* b;    //                                                    (n)
+    const double* lo;   // may be -inf; ignored for tangent rows of contacts  (n)
+    const double* up;   // may be +inf; ignored for tangent rows of contacts  (n)
+    bool is_symmetric;  // the caller guarantees that H is symmetric positive semi-definite. false: no pivoting, no ADMM
+    int ncontact;       // friction couplings, 0: none
+    const ItmMlcpContact* contacts;  //                                      (ncontact)
+    const double*
+        w_before;  // velocities of the rows before the impulses act, or NULL (n). With them, AUTO prefers sticking: if
+                   // contacts begin to slip, it searches for a solution with less energy, and finds the sticking
+                   // solution if it exists
 } ItmMlcpProblem;
 
 // ---------------------------------------------------------------------------- options
 
 typedef enum ItmMlcpSolver {
-    ITM_MLCP_AUTO,     // several solvers in sequence, see docs/theory-mlcp.md
-    ITM_MLCP_PIVOTING, // proximal block principal pivoting: fixed bounds, symmetric H
-    ITM_MLCP_NEWTON,   // nonsmooth Newton on the projection equations: friction, any H
-    ITM_MLCP_GAUSS_SEIDEL, // projected Gauss-Seidel with over-relaxation
-    ITM_MLCP_ADMM,         // first-order method with one factorisation; exact cones, many contacts
-    ITM_MLCP_LEMKE,        // complementary pivoting: any H, box and pyramid
-    ITM_MLCP_ENUMERATION,  // all active sets of a small problem without exact cones
+    ITM_MLCP_AUTO,          // several solvers in sequence, see docs/theory-mlcp.md
+    ITM_MLCP_PIVOTING,      // proximal block principal pivoting: fixed bounds, symmetric H
+    ITM_MLCP_NEWTON,        // nonsmooth Newton on the projection equations: friction, any H
+    ITM_MLCP_GAUSS_SEIDEL,  // projected Gauss-Seidel with over-relaxation
+    ITM_MLCP_ADMM,          // first-order method with one factorisation; exact cones, many contacts
+    ITM_MLCP_LEMKE,         // complementary pivoting: any H, box and pyramid
+    ITM_MLCP_ENUMERATION,   // all active sets of a small problem without exact cones
     ITM_MLCP_SOLVER_COUNT
 } ItmMlcpSolver;
 
 typedef struct ItmMlcpOptions {
-    ItmMlcpSolver solver; // AUTO, or only this solver
-    double tolerance;     // a result counts as solved if its relative residual is at most this
-    int max_iterations;   // of Gauss-Seidel and ADMM; the other solvers have built-in limits
-    double relaxation;    // over-relaxation of Gauss-Seidel, 0 < relaxation < 2
-    bool warm_start;      // x and state of the result hold an initial guess (usually the result of the last step)
-    double effort;        // limit of multiplications per solve, in units of n^3 (n at least 160); 0: no
-                          // limit. Each solver of the sequence may use half of the remaining effort; the best
-                          // x found is returned
+    ItmMlcpSolver solver;  // AUTO, or only this solver
+    double tolerance;      // a result counts as solved if its relative residual is at most this
+    int max_iterations;    // of Gauss-Seidel and ADMM; the other solvers have built-in limits
+    double relaxation;     // over-relaxation of Gauss-Seidel, 0 < relaxation < 2
+    bool warm_start;       // x and state of the result hold an initial guess (usually the result of the last step)
+    double effort;         // limit of multiplications per solve, in units of n^3 (n at least 160); 0: no
+                           // limit. Each solver of the sequence may use half of the remaining effort; the best
+                           // x found is returned
 } ItmMlcpOptions;
 
 // Default options: AUTO, tolerance 1e-10, 20000 iterations, relaxation 1.3, no warm start, unlimited effort.
@@ -81,47 +82,47 @@ ITM_API ItmMlcpOptions itm_default_mlcp_options(void);
 
 // Outcome of the solve. A failed call returns an error ItmStatus instead.
 typedef enum ItmMlcpOutcome {
-    ITM_MLCP_SOLVED,             // residual <= tolerance
-    ITM_MLCP_SOLVED_TO_ROUNDING, // residual > tolerance, but within the rounding of H x
-    ITM_MLCP_NO_SOLUTION,   // infeasible: `ray` is the proof. x solves the nearest feasible problem found
-    ITM_MLCP_NOT_CONVERGED, // no solver of the sequence reached the tolerance; x is the best found
-    ITM_MLCP_UNSUITABLE,    // the selected solver does not support this kind of problem
+    ITM_MLCP_SOLVED,              // residual <= tolerance
+    ITM_MLCP_SOLVED_TO_ROUNDING,  // residual > tolerance, but within the rounding of H x
+    ITM_MLCP_NO_SOLUTION,         // infeasible: `ray` is the proof. x solves the nearest feasible problem found
+    ITM_MLCP_NOT_CONVERGED,       // no solver of the sequence reached the tolerance; x is the best found
+    ITM_MLCP_UNSUITABLE,          // the selected solver does not support this kind of problem
     ITM_MLCP_OUTCOME_COUNT
 } ItmMlcpOutcome;
 
 // State of a row, one signed char per row.
 typedef enum ItmRowState {
-    ITM_ROW_LO = -1,    // tight at the lower bound (a contact normal: open)
-    ITM_ROW_ACTIVE = 0, // between its bounds, w = 0
-    ITM_ROW_UP = 1,     // tight at the upper bound
-    ITM_ROW_UNKNOWN = 2, // only as input of a warm start: a new row without a guess
-    ITM_ROW_SLIP = 3     // friction direction that slides; the solvers here give ITM_ROW_LO or ITM_ROW_UP for it
+    ITM_ROW_LO = -1,      // tight at the lower bound (a contact normal: open)
+    ITM_ROW_ACTIVE = 0,   // between its bounds, w = 0
+    ITM_ROW_UP = 1,       // tight at the upper bound
+    ITM_ROW_UNKNOWN = 2,  // only as input of a warm start: a new row without a guess
+    ITM_ROW_SLIP = 3      // friction direction that slides; the solvers here give ITM_ROW_LO or ITM_ROW_UP for it
 } ItmRowState;
 
 typedef struct ItmMlcpInfo {
     ItmMlcpOutcome outcome;
-    ItmMlcpSolver solver; // the solver that computed x
-    double residual;      // relative, see itm_mlcp_compute_residual
-    int worst_row;        // the row with that residual; for a contact, one of its rows
-    double rounding; // unless SOLVED: rounding error of the residual, 2.2e-16 max |H||x| / (1 + max |b|)
-    int iterations;        // proximal or Newton iterations, sweeps; summed over all solvers that ran
-    int pivots;            // active-set changes of single rows (pivoting), exchanges (Lemke)
-    int factorisations;    // dense factorisations
-    double work;           // approximate number of multiplications
-    int nactive, nlo, nup; // rows by final state; a friction row on its cone counts as lo
-    int nredundant;        // active rows that depend on other active rows (pivoting); else 0
-    int nattempt;          // solvers tried, in this order:
+    ItmMlcpSolver solver;   // the solver that computed x
+    double residual;        // relative, see itm_mlcp_compute_residual
+    int worst_row;          // the row with that residual; for a contact, one of its rows
+    double rounding;        // unless SOLVED: rounding error of the residual, 2.2e-16 max |H||x| / (1 + max |b|)
+    int iterations;         // proximal or Newton iterations, sweeps; summed over all solvers that ran
+    int pivots;             // active-set changes of single rows (pivoting), exchanges (Lemke)
+    int factorisations;     // dense factorisations
+    double work;            // approximate number of multiplications
+    int nactive, nlo, nup;  // rows by final state; a friction row on its cone counts as lo
+    int nredundant;         // active rows that depend on other active rows (pivoting); else 0
+    int nattempt;           // solvers tried, in this order:
     ItmMlcpSolver attempts[9];
-    bool is_rest_found;  // a solution with less energy replaced the first one found (w_before)
-    double proof_radius; // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
+    bool is_rest_found;   // a solution with less energy replaced the first one found (w_before)
+    double proof_radius;  // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
 } ItmMlcpInfo;
 
 // The caller owns the arrays. With options.warm_start, x and state are also inputs.
 typedef struct ItmMlcpResult {
-    double* x;          // impulses                                             (n)
-    double* w;          // H x + b                                              (n)
-    signed char* state; // ITM_ROW_...; may be NULL without warm start          (n)
-    double* ray;        // proof of NO_SOLUTION, otherwise zero; may be NULL    (n)
+    double* x;           // impulses                                             (n)
+    double* w;           // H x + b                                              (n)
+    signed char* state;  // ITM_ROW_...; may be NULL without warm start          (n)
+    double* ray;         // proof of NO_SOLUTION, otherwise zero; may be NULL    (n)
     ItmMlcpInfo info;
 } ItmMlcpResult;
 
@@ -134,9 +135,9 @@ ITM_API const char* itm_mlcp_solver_name(ItmMlcpSolver solver);
 
 // Largest problem that a workspace supports.
 typedef struct ItmMlcpCapacity {
-    int n;        // rows
-    int ncontact; // friction couplings
-    int nlcp; // rows of the standard LCP for Lemke, see itm_mlcp_count_lcp_rows; 0: no Lemke
+    int n;         // rows
+    int ncontact;  // friction couplings
+    int nlcp;      // rows of the standard LCP for Lemke, see itm_mlcp_count_lcp_rows; 0: no Lemke
 } ItmMlcpCapacity;
 
 // Capacity for any problem of n rows with ncontact box couplings or cones (at most n: each has its own tangent row). nlcp is
@@ -151,8 +152,8 @@ ITM_API int itm_mlcp_count_lcp_rows(const ItmMlcpProblem* problem);
 typedef struct ItmMlcpWorkspace ItmMlcpWorkspace;
 
 // Create a workspace for problems up to `capacity`. Errors: ITM_ERR_ARGUMENT, ITM_ERR_MEMORY. error may be NULL.
-ITM_API ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace,
-                                            const ItmMlcpCapacity* capacity, ItmError* error);
+ITM_API ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
+                                            ItmError* error);
 // Free a workspace; NULL is allowed.
 ITM_API void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace);
 
@@ -160,9 +161,8 @@ ITM_API void itm_mlcp_workspace_destroy(ItmMlcpWorkspace* workspace);
 // Errors: ITM_ERR_ARGUMENT (a NULL, bad sizes or options), ITM_ERR_CAPACITY, ITM_ERR_INPUT (lo > up, bad
 // contact), ITM_ERR_NOT_FINITE (a NaN, or an infinity in H, b, mu or the warm-start x). The result changes only with
 // ITM_OK.
-ITM_API ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
-                                 const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
-                                 ItmError* error);
+ITM_API ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, const ItmMlcpProblem* problem,
+                                 const ItmMlcpOptions* options, ItmError* error);
 
 // ---------------------------------------------------------------------------- checking a result
 

@@ -27,7 +27,7 @@ typedef enum ItmCoordinates {
 
 // Properties of the whole model.
 typedef struct ItmWorldDef {
-    ItmVec3 gravity;             // m/s^2, world axes
+    ItmVec3 gravity;  // m/s^2, world axes
     ItmCoordinates coordinates;
 } ItmWorldDef;
 
@@ -67,22 +67,14 @@ typedef struct ItmShapeDef {
 } ItmShapeDef;
 
 // Compute mass properties of a homogeneous solid in the body frame, for ItmBodyDef. density: kg/m^3
-ITM_API ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia,
-                                         const ItmShapeDef* shape, double density, ItmError* error);
+ITM_API ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia, const ItmShapeDef* shape,
+                                         double density, ItmError* error);
 
 // ---------------------------------------------------------------------------- joints
 
 // The six directions of relative motion of joint frame b with respect to joint frame a:
 // translations along the axes of frame a, rotations about the axes (see ItmJointType).
-typedef enum ItmDirection {
-    ITM_TX,
-    ITM_TY,
-    ITM_TZ,
-    ITM_RX,
-    ITM_RY,
-    ITM_RZ,
-    ITM_DIRECTION_COUNT
-} ItmDirection;
+typedef enum ItmDirection { ITM_TX, ITM_TY, ITM_TZ, ITM_RX, ITM_RY, ITM_RZ, ITM_DIRECTION_COUNT } ItmDirection;
 
 // A joint leaves some directions free and locks the others. With two free rotations the first turns
 // about an axis of frame a, the second about an axis of frame b (a universal joint).
@@ -110,15 +102,15 @@ typedef enum ItmJointMode {
 // Clearance of a revolute, cylindrical, prismatic or spherical joint. Body a carries the pin (ball, guide), body b the hub
 // (socket, slider), centred on frame b. radial 0: no clearance, the joint is ideal.
 typedef struct ItmClearance {
-    double radial;               // difference of the radii; prismatic: gap between each face of the section and the guide  m
-    double axial;                // revolute: clearance on either side                                                  m
-    double length;               // of the hub or slider along z; not for spherical joints                              m
-    double radius;               // of the pin or ball, the lever arm of friction                                       m
-    const double* section;       // prismatic: corners x, y in frame b of a convex polygon        (2 nsection)          m
+    double radial;          // difference of the radii; prismatic: gap between each face of the section and the guide  m
+    double axial;           // revolute: clearance on either side                                                  m
+    double length;          // of the hub or slider along z; not for spherical joints                              m
+    double radius;          // of the pin or ball, the lever arm of friction                                       m
+    const double* section;  // prismatic: corners x, y in frame b of a convex polygon        (2 nsection)          m
     int nsection;
-    double friction;             // Coulomb coefficient, >= 0
-    double restitution;          // Newton coefficient, 0 .. 1
-    double stiffness, damping;   // of one contact point, N/m and N s/m; both 0: rigid
+    double friction;            // Coulomb coefficient, >= 0
+    double restitution;         // Newton coefficient, 0 .. 1
+    double stiffness, damping;  // of one contact point, N/m and N s/m; both 0: rigid
 } ItmClearance;
 
 #define ITM_CLEARANCE_MAX_CORNERS 64
@@ -127,20 +119,20 @@ typedef struct ItmClearance {
 typedef struct ItmJointDef {
     const char* name;
     ItmJointType type;
-    int body_a, body_b;                  // ITM_GROUND for the fixed body; different bodies
-    ItmPose frame_a, frame_b;            // joint frame in body a, in body b
-    unsigned free;                       // generic: bits 1 << ITM_TX ... 1 << ITM_RZ
-    double pitch;                        // screw: advance per turn, m
-    double length;                       // distance: m, > 0; 0: the distance at the start
+    int body_a, body_b;        // ITM_GROUND for the fixed body; different bodies
+    ItmPose frame_a, frame_b;  // joint frame in body a, in body b
+    unsigned free;             // generic: bits 1 << ITM_TX ... 1 << ITM_RZ
+    double pitch;              // screw: advance per turn, m
+    double length;             // distance: m, > 0; 0: the distance at the start
     ItmJointMode coordinates;
-    bool has_start[ITM_DIRECTION_COUNT];   // start value of a free direction is given
-    double start[ITM_DIRECTION_COUNT];     // m or rad
+    bool has_start[ITM_DIRECTION_COUNT];     // start value of a free direction is given
+    double start[ITM_DIRECTION_COUNT];       // m or rad
     double start_rate[ITM_DIRECTION_COUNT];  // m/s or rad/s; used where has_start
-    double stiffness, damping;           // of the locked directions, N/m and N s/m (N m/rad ...);
-                                         // both 0: rigid. Compliant joints are always rows.
-    ItmClearance clearance;              // joints with clearance are bounded rows in any formulation. They start centred and
-                                         // with the velocities of an ideal joint, unless given poses or velocities of
-                                         // their bodies differ
+    double stiffness, damping;               // of the locked directions, N/m and N s/m (N m/rad ...);
+                                             // both 0: rigid. Compliant joints are always rows.
+    ItmClearance clearance;  // joints with clearance are bounded rows in any formulation. They start centred and
+                             // with the velocities of an ideal joint, unless given poses or velocities of
+                             // their bodies differ
 } ItmJointDef;
 
 // Defaults: joint frames at the body origins, rigid, coordinates as in ItmWorldDef.
@@ -148,8 +140,7 @@ ITM_API ItmJointDef itm_default_joint_def(ItmJointType type);
 
 // Compute the frame with origin `at` and z axis `axis`. Its x axis is `x_hint` made perpendicular, or a fixed choice if
 // `x_hint` is zero or parallel. ITM_ERR_INPUT: `axis` is zero.
-ITM_API ItmStatus itm_model_frame_from_axis(ItmPose* frame, ItmVec3 at, ItmVec3 axis, ItmVec3 x_hint,
-                                      ItmError* error);
+ITM_API ItmStatus itm_model_frame_from_axis(ItmPose* frame, ItmVec3 at, ItmVec3 axis, ItmVec3 x_hint, ItmError* error);
 
 // Name as in model files: "fixed", "revolute", ...
 ITM_API const char* itm_model_joint_type_name(ItmJointType type);
@@ -195,10 +186,10 @@ typedef struct ItmLoadDef {
     const char* name;
     int body;
     bool is_torque;
-    ItmVec3 point;    // where the force acts, body frame                    m
-    ItmVec3 vector;   // value at signal 1                                   N or N m
-    bool in_body;     // vector turns with the body; otherwise world axes
-    int signal;       // or ITM_NONE: factor 1
+    ItmVec3 point;   // where the force acts, body frame                    m
+    ItmVec3 vector;  // value at signal 1                                   N or N m
+    bool in_body;    // vector turns with the body; otherwise world axes
+    int signal;      // or ITM_NONE: factor 1
 } ItmLoadDef;
 
 // Defaults: no body, no signal, zero vector.
@@ -226,8 +217,9 @@ typedef struct ItmJointSpringDef {
     double stiffness;  // N/m or N m/rad, >= 0
     double damping;    // N s/m or N m s/rad, >= 0
     double rest;       // m or rad
-    bool is_implicit;  // a compliant row, evaluated at the end of the step by the Euler stepper, stable for any stiffness
-                       // and damping; otherwise an explicit force
+    bool
+        is_implicit;  // a compliant row, evaluated at the end of the step by the Euler stepper, stable for any stiffness
+                      // and damping; otherwise an explicit force
 } ItmJointSpringDef;
 
 // Defaults: direction rz, no stiffness or damping, explicit.
@@ -294,9 +286,9 @@ typedef enum ItmLatchKind {
 typedef struct ItmLatchDef {
     const char* name;
     ItmLatchKind kind;
-    int joint;               // direction: not of a joint with three free rotations, and without a prescribed motion
+    int joint;  // direction: not of a joint with three free rotations, and without a prescribed motion
     ItmDirection direction;
-    int body_a, body_b;      // bodies: different, or ITM_GROUND
+    int body_a, body_b;  // bodies: different, or ITM_GROUND
 } ItmLatchDef;
 
 // Defaults: direction rz, both bodies ITM_GROUND.
@@ -304,7 +296,7 @@ ITM_API ItmLatchDef itm_default_latch_def(ItmLatchKind kind);
 
 // Closes or opens a latch at the first step that starts at or after `time`. No effect if the latch is in that state already.
 typedef struct ItmEventDef {
-    double time;   // s, >= 0
+    double time;  // s, >= 0
     int latch;
     bool closes;
 } ItmEventDef;
@@ -327,7 +319,8 @@ ITM_API ItmStatus itm_model_builder_add_body(ItmModelBuilder* b, const ItmBodyDe
 // Add a joint.
 ITM_API ItmStatus itm_model_builder_add_joint(ItmModelBuilder* b, const ItmJointDef* def, int* id, ItmError* error);
 // Add a coupling of two joint directions.
-ITM_API ItmStatus itm_model_builder_add_coupling(ItmModelBuilder* b, const ItmCouplingDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_coupling(ItmModelBuilder* b, const ItmCouplingDef* def, int* id,
+                                                 ItmError* error);
 // Add a prescribed motion.
 ITM_API ItmStatus itm_model_builder_add_motion(ItmModelBuilder* b, const ItmMotionDef* def, int* id, ItmError* error);
 // Add a load.
@@ -335,7 +328,8 @@ ITM_API ItmStatus itm_model_builder_add_load(ItmModelBuilder* b, const ItmLoadDe
 // Add a spring and damper between two points.
 ITM_API ItmStatus itm_model_builder_add_spring(ItmModelBuilder* b, const ItmSpringDef* def, int* id, ItmError* error);
 // Add a spring and damper on a joint direction.
-ITM_API ItmStatus itm_model_builder_add_joint_spring(ItmModelBuilder* b, const ItmJointSpringDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_joint_spring(ItmModelBuilder* b, const ItmJointSpringDef* def, int* id,
+                                                     ItmError* error);
 // Add a PD servo.
 ITM_API ItmStatus itm_model_builder_add_servo(ItmModelBuilder* b, const ItmServoDef* def, int* id, ItmError* error);
 // Add a point with outputs.
@@ -347,7 +341,8 @@ ITM_API ItmStatus itm_model_builder_add_latch(ItmModelBuilder* b, const ItmLatch
 // Add an event that closes or opens a latch.
 ITM_API ItmStatus itm_model_builder_add_event(ItmModelBuilder* b, const ItmEventDef* def, ItmError* error);
 // Add a line actuator.
-ITM_API ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error);
+ITM_API ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id,
+                                                 ItmError* error);
 
 // ---------------------------------------------------------------------------- model
 
@@ -361,17 +356,17 @@ ITM_API void itm_model_destroy(ItmModel* model);
 // Size of a model. Fixed at compilation.
 typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
-    int nmode;       // modes of flexible bodies
-    int nq;          // position coordinates (quaternions count 4)
-    int nv;          // velocity coordinates
-    int nrow;        // constraint rows
-    int nredundant;  // redundant rows in the start configuration
-    int freedom;     // degrees of freedom: nv - (nrow - nredundant)
-    int ntree_joint; // joints with joint coordinates
-    double mass;            // total, kg
+    int nmode;                  // modes of flexible bodies
+    int nq;                     // position coordinates (quaternions count 4)
+    int nv;                     // velocity coordinates
+    int nrow;                   // constraint rows
+    int nredundant;             // redundant rows in the start configuration
+    int freedom;                // degrees of freedom: nv - (nrow - nredundant)
+    int ntree_joint;            // joints with joint coordinates
+    double mass;                // total, kg
     double mass_min, mass_max;  // lightest and heaviest body, kg
-    double length;          // largest distance of a body or joint frame from the world origin, m
-    size_t data_bytes;      // size of a data object with stepper euler
+    double length;              // largest distance of a body or joint frame from the world origin, m
+    size_t data_bytes;          // size of a data object with stepper euler
 } ItmModelInfo;
 
 // Size of a model.

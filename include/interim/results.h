@@ -17,21 +17,19 @@ typedef struct ItmResults ItmResults;  // an open result file
 // with a dot before every name; may be "". title: free text. The first column is time, s. Until it is closed, the file is
 // name.part.csv (name.part.h5); an existing file at `path` stays unchanged until then.
 // ITM_ERR_INPUT: any other extension. ITM_ERR_IO: the file cannot be created; the message has the system's reason.
-ITM_API ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m,
-                                     const char* prefix, const char* title, ItmError* error);
+ITM_API ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m, const char* prefix,
+                                     const char* title, ItmError* error);
 // Open a result file for any list of outputs, for example of a circuit or of several subsystems. columns (ncolumn), without
 // time
 ITM_API ItmStatus itm_results_create_columns(ItmResults** results, const char* path, const ItmOutputInfo* columns,
                                              int ncolumn, const char* prefix, const char* title, ItmError* error);
 // Append one row. values: one per column, without time. ITM_ERR_IO (disk full): complete rows written so far stay readable in
 // the part file.
-ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const double* values,
-                                     ItmError* error);
+ITM_API ItmStatus itm_results_append(ItmResults* results, double time, const double* values, ItmError* error);
 // Write buffered rows and the verdict, close the file, rename it to `path` and free `results` (also on failure; results may be
 // NULL). reason: a sentence, or NULL. If the process dies earlier, rows remain in the part file: appending flushes them once
 // per second of wall time, or less often if flushing takes more than 5 % of the time (HDF5 with thousands of columns).
-ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason,
-                                    ItmError* error);
+ITM_API ItmStatus itm_results_close(ItmResults* results, ItmVerdict verdict, const char* reason, ItmError* error);
 
 // ---------------------------------------------------------------------------- animation
 

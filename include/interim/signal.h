@@ -13,7 +13,7 @@ typedef enum ItmSignalKind {
     ITM_SIGNAL_SINE,       // offset + amplitude sin(2 pi frequency t + phase)
     ITM_SIGNAL_TABLE,      // interpolated between points, constant outside
     ITM_SIGNAL_PIECEWISE,  // value of the last point at or before t; the first value before the first point
-    ITM_SIGNAL_EXTERNAL,    // external signal of a mechanism: set during the run (itm_data_set_signal), `value` until then
+    ITM_SIGNAL_EXTERNAL,  // external signal of a mechanism: set during the run (itm_data_set_signal), `value` until then
 } ItmSignalKind;
 
 typedef enum ItmInterpolation {
@@ -26,19 +26,19 @@ typedef enum ItmInterpolation {
 typedef struct ItmSignalDef {
     const char* name;
     ItmSignalKind kind;
-    double value;                            // constant, external
-    double t_start, t_end;                   // ramp                                        s
-    double from, to;                         // ramp
-    bool is_smooth;                          // ramp: false, linear; true, degree five with zero rate and acceleration at both ends.
-                                             // external: false, jumps to each new value; true, moves linearly to it, so that
-                                             // it has a rate (for motions of kind position and servo targets)
-    double offset, amplitude;                // sine
-    double frequency;                        // sine                                        Hz
-    double phase;                            // sine                                        rad
-    const double* times;                     // table, piecewise: strictly increasing (npoint)   s
-    const double* values;                    // table, piecewise                      (npoint)
-    int npoint;                              // table: at least 2; piecewise: at least 1
-    ItmInterpolation interpolation;          // table
+    double value;              // constant, external
+    double t_start, t_end;     // ramp                                        s
+    double from, to;           // ramp
+    bool is_smooth;            // ramp: false, linear; true, degree five with zero rate and acceleration at both ends.
+                               // external: false, jumps to each new value; true, moves linearly to it, so that
+                               // it has a rate (for motions of kind position and servo targets)
+    double offset, amplitude;  // sine
+    double frequency;          // sine                                        Hz
+    double phase;              // sine                                        rad
+    const double* times;       // table, piecewise: strictly increasing (npoint)   s
+    const double* values;      // table, piecewise                      (npoint)
+    int npoint;                // table: at least 2; piecewise: at least 1
+    ItmInterpolation interpolation;  // table
 } ItmSignalDef;
 
 // A constant 0 without a name (NULL); not smooth, so a ramp is linear.

@@ -14,7 +14,7 @@ ITM_EXTERN_C_BEGIN
 
 // How a run ended.
 typedef enum ItmVerdict {
-    ITM_VERDICT_RUNNING,      // not closed: still running, or the program died
+    ITM_VERDICT_RUNNING,  // not closed: still running, or the program died
     ITM_VERDICT_FINISHED,
     ITM_VERDICT_INTERRUPTED,  // by the user
     ITM_VERDICT_BROKE_DOWN,   // not finite, diverged, or energy without a source; `reason` gives the place
@@ -46,8 +46,9 @@ typedef struct ItmBounds {
     double interface_gap;    // relative to the machine's size; angles: rad
     double residual;         // relative residual of the complementarity solver
     double unfinished;       // fraction of all steps
-    double breakdown;        // a step fails with ITM_ERR_DIVERGED if the stored energy exceeds the work of all sources by more than
-                             // this factor times the energy that the machine had at the start, released or received
+    double
+        breakdown;  // a step fails with ITM_ERR_DIVERGED if the stored energy exceeds the work of all sources by more than
+                    // this factor times the energy that the machine had at the start, released or received
 } ItmBounds;
 
 // Defaults: energies and momenta 0.01, lengths and residual 0.001, unfinished steps 0.01, breakdown 1.
@@ -56,8 +57,8 @@ ITM_API ItmBounds itm_default_verdict_bounds(void);
 // A quantity that has left its bounds.
 typedef struct ItmDoubt {
     ItmDoubtKind kind;
-    const char* name;     // name of the kind: "energy balance"
-    const char* where;    // mechanism, bond or interface; "" for the whole machine. Valid as long as the system
+    const char* name;   // name of the kind: "energy balance"
+    const char* where;  // mechanism, bond or interface; "" for the whole machine. Valid as long as the system
     const char* unit;
     double bound;         // relative to the reference values so far
     double first_time;    // time since which `largest` has been above the bound, s

@@ -12,10 +12,10 @@
 #define ITM_ARENA_ALIGN 64  // cache line, and enough for any vector unit
 
 typedef struct ItmArena {
-    char* block;  // NULL while measuring
-    void* memory; // as allocated: block is its first aligned address
-    size_t size;  // bytes in block
-    size_t used;  // bytes handed out
+    char* block;   // NULL while measuring
+    void* memory;  // as allocated: block is its first aligned address
+    size_t size;   // bytes in block
+    size_t used;   // bytes handed out
 } ItmArena;
 
 // Take `count` elements of `size` bytes, aligned; zero in a new block of itm_arena_allocate.

@@ -7,15 +7,15 @@
 #include "base/list.h"
 
 // Return from an add function unless its arguments are there and the definition passes its check.
-#define ITM_REQUIRE(check)                                                                           \
-    do {                                                                                             \
-        if (b == NULL || def == NULL) {                                                              \
-            return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL"); \
-        }                                                                                            \
-        ItmStatus check_status = (check);                                                            \
-        if (check_status != ITM_OK) {                                                                \
-            return check_status;                                                                     \
-        }                                                                                            \
+#define ITM_REQUIRE(check)                                                                                             \
+    do {                                                                                                               \
+        if (b == NULL || def == NULL) {                                                                                \
+            return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL");                   \
+        }                                                                                                              \
+        ItmStatus check_status = (check);                                                                              \
+        if (check_status != ITM_OK) {                                                                                  \
+            return check_status;                                                                                       \
+        }                                                                                                              \
     } while (0)
 
 // Keep the element that was just appended, or take it back if its name was refused.

@@ -16,8 +16,8 @@ ItmStatus itm_error_set_list(ItmError* error, ItmStatus status, const char* func
     return status;
 }
 
-ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function, const char* field,
-                        const char* format, ...)
+ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function, const char* field, const char* format,
+                        ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -9,8 +9,8 @@
 // Fill `error` (may be NULL) and return `status`, so that a caller can write
 // return itm_error_set(error, ITM_ERR_INPUT, __func__, "mass", "mass must be positive, got %g", m).
 // field: the definition's field at fault, or NULL.
-ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function, const char* field,
-                        const char* format, ...)
+ItmStatus itm_error_set(ItmError* error, ItmStatus status, const char* function, const char* field, const char* format,
+                        ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 5, 6)))
 #endif

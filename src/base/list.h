@@ -22,8 +22,8 @@ static inline void* itm_list_reserve(void* items, int count, int* capacity, size
 }
 
 // Append a value to a list; false without memory.
-#define ITM_LIST_APPEND(list, value)                                                                                  \
-    ((list).items = itm_list_reserve((list).items, (list).count, &(list).capacity, sizeof *(list).items),             \
+#define ITM_LIST_APPEND(list, value)                                                                                   \
+    ((list).items = itm_list_reserve((list).items, (list).count, &(list).capacity, sizeof *(list).items),              \
      (list).count < (list).capacity ? ((list).items[(list).count++] = (value), true) : false)
 
 #endif

@@ -16,13 +16,12 @@ static uint64_t hash_name(const ItmNames* names, const char* name, size_t length
 }
 
 // The slot that holds the name, or the empty one where it belongs.
-static ItmNameEntry* find_slot(const ItmNames* names, const char* name, size_t length,
-                               uint64_t hash)
+static ItmNameEntry* find_slot(const ItmNames* names, const char* name, size_t length, uint64_t hash)
 {
     for (size_t i = (size_t)hash & (names->nslot - 1);; i = (i + 1) & (names->nslot - 1)) {
         ItmNameEntry* slot = &names->slots[i];
-        if (slot->name == NULL || (slot->hash == hash && slot->length == length &&
-                                   memcmp(slot->name, name, length) == 0)) {
+        if (slot->name == NULL ||
+            (slot->hash == hash && slot->length == length && memcmp(slot->name, name, length) == 0)) {
             return slot;
         }
     }
@@ -34,9 +33,7 @@ static int grow(ItmNames* names)
     if (2 * (names->count + 1) <= names->nslot) {
         return 0;
     }
-    ItmNames larger = {.nslot = names->nslot == 0 ? 16 : 2 * names->nslot,
-                       .count = names->count,
-                       .seed = names->seed};
+    ItmNames larger = {.nslot = names->nslot == 0 ? 16 : 2 * names->nslot, .count = names->count, .seed = names->seed};
     larger.slots = calloc(larger.nslot, sizeof *larger.slots);
     if (larger.slots == NULL) {
         return -1;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 typedef struct ItmNameEntry {
-    char* name;    // owned copy, ends with NUL; NULL: empty slot
-    size_t length; // bytes, without the NUL
+    char* name;     // owned copy, ends with NUL; NULL: empty slot
+    size_t length;  // bytes, without the NUL
     uint64_t hash;
     int value;
 } ItmNameEntry;
@@ -16,9 +16,9 @@ typedef struct ItmNameEntry {
 // Open addressing; all zero is an empty table.
 typedef struct ItmNames {
     ItmNameEntry* slots;
-    size_t nslot; // a power of two, or 0
+    size_t nslot;  // a power of two, or 0
     size_t count;
-    uint64_t seed; // of the hash
+    uint64_t seed;  // of the hash
 } ItmNames;
 
 // The value of a name, or ITM_NONE.

@@ -33,8 +33,7 @@ size_t itm_nearest_distance(const char* a, size_t na, const char* b, size_t nb, 
         for (size_t j = 1; j <= nb; j++) {
             size_t replace = above[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
             row[j] = least(replace, 1 + least(above[j], row[j - 1]));
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                lower(a[i - 2]) == lower(b[j - 1])) {
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
                 row[j] = least(row[j], before[j - 2] + 1);
             }
         }
@@ -58,8 +57,7 @@ void itm_nearest_offer(ItmNearest* n, const char* word)
     size_t limit = n->best == NULL ? n->distance - 1 : n->distance;
     size_t distance = itm_nearest_distance(n->typed, n->length, word, strlen(word), limit);
     // of words equally near the first in the alphabet, so that the order of offers does not matter
-    if (distance < n->distance ||
-        (n->best != NULL && distance == n->distance && strcmp(word, n->best) < 0)) {
+    if (distance < n->distance || (n->best != NULL && distance == n->distance && strcmp(word, n->best) < 0)) {
         n->distance = distance;
         n->best = word;
     }

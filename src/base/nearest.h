@@ -7,8 +7,8 @@
 typedef struct ItmNearest {
     const char* typed;
     size_t length;
-    const char* best; // nearest word offered so far, or NULL if none is near enough to be meant
-    size_t distance;  // edits to it; until there is one, one more than is allowed
+    const char* best;  // nearest word offered so far, or NULL if none is near enough to be meant
+    size_t distance;   // edits to it; until there is one, one more than is allowed
 } ItmNearest;
 
 ItmNearest itm_nearest_start(const char* typed, size_t length);

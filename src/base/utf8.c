@@ -26,10 +26,9 @@ static size_t measure(const unsigned char* s, size_t left)
             return 0;
         }
     }
-    bool is_bad = (s[0] == 0xC2 && s[1] < 0xA0) || // C1 control characters
-                  (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90) || // overlong
-                  (s[0] == 0xED && s[1] > 0x9F) ||
-                  (s[0] == 0xF4 && s[1] > 0x8F); // surrogates, too large
+    bool is_bad = (s[0] == 0xC2 && s[1] < 0xA0) ||                                   // C1 control characters
+                  (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90) ||  // overlong
+                  (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);    // surrogates, too large
     return is_bad ? 0 : n;
 }
 

@@ -18,7 +18,7 @@ typedef struct ItmPair {
 // What a shape may meet: a pair is tested where each one's group is in the other's mask.
 typedef struct ItmBroadFilter {
     uint32_t group, mask;
-    int body;        // shapes of one body never meet; ITM_GROUND: fixed, and fixed ones never meet either
+    int body;  // shapes of one body never meet; ITM_GROUND: fixed, and fixed ones never meet either
 } ItmBroadFilter;
 
 // clang-format off

@@ -121,8 +121,8 @@ static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmCon
     ItmVec3 zero = {0, 0, 0};
     ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
     ItmVec3 s_a = itm_vec_sub(p, d->x[c->body_a]), s_b = itm_vec_sub(p, d->x[c->body_b]);
-    ItmSpatial on_b = is_torque ? (ItmSpatial){direction, zero}
-                                : (ItmSpatial){itm_vec_cross(s_b, direction), direction};
+    ItmSpatial on_b =
+        is_torque ? (ItmSpatial){direction, zero} : (ItmSpatial){itm_vec_cross(s_b, direction), direction};
     ItmSpatial on_a = is_torque ? (ItmSpatial){itm_vec_neg(direction), zero}
                                 : (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
     ItmBoundRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
@@ -164,10 +164,8 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
                   {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[1]}};
     for (int k = 0; k < 3; k++) {
         if (turns[k].mu > 0.0) {
-            coupling = (ItmMlcpContact){.normal = c->row,
-                                        .tangent = {d->bounded->nrow, ITM_NONE},
-                                        .mu = turns[k].mu,
-                                        .law = ITM_FRICTION_BOX};
+            coupling = (ItmMlcpContact){
+                .normal = c->row, .tangent = {d->bounded->nrow, ITM_NONE}, .mu = turns[k].mu, .law = ITM_FRICTION_BOX};
             add_row(d, block, c, turns[k].kind, owner, 3 + k, turns[k].axis, true);
             itm_bounded_add_friction(m, d->bounded, coupling);
         }
@@ -324,9 +322,9 @@ ItmContactInfo itm_contact_get_info(ItmData* d, int contact)
 ItmContactState itm_contact_get_state(const ItmData* d, int contact)
 {
     int row = d->contact->contacts[contact].row;
-    return !itm_bounded_is_closed(d->bounded, row)    ? ITM_CONTACT_OPEN
+    return !itm_bounded_is_closed(d->bounded, row)   ? ITM_CONTACT_OPEN
            : itm_bounded_is_sliding(d->bounded, row) ? ITM_CONTACT_SLIDING
-                                                      : ITM_CONTACT_STICKING;
+                                                     : ITM_CONTACT_STICKING;
 }
 
 ItmContactInfo itm_contact_look(const ItmData* d, int contact)

@@ -60,8 +60,8 @@ static int owner_of(const ItmModel* m, int body)
 }
 
 // A shape of a definition with this name.
-static ItmStatus build_shape(ItmModel* m, const ItmModelBuilder* b, ItmCollider* c, const ItmColliderDef* def, const char* name,
-                             ItmError* error)
+static ItmStatus build_shape(ItmModel* m, const ItmModelBuilder* b, ItmCollider* c, const ItmColliderDef* def,
+                             const char* name, ItmError* error)
 {
     ItmAttachment at = itm_flexible_attach(m, b, def->body, def->pose.p);
     *c = (ItmCollider){
@@ -187,7 +187,8 @@ static ItmStatus build_surfaces(ItmModel* m, ItmContactModel* contact, const Itm
     for (int i = 0; i < n; i++) {
         const ItmSurface* a = i == 0 ? &standard : &b->materials.items[i - 1].surface;
         for (int j = 0; j < n; j++) {
-            contact->surfaces[i * n + j] = itm_contact_combine_surfaces(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
+            contact->surfaces[i * n + j] =
+                itm_contact_combine_surfaces(a, j == 0 ? &standard : &b->materials.items[j - 1].surface);
         }
     }
     for (int i = 0; i < b->material_pairs.count; i++) {
@@ -225,7 +226,8 @@ static ItmStatus build_excluded(ItmModel* m, ItmContactModel* contact, const Itm
         return ITM_ERR_MEMORY;
     }
     for (int j = 0; j < m->njoint; j++) {
-        contact->excluded[contact->nexcluded++] = pair_key(owner_of(m, m->joints[j].body_a), owner_of(m, m->joints[j].body_b));
+        contact->excluded[contact->nexcluded++] =
+            pair_key(owner_of(m, m->joints[j].body_a), owner_of(m, m->joints[j].body_b));
     }
     for (int i = 0; i < b->excluded.count; i++) {
         const ItmBodyPair* pair = &b->excluded.items[i];

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char* const KIND_NAMES[ITM_GEOM_KIND_COUNT] = {
-    [ITM_GEOM_PLANE] = "plane", [ITM_GEOM_SPHERE] = "sphere",     [ITM_GEOM_CAPSULE] = "capsule",
-    [ITM_GEOM_BOX] = "box",     [ITM_GEOM_CYLINDER] = "cylinder", [ITM_GEOM_HULL] = "hull",
+    [ITM_GEOM_PLANE] = "plane", [ITM_GEOM_SPHERE] = "sphere",      [ITM_GEOM_CAPSULE] = "capsule",
+    [ITM_GEOM_BOX] = "box",     [ITM_GEOM_CYLINDER] = "cylinder",  [ITM_GEOM_HULL] = "hull",
     [ITM_GEOM_MESH] = "mesh",   [ITM_GEOM_FIELD] = "height field",
 };
 
@@ -21,8 +21,8 @@ const char* itm_geom_kind_name(ItmGeomKind kind)
 static ItmStatus check_size(const char* field, double value, ItmError* error)
 {
     if (!(value > 0 && value < 1e100)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, field, "%s of a shape must be positive, got %g m",
-                             field, value);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, field, "%s of a shape must be positive, got %g m", field,
+                             value);
     }
     return ITM_OK;
 }
@@ -134,8 +134,7 @@ ItmStatus itm_geom_create_hull(ItmGeom** geom, const ItmVec3* points, int npoint
 
 // ---------------------------------------------------------------------------- mesh and field
 
-static ItmStatus check_mesh(const ItmVec3* vertices, int nvertex, const int* triangles, int ntriangle,
-                            ItmError* error)
+static ItmStatus check_mesh(const ItmVec3* vertices, int nvertex, const int* triangles, int ntriangle, ItmError* error)
 {
     if (vertices == NULL || triangles == NULL || nvertex < 3 || ntriangle < 1 || ntriangle > (1 << 28)) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "triangles",
@@ -143,8 +142,7 @@ static ItmStatus check_mesh(const ItmVec3* vertices, int nvertex, const int* tri
     }
     for (int i = 0; i < nvertex; i++) {
         if (!itm_vec_is_finite(vertices[i])) {
-            return itm_error_set(error, ITM_ERR_INPUT, __func__, "vertices", "vertex %d of the mesh is not finite",
-                                 i);
+            return itm_error_set(error, ITM_ERR_INPUT, __func__, "vertices", "vertex %d of the mesh is not finite", i);
         }
     }
     for (int i = 0; i < 3 * ntriangle; i++) {
@@ -165,14 +163,13 @@ static bool is_sliver(const ItmVec3* vertices, const int* t)
     return !(itm_vec_norm(itm_vec_cross(ab, ac)) > 1e-12 * longest);
 }
 
-static ItmStatus copy_mesh(ItmMeshGeom* mesh, const ItmVec3* vertices, int nvertex, const int* triangles,
-                           int ntriangle, ItmError* error)
+static ItmStatus copy_mesh(ItmMeshGeom* mesh, const ItmVec3* vertices, int nvertex, const int* triangles, int ntriangle,
+                           ItmError* error)
 {
     mesh->vertices = malloc((size_t)nvertex * sizeof(ItmVec3));
     mesh->triangles = malloc(3 * (size_t)ntriangle * sizeof(int));
     if (mesh->vertices == NULL || mesh->triangles == NULL) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for a mesh of %d triangles",
-                             ntriangle);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for a mesh of %d triangles", ntriangle);
     }
     memcpy(mesh->vertices, vertices, (size_t)nvertex * sizeof(ItmVec3));
     mesh->nvertex = nvertex;
@@ -221,8 +218,8 @@ ItmStatus itm_geom_create_field(ItmGeom** geom, int nx, int ny, double dx, doubl
     double lowest = heights[0], highest = heights[0];
     for (size_t i = 0; i < n; i++) {
         if (!(fabs(heights[i]) < 1e100)) {
-            return itm_error_set(error, ITM_ERR_INPUT, __func__, "heights",
-                                 "height %zu of the field is %g m", i, heights[i]);
+            return itm_error_set(error, ITM_ERR_INPUT, __func__, "heights", "height %zu of the field is %g m", i,
+                                 heights[i]);
         }
         lowest = fmin(lowest, heights[i]);
         highest = fmax(highest, heights[i]);

@@ -95,8 +95,8 @@ ItmStatus itm_geom_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia, co
 
 static inline bool itm_aabb_overlap(const ItmAabb* a, const ItmAabb* b)
 {
-    return a->lo.x <= b->hi.x && b->lo.x <= a->hi.x && a->lo.y <= b->hi.y && b->lo.y <= a->hi.y &&
-           a->lo.z <= b->hi.z && b->lo.z <= a->hi.z;
+    return a->lo.x <= b->hi.x && b->lo.x <= a->hi.x && a->lo.y <= b->hi.y && b->lo.y <= a->hi.y && a->lo.z <= b->hi.z &&
+           b->lo.z <= a->hi.z;
 }
 
 static inline ItmAabb itm_aabb_join(ItmAabb a, ItmAabb b)
@@ -112,8 +112,8 @@ void itm_geom_get_triangle(ItmVec3 corner[3], int id[3], const ItmGeom* geom, in
 // The triangle beyond the edge from corner `edge` to the next, or ITM_NONE.
 int itm_geom_get_across(const ItmGeom* geom, int triangle, int edge);
 // Call visit for every triangle whose box overlaps `box` (frame of the shape), always in the same order.
-void itm_geom_visit_triangles(const ItmGeom* geom, const ItmAabb* box,
-                              void (*visit)(void* context, int triangle), void* context);
+void itm_geom_visit_triangles(const ItmGeom* geom, const ItmAabb* box, void (*visit)(void* context, int triangle),
+                              void* context);
 
 // Fill across, order, nodes and is_closed of a mesh whose vertices and triangles are in place.
 ItmStatus itm_geom_index_mesh(ItmMeshGeom* mesh, ItmError* error);

@@ -4,12 +4,11 @@
 
 #include "base/error.h"
 
-
 // Volume integrals of 1, x, and x x' about the tip.
 typedef struct Moments {
-    double volume;                 // m^3
-    ItmVec3 first;                 // m^4
-    double xx, yy, zz, xy, xz, yz; // m^5
+    double volume;                  // m^3
+    ItmVec3 first;                  // m^4
+    double xx, yy, zz, xy, xz, yz;  // m^5
 } Moments;
 
 // Tetrahedron (0, a, b, c): volume V = a . (b x c) / 6, mean (a + b + c) / 4, and
@@ -48,8 +47,7 @@ static Moments integrate_mesh(const ItmMeshGeom* mesh, ItmVec3 tip)
     Moments m = {0};
     for (int t = 0; t < mesh->ntriangle; t++) {
         const int* corner = mesh->triangles + 3 * t;
-        add_tetrahedron(&m, itm_vec_sub(mesh->vertices[corner[0]], tip),
-                        itm_vec_sub(mesh->vertices[corner[1]], tip),
+        add_tetrahedron(&m, itm_vec_sub(mesh->vertices[corner[0]], tip), itm_vec_sub(mesh->vertices[corner[1]], tip),
                         itm_vec_sub(mesh->vertices[corner[2]], tip));
     }
     return m;

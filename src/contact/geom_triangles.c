@@ -12,9 +12,9 @@
 // ---------------------------------------------------------------------------- neighbours
 
 typedef struct Edge {
-    int lo, hi;      // vertices
+    int lo, hi;  // vertices
     int triangle, side;
-    bool is_forward; // the triangle runs from lo to hi
+    bool is_forward;  // the triangle runs from lo to hi
 } Edge;
 
 static int compare_edges(const void* a, const void* b)
@@ -143,8 +143,8 @@ ItmStatus itm_geom_index_mesh(ItmMeshGeom* mesh, ItmError* error)
     mesh->across = malloc(3 * n * sizeof(int));
     mesh->order = malloc(n * sizeof(int));
     mesh->nodes = malloc(2 * n * sizeof(ItmBvhNode));
-    bool has_memory = edges != NULL && items != NULL && mesh->across != NULL && mesh->order != NULL &&
-                      mesh->nodes != NULL;
+    bool has_memory =
+        edges != NULL && items != NULL && mesh->across != NULL && mesh->order != NULL && mesh->nodes != NULL;
     if (has_memory) {
         find_neighbours(mesh, edges);
         for (int t = 0; t < mesh->ntriangle; t++) {

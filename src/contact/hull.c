@@ -162,8 +162,8 @@ static ItmStatus fill_tables(ItmHull* hull, DirectedEdge* edges, int nedge, ItmE
     return ITM_OK;
 }
 
-ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint, const int* loops,
-                               const int* adr, int nface, ItmError* error)
+ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint, const int* loops, const int* adr,
+                               int nface, ItmError* error)
 {
     int nedge = adr[nface];  // directed: each edge twice
     size_t n = (size_t)nedge;
@@ -304,8 +304,8 @@ static bool lies_in_accepted(const Faces* faces, const int* corner, const ItmVec
 }
 
 // One face: all points of the plane, wrapped.
-static void add_polygon(Faces* faces, const Plane* plane, const ItmVec3* points, const int* used, int nused,
-                        Flat* flat, double tol)
+static void add_polygon(Faces* faces, const Plane* plane, const ItmVec3* points, const int* used, int nused, Flat* flat,
+                        double tol)
 {
     // any two axes in the plane with u x v = n
     ItmVec3 n = plane->n;
@@ -346,8 +346,8 @@ static ItmStatus merge_triangles(ItmHull* hull, const ItmHullTriangles* t, const
     faces.adr = calloc(n + 1, sizeof(int));
     faces.accepted = malloc(n * sizeof *faces.accepted);
     ItmStatus status;
-    if (planes == NULL || used == NULL || flat == NULL || is_used == NULL || faces.loops == NULL ||
-        faces.adr == NULL || faces.accepted == NULL) {
+    if (planes == NULL || used == NULL || flat == NULL || is_used == NULL || faces.loops == NULL || faces.adr == NULL ||
+        faces.accepted == NULL) {
         status = no_memory(error);
     } else {
         for (int k = 0; k < t->count; k++) {
@@ -407,8 +407,8 @@ ItmStatus itm_hull_build(ItmHull* hull, const ItmVec3* points, int npoint, ItmEr
 {
     *hull = (ItmHull){0};
     if (points == NULL || npoint < 4 || npoint > MAX_POINTS) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "points",
-                             "a hull needs 4 to %d points, got %d", MAX_POINTS, npoint);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "points", "a hull needs 4 to %d points, got %d",
+                             MAX_POINTS, npoint);
     }
     double extent = 0;
     ItmHullTriangles triangles;

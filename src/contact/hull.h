@@ -36,8 +36,8 @@ void itm_hull_free(ItmHull* hull);
 //   loops  corners of all faces as indices into points, counter-clockwise from outside
 //   adr    face f owns loops[adr[f]] .. loops[adr[f+1]]        (nface + 1)
 // ITM_ERR_INPUT if the faces do not close.
-ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint, const int* loops,
-                               const int* adr, int nface, ItmError* error);
+ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint, const int* loops, const int* adr,
+                               int nface, ItmError* error);
 
 // Triangulated convex hull, the first stage of itm_hull_build.
 typedef struct ItmHullTriangles {
@@ -45,7 +45,7 @@ typedef struct ItmHullTriangles {
     int (*corners)[3];  // indices of points, counter-clockwise from outside; owned
 } ItmHullTriangles;
 
-ItmStatus itm_hull_triangulate(ItmHullTriangles* triangles, const ItmVec3* points, int npoint,
-                               double extent, ItmError* error);
+ItmStatus itm_hull_triangulate(ItmHullTriangles* triangles, const ItmVec3* points, int npoint, double extent,
+                               ItmError* error);
 
 #endif

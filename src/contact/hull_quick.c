@@ -10,24 +10,24 @@
 #include <string.h>
 
 typedef struct Face {
-    int v[3];        // corners, counter-clockwise from outside
-    int across[3];   // face beyond the edge v[i], v[i+1]
-    ItmVec3 n;       // outward unit normal
-    double offset;   // n . x of its points
-    int outside;     // first point of those above this face, or ITM_NONE
+    int v[3];       // corners, counter-clockwise from outside
+    int across[3];  // face beyond the edge v[i], v[i+1]
+    ItmVec3 n;      // outward unit normal
+    double offset;  // n . x of its points
+    int outside;    // first point of those above this face, or ITM_NONE
     bool is_alive;
-    bool is_visible; // from the point being added
+    bool is_visible;  // from the point being added
 } Face;
 
 typedef struct Quick {
     const ItmVec3* points;
     int npoint;
-    double eps;         // a point higher above a face is outside, m
+    double eps;  // a point higher above a face is outside, m
     Face* faces;
     int nface, capacity;
-    int* next;          // next point of the same outside list  (npoint)
-    int* starts_at;     // new face whose horizon edge starts at this vertex  (npoint)
-    int* stack;         // faces to visit, and afterwards the visible ones
+    int* next;       // next point of the same outside list  (npoint)
+    int* starts_at;  // new face whose horizon edge starts at this vertex  (npoint)
+    int* stack;      // faces to visit, and afterwards the visible ones
     int nstack, stack_capacity;
 } Quick;
 
@@ -74,18 +74,15 @@ static int add_face(Quick* q, int a, int b, int c, int across_ab)
         return ITM_NONE;
     }
     Face* face = &q->faces[q->nface];
-    *face = (Face){.v = {a, b, c},
-                   .across = {across_ab, ITM_NONE, ITM_NONE},
-                   .outside = ITM_NONE,
-                   .is_alive = true};
+    *face = (Face){.v = {a, b, c}, .across = {across_ab, ITM_NONE, ITM_NONE}, .outside = ITM_NONE, .is_alive = true};
     set_plane(q, face);
     return q->nface++;
 }
 
 // ---------------------------------------------------------------------------- first tetrahedron
 
-static int farthest(const Quick* q, double (*measure)(const ItmVec3* corner, ItmVec3 p),
-                    const ItmVec3* corner, double* distance)
+static int farthest(const Quick* q, double (*measure)(const ItmVec3* corner, ItmVec3 p), const ItmVec3* corner,
+                    double* distance)
 {
     int best = 0;
     *distance = -1;
@@ -315,8 +312,8 @@ static ItmStatus collect(const Quick* q, ItmHullTriangles* triangles, ItmError* 
     return ITM_OK;
 }
 
-ItmStatus itm_hull_triangulate(ItmHullTriangles* triangles, const ItmVec3* points, int npoint,
-                               double extent, ItmError* error)
+ItmStatus itm_hull_triangulate(ItmHullTriangles* triangles, const ItmVec3* points, int npoint, double extent,
+                               ItmError* error)
 {
     *triangles = (ItmHullTriangles){0};
     Quick q = {.points = points, .npoint = npoint, .eps = 1e-13 * extent};

@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#define ITM_NARROW_MAX_POINTS 8       // more are never useful for one pair of convex shapes
-#define ITM_NARROW_INVALID (-1)       // a pose or the margin is not finite, or the pair gave no usable normal
-#define ITM_NARROW_UNSUPPORTED (-2)   // mesh or field against mesh or field, plane against plane or field
+#define ITM_NARROW_MAX_POINTS 8      // more are never useful for one pair of convex shapes
+#define ITM_NARROW_INVALID (-1)      // a pose or the margin is not finite, or the pair gave no usable normal
+#define ITM_NARROW_UNSUPPORTED (-2)  // mesh or field against mesh or field, plane against plane or field
 
 typedef struct ItmContactPoint {
     ItmVec3 point_a, point_b;  // on the surfaces, world                             m

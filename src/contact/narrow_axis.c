@@ -10,7 +10,7 @@
 
 #define MAX_CLIMBS 30
 
-#define HOPELESS 0.5 // cosine of 60 degrees
+#define HOPELESS 0.5  // cosine of 60 degrees
 
 // The distance D of the moved cores bounds s for every direction: s(m) <= D - delta m . n. Where that leaves no m within 60 degrees of n
 // that beats the best gap so far, the climb ends; usually long before D is known to all its digits. (Pad and log of the log
@@ -166,8 +166,8 @@ static ItmAxisResult find_curved(ItmAxis* axis, const ItmCore* a, const ItmCore*
 
 ItmAxisResult itm_narrow_find_axis(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
 {
-    ItmAxisResult result = a->hull != NULL && b->hull != NULL ? find_polytopes(axis, a, b, reach)
-                                                              : find_curved(axis, a, b, reach);
+    ItmAxisResult result =
+        a->hull != NULL && b->hull != NULL ? find_polytopes(axis, a, b, reach) : find_curved(axis, a, b, reach);
     if (result == ITM_AXIS_FOUND && !is_usable(axis)) {
         return ITM_AXIS_FAILED;
     }

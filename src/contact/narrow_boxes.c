@@ -2,8 +2,8 @@
 #include "contact/narrow_core.h"
 
 typedef struct Boxes {
-    double c[3][3];    // axes of b in the frame of a: c[i][j] = a_i . b_j
-    double m[3][3];    // their magnitudes
+    double c[3][3];       // axes of b in the frame of a: c[i][j] = a_i . b_j
+    double m[3][3];       // their magnitudes
     double ta[3], tb[3];  // from the middle of a to that of b, along the axes of a and of b
     double ha[3], hb[3];  // half edges
 } Boxes;

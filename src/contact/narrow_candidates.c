@@ -74,8 +74,7 @@ static void try_products(ItmStarts* starts, const ItmCore* a, const ItmCore* b)
 
 // Directions in which a cylinder c touches the other: its axis, and across it towards the other's middle and
 // perpendicular to the other's edges.
-static void try_cylinder(ItmStarts* starts, const ItmCore* a, const ItmCore* b, const ItmCore* c,
-                         const ItmCore* other)
+static void try_cylinder(ItmStarts* starts, const ItmCore* a, const ItmCore* b, const ItmCore* c, const ItmCore* other)
 {
     ItmVec3 axis = c->frame.R.z;
     ItmVec3 apart = itm_vec_sub(other->middle, c->middle);

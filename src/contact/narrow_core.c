@@ -58,8 +58,7 @@ void itm_narrow_core_init(ItmCore* core, ItmSmallHull* store, const ItmGeom* geo
     default:
         core->hull = &geom->hull;
         core->half = geom->half;
-        core->middle =
-            itm_frame_apply(frame, itm_vec_scale(0.5, itm_vec_add(geom->bounds.lo, geom->bounds.hi)));
+        core->middle = itm_frame_apply(frame, itm_vec_scale(0.5, itm_vec_add(geom->bounds.lo, geom->bounds.hi)));
     }
 }
 

@@ -55,9 +55,9 @@ static inline ItmVec3 itm_vec_perpendicular(ItmVec3 n)
 // ---------------------------------------------------------------------------- distance
 
 typedef struct ItmDistance {
-    double distance;          // of the cores; 0: they touch or overlap                  m
-    ItmVec3 n;                // from a to b; meaningful where distance > 0
-    ItmVec3 point_a, point_b; // nearest points, b without the shift
+    double distance;           // of the cores; 0: they touch or overlap                  m
+    ItmVec3 n;                 // from a to b; meaningful where distance > 0
+    ItmVec3 point_a, point_b;  // nearest points, b without the shift
 } ItmDistance;
 
 // Distance of a and b, b moved by `shift` (Gilbert-Johnson-Keerthi). `guess` is where the search for n begins; zero: from middle to
@@ -67,11 +67,11 @@ ItmDistance itm_narrow_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 
 // ---------------------------------------------------------------------------- common normal
 
 typedef struct ItmAxis {
-    ItmVec3 n;                // unit, from a to b
-    double gap;               // of the cores along n: their distance, or minus the shortest way out
-    bool has_points;          // nearest points are known
+    ItmVec3 n;        // unit, from a to b
+    double gap;       // of the cores along n: their distance, or minus the shortest way out
+    bool has_points;  // nearest points are known
     ItmVec3 point_a, point_b;
-    bool is_imposed;          // n is not the cores' own: only points over each other count
+    bool is_imposed;  // n is not the cores' own: only points over each other count
 } ItmAxis;
 
 #define ITM_MAX_STARTS 6
@@ -123,7 +123,8 @@ typedef struct ItmManifold {
 } ItmManifold;
 
 // Add the contacts of two cores along a common normal, those with gap <= margin.
-void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin);
+void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b,
+                             double margin);
 // Add one point, unless it repeats one that is there; a full manifold makes room by reducing itself.
 void itm_narrow_manifold_push(ItmManifold* manifold, const ItmContactPoint* point);
 // Keep the `max` most useful points.

@@ -6,9 +6,9 @@
 
 typedef struct Simplex {
     int n;
-    ItmVec3 w[4];       // b - a
-    ItmVec3 a[4], b[4]; // the points it came from
-    double weight[4];   // of the nearest point, sum 1
+    ItmVec3 w[4];        // b - a
+    ItmVec3 a[4], b[4];  // the points it came from
+    double weight[4];    // of the nearest point, sum 1
 } Simplex;
 
 // A face of the simplex: which vertices, and the weights of its point nearest to the origin.
@@ -197,8 +197,7 @@ ItmDistance itm_narrow_gjk_distance(const ItmCore* a, const ItmCore* b, ItmVec3 
         }
         v = next;
     }
-    ItmDistance out = {.point_a = blend(s.a, s.weight, s.n),
-                       .point_b = itm_vec_sub(blend(s.b, s.weight, s.n), shift)};
+    ItmDistance out = {.point_a = blend(s.a, s.weight, s.n), .point_b = itm_vec_sub(blend(s.b, s.weight, s.n), shift)};
     if (!is_inside) {
         out.distance = itm_vec_norm(v);
         out.n = itm_vec_scale(1.0 / out.distance, v);

@@ -2,8 +2,8 @@
 // plane perpendicular to n, and each corner of what they share is lifted back onto both, along n.
 #include "contact/narrow_core.h"
 
-#define LOOSE 0.5    // faces and edges up to 30 degrees from the contact plane take part
-#define TIGHT 1e-6   // those that really touch
+#define LOOSE 0.5   // faces and edges up to 30 degrees from the contact plane take part
+#define TIGHT 1e-6  // those that really touch
 
 // Kinds of contacts, part of their key.
 enum { VERTEX_A, VERTEX_B, CROSSING, NEAREST };
@@ -95,8 +95,8 @@ void itm_narrow_manifold_reduce(ItmManifold* m, int max)
         apart[chosen] = -1;
         double best = -1;
         for (int i = 0; i < m->n; i++) {
-            double d2 = distance2(&m->points[i], &m->points[chosen]) +
-                        extent2 * turn2(&m->points[i], &m->points[chosen]);
+            double d2 =
+                distance2(&m->points[i], &m->points[chosen]) + extent2 * turn2(&m->points[i], &m->points[chosen]);
             apart[i] = fmin(apart[i], d2);
             // by more than rounding, so that ties always go to the first
             if (!is_chosen[i] && apart[i] > best + 1e-9 * extent2) {
@@ -125,7 +125,7 @@ typedef struct Flat {
     const ItmFeature* feature;
     int n;
     Point2 p[ITM_FEATURE_MAX];
-    Point2 side[ITM_FEATURE_MAX];    // from p[i] to the next, and its length
+    Point2 side[ITM_FEATURE_MAX];  // from p[i] to the next, and its length
     double length[ITM_FEATURE_MAX];
     double turn;     // +1 counter-clockwise, -1 clockwise
     ItmVec3 normal;  // of the feature's own plane, scaled so that normal . n = 1; polygons only
@@ -137,8 +137,8 @@ typedef struct Cut {
     double radius_a, radius_b, margin;  // m
     double tol;                         // nearer than this is the same place, m
     int nplace;
-    Point2 places[ITM_MANIFOLD_MAX];    // where there is a contact already
-    double smallest;                    // gap of the cores so far
+    Point2 places[ITM_MANIFOLD_MAX];  // where there is a contact already
+    double smallest;                  // gap of the cores so far
 } Cut;
 
 static double cross2(Point2 a, Point2 b)
@@ -171,8 +171,8 @@ static void flatten(Flat* flat, const ItmFeature* f, ItmVec3 n, ItmVec3 u, ItmVe
     }
     for (int i = 1; i + 1 < f->n; i++) {
         area += cross2(sub2(flat->p[i], flat->p[0]), sub2(flat->p[i + 1], flat->p[0]));
-        flat->normal = itm_vec_add(flat->normal, itm_vec_cross(itm_vec_sub(f->p[i], f->p[0]),
-                                                               itm_vec_sub(f->p[i + 1], f->p[0])));
+        flat->normal =
+            itm_vec_add(flat->normal, itm_vec_cross(itm_vec_sub(f->p[i], f->p[0]), itm_vec_sub(f->p[i + 1], f->p[0])));
     }
     flat->turn = area < 0 ? -1 : 1;
     double along = itm_vec_dot(flat->normal, n);
@@ -318,7 +318,7 @@ static void cut_parallel(Cut* cut, const Flat* a, const Flat* b)
             double gap = itm_vec_dot(cut->axis->n, itm_vec_sub(side == 0 ? q : p, side == 0 ? p : q));
             add_contact(cut, place, side == 0 ? p : q, gap,
                         itm_narrow_manifold_key(side == 0 ? VERTEX_A : VERTEX_B, side == 0 ? own->feature->id[i] : 0,
-                                         side == 0 ? 0 : own->feature->id[i]));
+                                                side == 0 ? 0 : own->feature->id[i]));
         }
     }
 }
@@ -384,7 +384,8 @@ static void add_single(Cut* cut, const ItmFeature* a, const ItmFeature* b)
     add_contact(cut, (Point2){0, 0}, p, axis->gap, key);
 }
 
-void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b, double margin)
+void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const ItmCore* a, const ItmCore* b,
+                             double margin)
 {
     ItmVec3 n = axis->n, u = itm_vec_perpendicular(n), v = itm_vec_cross(n, u);
     double size = fmin(a->size, b->size);

@@ -78,8 +78,8 @@ static void collide_sphere_solid(ItmManifold* m, const ItmGeom* sphere, ItmVec3 
                                  const ItmFrame* frame, double margin)
 {
     ItmVec3 p = itm_mat_t_mul_vec(&frame->R, itm_vec_sub(centre, frame->p));
-    Nearest nearest = b->kind == ITM_GEOM_BOX ? nearest_on_box(b->half, p)
-                                              : nearest_on_cylinder(b->radius, b->half_length, p);
+    Nearest nearest =
+        b->kind == ITM_GEOM_BOX ? nearest_on_box(b->half, p) : nearest_on_cylinder(b->radius, b->half_length, p);
     ItmVec3 n = itm_vec_neg(itm_mat_mul_vec(&frame->R, nearest.n));
     add_point(m, itm_vec_axpy(sphere->radius, n, centre), n, nearest.distance - sphere->radius, margin);
 }

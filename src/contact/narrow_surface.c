@@ -7,17 +7,17 @@
 #include "contact/narrow_core.h"
 
 typedef struct Job {
-    ItmManifold* manifold;   // in the frame of the surface
+    ItmManifold* manifold;  // in the frame of the surface
     const ItmGeom* surface;
-    ItmCore shape;           // likewise
+    ItmCore shape;  // likewise
     double margin;
     bool has_failed;
 } Job;
 
 // An edge of a triangle with the normals of its two sides.
 typedef struct Ridge {
-    ItmVec3 out;        // in the triangle, perpendicular to the edge, pointing away from it
-    ItmVec3 out_across; // likewise for the neighbour
+    ItmVec3 out;         // in the triangle, perpendicular to the edge, pointing away from it
+    ItmVec3 out_across;  // likewise for the neighbour
     bool is_border;
     bool is_convex;
 } Ridge;

@@ -43,7 +43,8 @@ static ItmStatus refuse(Build* k, int block, int slot, const ItmOp* op, const ch
     char field[128];
     const char* name = k->b->blocks.items[block].def.name;
     snprintf(field, sizeof field, "%s.%s", name, itm_control_slot_name((ItmControlSlot)slot));
-    ItmStatus status = itm_error_set(k->error, ITM_ERR_INPUT, "itm_control_build", field, "block '%s': %s", name, message);
+    ItmStatus status =
+        itm_error_set(k->error, ITM_ERR_INPUT, "itm_control_build", field, "block '%s': %s", name, message);
     if (k->error != NULL) {
         k->error->column = op->offset + 1;
     }
@@ -66,9 +67,10 @@ static ItmStatus refuse_unknown(Build* k, int block, int slot, const ItmOp* op, 
     offer_names(&nearest, &k->b->block_names);
     offer_names(&nearest, &k->b->signal_names);
     offer_names(&nearest, &k->b->constant_names);
-    snprintf(message, sizeof message,
-             "there is no block, signal or constant '%.*s'%s; outputs of other subsystems have a dot, as in arm.cyl1.rate",
-             (int)itm_utf8_cut(name, length, 64), name, itm_nearest_format(&nearest, hint, sizeof hint));
+    snprintf(
+        message, sizeof message,
+        "there is no block, signal or constant '%.*s'%s; outputs of other subsystems have a dot, as in arm.cyl1.rate",
+        (int)itm_utf8_cut(name, length, 64), name, itm_nearest_format(&nearest, hint, sizeof hint));
     return refuse(k, block, slot, op, message);
 }
 
@@ -156,8 +158,9 @@ static ItmStatus check_time(Build* k, int block, int slot, const ItmOp* op)
 {
     bool is_clear = itm_names_find(&k->b->signal_names, "time", 4) == ITM_NONE &&
                     itm_names_find(&k->b->constant_names, "time", 4) == ITM_NONE;
-    return is_clear ? ITM_OK
-                    : refuse(k, block, slot, op, "'time' is the time of the sample; rename the signal or constant 'time'");
+    return is_clear
+               ? ITM_OK
+               : refuse(k, block, slot, op, "'time' is the time of the sample; rename the signal or constant 'time'");
 }
 
 static ItmStatus resolve_all(Build* k)
@@ -172,9 +175,9 @@ static ItmStatus resolve_all(Build* k)
                 ItmOp* op = &k->ops[c->nop++];
                 *op = program->ops[j];
                 bool is_open = op->code == ITM_OP_NAME || op->code == ITM_OP_RATE;
-                ItmStatus status = is_open                    ? resolve(k, i, slot, op, program->text)
+                ItmStatus status = is_open                   ? resolve(k, i, slot, op, program->text)
                                    : op->code == ITM_OP_TIME ? check_time(k, i, slot, op)
-                                                              : ITM_OK;
+                                                             : ITM_OK;
                 if (status != ITM_OK) {
                     return status;
                 }
@@ -219,10 +222,11 @@ static ItmStatus refuse_loop(Build* k, int npath, int again)
     const char* name = k->b->blocks.items[again].def.name;
     char field[128];
     snprintf(field, sizeof field, "%s.input", name);
-    return itm_error_set(k->error, ITM_ERR_INPUT, "itm_control_build", field,
-                         "algebraic loop: %s%s (each needs the value of the next at the same sample); put a delay, a lag or "
-                         "an integrator with a start value in between",
-                         names, name);
+    return itm_error_set(
+        k->error, ITM_ERR_INPUT, "itm_control_build", field,
+        "algebraic loop: %s%s (each needs the value of the next at the same sample); put a delay, a lag or "
+        "an integrator with a start value in between",
+        names, name);
 }
 
 // Depth first, without recursion: a block comes into order behind all whose values it needs.
@@ -291,7 +295,7 @@ static void lay_out(Build* k)
     c->signals = ITM_TAKE(arena, ItmSignal, c->nsignal);
     c->input_name = ITM_TAKE(arena, const char*, c->ninput);
     c->order = ITM_TAKE(arena, int, c->nblock);
-    c->feedthrough = ITM_TAKE(arena, unsigned char, (size_t)c->nblock * (size_t)c->nfeed);
+    c->feedthrough = ITM_TAKE(arena, unsigned char, (size_t)c->nblock*(size_t)c->nfeed);
     for (int i = 0; i < c->ninput; i++) {
         const char* name = take_string(c, k->inputs.items[i]);
         if (c->input_name != NULL) {
@@ -449,8 +453,8 @@ ItmStatus itm_control_build(ItmControl** control, const ItmControlBuilder* b, It
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "blocks", "a control needs at least one block");
     }
     if (b->blocks.count > MAX_BLOCKS) {
-        return itm_error_set(error, ITM_ERR_CAPACITY, __func__, NULL, "a control has at most %d blocks, got %d", MAX_BLOCKS,
-                             b->blocks.count);
+        return itm_error_set(error, ITM_ERR_CAPACITY, __func__, NULL, "a control has at most %d blocks, got %d",
+                             MAX_BLOCKS, b->blocks.count);
     }
     ItmControl* c = calloc(1, sizeof *c);
     if (c == NULL) {

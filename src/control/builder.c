@@ -96,8 +96,8 @@ ItmStatus itm_control_builder_add_signal(ItmControlBuilder* b, const ItmSignalDe
     }
     ItmStatus status =
         ITM_LIST_APPEND(b->signals, copy)
-                 ? settle(&b->signal_names, &b->signals.items[b->signals.count - 1].name, &b->signals.count, NULL, error)
-                 : out_of_memory(error);
+            ? settle(&b->signal_names, &b->signals.items[b->signals.count - 1].name, &b->signals.count, NULL, error)
+            : out_of_memory(error);
     if (status != ITM_OK) {
         itm_signal_def_free(&copy);
     }
@@ -126,8 +126,7 @@ static ItmStatus compile_texts(const ItmControlBuilder* b, ItmControlEntry* entr
     for (int slot = 0; slot < ITM_SLOT_COUNT; slot++) {
         const char* text = itm_control_block_def_get_text(def, (ItmControlSlot)slot);
         ItmExpressionError fault;
-        ItmStatus status = text == NULL ? ITM_OK
-                                        : itm_program_compile(&entry->programs[slot], text, b->scope, &fault);
+        ItmStatus status = text == NULL ? ITM_OK : itm_program_compile(&entry->programs[slot], text, b->scope, &fault);
         if (status == ITM_ERR_INPUT) {
             itm_error_set(error, status, "itm_control_builder_add_block", itm_control_slot_name((ItmControlSlot)slot),
                           "block '%s': %s", def->name, fault.message);
@@ -151,9 +150,7 @@ static bool copy_entry(ItmControlEntry* entry, const ItmControlBlockDef* def)
     entry->def.points = entry->def.values = NULL;
     bool has_table = def->kind == ITM_CONTROL_LOOKUP;
     ItmSignalDef table = itm_default_signal_def();
-    table.kind = !has_table        ? ITM_SIGNAL_CONSTANT
-                 : def->is_stepped ? ITM_SIGNAL_PIECEWISE
-                                   : ITM_SIGNAL_TABLE;
+    table.kind = !has_table ? ITM_SIGNAL_CONSTANT : def->is_stepped ? ITM_SIGNAL_PIECEWISE : ITM_SIGNAL_TABLE;
     table.interpolation = def->interpolation;
     table.times = def->points;
     table.values = def->values;
@@ -167,9 +164,10 @@ ItmStatus itm_control_builder_add_block(ItmControlBuilder* b, const ItmControlBl
     ItmControlEntry entry = {0};
     ItmStatus status = copy_entry(&entry, def) ? compile_texts(b, &entry, def, error) : out_of_memory(error);
     if (status == ITM_OK) {
-        status = ITM_LIST_APPEND(b->blocks, entry)
-                     ? settle(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count, id, error)
-                     : out_of_memory(error);
+        status =
+            ITM_LIST_APPEND(b->blocks, entry)
+                ? settle(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count, id, error)
+                : out_of_memory(error);
     }
     if (status != ITM_OK) {
         free_entry(&entry);

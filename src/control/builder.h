@@ -7,10 +7,10 @@
 #include "interim/control.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
-#define ITM_CONTROL_LIST(type)                                                                     \
-    struct {                                                                                       \
-        type* items;                                                                               \
-        int count, capacity;                                                                       \
+#define ITM_CONTROL_LIST(type)                                                                                         \
+    struct {                                                                                                           \
+        type* items;                                                                                                   \
+        int count, capacity;                                                                                           \
     }
 
 // The expressions of a block.
@@ -33,7 +33,7 @@ struct ItmControlBuilder {
     ITM_CONTROL_LIST(double) constants;
     ITM_CONTROL_LIST(ItmControlEntry) blocks;
     ItmNames signal_names, constant_names, block_names;  // name to index
-    const ItmScope* scope;     // decides which words are parameters and no units, or NULL
+    const ItmScope* scope;                               // decides which words are parameters and no units, or NULL
 };
 
 // Parameters that expressions added from now on may name; kept, not copied.

@@ -29,7 +29,8 @@ static void check_common(ItmCheck* k, const ItmControlBlockDef* def)
     }
     itm_check_not_negative(k, "sample", def->sample);
     if (isnan(def->lower) || isnan(def->upper) || !(def->lower < def->upper)) {
-        itm_check_refuse(k, "lower", "the lower limit must be below the upper one, got %g and %g", def->lower, def->upper);
+        itm_check_refuse(k, "lower", "the lower limit must be below the upper one, got %g and %g", def->lower,
+                         def->upper);
     }
     if (def->unit != NULL && strlen(def->unit) > ITM_LONGEST_NAME) {
         itm_check_refuse(k, "unit", "a unit has at most %d bytes", ITM_LONGEST_NAME);
@@ -52,8 +53,9 @@ static void check_pid(ItmCheck* k, const ItmControlBlockDef* def)
     itm_check_finite(k, "derivative", def->derivative);
     itm_check_not_negative(k, "time_constant", def->time_constant);
     if (def->error_rate != NULL && def->time_constant > 0) {
-        itm_check_refuse(k, "time_constant",
-                         "the filter is for differences of the input; a measured error_rate is filtered by a lag block");
+        itm_check_refuse(
+            k, "time_constant",
+            "the filter is for differences of the input; a measured error_rate is filtered by a lag block");
     }
     if ((int)def->anti_windup < 0 || def->anti_windup >= ITM_WINDUP_COUNT) {
         itm_check_refuse(k, "anti_windup", "%d is not a method of anti-windup", (int)def->anti_windup);

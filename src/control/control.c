@@ -17,8 +17,8 @@ void itm_control_destroy(ItmControl* c)
 
 ItmControlInfo itm_control_get_info(const ItmControl* c)
 {
-    return (ItmControlInfo){.nblock = c->nblock, .ninput = c->ninput, .nsignal = c->nsignal, .nstate = c->nx,
-                            .data_bytes = c->data_bytes};
+    return (ItmControlInfo){
+        .nblock = c->nblock, .ninput = c->ninput, .nsignal = c->nsignal, .nstate = c->nx, .data_bytes = c->data_bytes};
 }
 
 // ---------------------------------------------------------------------------- inputs
@@ -48,10 +48,14 @@ int itm_control_find_input(const ItmControl* c, const char* name)
 static const char* describe(ItmControlKind kind)
 {
     static const char* const TEXTS[ITM_CONTROL_KIND_COUNT] = {
-        [ITM_CONTROL_EXPRESSION] = "value of an expression", [ITM_CONTROL_PID] = "output of a PID controller",
-        [ITM_CONTROL_INTEGRATOR] = "output of an integrator", [ITM_CONTROL_LAG] = "output of a first-order lag",
-        [ITM_CONTROL_DERIVATIVE] = "rate of the input",       [ITM_CONTROL_RATE_LIMIT] = "output of a rate limiter",
-        [ITM_CONTROL_DELAY] = "delayed input",                [ITM_CONTROL_LOOKUP] = "value from a look-up table",
+        [ITM_CONTROL_EXPRESSION] = "value of an expression",
+        [ITM_CONTROL_PID] = "output of a PID controller",
+        [ITM_CONTROL_INTEGRATOR] = "output of an integrator",
+        [ITM_CONTROL_LAG] = "output of a first-order lag",
+        [ITM_CONTROL_DERIVATIVE] = "rate of the input",
+        [ITM_CONTROL_RATE_LIMIT] = "output of a rate limiter",
+        [ITM_CONTROL_DELAY] = "delayed input",
+        [ITM_CONTROL_LOOKUP] = "value from a look-up table",
     };
     return TEXTS[kind];
 }

@@ -79,8 +79,8 @@ static void advance_rate(double* x, double u, double T, double h)
 // v = k_P u + I + k_D u' + feed forward
 static double compute_pid(const ItmControlBlock* block, const double* x, const double* u)
 {
-    double rate = block->nop[ITM_SLOT_ERROR_RATE] > 0 ? u[ITM_SLOT_ERROR_RATE]
-                                                      : compute_rate(x + PID_RATE, u[ITM_SLOT_INPUT]);
+    double rate =
+        block->nop[ITM_SLOT_ERROR_RATE] > 0 ? u[ITM_SLOT_ERROR_RATE] : compute_rate(x + PID_RATE, u[ITM_SLOT_INPUT]);
     return block->def.proportional * u[ITM_SLOT_INPUT] + x[PID_INTEGRAL] + block->def.derivative * rate +
            u[ITM_SLOT_FEED_FORWARD];
 }

@@ -51,7 +51,7 @@ static void lay_out(const ItmControl* c, ItmController* d)
         d->last = d->y + c->nblock;
         d->x = d->last + c->nblock;
     }
-    d->u = ITM_TAKE(arena, double, c->nblock * ITM_SLOT_COUNT);
+    d->u = ITM_TAKE(arena, double, c->nblock* ITM_SLOT_COUNT);
     d->signal = ITM_TAKE(arena, double, c->nsignal);
     d->signal_rate = ITM_TAKE(arena, double, c->nsignal);
     d->number = ITM_TAKE(arena, double, c->nblock);
@@ -79,7 +79,8 @@ ItmStatus itm_controller_create(ItmController** controller, const ItmControl* c,
     }
     if (d == NULL || itm_arena_allocate(&d->arena) != 0) {
         free(d);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a control of %d blocks", c->nblock);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a control of %d blocks",
+                             c->nblock);
     }
     d->control = c;
     lay_out(c, d);
@@ -111,8 +112,8 @@ void itm_controller_reset(const ItmControl* c, ItmController* d)
 
 static ItmStatus fail(ItmController* d, const char* name, const char* what, double value, double t)
 {
-    return itm_error_set(&d->error, ITM_ERR_NOT_FINITE, "itm_controller_step", name, "%s '%s' is %g at t = %.9g s", what, name,
-                         value, t);
+    return itm_error_set(&d->error, ITM_ERR_NOT_FINITE, "itm_controller_step", name, "%s '%s' is %g at t = %.9g s",
+                         what, name, value, t);
 }
 
 static ItmStatus check_inputs(const ItmControl* c, ItmController* d, double t, const double* inputs)
@@ -149,7 +150,8 @@ static void run_expressions(const ItmControl* c, ItmController* d, int i, const 
     const ItmControlBlock* block = &c->blocks[i];
     for (int slot = 0; slot < ITM_SLOT_COUNT; slot++) {
         d->u[i * ITM_SLOT_COUNT + slot] =
-            block->nop[slot] > 0 ? itm_program_run(c->ops + block->op_adr[slot], block->nop[slot], scope, d->stack) : 0.0;
+            block->nop[slot] > 0 ? itm_program_run(c->ops + block->op_adr[slot], block->nop[slot], scope, d->stack)
+                                 : 0.0;
     }
 }
 
@@ -165,8 +167,8 @@ static ItmStatus check_expressions(const ItmControl* c, ItmController* d, int i,
     const double* u = d->u + i * ITM_SLOT_COUNT;
     for (int slot = 0; slot < ITM_SLOT_COUNT && d->is_due[i]; slot++) {
         if (!isfinite(u[slot])) {
-            return fail(d, c->blocks[i].def.name, slot == ITM_SLOT_INPUT ? "the input of block" : "an expression of block",
-                        u[slot], t);
+            return fail(d, c->blocks[i].def.name,
+                        slot == ITM_SLOT_INPUT ? "the input of block" : "an expression of block", u[slot], t);
         }
     }
     return ITM_OK;
@@ -196,8 +198,8 @@ static ItmStatus evaluate(const ItmControl* c, ItmController* d, double t, const
     if (status != ITM_OK) {
         return status;
     }
-    const ItmProgramScope scope = {.time = t, .blocks = d->y, .signals = d->signal, .signal_rates = d->signal_rate,
-                                   .inputs = inputs};
+    const ItmProgramScope scope = {
+        .time = t, .blocks = d->y, .signals = d->signal, .signal_rates = d->signal_rate, .inputs = inputs};
     begin(c, d, t);
     for (int n = 0; n < c->nblock; n++) {
         int i = c->order[n];
@@ -237,7 +239,8 @@ static ItmStatus advance(const ItmControl* c, ItmController* d, double t, double
             continue;
         }
         double* x = d->x + block->x_adr;
-        itm_control_kind_advance(block, x, d->u + i * ITM_SLOT_COUNT, d->y[i], block->def.sample > 0 ? block->def.sample : h);
+        itm_control_kind_advance(block, x, d->u + i * ITM_SLOT_COUNT, d->y[i],
+                                 block->def.sample > 0 ? block->def.sample : h);
         d->last[i] = d->number[i];
         for (int j = 0; j < itm_control_kind_count_states(&block->def); j++) {
             if (!isfinite(x[j])) {
@@ -334,7 +337,9 @@ static int walk_states(ItmController* d, double* out, const double* in)
         const ItmControlBlock* block = &c->blocks[i];
         n += block->def.sample > 0 ? exchange(&d->y[i], out, in, n) : 0;
         double* state;
-        for (int k = 0; (state = itm_control_kind_get_smooth(block, d->x + block->x_adr, d->x + block->ring_adr, k)) != NULL; k++) {
+        for (int k = 0;
+             (state = itm_control_kind_get_smooth(block, d->x + block->x_adr, d->x + block->ring_adr, k)) != NULL;
+             k++) {
             n += exchange(state, out, in, n);
         }
     }

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STATES 600    // of a component: the eigenvalues take (states)^3 operations
-#define PAST_STEPS 2       // until extrapolation has its past
+#define MOST_STATES 600  // of a component: the eigenvalues take (states)^3 operations
+#define PAST_STEPS 2     // until extrapolation has its past
 
 const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
 {
@@ -35,13 +35,13 @@ const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
 typedef struct Linear {
     const ItmStates* states;
     ItmAdviceWatch watch;
-    int nmost;               // states of the largest component
-    int nsteps;              // macro steps of F
-    char* start;             // state of the system where it is linearised
-    double *z, *small;       // states there, and their disturbances             (n)
-    double *plus, *minus;    // (n)
-    double** J;              // block of each component, column by column, in units of the disturbances (n_c x n_c)
-    double *re, *im;         // eigenvalues of a block (nmost)
+    int nmost;             // states of the largest component
+    int nsteps;            // macro steps of F
+    char* start;           // state of the system where it is linearised
+    double *z, *small;     // states there, and their disturbances             (n)
+    double *plus, *minus;  // (n)
+    double** J;            // block of each component, column by column, in units of the disturbances (n_c x n_c)
+    double *re, *im;       // eigenvalues of a block (nmost)
 } Linear;
 
 static ItmStatus refuse_budget(ItmCosim* x)
@@ -82,7 +82,8 @@ static ItmStatus differentiate(ItmCosim* x, const Linear* l)
         for (int c = 0; c < s->ncomponent; c++) {
             int first = s->first[c], n = s->first[c + 1] - first;
             for (int i = 0; i < n && k < n; i++) {
-                l->J[c][(size_t)k * (size_t)n + (size_t)i] = 0.5 * (l->plus[first + i] - l->minus[first + i]) / l->small[first + i];
+                l->J[c][(size_t)k * (size_t)n + (size_t)i] =
+                    0.5 * (l->plus[first + i] - l->minus[first + i]) / l->small[first + i];
             }
         }
     }
@@ -98,7 +99,8 @@ static ItmStatus find_radius(ItmCosim* x, const Linear* l, double* radius)
         ItmStatus status = itm_eigen_general(l->J[c], l->re, l->im, n);
         if (status != ITM_OK) {
             return itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL,
-                                 "the eigenvalues of the linearised step were not found: %s", itm_status_message(status));
+                                 "the eigenvalues of the linearised step were not found: %s",
+                                 itm_status_message(status));
         }
         for (int i = 0; i < n; i++) {
             largest = fmax(largest, hypot(l->re[i], l->im[i]));
@@ -187,8 +189,8 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
     if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
-                               "the linearised step has %d states that influence each other; 1 to %d are supported", most,
-                               MOST_STATES);
+                               "the linearised step has %d states that influence each other; 1 to %d are supported",
+                               most, MOST_STATES);
     }
     if (status == ITM_OK && period == 0) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
@@ -240,8 +242,8 @@ ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* c
 
 // ---------------------------------------------------------------------------- work
 
-#define BODY_WORK 200.0    // operations per velocity of a mechanism and step
-#define MEMBER_WORK 20.0   // per state and micro step of a subsystem
+#define BODY_WORK 200.0   // operations per velocity of a mechanism and step
+#define MEMBER_WORK 20.0  // per state and micro step of a subsystem
 
 static double square(double n)
 {
@@ -256,7 +258,8 @@ static double estimate_step(const ItmCosim* x, double H)
         const ItmMechanism* part = &x->mechanisms[i];
         double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
         double nsub = part->own_step > 0.0 && !part->uses_impulse ? times * part->nsub : 1.0;
-        work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) + (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
+        work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) +
+                        (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
         if (part->has_rim && part->cluster == ITM_NONE) {
             work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.nc);
         }

@@ -230,7 +230,7 @@ static void destroy_graph(Graph* g)
 // Goes over all states in a fixed order: counts them, or fills the tables.
 typedef struct Walk {
     ItmStates* states;
-    int* node;     // of each state, NULL: only counts      (n)
+    int* node;  // of each state, NULL: only counts      (n)
     int n;
 } Walk;
 
@@ -335,7 +335,8 @@ static ItmStatus fill(ItmStates* s, Graph* g, const ItmCosim* x)
     s->usual = calloc(3 * n, sizeof *s->usual);
     int* node = calloc(n, sizeof *node);
     int* count = calloc((size_t)g->nnode + n, sizeof *count);
-    bool is_there = s->first != NULL && s->place != NULL && s->at != NULL && s->usual != NULL && node != NULL && count != NULL;
+    bool is_there =
+        s->first != NULL && s->place != NULL && s->at != NULL && s->usual != NULL && node != NULL && count != NULL;
     if (is_there) {
         s->share = s->usual + n;
         s->room = s->usual + 2 * n;
@@ -355,7 +356,8 @@ ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x)
     ItmStatus status = create_graph(&g, x);
     status = status == ITM_OK ? fill(states, &g, x) : status;
     destroy_graph(&g);
-    return status == ITM_OK ? ITM_OK : itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL, "out of memory");
+    return status == ITM_OK ? ITM_OK
+                            : itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL, "out of memory");
 }
 
 void itm_advice_states_destroy(ItmStates* states)

@@ -151,7 +151,8 @@ ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error)
         x->mechanisms[i].cluster = ITM_NONE;
     }
     for (int i = 0; i < x->nframe_bond && status == ITM_OK; i++) {
-        int first = get_end(x, &x->frame_bonds[i], true)->mechanism, second = get_end(x, &x->frame_bonds[i], false)->mechanism;
+        int first = get_end(x, &x->frame_bonds[i], true)->mechanism,
+            second = get_end(x, &x->frame_bonds[i], false)->mechanism;
         itm_union_join(root, first, second);
         is_joined[first] = is_joined[second] = true;
     }
@@ -205,7 +206,8 @@ static void lay_out(ItmCosim* x, ItmAssembly* cluster, ItmRim* const* rims)
             seen[i] = is_smooth(x, cluster, i) ? &cluster->smooth[i] : rims[i];
         }
     }
-    itm_rim_join_lay_out(&cluster->join, arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links, cluster->nlink);
+    itm_rim_join_lay_out(&cluster->join, arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
+                         cluster->nlink);
     int n = cluster->join.nline;
     ItmInterfaceModel* coupler = &cluster->coupler;
     coupler->n = n;
@@ -304,7 +306,8 @@ static ItmStatus meet(ItmCosim* x, ItmFrameBond* bond, ItmError* error)
     bond->turn = itm_mat_t_mul(&R_a, &R_b);
     if (!(bond->drift <= MEETING_TOLERANCE)) {
         return REFUSE(bond->name,
-                      "interfaces '%s' of '%s' and '%s' of '%s' do not coincide at the start: their points are %.6g m apart along "
+                      "interfaces '%s' of '%s' and '%s' of '%s' do not coincide at the start: their points are %.6g m "
+                      "apart along "
                       "the directions of the bond",
                       a->name, part_a->name, b->name, part_b->name, bond->drift);
     }
@@ -397,7 +400,8 @@ static double measure_part(unsigned directions, const double* value, int first)
 static void measure_bond(ItmCosim* x, ItmFrameBond* bond)
 {
     const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
-    const double *w_a = x->mechanisms[a->mechanism].rim.w + a->first, *w_b = x->mechanisms[b->mechanism].rim.w + b->first;
+    const double *w_a = x->mechanisms[a->mechanism].rim.w + a->first,
+                 *w_b = x->mechanisms[b->mechanism].rim.w + b->first;
     double gap[ITM_DIRECTION_COUNT], slip[ITM_DIRECTION_COUNT] = {0.0};
     double* link = x->clusters[bond->cluster].join.gap + bond->link;
     compute_gaps(x, bond, gap);
@@ -442,7 +446,7 @@ void itm_assembly_arrive_all(ItmCosim* x)
         }
     }
     itm_assembly_measure_all(x);
-    for (int i = 0; i < x->nframe_bond && *itm_cosim_get_steps(x) > 0.0; i++) {
+    for (int i = 0; i<x->nframe_bond&& * itm_cosim_get_steps(x)> 0.0; i++) {
         note_largest(x, &x->frame_bonds[i]);
     }
 }
@@ -627,8 +631,8 @@ static ItmStatus step_with_others(ItmAssembly* cluster, ItmMechanism* part, ItmP
 {
     itm_data_refresh(part->model, part->data);
     itm_rim_measure(part->model, part->data, &part->rim);
-    ItmStatus status = itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), h, 0.0,
-                                       ITM_RIM_SOLVE);
+    ItmStatus status =
+        itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), h, 0.0, ITM_RIM_SOLVE);
     for (int i = 0; i < cluster->nmechanism; i++) {
         if (i != own) {
             view->others[i].H = h;
@@ -698,8 +702,8 @@ void itm_assembly_run(ItmCosim* x, ItmAssembly* cluster)
         cluster->status = run_joined(x, cluster);
         if (cluster->status != ITM_OK) {
             const ItmError* cause = &cluster->join.rim.data->error;
-            itm_error_set(&cluster->error, cluster->status, "itm_cosim_step", cause->field, "interface model of '%s': %s",
-                          cluster->coupler.name, cause->message);
+            itm_error_set(&cluster->error, cluster->status, "itm_cosim_step", cause->field,
+                          "interface model of '%s': %s", cluster->coupler.name, cause->message);
         }
     }
     cluster->cost += itm_clock() - start;

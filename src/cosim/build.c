@@ -100,8 +100,8 @@ static ItmStatus fit_member(const ItmCosim* x, ItmSubsystemInstance* member, Itm
         has_bond = has_bond || member->bonds[i] != ITM_NONE;
     }
     if (inside == 0 && around == 0) {
-        return REFUSE("macro_step", "macro_step %g s and the step %g s of '%s' are no multiples of one another", x->step,
-                      member->step, member->name);
+        return REFUSE("macro_step", "macro_step %g s and the step %g s of '%s' are no multiples of one another",
+                      x->step, member->step, member->name);
     }
     if (inside == 0 && has_bond) {
         return REFUSE("macro_step", "macro_step %g s is smaller than the step %g s of '%s', which has a bond", x->step,
@@ -128,7 +128,8 @@ static ItmStatus create_member(ItmSubsystemInstance* member, ItmSubsystemDef* de
         def->table.destroy = NULL;
     }
     int nport = member->table.nport;
-    size_t ports = (size_t)nport + 1, inputs = (size_t)member->table.ninput + 1, outputs = (size_t)member->table.noutput + 1;
+    size_t ports = (size_t)nport + 1, inputs = (size_t)member->table.ninput + 1,
+           outputs = (size_t)member->table.noutput + 1;
     member->bonds = calloc(ports, sizeof *member->bonds);
     member->s = calloc(4 * ports + 2 * inputs + outputs, sizeof *member->s);
     if (member->name == NULL || member->bonds == NULL || member->s == NULL) {
@@ -167,8 +168,12 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
         char name[160];
         bool is_one = x->nmechanism == 1;
         snprintf(name, sizeof name, "%s%s%s", is_one ? "" : part->name, is_one ? "" : "-", actuator);
-        *bond = (ItmBond){.name = strdup(name), .options = def->options, .mechanism = def->mechanism,
-                          .slot = part->nbond, .member = def->member, .port = def->port};
+        *bond = (ItmBond){.name = strdup(name),
+                          .options = def->options,
+                          .mechanism = def->mechanism,
+                          .slot = part->nbond,
+                          .member = def->member,
+                          .port = def->port};
         bond->memory = (ItmBondMemory*)(x->state + 1) + i;
         if (x->options.is_monolithic) {
             bond->options = itm_default_bond_options();
@@ -218,15 +223,17 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
         }
         first = first == NULL ? bond : first;
         if (bond->options.exchange != first->options.exchange) {
-            return REFUSE("exchange", "bonds '%s' and '%s' share an interface model and must exchange alike", first->name,
-                          bond->name);
+            return REFUSE("exchange", "bonds '%s' and '%s' share an interface model and must exchange alike",
+                          first->name, bond->name);
         }
         K = itm_cosim_count_common(K, member->period);
         if (K > ITM_MOST_TICKS) {
-            return REFUSE("step", "'%s' and '%s' share an interface model, but their steps %g and %g s have no common measure above "
-                                  "%g s: choose steps that divide each other",
-                          x->members[first->member].name, member->name, x->members[first->member].step, member->step,
-                          x->step / (double)ITM_MOST_TICKS);
+            return REFUSE(
+                "step",
+                "'%s' and '%s' share an interface model, but their steps %g and %g s have no common measure above "
+                "%g s: choose steps that divide each other",
+                x->members[first->member].name, member->name, x->members[first->member].step, member->step,
+                x->step / (double)ITM_MOST_TICKS);
         }
         part->use_heun = part->use_heun && member->table.is_second_order;
     }
@@ -241,10 +248,11 @@ static ItmStatus check_elastic_model(const ItmCosim* x, const ItmMechanism* part
 {
     bool is_held = part->cluster != ITM_NONE && x->clusters[part->cluster].is_held;
     if (part->has_rim && !is_held && x->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT) {
-        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "elastic_model",
-                             "mechanism '%s': elastic_model %s goes with interfaces and exchange hold, where the others step with "
-                             "a model of the mechanism; otherwise the model is the mechanism's own step, which is implicit",
-                             part->name, itm_cosim_elastic_model_name(x->options.elastic_model));
+        return itm_error_set(
+            error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "elastic_model",
+            "mechanism '%s': elastic_model %s goes with interfaces and exchange hold, where the others step with "
+            "a model of the mechanism; otherwise the model is the mechanism's own step, which is implicit",
+            part->name, itm_cosim_elastic_model_name(x->options.elastic_model));
     }
     return ITM_OK;
 }
@@ -281,8 +289,15 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
     part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
-    part->coupler = (ItmInterfaceModel){.name = part->name, .rim = &part->rim, .cluster = ITM_NONE, .n = part->nbond, .bonds = part->bonds,
-                             .lambda = part->lambda, .w_end = part->w_end, .use_heun = part->use_heun, .K = part->K};
+    part->coupler = (ItmInterfaceModel){.name = part->name,
+                                        .rim = &part->rim,
+                                        .cluster = ITM_NONE,
+                                        .n = part->nbond,
+                                        .bonds = part->bonds,
+                                        .lambda = part->lambda,
+                                        .w_end = part->w_end,
+                                        .use_heun = part->use_heun,
+                                        .K = part->K};
     part->y = ITM_TAKE(arena, double, itm_model_get_output_count(part->model));
 }
 
@@ -328,11 +343,12 @@ static ItmStatus check_strokes(const ItmCosim* x, ItmError* error)
             member->table.get_stroke(member->table.self, bond->port, &least, &most);
         }
         if (!(bond->s >= least && bond->s <= most)) {
-            return REFUSE(bond->name,
-                          "cylinder '%s.%s' starts with length %.9g m, outside its stroke [%.9g, %.9g] m: correct its start "
-                          "length and extension, or the start of mechanism '%s'",
-                          member->name, member->table.port_names[bond->port], bond->s, least, most,
-                          x->mechanisms[bond->mechanism].name);
+            return REFUSE(
+                bond->name,
+                "cylinder '%s.%s' starts with length %.9g m, outside its stroke [%.9g, %.9g] m: correct its start "
+                "length and extension, or the start of mechanism '%s'",
+                member->name, member->table.port_names[bond->port], bond->s, least, most,
+                x->mechanisms[bond->mechanism].name);
         }
     }
     return ITM_OK;
@@ -348,8 +364,10 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     x->nwire = b->wires.count;
     x->ninterface = b->interfaces.count;
     x->nframe_bond = b->frame_bonds.count;
-    x->nstate = 1 + ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
-                itm_verdict_count_reals(x) + ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
+    x->nstate =
+        1 +
+        ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
+        itm_verdict_count_reals(x) + ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
     size_t parts = (size_t)(x->nmechanism + x->nmember);
     x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
     x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
@@ -489,8 +507,9 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
         status = itm_cosim_group(x, error);
     }
     if (status == ITM_OK) {
-        status = itm_verdict_create(x, x->state + x->nstate - itm_verdict_count_reals(x) -
-                                           ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism, error);
+        status = itm_verdict_create(
+            x, x->state + x->nstate - itm_verdict_count_reals(x) - ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism,
+            error);
     }
     if (status == ITM_OK) {
         status = itm_cosim_name_outputs(x, b, error);

@@ -93,8 +93,8 @@ static ItmStatus check_name(const ItmCosimBuilder* b, const char* kind, const ch
     return k.status;
 }
 
-ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m, const ItmStepOptions* step,
-                                  int* id, ItmError* error)
+ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, const ItmModel* m,
+                                          const ItmStepOptions* step, int* id, ItmError* error)
 {
     if (b == NULL || m == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or model is missing");
@@ -139,7 +139,7 @@ static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDe
 }
 
 ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, const ItmCircuit* c,
-                                const ItmHydraulicOptions* options, double step, int* id, ItmError* error)
+                                        const ItmHydraulicOptions* options, double step, int* id, ItmError* error)
 {
     if (b == NULL || c == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or circuit is missing");
@@ -152,8 +152,8 @@ ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, co
     return add_member(b, name, def, id, error);
 }
 
-ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem, double step,
-                                  int* id, ItmError* error)
+ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
+                                          double step, int* id, ItmError* error)
 {
     if (b == NULL || subsystem == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or subsystem is missing");
@@ -161,14 +161,15 @@ ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, 
     const ItmSubsystem* t = subsystem;
     bool has_functions = t->get_state_size != NULL && t->save != NULL && t->restore != NULL;
     bool is_saved = t->memory != NULL || has_functions;
-    bool is_whole = t->do_step != NULL && t->reset != NULL &&
-                    (t->get_states == NULL || t->set_states != NULL) && (t->nport == 0 || (t->set_motion != NULL && t->get_forces != NULL)) &&
+    bool is_whole = t->do_step != NULL && t->reset != NULL && (t->get_states == NULL || t->set_states != NULL) &&
+                    (t->nport == 0 || (t->set_motion != NULL && t->get_forces != NULL)) &&
                     (t->ninput == 0 || t->set_inputs != NULL) && (t->noutput == 0 || t->get_outputs != NULL);
     if (!is_whole || !is_saved) {
         destroy_subsystem(t);
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "subsystem '%s' lacks %s", name != NULL ? name : "",
-                             is_saved ? "a function that it needs"
-                                      : "a state that can be saved: give its memory, or get_state_size, save and restore");
+        return itm_error_set(
+            error, ITM_ERR_ARGUMENT, __func__, NULL, "subsystem '%s' lacks %s", name != NULL ? name : "",
+            is_saved ? "a function that it needs"
+                     : "a state that can be saved: give its memory, or get_state_size, save and restore");
     }
     return add_member(b, name, (ItmSubsystemDef){.table = *subsystem, .step = step}, id, error);
 }
@@ -193,9 +194,11 @@ static int find_port(const ItmSubsystemDef* def, const char* port)
 static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, ItmError* error)
 {
     if (itm_cosim_coupling_name(o->coupling) == NULL || o->coupling == ITM_COUPLING_MONOLITHIC) {
-        return REFUSE("coupling", "bond '%s': a bond is coupled by zoh, linear, quadratic, rim or rim-nonsmooth; monolithic is a choice for "
-                                  "the whole system",
-                      name);
+        return REFUSE(
+            "coupling",
+            "bond '%s': a bond is coupled by zoh, linear, quadratic, rim or rim-nonsmooth; monolithic is a choice for "
+            "the whole system",
+            name);
     }
     if (itm_cosim_exchange_name(o->exchange) == NULL) {
         return REFUSE("exchange", "bond '%s': there is no exchange number %d", name, (int)o->exchange);
@@ -205,8 +208,9 @@ static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, I
     }
     if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_coupling_is_rim(o->coupling) &&
         o->exchange == ITM_EXCHANGE_IMPULSE) {
-        return REFUSE("variables", "bond '%s': velocity-pressure needs exchange hold: with impulses the mechanism has no "
-                                   "friction of its own",
+        return REFUSE("variables",
+                      "bond '%s': velocity-pressure needs exchange hold: with impulses the mechanism has no "
+                      "friction of its own",
                       name);
     }
     return ITM_OK;
@@ -229,7 +233,8 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
     }
     if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && member->circuit == NULL &&
         member->table.get_passive_force == NULL) {
-        return REFUSE("variables", "subsystem '%s' does not separate friction from pressure force: use velocity-force", member->name);
+        return REFUSE("variables", "subsystem '%s' does not separate friction from pressure force: use velocity-force",
+                      member->name);
     }
     for (int i = 0; i < b->bonds.count; i++) {
         const ItmBondDef* other = &b->bonds.items[i];
@@ -243,8 +248,8 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
     return check_bond_options(&def->options, actuator, error);
 }
 
-ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem, const char* port,
-                             const ItmBondOptions* options, ItmError* error)
+ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
+                                     const char* port, const ItmBondOptions* options, ItmError* error)
 {
     if (b == NULL || actuator == NULL || port == NULL || mechanism < 0 || mechanism >= b->mechanisms.count ||
         subsystem < 0 || subsystem >= b->members.count) {
@@ -266,7 +271,8 @@ ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const ch
 
 // ---------------------------------------------------------------------------- frames
 
-static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body, ItmError* error)
+static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body,
+                                 ItmError* error)
 {
     ItmCheck k = itm_check_start("itm_cosim_builder_add_interface", "interface", def->name, error);
     for (int i = 0; i < b->interfaces.count && k.status == ITM_OK; i++) {
@@ -306,14 +312,16 @@ static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceE
             return ITM_OK;
         }
     }
-    return is_flexible ? REFUSE("point",
-                                "interface '%s': body '%s' is flexible; an interface on it needs a watched point of the "
-                                "mechanism (points) at the same place",
-                                def->name, def->body)
-                       : ITM_OK;
+    return is_flexible
+               ? REFUSE("point",
+                        "interface '%s': body '%s' is flexible; an interface on it needs a watched point of the "
+                        "mechanism (points) at the same place",
+                        def->name, def->body)
+               : ITM_OK;
 }
 
-ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id, ItmError* error)
+ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
+                                          ItmError* error)
 {
     if (b == NULL || def == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, mechanism or interface is missing");
@@ -345,11 +353,13 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
 {
     const ItmInterfaceEntry *first = &b->interfaces.items[def->a], *second = &b->interfaces.items[def->b];
     if (first->mechanism == second->mechanism) {
-        return REFUSE(first->name, "interfaces '%s' and '%s' belong to the same mechanism: join their bodies by a joint",
+        return REFUSE(first->name,
+                      "interfaces '%s' and '%s' belong to the same mechanism: join their bodies by a joint",
                       first->name, second->name);
     }
     if (first->directions != second->directions) {
-        return REFUSE(first->name, "interfaces '%s' and '%s' have different directions: a bond needs the same at both ends",
+        return REFUSE(first->name,
+                      "interfaces '%s' and '%s' have different directions: a bond needs the same at both ends",
                       first->name, second->name);
     }
     for (int i = 0; i < b->frame_bonds.count; i++) {
@@ -360,8 +370,9 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
         }
     }
     if (!itm_coupling_is_rim(def->options.coupling)) {
-        return REFUSE("coupling", "frame bond of '%s': frames are coupled by rim or rim-nonsmooth; a predicted motion would hold "
-                                  "no joint together",
+        return REFUSE("coupling",
+                      "frame bond of '%s': frames are coupled by rim or rim-nonsmooth; a predicted motion would hold "
+                      "no joint together",
                       first->name);
     }
     if (itm_cosim_exchange_name(def->options.exchange) == NULL) {
@@ -371,12 +382,13 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
     return ITM_OK;
 }
 
-ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b, const ItmBondOptions* options,
-                                   ItmError* error)
+ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, int interface_b,
+                                           const ItmBondOptions* options, ItmError* error)
 {
     if (b == NULL || interface_a < 0 || interface_b < 0 || interface_a >= b->interfaces.count ||
         interface_b >= b->interfaces.count || interface_a == interface_b) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or interface of a frame bond is missing");
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "builder or interface of a frame bond is missing");
     }
     ItmFrameBondDef def = {interface_a, interface_b, options != NULL ? *options : itm_default_bond_options()};
     ItmStatus status = check_frame_bond(b, &def, error);

@@ -18,7 +18,7 @@ typedef struct ItmSubsystemDef {
     const ItmCircuit* circuit;    // or NULL: `table`
     ItmHydraulicOptions options;  // of the circuit
     ItmSubsystem table;
-    double step;                  // s; 0: the macro step
+    double step;  // s; 0: the macro step
 } ItmSubsystemDef;
 
 typedef struct ItmBondDef {
@@ -30,13 +30,13 @@ typedef struct ItmBondDef {
 typedef struct ItmInterfaceEntry {
     char* name;
     int mechanism;
-    int body;             // index in the model
-    ItmVec3 point;        // from the centre of mass, body axes
+    int body;       // index in the model
+    ItmVec3 point;  // from the centre of mass, body axes
     unsigned directions;
 } ItmInterfaceEntry;
 
 typedef struct ItmFrameBondDef {
-    int a, b;             // interfaces
+    int a, b;  // interfaces
     ItmBondOptions options;
 } ItmFrameBondDef;
 
@@ -44,10 +44,10 @@ typedef struct ItmWireDef {
     char *from, *to;
 } ItmWireDef;
 
-#define ITM_COSIM_LIST(type)                                                                                          \
-    struct {                                                                                                          \
-        type* items;                                                                                                  \
-        int count, capacity;                                                                                          \
+#define ITM_COSIM_LIST(type)                                                                                           \
+    struct {                                                                                                           \
+        type* items;                                                                                                   \
+        int count, capacity;                                                                                           \
     }
 
 typedef ITM_COSIM_LIST(ItmWireDef) ItmWireList;

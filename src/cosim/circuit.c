@@ -13,7 +13,7 @@
 typedef struct Self {
     const ItmCircuit* circuit;
     ItmHydraulics* running;
-    ItmLabels labels;        // names of cylinders, then inputs; sizes of the states
+    ItmLabels labels;  // names of cylinders, then inputs; sizes of the states
 } Self;
 
 static void set_motion(void* self, const double* s, const double* w, const double* w_end)
@@ -147,7 +147,8 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
 {
     ItmCircuitInfo info = itm_circuit_get_info(c);
     Self* x = calloc(1, sizeof *x);
-    bool is_there = x != NULL && itm_labels_create(&x->labels, info.ncylinder + info.ninput, itm_circuit_get_output_count(c), c->nx);
+    bool is_there = x != NULL &&
+                    itm_labels_create(&x->labels, info.ncylinder + info.ninput, itm_circuit_get_output_count(c), c->nx);
     ItmStatus status = is_there ? itm_hydraulics_create(&x->running, c, options, error)
                                 : itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit");
     if (status != ITM_OK) {

@@ -10,7 +10,7 @@
 typedef struct Self {
     const ItmControl* control;
     ItmController* running;
-    ItmLabels labels;        // names and values of the inputs
+    ItmLabels labels;  // names and values of the inputs
 } Self;
 
 static void set_inputs(void* self, const double* u)
@@ -22,7 +22,8 @@ static void set_inputs(void* self, const double* u)
 static void get_outputs(void* self, double* y)
 {
     const Self* x = self;
-    memcpy(y, itm_controller_get_outputs(x->running), sizeof(double) * (size_t)itm_control_get_output_count(x->control));
+    memcpy(y, itm_controller_get_outputs(x->running),
+           sizeof(double) * (size_t)itm_control_get_output_count(x->control));
 }
 
 static ItmStatus do_step(void* self, double t, double h, ItmError* error)
@@ -96,7 +97,7 @@ static void describe(ItmSubsystem* table, Self* x)
 }
 
 ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step, int* id,
-                                ItmError* error)
+                                        ItmError* error)
 {
     if (b == NULL || c == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or control is missing");

@@ -355,10 +355,10 @@ void itm_assembly_run(ItmCosim* x, ItmAssembly* cluster);
 
 // What the table of one of our own subsystems points to.
 typedef struct ItmLabels {
-    const char** names;      // of ports and inputs
+    const char** names;  // of ports and inputs
     ItmOutputInfo* outputs;
-    double* reals;           // inputs, or sizes of states
-    ItmArena arena;          // of all three
+    double* reals;   // inputs, or sizes of states
+    ItmArena arena;  // of all three
 } ItmLabels;
 // False without memory.
 bool itm_labels_create(ItmLabels* l, int nname, int noutput, int nreal);
@@ -395,13 +395,14 @@ void itm_ledger_book_bonds(ItmCosim* x);
 // Energies of the whole system, J. Start values of the circuits are their zero.
 typedef struct ItmBalance {
     double circuit[ITM_HYDRAULIC_ACCOUNT_COUNT];
-    double booked[ITM_LEDGER_COUNT]; // of all mechanisms
-    double kinetic, potential;       // of all mechanisms
-    double start;                    // their sum at the start
-    double load;      // work of loads, of actuators without a bond, of subsystems without an energy balance of their own,
-                      // less that of cylinders without a bond
+    double booked[ITM_LEDGER_COUNT];  // of all mechanisms
+    double kinetic, potential;        // of all mechanisms
+    double start;                     // their sum at the start
+    double load;  // work of loads, of actuators without a bond, of subsystems without an energy balance of their own,
+                  // less that of cylinders without a bond
     double spurious;  // coupling energy error of bonds and of interfaces between mechanisms
-    double error;     // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
+    double
+        error;  // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
 } ItmBalance;
 // After itm_data_close_ledger or itm_model_compute_outputs of all mechanisms.
 ItmBalance itm_cosim_compute_balance(ItmCosim* x);

@@ -1,8 +1,8 @@
 // Defaults and names of the choices.
 #include "interim/cosim.h"
 
-static const char* const COUPLING_NAMES[ITM_COUPLING_COUNT] = {"zoh", "linear", "quadratic", "rim",
-                                                                "rim-nonsmooth", "monolithic"};
+static const char* const COUPLING_NAMES[ITM_COUPLING_COUNT] = {"zoh", "linear",        "quadratic",
+                                                               "rim", "rim-nonsmooth", "monolithic"};
 static const char* const EXCHANGE_NAMES[ITM_EXCHANGE_COUNT] = {"impulse", "hold"};
 static const char* const VARIABLES_NAMES[ITM_VARIABLES_COUNT] = {"velocity-force", "velocity-pressure"};
 static const char* const SCHEME_NAMES[ITM_SCHEME_COUNT] = {"jacobi", "gauss-seidel"};

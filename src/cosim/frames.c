@@ -36,7 +36,11 @@ static void create_bond(ItmCosim* x, int i, const ItmFrameBondDef* def, double* 
     ItmInterface *a = &x->interfaces[def->a], *b = &x->interfaces[def->b];
     char name[160];
     snprintf(name, sizeof name, "%s-%s", x->mechanisms[a->mechanism].name, a->name != NULL ? a->name : "");
-    *bond = (ItmFrameBond){.name = strdup(name), .options = def->options, .a = def->a, .b = def->b, .n = a->nrow,
+    *bond = (ItmFrameBond){.name = strdup(name),
+                           .options = def->options,
+                           .a = def->a,
+                           .b = def->b,
+                           .n = a->nrow,
                            .memory = (ItmFrameMemory*)memory + i};
     a->bond = b->bond = i;
     if (x->options.is_monolithic) {

@@ -69,7 +69,7 @@ static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* member)
 ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* member, int tick, double h, ItmError* error)
 {
     const ItmSubsystem* table = &member->table;
-    ItmError cause; // more than a kilobyte: what is read below is cleared, not all of it in every micro step
+    ItmError cause;  // more than a kilobyte: what is read below is cleared, not all of it in every micro step
     cause.message[0] = cause.field[0] = '\0';
     double t = (double)count_ticks(x, member, tick) * (x->step / x->groups[member->group].nticks);
     ItmStatus status = table->do_step(table->self, t, h, &cause);
@@ -137,8 +137,8 @@ static void collect_forces(const ItmCosim* x, ItmInterfaceModel* coupler)
 static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* coupler, ItmStatus status)
 {
     const ItmError* cause = &coupler->rim->data->error;
-    return itm_error_set(&group->error, status, "itm_cosim_step", cause->field, "interface model of '%s': %s", coupler->name,
-                         cause->message);
+    return itm_error_set(&group->error, status, "itm_cosim_step", cause->field, "interface model of '%s': %s",
+                         coupler->name, cause->message);
 }
 
 // Rates at the end of the steps of members that are due, for their ports at interface models: as they are, or predicted with the

@@ -35,7 +35,7 @@ static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceVi
     }
     ItmRimSpectrum spectrum = {0};
     if (!itm_rim_compute_spectrum(view->W, rim->mobility_free + first, view->n, &spectrum, view->value, view->vector,
-                                       view->M_eff, scratch)) {
+                                  view->M_eff, scratch)) {
         return itm_error_set(&x->error, ITM_ERR_NOT_FINITE, "itm_cosim_inspect", view->name,
                              "the mobility of '%s' has no eigenvalues: it is not finite", view->name);
     }

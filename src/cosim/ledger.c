@@ -128,7 +128,8 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
     const ItmBond* it = &x->bonds[bond];
     const ItmRim* rim = &x->mechanisms[it->mechanism].rim;
     const ItmBondMemory* memory = it->memory;
-    return (ItmBondState){rim->s[it->slot],       rim->w[it->slot],        memory->force,    memory->P0,
-                          memory->residual_power, memory->residual_energy, memory->spurious, memory->throughput,
-                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond)};
+    return (ItmBondState){
+        rim->s[it->slot], rim->w[it->slot],       memory->force,
+        memory->P0,       memory->residual_power, memory->residual_energy,
+        memory->spurious, memory->throughput,     itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond)};
 }

@@ -52,7 +52,9 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
 static double get_passive(const ItmCosim* x, const ItmBond* bond, double s, double w)
 {
     const ItmSubsystem* table = &x->members[bond->member].table;
-    return bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE ? table->get_passive_force(table->self, bond->port, s, w) : 0.0;
+    return bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE
+               ? table->get_passive_force(table->self, bond->port, s, w)
+               : 0.0;
 }
 
 // Force that the mechanism has at s, w: what it is told, and with velocity-pressure its own friction.
@@ -94,8 +96,8 @@ static ItmStatus settle_friction(ItmCosim* x, ItmMechanism* part, double h, cons
 {
     ItmRim* rim = &part->rim;
     ItmStatus status = part->has_rim ? ITM_OK
-                                     : itm_rim_extract(part->model, part->data, rim, itm_data_get_time(part->data), h, 0.0,
-                                                       ITM_RIM_ELIMINATE);
+                                     : itm_rim_extract(part->model, part->data, rim, itm_data_get_time(part->data), h,
+                                                       0.0, ITM_RIM_ELIMINATE);
     for (int i = 0; i < part->nbond; i++) {
         ItmBond* bond = &x->bonds[part->bonds[i]];
         bond->w_own = (w != NULL ? w[i] : bond->w) + h * rim->a0[i];
@@ -146,12 +148,12 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
     double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
-    ItmStatus status = part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
+    ItmStatus status =
+        part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
     if (status == ITM_OK) {
-        status =
-            part->uses_impulse
-                ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
-                : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, x->options.elastic_model, contact);
+        status = part->uses_impulse ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
+                                    : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step,
+                                                           x->options.elastic_model, contact);
     }
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
@@ -278,11 +280,11 @@ void itm_mechanism_check(ItmCosim* x, ItmMechanism* part)
             sum += part->data->v[body->v_adr + k];
         }
         if (!isfinite(sum)) {
-            part->status = itm_error_set(
-                &part->error, ITM_ERR_NOT_FINITE, "itm_cosim_step", body->name,
-                "mechanism '%s': body '%s' has a position or velocity that is not finite after the step to t = %.9g s; take "
-                "a smaller macro step, or coupling rim with exchange impulse",
-                part->name, body->name, itm_cosim_get_time(x));
+            part->status = itm_error_set(&part->error, ITM_ERR_NOT_FINITE, "itm_cosim_step", body->name,
+                                         "mechanism '%s': body '%s' has a position or velocity that is not finite "
+                                         "after the step to t = %.9g s; take "
+                                         "a smaller macro step, or coupling rim with exchange impulse",
+                                         part->name, body->name, itm_cosim_get_time(x));
         }
     }
 }

@@ -13,9 +13,9 @@
 // One walk names (names != NULL) and computes (values != NULL), so that both always agree.
 typedef struct Sink {
     ItmCosim* x;
-    double* values;      // NULL: naming
-    int count;           // outputs so far
-    bool has_failed;     // no memory for a name
+    double* values;   // NULL: naming
+    int count;        // outputs so far
+    bool has_failed;  // no memory for a name
 } Sink;
 
 static void name_output(Sink* sink, const char* part, const char* element, const char* quantity, ItmOutputInfo info)
@@ -84,12 +84,15 @@ static void emit_bonds(Sink* sink)
         const char* name = sink->x->bonds[i].name;
         ItmBondState b = itm_cosim_get_bond(sink->x, i);
         double share = b.throughput > 0.0 ? fabs(b.spurious_energy) / b.throughput : 0.0;
-        emit(sink, "bond", name, "impulse", "N s", "impulse of the interface force over the last macro step", b.impulse);
+        emit(sink, "bond", name, "impulse", "N s", "impulse of the interface force over the last macro step",
+             b.impulse);
         emit(sink, "bond", name, "residual_power", "W",
              "power into the mechanism minus power out of the port, at the communication point", b.residual_power);
-        emit(sink, "bond", name, "residual_energy", "J", "integral of the residual power by the trapezoidal rule", b.residual_energy);
+        emit(sink, "bond", name, "residual_energy", "J", "integral of the residual power by the trapezoidal rule",
+             b.residual_energy);
         emit(sink, "bond", name, "spurious_energy", "J", "coupling energy error so far", b.spurious_energy);
-        emit(sink, "bond", name, "throughput", "J", "energy transferred through the bond in either direction so far", b.throughput);
+        emit(sink, "bond", name, "throughput", "J", "energy transferred through the bond in either direction so far",
+             b.throughput);
         emit(sink, "bond", name, "spurious_share", "1", "coupling energy error over throughput", share);
     }
 }
@@ -128,8 +131,8 @@ static void emit_models(Sink* sink)
         emit(sink, "rim", part->name, "condition", "1",
              "condition number of that mobility and of the effective mass; 1e12 if singular",
              fmin(spectrum.condition, 1e12));
-        emit(sink, "rim", part->name, "switches", "1", "contact, limit and friction rows that changed within macro steps so far",
-             *part->nswitch);
+        emit(sink, "rim", part->name, "switches", "1",
+             "contact, limit and friction rows that changed within macro steps so far", *part->nswitch);
         if (part->cluster != ITM_NONE) {
             emit(sink, "rim", part->name, "rank_losses", "1",
                  "macro steps so far in which joined frames were immobile along a direction on both sides",
@@ -156,12 +159,14 @@ static void emit_energies(Sink* sink)
     };
     ItmBalance sum = sink->values != NULL ? itm_cosim_compute_balance(sink->x) : (ItmBalance){0};
     const double* booked = sum.booked;
-    emit(sink, "energy", "", "supply", "J", "from pressure and flow sources so far, net", sum.circuit[ITM_HYDRAULIC_SUPPLY]);
-    emit(sink, "energy", "", "load_work", "J", "work of loads, actuators without a bond and foreign subsystems so far, minus that of cylinders without a bond",
-         sum.load);
+    emit(sink, "energy", "", "supply", "J", "from pressure and flow sources so far, net",
+         sum.circuit[ITM_HYDRAULIC_SUPPLY]);
+    emit(
+        sink, "energy", "", "load_work", "J",
+        "work of loads, actuators without a bond and foreign subsystems so far, minus that of cylinders without a bond",
+        sum.load);
     emit(sink, "energy", "", "motion_work", "J", "work of prescribed motions so far", booked[ITM_LEDGER_MOTION]);
-    emit(sink, "energy", "", "spurious", "J",
-         "coupling energy error so far", sum.spurious);
+    emit(sink, "energy", "", "spurious", "J", "coupling energy error so far", sum.spurious);
     for (size_t i = 0; i < sizeof ACCOUNTS / sizeof ACCOUNTS[0]; i++) {
         emit(sink, "energy", "", ACCOUNTS[i].name, "J", ACCOUNTS[i].description, sum.circuit[ACCOUNTS[i].account]);
     }
@@ -170,8 +175,7 @@ static void emit_energies(Sink* sink)
     emit(sink, "energy", "", "impact", "J", "lost in contacts and joint limits so far", booked[ITM_LEDGER_IMPACT]);
     emit(sink, "energy", "", "mechanical", "J", "change of kinetic and potential energy since the start",
          sum.kinetic + sum.potential - sum.start);
-    emit(sink, "energy", "", "balance", "J", "numerical error of the energy balance",
-         sum.error - sum.spurious);
+    emit(sink, "energy", "", "balance", "J", "numerical error of the energy balance", sum.error - sum.spurious);
 }
 
 // ---------------------------------------------------------------------------- the walk
@@ -203,8 +207,8 @@ static ItmStatus name_aliases(Sink* naming, const ItmCosimBuilder* b, ItmError* 
         const ItmWireDef* def = &b->aliases.items[i];
         int of = itm_names_find(&x->output_names, def->from, strlen(def->from));
         if (of == ITM_NONE) {
-            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to, "there is no output '%s' for the alias '%s'",
-                                 def->from, def->to);
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to,
+                                 "there is no output '%s' for the alias '%s'", def->from, def->to);
         }
         if (itm_names_find(&x->output_names, def->to, strlen(def->to)) != ITM_NONE) {
             return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", def->to, "there is an output '%s' already",

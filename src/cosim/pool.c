@@ -19,15 +19,15 @@
 
 struct ItmPool {
     pthread_t* threads;
-    int nthread;            // besides the caller
+    int nthread;  // besides the caller
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     atomic_bool is_ending;
-    ItmJob* job;            // of the present call, as the following
+    ItmJob* job;  // of the present call, as the following
     void* context;
-    atomic_uint_least64_t ticket; // number of jobs, and of the first that nobody has taken (lower half)
-    atomic_int ndone;       // jobs
-    atomic_int nasleep;     // threads that have to be woken
+    atomic_uint_least64_t ticket;  // number of jobs, and of the first that nobody has taken (lower half)
+    atomic_int ndone;              // jobs
+    atomic_int nasleep;            // threads that have to be woken
 };
 
 static uint32_t count_of(uint_least64_t ticket)

@@ -72,10 +72,10 @@ static ItmStatus find_forces(ItmMechanism* part, double h, double* lambda, doubl
         status = accelerate(part, h, lambda, a);
     }
     if (status == ITM_OK && !(largest(a, n) <= 1e-6 * fmax(scale, 1e-12))) {
-        part->status = status = itm_error_set(
-            &part->error, ITM_ERR_DIVERGED, "itm_cosim_solve_static", part->name,
-            "no forces of its actuators hold mechanism '%s' at rest: %.3g m/s^2 is left; start it in a position of rest",
-            part->name, largest(a, n));
+        part->status = status = itm_error_set(&part->error, ITM_ERR_DIVERGED, "itm_cosim_solve_static", part->name,
+                                              "no forces of its actuators hold mechanism '%s' at rest: %.3g m/s^2 is "
+                                              "left; start it in a position of rest",
+                                              part->name, largest(a, n));
     }
     return status;
 }

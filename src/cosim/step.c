@@ -209,7 +209,8 @@ void itm_cosim_start_here(ItmCosim* x)
 
 static bool steps_held_first(const ItmCosim* x, const ItmMechanism* part)
 {
-    return !part->uses_impulse && part->cluster == ITM_NONE && (x->options.scheme == ITM_SCHEME_JACOBI || part->nbond == 0);
+    return !part->uses_impulse && part->cluster == ITM_NONE &&
+           (x->options.scheme == ITM_SCHEME_JACOBI || part->nbond == 0);
 }
 
 static void reduce_one(void* context, int job)

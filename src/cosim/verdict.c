@@ -24,23 +24,18 @@
 #include <stdlib.h>
 
 #define REST 1e-4
-#define SLOW 1e-3      // 1/s
+#define SLOW 1e-3  // 1/s
 #define FIRST 4.0
 #define CHATTER 100.0  // times `rest`: a machine that trembles about rest is doubted, not stopped
 
 static const struct {
     const char *name, *unit;
 } KINDS[ITM_DOUBT_COUNT] = {
-    [ITM_DOUBT_ENERGY] = {"energy balance", "J"},
-    [ITM_DOUBT_COUPLING_ENERGY] = {"coupling energy error", "J"},
-    [ITM_DOUBT_MOMENTUM] = {"momentum", "N s"},
-    [ITM_DOUBT_ANGULAR_MOMENTUM] = {"angular momentum", "N m s"},
-    [ITM_DOUBT_PENETRATION] = {"penetration", "m"},
-    [ITM_DOUBT_JOINT_GAP] = {"joint gap", "m or rad"},
-    [ITM_DOUBT_INTERFACE_GAP] = {"interface gap", "m"},
-    [ITM_DOUBT_INTERFACE_ANGLE] = {"interface angle", "rad"},
-    [ITM_DOUBT_RESIDUAL] = {"solver residual", "1"},
-    [ITM_DOUBT_UNFINISHED] = {"unfinished steps", "steps"},
+    [ITM_DOUBT_ENERGY] = {"energy balance", "J"},       [ITM_DOUBT_COUPLING_ENERGY] = {"coupling energy error", "J"},
+    [ITM_DOUBT_MOMENTUM] = {"momentum", "N s"},         [ITM_DOUBT_ANGULAR_MOMENTUM] = {"angular momentum", "N m s"},
+    [ITM_DOUBT_PENETRATION] = {"penetration", "m"},     [ITM_DOUBT_JOINT_GAP] = {"joint gap", "m or rad"},
+    [ITM_DOUBT_INTERFACE_GAP] = {"interface gap", "m"}, [ITM_DOUBT_INTERFACE_ANGLE] = {"interface angle", "rad"},
+    [ITM_DOUBT_RESIDUAL] = {"solver residual", "1"},    [ITM_DOUBT_UNFINISHED] = {"unfinished steps", "steps"},
 };
 
 const char* itm_verdict_doubt_name(ItmDoubtKind kind)
@@ -123,7 +118,8 @@ static bool is_contact_supported(const ItmContactModel* c)
 static bool is_supported(const ItmMechanism* part)
 {
     const ItmModel* m = part->model;
-    bool is = part->cluster != ITM_NONE || m->nload > 0 || m->nflexible > 0 || m->nclearance > 0 || is_contact_supported(m->contact);
+    bool is = part->cluster != ITM_NONE || m->nload > 0 || m->nflexible > 0 || m->nclearance > 0 ||
+              is_contact_supported(m->contact);
     for (int i = 0; i < m->nbody && !is; i++) {
         is = m->bodies[i].parent == ITM_NONE && m->bodies[i].nv < 6;
     }
@@ -344,7 +340,8 @@ static double get_input(const ItmMachineWatch* w)
 // All energy that the machine had at the start, released or was given.
 static double get_available(const ItmMachineWatch* w, const ItmBalance* b)
 {
-    return b->start - w->potential_min + w->released + get_input(w) + w->lift + FIRST * w->kinetic_first + CHATTER * w->rest;
+    return b->start - w->potential_min + w->released + get_input(w) + w->lift + FIRST * w->kinetic_first +
+           CHATTER * w->rest;
 }
 
 static double get_growth(const ItmMachineWatch* w, const ItmBalance* b)
@@ -430,7 +427,8 @@ static void judge_one(ItmCosim* x, int i, const ItmBalance* balance, double time
         judge(e, get_error(balance), bounds->energy * energy, time);
         break;
     case ITM_DOUBT_COUPLING_ENERGY: {
-        double error = it->index != ITM_NONE ? x->bonds[it->index].memory->spurious : balance->booked[ITM_LEDGER_INTERFACE];
+        double error =
+            it->index != ITM_NONE ? x->bonds[it->index].memory->spurious : balance->booked[ITM_LEDGER_INTERFACE];
         judge(e, fabs(error), bounds->coupling_energy * energy, time);
         break;
     }
@@ -459,11 +457,11 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time)
     double available = get_available(x->machine, &balance), growth = get_growth(x->machine, &balance);
     double factor = x->options.bounds.breakdown;
     if (factor > 0.0 && !(growth <= factor * available)) {
-        return itm_error_set(&x->error, ITM_ERR_DIVERGED, "itm_cosim_step", "energy",
-                             "%.4g J have come from nowhere by t = %.9g s, more than the %.4g J that the machine had or was given; "
-                             "take a smaller step%s",
-                             growth, time, available,
-                             x->nbond + x->nframe_bond > 0 ? ", or coupling rim with exchange impulse" : "");
+        return itm_error_set(
+            &x->error, ITM_ERR_DIVERGED, "itm_cosim_step", "energy",
+            "%.4g J have come from nowhere by t = %.9g s, more than the %.4g J that the machine had or was given; "
+            "take a smaller step%s",
+            growth, time, available, x->nbond + x->nframe_bond > 0 ? ", or coupling rim with exchange impulse" : "");
     }
     for (int i = 0; i < x->njudged; i++) {
         judge_one(x, i, &balance, time);
@@ -496,8 +494,8 @@ ItmDoubt itm_cosim_get_doubt(const ItmCosim* x, int doubt)
     }
     const ItmExcess* e = &x->excess[i];
     const ItmJudged* it = &x->judged[i];
-    return (ItmDoubt){it->kind, KINDS[it->kind].name, it->where, KINDS[it->kind].unit, e->bound, e->first_time, e->largest,
-                      e->largest_time};
+    return (ItmDoubt){it->kind, KINDS[it->kind].name, it->where,  KINDS[it->kind].unit,
+                      e->bound, e->first_time,        e->largest, e->largest_time};
 }
 
 double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index)

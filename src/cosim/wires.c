@@ -148,10 +148,11 @@ ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const 
         return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", from, "no part has an output '%s'", from);
     }
     if (!find_target(x, wire, to)) {
-        return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", to,
-                             "'%s' is no input of a subsystem, no actuator without a bond and no motion or force of a mechanism "
-                             "that an output drives",
-                             to);
+        return itm_error_set(
+            error, ITM_ERR_INPUT, "itm_cosim_build", to,
+            "'%s' is no input of a subsystem, no actuator without a bond and no motion or force of a mechanism "
+            "that an output drives",
+            to);
     }
     return ITM_OK;
 }
@@ -161,11 +162,16 @@ ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const 
 static double get_value(const ItmCosim* x, const ItmWire* wire)
 {
     switch (wire->from) {
-        case ITM_SOURCE_MEMBER: return x->members[wire->from_part].y[wire->from_index];
-        case ITM_SOURCE_MECHANISM: return x->mechanisms[wire->from_part].y[wire->from_index];
-        case ITM_SOURCE_LENGTH: return x->bonds[wire->from_index].s_now;
-        case ITM_SOURCE_RATE: return x->bonds[wire->from_index].w_now;
-        case ITM_SOURCE_FORCE: return x->bonds[wire->from_index].lambda;
+    case ITM_SOURCE_MEMBER:
+        return x->members[wire->from_part].y[wire->from_index];
+    case ITM_SOURCE_MECHANISM:
+        return x->mechanisms[wire->from_part].y[wire->from_index];
+    case ITM_SOURCE_LENGTH:
+        return x->bonds[wire->from_index].s_now;
+    case ITM_SOURCE_RATE:
+        return x->bonds[wire->from_index].w_now;
+    case ITM_SOURCE_FORCE:
+        return x->bonds[wire->from_index].lambda;
     }
     return 0.0;
 }
@@ -271,10 +277,11 @@ static ItmStatus refuse_loop(const ItmCosim* x, int i, const bool* is_done, ItmE
         snprintf(words + used, sizeof words - used, "%s <- ", x->members[at].name);
         at = find_waited_for(x, at, is_done);
     } while (at != i);
-    return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", x->members[i].name,
-                         "algebraic loop of wires: %s%s; outputs of sampled subsystems follow their inputs at once: put a "
-                         "lag or another delay into one subsystem, or join them into one",
-                         words, x->members[i].name);
+    return itm_error_set(
+        error, ITM_ERR_INPUT, "itm_cosim_build", x->members[i].name,
+        "algebraic loop of wires: %s%s; outputs of sampled subsystems follow their inputs at once: put a "
+        "lag or another delay into one subsystem, or join them into one",
+        words, x->members[i].name);
 }
 
 static ItmStatus order_sampled(ItmCosim* x, bool* is_done, ItmError* error)
@@ -341,10 +348,11 @@ static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
         long K = x->members[group->members[k]].period;
         nticks = K > 0 ? itm_cosim_count_common(nticks, K) : nticks;
         if (nticks > ITM_MOST_TICKS) {
-            return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", x->members[group->members[k]].name,
-                                 "the steps of the subsystems have no common measure above %g s: choose steps that divide "
-                                 "each other",
-                                 x->step / (double)ITM_MOST_TICKS);
+            return itm_error_set(
+                error, ITM_ERR_INPUT, "itm_cosim_build", x->members[group->members[k]].name,
+                "the steps of the subsystems have no common measure above %g s: choose steps that divide "
+                "each other",
+                x->step / (double)ITM_MOST_TICKS);
         }
     }
     group->nticks = (int)nticks;

@@ -25,8 +25,8 @@ struct ItmHydraulicAdaptive {
     SUNMatrix matrix;
     SUNLinearSolver solver;
     void* integrator;
-    double* J;       // row-major                       (nx x nx)
-    double t, h;     // the step being made
+    double* J;    // row-major                       (nx x nx)
+    double t, h;  // the step being made
 };
 
 // ---------------------------------------------------------------------------- callbacks
@@ -111,8 +111,7 @@ static bool create_integrator(ItmHydraulicAdaptive* a)
     bool ok = cv != NULL && CVodeSetErrHandlerFn(cv, ignore_message, NULL) == CV_SUCCESS &&
               CVodeInit(cv, compute_rates, 0.0, a->x) == CV_SUCCESS &&
               CVodeSVtolerances(cv, a->d->options.tolerance, a->absolute) == CV_SUCCESS &&
-              CVodeSetUserData(cv, a) == CV_SUCCESS &&
-              CVodeSetLinearSolver(cv, a->solver, a->matrix) == CV_SUCCESS &&
+              CVodeSetUserData(cv, a) == CV_SUCCESS && CVodeSetLinearSolver(cv, a->solver, a->matrix) == CV_SUCCESS &&
               CVodeSetJacFn(cv, compute_jacobian) == CV_SUCCESS &&
               CVodeSetMaxNumSteps(cv, MAX_INTERNAL_STEPS) == CV_SUCCESS;
     if (ok && a->d->options.use_ledger) {

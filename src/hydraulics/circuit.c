@@ -37,8 +37,16 @@ void itm_circuit_destroy(ItmCircuit* c)
 ItmCircuitInfo itm_circuit_get_info(const ItmCircuit* c)
 {
     return (ItmCircuitInfo){
-        .nnode = c->nnode, .nvolume = c->nvol, .nsource = c->nsrc, .nbranch = c->nbranch, .nvalve = c->nvalve,
-        .ncylinder = c->ncyl, .naccumulator = c->nacc, .ninput = c->ndrive, .nstate = c->nx, .nisland = c->nisland,
+        .nnode = c->nnode,
+        .nvolume = c->nvol,
+        .nsource = c->nsrc,
+        .nbranch = c->nbranch,
+        .nvalve = c->nvalve,
+        .ncylinder = c->ncyl,
+        .naccumulator = c->nacc,
+        .ninput = c->ndrive,
+        .nstate = c->nx,
+        .nisland = c->nisland,
         .data_bytes = c->data_bytes,
     };
 }

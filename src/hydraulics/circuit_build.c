@@ -123,7 +123,11 @@ static ItmOil compile_oil(const ItmFluidDef* fluid)
         return (ItmOil){.a = 1.0 / fluid->bulk_modulus, .vapour = fluid->vapour_pressure, .highest = INFINITY};
     }
     double a = fluid->compress_a, b = fluid->compress_b;
-    return (ItmOil){.a = a, .b = 2.0 * b, .c = a, .e = b, .vapour = fluid->vapour_pressure,
+    return (ItmOil){.a = a,
+                    .b = 2.0 * b,
+                    .c = a,
+                    .e = b,
+                    .vapour = fluid->vapour_pressure,
                     .highest = b < 0 ? -0.5 * a / b : INFINITY};
 }
 
@@ -158,10 +162,14 @@ static ItmBranch* add_branch(Compile* k, int a, int b, const ItmOrificeLaw* law,
     double density = k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, a)].density;
     ItmBranch* branch = &c->branches[c->nbranch++];
     *branch = (ItmBranch){
-        .a = c->node_index[a], .b = c->node_index[b], .control = ITM_NONE, .account = account,
+        .a = c->node_index[a],
+        .b = c->node_index[b],
+        .control = ITM_NONE,
+        .account = account,
         .is_one_way = law->is_one_way,
         .coefficient = law->coefficient > 0 ? law->coefficient : law->discharge * law->area * sqrt(2.0 / density),
-        .threshold = law->threshold, .slope = law->threshold > 0 ? 1.0 / sqrt(law->threshold) : 0.0,
+        .threshold = law->threshold,
+        .slope = law->threshold > 0 ? 1.0 / sqrt(law->threshold) : 0.0,
     };
     return branch;
 }
@@ -311,18 +319,26 @@ static void compile_cylinders(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->cylinders.count; i++) {
         const ItmCylinderDef* def = &k->b->cylinders.items[i];
-        double length = isnan(def->start_length) ? itm_signal_compute(&c->signals[def->motion], 0.0).x
-                                                 : def->start_length;
+        double length =
+            isnan(def->start_length) ? itm_signal_compute(&c->signals[def->motion], 0.0).x : def->start_length;
         ItmCylinder* cylinder = &c->cylinders[c->ncyl++];
         *cylinder = (ItmCylinder){
             .name = itm_circuit_format(c, "%s", def->name),
-            .node_1 = c->node_index[def->port_1], .node_2 = c->node_index[def->port_2],
-            .area_1 = def->area_1, .area_2 = def->area_2,
-            .s_0 = length - def->start_extension, .stroke = def->stroke,
-            .start_length = length, .wall = 1.0 / def->wall_modulus,
-            .viscous = def->viscous, .coulomb = def->coulomb, .inv_speed = 1.0 / def->coulomb_speed,
-            .damper_length = def->damper_length, .damper_stiffness = def->damper_stiffness,
-            .damper_damping = def->damper_damping, .motion = def->motion,
+            .node_1 = c->node_index[def->port_1],
+            .node_2 = c->node_index[def->port_2],
+            .area_1 = def->area_1,
+            .area_2 = def->area_2,
+            .s_0 = length - def->start_extension,
+            .stroke = def->stroke,
+            .start_length = length,
+            .wall = 1.0 / def->wall_modulus,
+            .viscous = def->viscous,
+            .coulomb = def->coulomb,
+            .inv_speed = 1.0 / def->coulomb_speed,
+            .damper_length = def->damper_length,
+            .damper_stiffness = def->damper_stiffness,
+            .damper_damping = def->damper_damping,
+            .motion = def->motion,
         };
         add_dead_volume(c, cylinder->node_1, def->dead_volume_1, def->wall_modulus);
         add_dead_volume(c, cylinder->node_2, def->dead_volume_2, def->wall_modulus);
@@ -338,9 +354,10 @@ static void compile_accumulators(Compile* k)
     for (int i = 0; i < k->b->accumulators.count; i++) {
         const ItmAccumulatorDef* def = &k->b->accumulators.items[i];
         c->accumulator_name[i] = itm_circuit_format(c, "%s", def->name);
-        c->accumulators[c->nacc++] = (ItmAccumulator){
-            .node = c->node_index[def->port], .gas_volume = def->gas_volume, .precharge = def->precharge,
-            .inv_exponent = 1.0 / def->exponent};
+        c->accumulators[c->nacc++] = (ItmAccumulator){.node = c->node_index[def->port],
+                                                      .gas_volume = def->gas_volume,
+                                                      .precharge = def->precharge,
+                                                      .inv_exponent = 1.0 / def->exponent};
     }
 }
 
@@ -419,8 +436,8 @@ static ItmStatus check_volumes(Compile* k)
             wall += chamber * cylinder->wall;
         }
         if (!(volume > 0)) {
-            return refuse(k, c->node_name[i], "volume", "volume '%s' holds %g m^3 at the start; it must be positive", c->node_name[i],
-                          volume);
+            return refuse(k, c->node_name[i], "volume", "volume '%s' holds %g m^3 at the start; it must be positive",
+                          c->node_name[i], volume);
         }
         const ItmOil* oil = &c->oil[i];
         double kappa = (oil->a + oil->b * oil->vapour) / (1.0 + oil->vapour * (oil->c + oil->e * oil->vapour));
@@ -435,7 +452,8 @@ static ItmStatus check_sources(Compile* k)
     const ItmCircuit* c = k->c;
     for (int i = 0; i < c->nsrc; i++) {
         const ItmDrive* drive = &c->drives[c->source_drive[i]];
-        double p = drive->base + (drive->signal != ITM_NONE ? itm_signal_compute(&c->signals[drive->signal], 0.0).x : 0.0);
+        double p =
+            drive->base + (drive->signal != ITM_NONE ? itm_signal_compute(&c->signals[drive->signal], 0.0).x : 0.0);
         if (!(p >= c->source_vapour[i])) {
             return refuse(k, drive->name, "pressure",
                           "source '%s' starts at %g Pa, below the vapour pressure of its fluid, %g Pa", drive->name, p,
@@ -457,8 +475,8 @@ static ItmStatus check_motions(Compile* k)
         double s = itm_signal_compute(&c->signals[cylinder->motion], 0.0).x;
         if (!(s >= cylinder->s_0 && s <= cylinder->s_0 + cylinder->stroke)) {
             return refuse(k, cylinder->name, "motion",
-                          "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]", cylinder->name,
-                          s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
+                          "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]",
+                          cylinder->name, s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
         }
     }
     return ITM_OK;
@@ -595,8 +613,8 @@ ItmStatus itm_circuit_build(ItmCircuit** circuit, const ItmCircuitBuilder* b, It
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "nodes", "a circuit needs at least one node");
     }
     if (b->nodes.count > MAX_NODES) {
-        return itm_error_set(error, ITM_ERR_CAPACITY, __func__, NULL, "a circuit has at most %d nodes, got %d", MAX_NODES,
-                             b->nodes.count);
+        return itm_error_set(error, ITM_ERR_CAPACITY, __func__, NULL, "a circuit has at most %d nodes, got %d",
+                             MAX_NODES, b->nodes.count);
     }
     ItmCircuit* c = calloc(1, sizeof *c);
     if (c == NULL) {

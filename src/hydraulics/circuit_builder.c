@@ -13,11 +13,11 @@ static ItmStatus out_of_memory(ItmError* error)
 }
 
 // Append a checked definition and register its name with a value.
-#define ADD(list, table, def, value)                                                                              \
-    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                           \
-                                 : itm_list_commit(itm_names_take(&(table), &(list).items[(list).count - 1].name, value, \
-                                                             "itm_circuit_add", error),                           \
-                                              &(list).count, id))
+#define ADD(list, table, def, value)                                                                                   \
+    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                                \
+                                 : itm_list_commit(itm_names_take(&(table), &(list).items[(list).count - 1].name,      \
+                                                                  value, "itm_circuit_add", error),                    \
+                                                   &(list).count, id))
 
 // ---------------------------------------------------------------------------- life
 
@@ -90,7 +90,7 @@ ItmStatus itm_circuit_builder_add_volume(ItmCircuitBuilder* b, const ItmVolumeDe
 }
 
 ItmStatus itm_circuit_builder_add_pressure_source(ItmCircuitBuilder* b, const ItmPressureSourceDef* def, int* id,
-                                          ItmError* error)
+                                                  ItmError* error)
 {
     ITM_REQUIRE(itm_circuit_check_pressure_source(b, def, error));
     ItmNodeDef node = {.name = def->name, .is_source = true, .source = *def};
@@ -99,7 +99,8 @@ ItmStatus itm_circuit_builder_add_pressure_source(ItmCircuitBuilder* b, const It
 
 // ---------------------------------------------------------------------------- elements
 
-ItmStatus itm_circuit_builder_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_flow_source(ItmCircuitBuilder* b, const ItmFlowSourceDef* def, int* id,
+                                              ItmError* error)
 {
     ITM_REQUIRE(itm_circuit_check_flow_source(b, def, error));
     return ADD(b->flows, b->names, *def, ITM_NODE_LIMIT);
@@ -118,7 +119,7 @@ ItmStatus itm_circuit_builder_add_laminar(ItmCircuitBuilder* b, const ItmLaminar
 }
 
 ItmStatus itm_circuit_builder_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
-                                         ItmError* error)
+                                                 ItmError* error)
 {
     ITM_REQUIRE(itm_circuit_check_pressure_valve(b, def, error));
     return ADD(b->pressure_valves, b->names, *def, ITM_NODE_LIMIT);
@@ -130,7 +131,8 @@ ItmStatus itm_circuit_builder_add_valve(ItmCircuitBuilder* b, const ItmValveDef*
     return ADD(b->valves, b->names, *def, ITM_NODE_LIMIT);
 }
 
-ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id, ItmError* error)
+ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
+                                              ItmError* error)
 {
     ITM_REQUIRE(itm_circuit_check_accumulator(b, def, error));
     return ADD(b->accumulators, b->names, *def, ITM_NODE_LIMIT);

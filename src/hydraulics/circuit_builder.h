@@ -6,10 +6,10 @@
 #include "interim/hydraulics.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
-#define ITM_CIRCUIT_LIST(type)                                                                     \
-    struct {                                                                                       \
-        type* items;                                                                               \
-        int count, capacity;                                                                       \
+#define ITM_CIRCUIT_LIST(type)                                                                                         \
+    struct {                                                                                                           \
+        type* items;                                                                                                   \
+        int count, capacity;                                                                                           \
     }
 
 // Volumes and sources share their numbering: a port is the id of either.
@@ -50,7 +50,8 @@ ItmStatus itm_circuit_check_name(const char* name, const char* kind, ItmError* e
 ItmStatus itm_circuit_check_alias(const char* alias, ItmError* error);
 ItmStatus itm_circuit_check_fluid(const ItmFluidDef* def, ItmError* error);
 ItmStatus itm_circuit_check_volume(const ItmCircuitBuilder* b, const ItmVolumeDef* def, ItmError* error);
-ItmStatus itm_circuit_check_pressure_source(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error);
+ItmStatus itm_circuit_check_pressure_source(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def,
+                                            ItmError* error);
 ItmStatus itm_circuit_check_flow_source(const ItmCircuitBuilder* b, const ItmFlowSourceDef* def, ItmError* error);
 ItmStatus itm_circuit_check_orifice(const ItmCircuitBuilder* b, const ItmOrificeDef* def, ItmError* error);
 ItmStatus itm_circuit_check_laminar(const ItmCircuitBuilder* b, const ItmLaminarDef* def, ItmError* error);

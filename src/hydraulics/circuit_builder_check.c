@@ -90,7 +90,7 @@ static void joinable(ItmCheck* k, const ItmCircuitBuilder* b, const char* field,
         itm_check_refuse(k, field, "both ports are connected to node '%s'", b->nodes.items[port_a].name);
     } else if (itm_circuit_builder_get_fluid(b, port_a) != itm_circuit_builder_get_fluid(b, port_b)) {
         itm_check_refuse(k, field, "nodes '%s' and '%s' have different fluids", b->nodes.items[port_a].name,
-               b->nodes.items[port_b].name);
+                         b->nodes.items[port_b].name);
     }
 }
 
@@ -131,7 +131,7 @@ static void valid_pressure(ItmCheck* k, const ItmCircuitBuilder* b, int fluid, d
     const ItmFluidDef* oil = &b->fluids.items[fluid];
     if (pressure < oil->vapour_pressure) {
         itm_check_refuse(k, "pressure", "%g Pa is below the vapour pressure of '%s', %g Pa", pressure, oil->name,
-               oil->vapour_pressure);
+                         oil->vapour_pressure);
     }
     double slope = oil->compress_a + 2.0 * oil->compress_b * pressure;
     if (oil->has_pressure_law && !(slope > 0)) {
@@ -148,7 +148,8 @@ ItmStatus itm_circuit_check_volume(const ItmCircuitBuilder* b, const ItmVolumeDe
     return k.status;
 }
 
-ItmStatus itm_circuit_check_pressure_source(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def, ItmError* error)
+ItmStatus itm_circuit_check_pressure_source(const ItmCircuitBuilder* b, const ItmPressureSourceDef* def,
+                                            ItmError* error)
 {
     ItmCheck k = start(def->is_tank ? "tank" : "pressure source", def->name, error);
     itm_check_finite(&k, "pressure", def->pressure);
@@ -263,7 +264,7 @@ ItmStatus itm_circuit_check_accumulator(const ItmCircuitBuilder* b, const ItmAcc
     valid_port(&k, b, "port", def->port);
     if (k.status == ITM_OK && b->nodes.items[def->port].is_source) {
         itm_check_refuse(&k, "port", "the pressure of node '%s' is given: an accumulator needs a volume",
-               b->nodes.items[def->port].name);
+                         b->nodes.items[def->port].name);
     }
     itm_check_positive(&k, "gas_volume", def->gas_volume);
     itm_check_positive(&k, "precharge", def->precharge);
@@ -298,8 +299,8 @@ static void valid_dampers(ItmCheck* k, const ItmCylinderDef* def)
     itm_check_not_negative(k, "damper_stiffness", def->damper_stiffness);
     itm_check_not_negative(k, "damper_damping", def->damper_damping);
     if (2.0 * def->damper_length > def->stroke) {
-        itm_check_refuse(k, "damper_length", "two end dampers of %g m do not fit into a stroke of %g m", def->damper_length,
-               def->stroke);
+        itm_check_refuse(k, "damper_length", "two end dampers of %g m do not fit into a stroke of %g m",
+                         def->damper_length, def->stroke);
     }
 }
 
@@ -317,7 +318,7 @@ ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderD
     def->start_extension = isnan(def->start_extension) ? 0.5 * def->stroke : def->start_extension;
     if (!(def->start_extension >= 0 && def->start_extension <= def->stroke)) {
         itm_check_refuse(&k, "start_extension", "extended by %g m, the piston is outside its stroke of %g m",
-               def->start_extension, def->stroke);
+                         def->start_extension, def->stroke);
     }
     itm_check_not_negative(&k, "dead_volume_1", def->dead_volume_1);
     itm_check_not_negative(&k, "dead_volume_2", def->dead_volume_2);

@@ -14,7 +14,7 @@ typedef struct Sink {
     ItmCircuit* naming;  // with its table of outputs, or NULL
     double* values;      // or NULL
     int count;
-    bool is_full;        // naming ran out of memory
+    bool is_full;  // naming ran out of memory
 } Sink;
 
 static void emit(Sink* sink, const char* element, const char* quantity, const char* unit, const char* description,

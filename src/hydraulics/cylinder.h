@@ -27,14 +27,17 @@ static inline bool itm_cylinder_is_in_damper(const ItmCylinder* cylinder, double
     return l_d > 0.0 && (l_1 <= l_d || cylinder->stroke - l_1 <= l_d);
 }
 
-static inline ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double p_1, double p_2, double s, double w)
+static inline ItmCylinderForce itm_cylinder_compute_force(const ItmCylinder* cylinder, double p_1, double p_2, double s,
+                                                          double w)
 {
     double l_1 = s - cylinder->s_0;
     double slip = w * cylinder->inv_speed;
     ItmCylinderForce force = {
         .pressure = p_1 * cylinder->area_1 - p_2 * cylinder->area_2,
         .viscous = -cylinder->viscous * w,
-        .seal = -cylinder->coulomb * (slip < -1.0 ? -1.0 : slip > 1.0 ? 1.0 : slip),
+        .seal = -cylinder->coulomb * (slip < -1.0  ? -1.0
+                                      : slip > 1.0 ? 1.0
+                                                   : slip),
         .damper = itm_cylinder_compute_damper(cylinder, l_1, w),
         .rate_derivative = -cylinder->viscous,
     };

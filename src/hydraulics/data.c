@@ -19,9 +19,14 @@ static int lay_out_state(const ItmCircuit* c, ItmHydraulics* d, double* state)
         double** field;
         int count;
     } parts[] = {
-        {&d->x, c->nx},         {&d->clock, 3},        {&d->s, c->ncyl},
-        {&d->w, c->ncyl},       {&d->w_end, c->ncyl},  {&d->input, c->ndrive},
-        {&d->ledger, ITM_HYDRAULIC_ACCOUNT_COUNT},     {&d->counters, ITM_COUNTERS},
+        {&d->x, c->nx},
+        {&d->clock, 3},
+        {&d->s, c->ncyl},
+        {&d->w, c->ncyl},
+        {&d->w_end, c->ncyl},
+        {&d->input, c->ndrive},
+        {&d->ledger, ITM_HYDRAULIC_ACCOUNT_COUNT},
+        {&d->counters, ITM_COUNTERS},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -40,12 +45,12 @@ static void lay_out(const ItmCircuit* c, ItmHydraulics* d)
         double** field;
         int count;
     } parts[] = {
-        {&d->drive, c->ndrive}, {&d->s_stage, c->ncyl},  {&d->w_stage, c->ncyl},   {&d->p, c->nnode},
-        {&d->flow, c->nnode},   {&d->capacity, c->nvol}, {&d->chamber, c->nvol},   {&d->q, c->nbranch},
-        {&d->u, c->ncontrol},   {&d->q_p, c->nbranch},   {&d->q_u, c->nbranch},    {&d->capacity_p, c->nvol},
-        {&d->u_raw, c->ncontrol}, {&d->k[0], c->nx},     {&d->k[1], c->nx},        {&d->k[2], c->nx},
-        {&d->k[3], c->nx},      {&d->x_stage, c->nx},    {&d->x_trial, c->nx},     {&d->delta, c->nx},
-        {&d->lu, c->nlu},       {&d->backup, d->nstate},
+        {&d->drive, c->ndrive},   {&d->s_stage, c->ncyl},  {&d->w_stage, c->ncyl}, {&d->p, c->nnode},
+        {&d->flow, c->nnode},     {&d->capacity, c->nvol}, {&d->chamber, c->nvol}, {&d->q, c->nbranch},
+        {&d->u, c->ncontrol},     {&d->q_p, c->nbranch},   {&d->q_u, c->nbranch},  {&d->capacity_p, c->nvol},
+        {&d->u_raw, c->ncontrol}, {&d->k[0], c->nx},       {&d->k[1], c->nx},      {&d->k[2], c->nx},
+        {&d->k[3], c->nx},        {&d->x_stage, c->nx},    {&d->x_trial, c->nx},   {&d->delta, c->nx},
+        {&d->lu, c->nlu},         {&d->backup, d->nstate},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = ITM_TAKE(arena, double, parts[i].count);
@@ -94,7 +99,8 @@ ItmStatus itm_hydraulics_create(ItmHydraulics** data, const ItmCircuit* c, const
     }
     if (d == NULL || itm_arena_allocate(&d->arena) != 0) {
         free(d);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit of %d nodes", c->nnode);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for a circuit of %d nodes",
+                             c->nnode);
     }
     d->circuit = c;
     d->options = chosen;
@@ -160,10 +166,14 @@ ItmHydraulicInfo itm_hydraulics_get_info(const ItmHydraulics* d)
 {
     const double* n = d->counters;
     return (ItmHydraulicInfo){
-        .steps = (long)n[ITM_COUNT_STEPS], .iterations = (int)n[ITM_COUNT_ITERATIONS],
-        .total_iterations = (long)n[ITM_COUNT_TOTAL], .residual = n[ITM_COUNT_RESIDUAL],
-        .cavitations = (long)n[ITM_COUNT_CAVITATIONS], .cavitation_time = n[ITM_COUNT_CAVITATION_TIME],
-        .cavitation_node = (int)n[ITM_COUNT_CAVITATION_NODE], .splits = (long)n[ITM_COUNT_SPLITS],
+        .steps = (long)n[ITM_COUNT_STEPS],
+        .iterations = (int)n[ITM_COUNT_ITERATIONS],
+        .total_iterations = (long)n[ITM_COUNT_TOTAL],
+        .residual = n[ITM_COUNT_RESIDUAL],
+        .cavitations = (long)n[ITM_COUNT_CAVITATIONS],
+        .cavitation_time = n[ITM_COUNT_CAVITATION_TIME],
+        .cavitation_node = (int)n[ITM_COUNT_CAVITATION_NODE],
+        .splits = (long)n[ITM_COUNT_SPLITS],
     };
 }
 
@@ -296,7 +306,8 @@ ItmStatus itm_hydraulics_set_pressure(const ItmCircuit* c, ItmHydraulics* d, int
     int i = node >= 0 && node < c->nnode ? c->node_index[node] : c->nvol;
     if (i >= c->nvol || !isfinite(pressure) || pressure < c->oil[i].vapour) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "node %d, %g Pa: not a volume, or not a pressure above the vapour pressure", node, pressure);
+                             "node %d, %g Pa: not a volume, or not a pressure above the vapour pressure", node,
+                             pressure);
     }
     d->x[i] = pressure;
     return ITM_OK;

@@ -59,8 +59,17 @@ struct ItmHydraulics {
 };
 // clang-format on
 
-enum { ITM_COUNT_STEPS, ITM_COUNT_ITERATIONS, ITM_COUNT_TOTAL, ITM_COUNT_RESIDUAL, ITM_COUNT_CAVITATIONS,
-       ITM_COUNT_CAVITATION_TIME, ITM_COUNT_CAVITATION_NODE, ITM_COUNT_SPLITS, ITM_COUNTERS };
+enum {
+    ITM_COUNT_STEPS,
+    ITM_COUNT_ITERATIONS,
+    ITM_COUNT_TOTAL,
+    ITM_COUNT_RESIDUAL,
+    ITM_COUNT_CAVITATIONS,
+    ITM_COUNT_CAVITATION_TIME,
+    ITM_COUNT_CAVITATION_NODE,
+    ITM_COUNT_SPLITS,
+    ITM_COUNTERS
+};
 
 // Bytes of a running instance.
 size_t itm_hydraulics_measure(const ItmCircuit* c);
@@ -82,8 +91,7 @@ void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const doubl
 // Dense Jacobian df/dx (nx x nx), row-major; needs itm_kernel_differentiate(x) before.
 void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, double* J, const double* x);
 // Power that goes into each account; needs itm_kernel_compute before.
-void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
-                              double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
+void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d, double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
 // Command of a control, within its limits.
 double itm_kernel_get_spool_command(const ItmSpool* control, const double* drive);
 

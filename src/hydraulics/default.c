@@ -35,8 +35,8 @@ static ItmOrificeLaw default_law(void)
 
 ItmOrificeDef itm_default_orifice_def(void)
 {
-    return (ItmOrificeDef){.port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(), .opening = 1.0,
-                           .signal = ITM_NONE};
+    return (ItmOrificeDef){
+        .port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(), .opening = 1.0, .signal = ITM_NONE};
 }
 
 ItmLaminarDef itm_default_laminar_def(void)
@@ -46,20 +46,27 @@ ItmLaminarDef itm_default_laminar_def(void)
 
 ItmPressureValveDef itm_default_check_valve_def(void)
 {
-    return (ItmPressureValveDef){.port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(),
-                                 .opening_pressure = 0.2e5, .span = 0.5e5};
+    return (ItmPressureValveDef){
+        .port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(), .opening_pressure = 0.2e5, .span = 0.5e5};
 }
 
 ItmPressureValveDef itm_default_relief_valve_def(void)
 {
-    return (ItmPressureValveDef){.port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(),
-                                 .opening_pressure = 20e6, .span = 1e6};
+    return (ItmPressureValveDef){
+        .port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(), .opening_pressure = 20e6, .span = 1e6};
 }
 
 ItmValveDef itm_default_valve_def(ItmValveKind kind)
 {
-    ItmValveDef def = {.kind = kind, .port_p = ITM_NONE, .port_t = ITM_NONE, .port_a = ITM_NONE, .port_b = ITM_NONE,
-                       .law = default_law(), .signal = ITM_NONE, .limit = INFINITY, .damping_ratio = 1.0};
+    ItmValveDef def = {.kind = kind,
+                       .port_p = ITM_NONE,
+                       .port_t = ITM_NONE,
+                       .port_a = ITM_NONE,
+                       .port_b = ITM_NONE,
+                       .law = default_law(),
+                       .signal = ITM_NONE,
+                       .limit = INFINITY,
+                       .damping_ratio = 1.0};
     if (kind == ITM_VALVE_SYMMETRIC) {
         def.command = 0.5;
         def.law.threshold = 0.0;
@@ -75,14 +82,18 @@ ItmAccumulatorDef itm_default_accumulator_def(void)
 
 ItmCylinderDef itm_default_cylinder_def(void)
 {
-    return (ItmCylinderDef){.port_1 = ITM_NONE, .port_2 = ITM_NONE, .start_extension = NAN, .wall_modulus = INFINITY,
-                            .coulomb_speed = 1e-3, .motion = ITM_NONE};
+    return (ItmCylinderDef){.port_1 = ITM_NONE,
+                            .port_2 = ITM_NONE,
+                            .start_extension = NAN,
+                            .wall_modulus = INFINITY,
+                            .coulomb_speed = 1e-3,
+                            .motion = ITM_NONE};
 }
 
 ItmHydraulicOptions itm_default_hydraulic_options(void)
 {
-    return (ItmHydraulicOptions){.integrator = ITM_HYDRAULIC_TRAPEZOIDAL, .tolerance = 1e-10, .max_iterations = 30,
-                                 .use_ledger = true};
+    return (ItmHydraulicOptions){
+        .integrator = ITM_HYDRAULIC_TRAPEZOIDAL, .tolerance = 1e-10, .max_iterations = 30, .use_ledger = true};
 }
 
 ItmHydraulicStatics itm_default_hydraulic_statics(void)

@@ -305,8 +305,7 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
 
 // ---------------------------------------------------------------------------- power
 
-void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
-                              double power[ITM_HYDRAULIC_ACCOUNT_COUNT])
+void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d, double power[ITM_HYDRAULIC_ACCOUNT_COUNT])
 {
     memset(power, 0, sizeof(double) * ITM_HYDRAULIC_ACCOUNT_COUNT);
     for (int i = 0; i < c->nbranch; i++) {
@@ -327,8 +326,8 @@ void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d,
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
         double w = d->w_stage[i];
-        ItmCylinderForce force = itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2],
-                                                            d->s_stage[i], w);
+        ItmCylinderForce force =
+            itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], d->s_stage[i], w);
         power[ITM_HYDRAULIC_VISCOUS] -= force.viscous * w;
         power[ITM_HYDRAULIC_SEAL] -= force.seal * w;
         power[ITM_HYDRAULIC_DAMPER] -= force.damper * w;

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FARTHEST 4.0    // |h lambda| at which none of the integrators is stable any more
-#define SCANS 400       // looks on the way there
+#define FARTHEST 4.0  // |h lambda| at which none of the integrators is stable any more
+#define SCANS 400     // looks on the way there
 #define BISECTIONS 50
-#define NO_RATE 1e-9    // of the fastest: eigenvalues of zero, of volumes that only exchange oil, come out below
+#define NO_RATE 1e-9  // of the fastest: eigenvalues of zero, of volumes that only exchange oil, come out below
 
 // Eigenvalues of f_x at the present state, re and im (nx). False without memory or convergence.
 static bool compute_eigenvalues(const ItmCircuit* c, ItmHydraulics* d, double* re, double* im)

@@ -15,7 +15,7 @@
 
 #define MAX_HALVINGS 20
 #define RANK_TOLERANCE 1e-12
-#define INPUT_STEP 1e-6       // for derivatives by scaled inputs
+#define INPUT_STEP 1e-6  // for derivatives by scaled inputs
 
 typedef struct Static {
     const ItmCircuit* c;
@@ -23,8 +23,8 @@ typedef struct Static {
     const ItmHydraulicStatics* options;
     int nrow, ncol;
     double p_scale, flow_scale;
-    int* volume;       // unknown pressures                  (nvolume)
-    int* input;        // unknown inputs                     (ninput)
+    int* volume;  // unknown pressures                  (nvolume)
+    int* input;   // unknown inputs                     (ninput)
     int nvolume, ninput;
     double* residual;  // scaled                              (nrow)
     double* trial;     // scaled                              (nrow)
@@ -63,7 +63,8 @@ static void compute_at_rest(const ItmCircuit* c, ItmHydraulics* d)
 static double force_error(const ItmCircuit* c, const ItmHydraulics* d, const ItmHydraulicStatics* options, int i)
 {
     const ItmCylinder* cylinder = &c->cylinders[i];
-    double force = itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], d->s[i], 0.0).total;
+    double force =
+        itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], d->s[i], 0.0).total;
     return force - options->force[i];
 }
 
@@ -88,7 +89,8 @@ static double compute_residual(const Static* k, double* residual)
     return largest;
 }
 
-ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicStatics* statics)
+ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d,
+                                                 const ItmHydraulicStatics* statics)
 {
     ItmHydraulicStatics any = itm_default_hydraulic_statics();
     const ItmHydraulicStatics* options = statics != NULL ? statics : &any;
@@ -136,7 +138,9 @@ static void differentiate_pressures(const Static* k)
         for (int i = 0, row = c->nvol; i < c->ncyl; i++) {
             const ItmCylinder* cylinder = &c->cylinders[i];
             if (has_force(k->options, i)) {
-                double area = cylinder->node_1 == node ? cylinder->area_1 : cylinder->node_2 == node ? -cylinder->area_2 : 0.0;
+                double area = cylinder->node_1 == node   ? cylinder->area_1
+                              : cylinder->node_2 == node ? -cylinder->area_2
+                                                         : 0.0;
                 k->A[row++ * k->ncol + col] = area / cylinder->area_1;
             }
         }
@@ -261,11 +265,11 @@ static ItmStatus report(const Static* k, ItmHydraulicResidual rest, double resid
     }
     const char* node = itm_circuit_get_node_name(c, rest.flow_node);
     const char* cylinder = itm_circuit_get_cylinder_name(c, rest.force_cylinder);
-    return itm_error_set(&k->d->error, ITM_ERR_DIVERGED, "itm_hydraulics_solve_static", NULL,
-                         "no static equilibrium was found in %d iterations: %.3g m^3/s still flow into '%s', and the force of "
-                         "'%s' is off by %.3g N",
-                         rest.iterations, rest.flow, node != NULL ? node : "", cylinder != NULL ? cylinder : "",
-                         rest.force);
+    return itm_error_set(
+        &k->d->error, ITM_ERR_DIVERGED, "itm_hydraulics_solve_static", NULL,
+        "no static equilibrium was found in %d iterations: %.3g m^3/s still flow into '%s', and the force of "
+        "'%s' is off by %.3g N",
+        rest.iterations, rest.flow, node != NULL ? node : "", cylinder != NULL ? cylinder : "", rest.force);
 }
 
 static ItmStatus solve(Static* k, ItmHydraulicResidual* rest)

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #define PRESSURE_SCALE 1e5  // smallest pressure that residuals are measured against, Pa
-#define TRUSTED_CHANGE 0.1   // relative change of pressures up to which forward Euler is a good first guess
-#define MAX_HALVINGS 12      // of a Newton correction
-#define LEAST_DECREASE 0.1   // of the residual, as a share of what the linearisation promises
-#define MAX_SPLITS 8         // halvings of a step whose pressures Newton cannot find
+#define TRUSTED_CHANGE 0.1  // relative change of pressures up to which forward Euler is a good first guess
+#define MAX_HALVINGS 12     // of a Newton correction
+#define LEAST_DECREASE 0.1  // of the residual, as a share of what the linearisation promises
+#define MAX_SPLITS 8        // halvings of a step whose pressures Newton cannot find
 
 // ---------------------------------------------------------------------------- spools
 
@@ -263,8 +263,9 @@ ItmStatus itm_trapezoidal_step(const ItmCircuit* c, ItmHydraulics* d, double t, 
     if (step_in_halves(c, d, (Part){t, h, 0.0, h}, 0)) {
         return ITM_OK;
     }
-    return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_hydraulics_step", NULL,
-                         "the trapezoidal step from t = %.9g s by %g s found no pressures, not even in %d parts (relative "
-                         "residual %.3g)",
-                         t, h, 1 << MAX_SPLITS, d->counters[ITM_COUNT_RESIDUAL]);
+    return itm_error_set(
+        &d->error, ITM_ERR_DIVERGED, "itm_hydraulics_step", NULL,
+        "the trapezoidal step from t = %.9g s by %g s found no pressures, not even in %d parts (relative "
+        "residual %.3g)",
+        t, h, 1 << MAX_SPLITS, d->counters[ITM_COUNT_RESIDUAL]);
 }

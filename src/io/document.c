@@ -57,8 +57,7 @@ const char* itm_document_describe(const ItmNode* node, char* buffer, size_t size
             snprintf(buffer, size, "nothing");
         } else {
             int shown = (int)itm_utf8_cut(node->text, node->length, 40);
-            snprintf(buffer, size, "'%.*s%s'", shown, node->text,
-                     (size_t)shown < node->length ? "..." : "");
+            snprintf(buffer, size, "'%.*s%s'", shown, node->text, (size_t)shown < node->length ? "..." : "");
         }
         break;
     }

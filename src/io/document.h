@@ -9,9 +9,9 @@
 #include "base/owned.h"
 #include "interim/base.h"
 
-#define ITM_DOCUMENT_MAX_BYTES (16u << 20) // of one file
-#define ITM_DOCUMENT_MAX_NODES 1000000     // with every alias counted as often as it is used
-#define ITM_DOCUMENT_MAX_DEPTH 32          // of lists and mappings inside one another
+#define ITM_DOCUMENT_MAX_BYTES (16u << 20)  // of one file
+#define ITM_DOCUMENT_MAX_NODES 1000000      // with every alias counted as often as it is used
+#define ITM_DOCUMENT_MAX_DEPTH 32           // of lists and mappings inside one another
 
 typedef enum ItmNodeKind {
     ITM_NODE_SCALAR,
@@ -23,26 +23,26 @@ typedef struct ItmItem ItmItem;
 
 typedef struct ItmNode {
     ItmNodeKind kind;
-    bool is_exact;      // scalar: character i of the text stands at column + i
-    int line, column;   // 1-based
-    const char* source; // file, or the override it comes from
-    const char* text;   // scalar: UTF-8, ends with NUL
-    size_t length;      // scalar: bytes of text
-    ItmItem* first;     // list, map: what is inside
+    bool is_exact;       // scalar: character i of the text stands at column + i
+    int line, column;    // 1-based
+    const char* source;  // file, or the override it comes from
+    const char* text;    // scalar: UTF-8, ends with NUL
+    size_t length;       // scalar: bytes of text
+    ItmItem* first;      // list, map: what is inside
     ItmItem* last;
-    int count; // list, map: number of items
-    int size;  // this node and all inside, aliases followed; long texts count more
+    int count;  // list, map: number of items
+    int size;   // this node and all inside, aliases followed; long texts count more
 } ItmNode;
 
 struct ItmItem {
-    ItmNode* key; // map: a scalar; list: NULL
+    ItmNode* key;  // map: a scalar; list: NULL
     ItmNode* value;
     ItmItem* next;
 };
 
 // Owns all nodes and texts. All zero is an empty document.
 typedef struct ItmDocument {
-    ItmNode* root; // NULL: nothing was read
+    ItmNode* root;  // NULL: nothing was read
     ItmOwned owned;
 } ItmDocument;
 
@@ -52,8 +52,8 @@ void* itm_document_take(ItmDocument* doc, size_t size);
 
 // yaml.c: read one YAML document from memory into a tree of doc. `source` stands for the file in
 // messages and must live as long as doc. The text begins in column `column` of its line 1.
-ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length,
-                         const char* source, int column, ItmError* error);
+ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, const char* source,
+                         int column, ItmError* error);
 
 // override.c: change one value. override is "key.path=value", the value YAML. Missing keys are made,
 // so that whoever reads the document judges them; new members of collections (parameters, bodies,

@@ -106,12 +106,23 @@ void itm_text_add_html(ItmText* text, const char* string)
 {
     for (const char* c = string; *c != '\0'; c++) {
         switch (*c) {
-        case '&': itm_text_add(text, "&amp;"); break;
-        case '<': itm_text_add(text, "&lt;"); break;
-        case '>': itm_text_add(text, "&gt;"); break;
-        case '"': itm_text_add(text, "&quot;"); break;
-        case '\'': itm_text_add(text, "&#39;"); break;
-        default: itm_text_add_bytes(text, (unsigned char)*c < 0x20 ? " " : c, 1);
+        case '&':
+            itm_text_add(text, "&amp;");
+            break;
+        case '<':
+            itm_text_add(text, "&lt;");
+            break;
+        case '>':
+            itm_text_add(text, "&gt;");
+            break;
+        case '"':
+            itm_text_add(text, "&quot;");
+            break;
+        case '\'':
+            itm_text_add(text, "&#39;");
+            break;
+        default:
+            itm_text_add_bytes(text, (unsigned char)*c < 0x20 ? " " : c, 1);
         }
     }
 }
@@ -128,8 +139,8 @@ static void add_digits(ItmText* text, const unsigned char* bytes, size_t count)
     char* at = text->chars + text->length;
     for (size_t i = 0; i < count; i += 3) {
         size_t left = count - i;
-        uint32_t group = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                         (left > 2 ? bytes[i + 2] : 0);
+        uint32_t group =
+            (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
         *at++ = DIGITS[group >> 18 & 63];
         *at++ = DIGITS[group >> 12 & 63];
         *at++ = left > 1 ? DIGITS[group >> 6 & 63] : '=';

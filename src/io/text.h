@@ -6,7 +6,7 @@
 #include "interim/base.h"
 
 typedef struct ItmText {
-    char* chars;      // ended by a zero byte once anything was added; NULL before
+    char* chars;  // ended by a zero byte once anything was added; NULL before
     size_t length, capacity;
     bool has_failed;  // something was lost for want of memory
 } ItmText;

@@ -18,23 +18,23 @@
 // A list or map that is still open, while its events come in.
 typedef struct Level {
     ItmNode* node;
-    ItmNode* key;       // map: the key whose value comes next, or NULL
-    ItmNames keys;      // map: keys so far
-    const char* anchor; // of this node, or NULL
+    ItmNode* key;        // map: the key whose value comes next, or NULL
+    ItmNames keys;       // map: keys so far
+    const char* anchor;  // of this node, or NULL
 } Level;
 
 typedef struct Loader {
     ItmDocument* doc;
-    const char* text; // the whole of it
+    const char* text;  // the whole of it
     size_t length;
     const char* source;
-    int first_column; // of line 1
+    int first_column;  // of line 1
     ItmError* error;
     ItmStatus status;
-    int line, column; // of the event at hand
+    int line, column;  // of the event at hand
     Level levels[ITM_DOCUMENT_MAX_DEPTH];
-    int depth;        // open levels
-    ItmNames anchors; // anchor to index in anchored
+    int depth;         // open levels
+    ItmNames anchors;  // anchor to index in anchored
     ItmNode** anchored;
     int nanchored, capacity;
     ItmNode* root;
@@ -56,8 +56,7 @@ static void refuse(Loader* l, const char* format, ...)
     va_start(arguments, format);
     l->status = itm_error_set_list(l->error, ITM_ERR_INPUT, "itm_yaml_parse", NULL, format, arguments);
     va_end(arguments);
-    const ItmNode here = {
-        .kind = ITM_NODE_MAP, .line = l->line, .column = l->column, .source = l->source};
+    const ItmNode here = {.kind = ITM_NODE_MAP, .line = l->line, .column = l->column, .source = l->source};
     itm_document_locate(&here, 0, l->error);
 }
 
@@ -101,9 +100,7 @@ static void check_text(Loader* l, const char* text, size_t length)
     if (good < length) {
         set_position_of_byte(l, text, good);
         unsigned byte = (unsigned char)text[good];
-        refuse(l,
-               byte < 0x80 ? "control character 0x%02x: a model file is text"
-                           : "byte 0x%02x is not valid UTF-8",
+        refuse(l, byte < 0x80 ? "control character 0x%02x: a model file is text" : "byte 0x%02x is not valid UTF-8",
                byte);
     }
 }
@@ -120,8 +117,7 @@ static ItmNode* make_node(Loader* l, ItmNodeKind kind)
     if (++l->nnode > ITM_DOCUMENT_MAX_NODES) {
         refuse(l, "more than %d values in one file", ITM_DOCUMENT_MAX_NODES);
     }
-    *node = (ItmNode){
-        .kind = kind, .line = l->line, .column = l->column, .source = l->source, .size = 1};
+    *node = (ItmNode){.kind = kind, .line = l->line, .column = l->column, .source = l->source, .size = 1};
     return node;
 }
 
@@ -143,7 +139,7 @@ static const char* copy_text(Loader* l, struct fy_token* token, size_t* length)
 
 // How a scalar stands in the file: the bytes between its quotes, where they are on one line.
 typedef struct Raw {
-    const char* text; // NULL: more than one line
+    const char* text;  // NULL: more than one line
     size_t length;
 } Raw;
 
@@ -151,10 +147,9 @@ static Raw get_raw(const Loader* l, struct fy_token* token)
 {
     const struct fy_mark* start = fy_token_start_mark(token);
     const struct fy_mark* end = fy_token_end_mark(token);
-    bool is_simple = start != NULL && end != NULL && start->line == end->line &&
-                     start->input_pos <= end->input_pos && end->input_pos <= l->length;
-    return is_simple ? (Raw){l->text + start->input_pos, end->input_pos - start->input_pos}
-                     : (Raw){0};
+    bool is_simple = start != NULL && end != NULL && start->line == end->line && start->input_pos <= end->input_pos &&
+                     end->input_pos <= l->length;
+    return is_simple ? (Raw){l->text + start->input_pos, end->input_pos - start->input_pos} : (Raw){0};
 }
 
 // The text between single quotes, where two quotes stand for one. libfyaml 0.7 loses memory on
@@ -245,8 +240,7 @@ static void append_item(Loader* l, ItmNode* parent, ItmNode* key, ItmNode* value
     // sizes stay below twice the limit, so the sum cannot overflow
     parent->size += value->size + (key != NULL ? 1 : 0);
     if (parent->size > ITM_DOCUMENT_MAX_NODES) {
-        refuse(l, "more than %d values, counting an alias as often as it is used",
-               ITM_DOCUMENT_MAX_NODES);
+        refuse(l, "more than %d values, counting an alias as often as it is used", ITM_DOCUMENT_MAX_NODES);
     }
 }
 
@@ -335,7 +329,7 @@ static void take_scalar(Loader* l, struct fy_token* value, struct fy_token* anch
 
 static void take_alias(Loader* l, struct fy_token* anchor)
 {
-    l->column--; // libfyaml marks the name, not its star
+    l->column--;  // libfyaml marks the name, not its star
     size_t length;
     const char* name = copy_text(l, anchor, &length);
     int index = name != NULL ? itm_names_find(&l->anchors, name, length) : ITM_NONE;
@@ -427,8 +421,7 @@ static void run_parser(Loader* l, const char* text, size_t length)
     diag_cfg.fp = NULL;
     diag_cfg.colorize = false;
     struct fy_diag* diag = fy_diag_create(&diag_cfg);
-    struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2,
-                               .diag = diag};
+    struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2, .diag = diag};
     struct fy_parser* parser = diag != NULL ? fy_parser_create(&cfg) : NULL;
     if (parser == NULL || fy_parser_set_string(parser, text, length) != 0) {
         run_out_of_memory(l);
@@ -443,19 +436,14 @@ static void run_parser(Loader* l, const char* text, size_t length)
     fy_diag_destroy(diag);
 }
 
-ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length,
-                         const char* source, int column, ItmError* error)
+ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, const char* source,
+                         int column, ItmError* error)
 {
     Loader* l = calloc(1, sizeof *l);
     if (l == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
-    *l = (Loader){.doc = doc,
-                  .text = text,
-                  .length = length,
-                  .source = source,
-                  .first_column = column,
-                  .error = error};
+    *l = (Loader){.doc = doc, .text = text, .length = length, .source = source, .first_column = column, .error = error};
     check_text(l, text, length);
     if (l->status == ITM_OK) {
         run_parser(l, text, length);

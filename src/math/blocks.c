@@ -82,9 +82,8 @@ static bool push(IntList* list, int value)
 }
 
 // Structure of column j: neighbours eliminated later, and what its children in the elimination tree pass on.
-static bool gather_column(IntList* rows, const ItmBlocks* b, int j, const int* order,
-                          const int* adr, const int* list, const int* child, const int* sibling,
-                          int* seen)
+static bool gather_column(IntList* rows, const ItmBlocks* b, int j, const int* order, const int* adr, const int* list,
+                          const int* child, const int* sibling, int* seen)
 {
     int first = rows->count;
     seen[j] = j;
@@ -197,8 +196,8 @@ ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* pair
     int* order = calloc(count, sizeof(int));
     int* adr = calloc(count, sizeof(int));
     int* list = adr != NULL ? build_adjacency(adr, n, pairs, npair) : NULL;
-    bool ok = b->size != NULL && b->start != NULL && b->position != NULL && b->col_adr != NULL &&
-              order != NULL && list != NULL;
+    bool ok = b->size != NULL && b->start != NULL && b->position != NULL && b->col_adr != NULL && order != NULL &&
+              list != NULL;
     ok = ok && itm_ordering_compute(order, n, adr, list);
     if (ok) {
         for (int p = 0; p < n; p++) {
@@ -224,7 +223,7 @@ ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* pair
 
 void itm_blocks_free(ItmBlocks* b)
 {
-    int* arrays[] = {b->size, b->start,     b->position, b->col_adr, b->rows,
+    int* arrays[] = {b->size,      b->start,    b->position, b->col_adr, b->rows,
                      b->value_adr, b->left_adr, b->left,     b->left_col};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
@@ -341,8 +340,7 @@ static void subtract_product_sized(double* C, const double* A, const double* B, 
 }
 
 // Factor the diagonal block C = L L' in place (lower half), marking redundant rows.
-static inline int factor_diagonal(double* C, double* inv_diag, const double* scale, int n,
-                                  double tolerance)
+static inline int factor_diagonal(double* C, double* inv_diag, const double* scale, int n, double tolerance)
 {
     int nredundant = 0;
     for (int s = 0; s < n; s++) {
@@ -393,8 +391,8 @@ static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double to
         int k = b->left_col[l];
         const double* L_jk = f->L + b->value_adr[b->left[l]];
         for (int e = b->left[l]; e < b->col_adr[k + 1]; e++) {
-            subtract_product_sized(f->L + f->map[b->rows[e]], f->L + b->value_adr[e], L_jk,
-                                   b->size[b->rows[e]], n, b->size[k]);
+            subtract_product_sized(f->L + f->map[b->rows[e]], f->L + b->value_adr[e], L_jk, b->size[b->rows[e]], n,
+                                   b->size[k]);
         }
     }
     int nredundant = n == 5 ? factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, 5, tolerance)

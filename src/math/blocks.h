@@ -31,10 +31,10 @@ typedef struct ItmBlocks {
 
 // Numbers of one factorisation; the arrays belong to the caller (an arena).
 typedef struct ItmBlockFactor {
-    double* L;          // blocks of H, then of its factor        (nvalue)
-    double* inv_diag;   // 1 / L_ss, 0 where row s is redundant   (nrow, caller's order)
-    double* scale;      // what a pivot is compared with, given   (nrow)
-    int* map;           // scratch: address of a block row        (n)
+    double* L;         // blocks of H, then of its factor        (nvalue)
+    double* inv_diag;  // 1 / L_ss, 0 where row s is redundant   (nrow, caller's order)
+    double* scale;     // what a pivot is compared with, given   (nrow)
+    int* map;          // scratch: address of a block row        (n)
     int nredundant;
 } ItmBlockFactor;
 

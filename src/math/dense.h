@@ -23,12 +23,11 @@ typedef struct ItmDense {
 
     // y_i = A_i . x for the rows i = rows[0 .. m-1] of A (all of 0 .. m-1 if rows is NULL); other y
     // stay
-    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows,
-                          int m, int n);
+    void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows, int m, int n);
 
     // The same where row i of A is zero outside the columns first_i .. end_i - 1; A and x padded to a multiple of ITM_DENSE_PAD
-    void (*multiply_band)(double* y, const double* A, int lda, const double* x, const int* rows, int m, const int* first,
-                          const int* end);
+    void (*multiply_band)(double* y, const double* A, int lda, const double* x, const int* rows, int m,
+                          const int* first, const int* end);
 
     // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w follows by the rows of the
     // symmetric A, zero outside its band as above, and by eps on the diagonal

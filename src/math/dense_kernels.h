@@ -8,9 +8,7 @@
 
 typedef double Lanes __attribute__((vector_size(32), aligned(8), may_alias));
 
-enum {
-    PANEL = 32
-}; // columns eliminated before the rest of the matrix is touched; a multiple of the padding
+enum { PANEL = 32 };  // columns eliminated before the rest of the matrix is touched; a multiple of the padding
 
 static inline const Lanes* lanes(const double* p)
 {
@@ -56,8 +54,8 @@ static inline double sum_lanes(const Lanes* s)
 }
 
 // Columns begin .. n - 1 of four rows at a time, because x is then loaded once for four products.
-static void multiply_four(double* restrict y, const double* restrict A, int lda,
-                          const double* restrict x, const int* r, int begin, int n)
+static void multiply_four(double* restrict y, const double* restrict A, int lda, const double* restrict x, const int* r,
+                          int begin, int n)
 {
     const double* restrict a0 = A + (size_t)r[0] * (size_t)lda;
     const double* restrict a1 = A + (size_t)r[1] * (size_t)lda;
@@ -93,8 +91,7 @@ static inline void pick_four(int* r, const int* rows, int i, int m)
     }
 }
 
-static void multiply_rows(double* y, const double* A, int lda, const double* x, const int* rows,
-                          int m, int n)
+static void multiply_rows(double* y, const double* A, int lda, const double* x, const int* rows, int m, int n)
 {
     for (int i = 0; i < m; i += 4) {
         int r[4];
@@ -103,8 +100,8 @@ static void multiply_rows(double* y, const double* A, int lda, const double* x, 
     }
 }
 
-static void multiply_band(double* y, const double* A, int lda, const double* x, const int* rows, int m, const int* first,
-                          const int* end)
+static void multiply_band(double* y, const double* A, int lda, const double* x, const int* rows, int m,
+                          const int* first, const int* end)
 {
     for (int i = 0; i < m; i += 4) {
         int r[4];
@@ -135,8 +132,8 @@ static void sweep(double* restrict x, double* restrict w, const double* restrict
 }
 
 // C_ij -= sum_k a(i,k) B_kj for one tile of 4 x 8;  a(i,k) = A[i ai + k ak]
-static inline void update_tile(double* restrict C, int ldc, const double* restrict A, size_t ai,
-                               size_t ak, const double* restrict B, int ldb, int depth)
+static inline void update_tile(double* restrict C, int ldc, const double* restrict A, size_t ai, size_t ak,
+                               const double* restrict B, int ldb, int depth)
 {
     Lanes c[4][2] = {{{0}}};
     for (int k = 0; k < depth; k++) {
@@ -156,8 +153,8 @@ static inline void update_tile(double* restrict C, int ldc, const double* restri
 }
 
 // C_j -= sum_k a_k B_kj for one row, columns 0 .. n-1;  a_k = A[k ak]
-static inline void update_row(double* restrict C, const double* restrict A, size_t ak,
-                              const double* restrict B, int ldb, int depth, int n)
+static inline void update_row(double* restrict C, const double* restrict A, size_t ak, const double* restrict B,
+                              int ldb, int depth, int n)
 {
     for (int k = 0; k < depth; k++) {
         add_scaled(C, -A[(size_t)k * ak], B + (size_t)k * (size_t)ldb, n);
@@ -197,8 +194,7 @@ static int factor_cholesky(double* A, int lda, int n, double floor)
         int i = k0 + np;
         for (; i + 4 <= n; i += 4) {
             for (int j = i / 8 * 8; j < n; j += 8) {
-                update_tile(A + (size_t)i * (size_t)lda + j, lda, U + i, 1, (size_t)lda, U + j, lda,
-                            np);
+                update_tile(A + (size_t)i * (size_t)lda + j, lda, U + i, 1, (size_t)lda, U + j, lda, np);
             }
         }
         for (; i < n; i++) {
@@ -343,16 +339,15 @@ static int factor_lu(double* A, int lda, int n, int* pivots, double floor)
         // rows of U to the right of the panel: U_kj -= sum_{l<k} L_kl U_lj
         double* U = A + (size_t)k0 * (size_t)lda + j0;
         for (int k = 1; k < np; k++) {
-            update_row(U + (size_t)k * (size_t)lda, A + (size_t)(k0 + k) * (size_t)lda + k0, 1, U,
-                       lda, k, n - j0);
+            update_row(U + (size_t)k * (size_t)lda, A + (size_t)(k0 + k) * (size_t)lda + k0, 1, U, lda, k, n - j0);
         }
         // A_ij -= sum_k L_ik U_kj behind the panel
         int i = j0;
         for (; i + 4 <= n; i += 4) {
             const double* L = A + (size_t)i * (size_t)lda + k0;
             for (int j = j0; j < n; j += 8) {
-                update_tile(A + (size_t)i * (size_t)lda + j, lda, L, (size_t)lda, 1,
-                            A + (size_t)k0 * (size_t)lda + j, lda, np);
+                update_tile(A + (size_t)i * (size_t)lda + j, lda, L, (size_t)lda, 1, A + (size_t)k0 * (size_t)lda + j,
+                            lda, np);
             }
         }
         for (; i < n; i++) {

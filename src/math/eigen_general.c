@@ -215,7 +215,8 @@ static void sweep(double* A, int n, int first, int last, Shifts s)
             reflect_columns(A, n, x, tau, k, m, first, to);
         }
         if (k == start && start > first) {
-            A[k * n + k - 1] *= 1.0 - tau;  // the other two entries of this column are negligible by the choice of start
+            A[k * n + k - 1] *=
+                1.0 - tau;  // the other two entries of this column are negligible by the choice of start
         }
         for (int i = 0; i < 3 && k + 1 + i <= last; i++) {
             x[i] = A[(k + 1 + i) * n + k];
@@ -256,7 +257,8 @@ ItmStatus itm_eigen_general(double* A, double* re, double* im, int n)
             re[last] = A[last * n + last];
             im[last] = 0.0;
         } else if (first == last - 1) {
-            solve_pair(A[first * n + first], A[first * n + last], A[last * n + first], A[last * n + last], re + first, im + first);
+            solve_pair(A[first * n + first], A[first * n + last], A[last * n + first], A[last * n + last], re + first,
+                       im + first);
         } else if (++count > MOST_SWEEPS) {
             return ITM_ERR_DIVERGED;
         } else {

@@ -65,7 +65,8 @@ static bool factor(const Factors* f)
     return false;
 }
 
-int itm_least_squares_solve(double* x, const double* A, const double* b, int nrow, int ncol, double tolerance, double* scratch)
+int itm_least_squares_solve(double* x, const double* A, const double* b, int nrow, int ncol, double tolerance,
+                            double* scratch)
 {
     bool is_tall = nrow >= ncol;
     Factors f = {.m = is_tall ? nrow : ncol, .k = is_tall ? ncol : nrow};

@@ -9,6 +9,7 @@
 // x (ncol) of least norm among those with the least |A x - b|; A (nrow x ncol, row-major), b (nrow). Singular values below
 // `tolerance` times the largest count as zero. scratch (ITM_LEAST_SQUARES_SCRATCH(nrow, ncol)). Returns the rank, or -1 where the
 // iteration does not converge (A is not finite).
-int itm_least_squares_solve(double* x, const double* A, const double* b, int nrow, int ncol, double tolerance, double* scratch);
+int itm_least_squares_solve(double* x, const double* A, const double* b, int nrow, int ncol, double tolerance,
+                            double* scratch);
 
 #endif

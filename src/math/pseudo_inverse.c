@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RANK_TOLERANCE 1e-12  // eigenvalues of the scaled matrix below this are none, nor are diagonals below this of free ones
+#define RANK_TOLERANCE                                                                                                 \
+    1e-12  // eigenvalues of the scaled matrix below this are none, nor are diagonals below this of free ones
 
 int itm_pseudo_inverse_compute(double* out, const double* A, const double* A_free, int n, double* scratch)
 {

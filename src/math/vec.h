@@ -100,8 +100,7 @@ static inline ItmVec3 itm_mat_column(const ItmMat3* A, int i)
 // A v
 static inline ItmVec3 itm_mat_mul_vec(const ItmMat3* A, ItmVec3 v)
 {
-    return (ItmVec3){A->x.x * v.x + A->y.x * v.y + A->z.x * v.z,
-                     A->x.y * v.x + A->y.y * v.y + A->z.y * v.z,
+    return (ItmVec3){A->x.x * v.x + A->y.x * v.y + A->z.x * v.z, A->x.y * v.x + A->y.y * v.y + A->z.y * v.z,
                      A->x.z * v.x + A->y.z * v.y + A->z.z * v.z};
 }
 
@@ -120,22 +119,19 @@ static inline ItmMat3 itm_mat_mul(const ItmMat3* A, const ItmMat3* B)
 // A' B
 static inline ItmMat3 itm_mat_t_mul(const ItmMat3* A, const ItmMat3* B)
 {
-    return (ItmMat3){itm_mat_t_mul_vec(A, B->x), itm_mat_t_mul_vec(A, B->y),
-                     itm_mat_t_mul_vec(A, B->z)};
+    return (ItmMat3){itm_mat_t_mul_vec(A, B->x), itm_mat_t_mul_vec(A, B->y), itm_mat_t_mul_vec(A, B->z)};
 }
 
 static inline ItmMat3 itm_mat_transpose(const ItmMat3* A)
 {
-    return (ItmMat3){
-        {A->x.x, A->y.x, A->z.x}, {A->x.y, A->y.y, A->z.y}, {A->x.z, A->y.z, A->z.z}};
+    return (ItmMat3){{A->x.x, A->y.x, A->z.x}, {A->x.y, A->y.y, A->z.y}, {A->x.z, A->y.z, A->z.z}};
 }
 
 // ---------------------------------------------------------------------------- symmetric matrices
 
 static inline ItmVec3 itm_sym_mul_vec(const ItmSym3* A, ItmVec3 v)
 {
-    return (ItmVec3){A->xx * v.x + A->xy * v.y + A->xz * v.z,
-                     A->xy * v.x + A->yy * v.y + A->yz * v.z,
+    return (ItmVec3){A->xx * v.x + A->xy * v.y + A->xz * v.z, A->xy * v.x + A->yy * v.y + A->yz * v.z,
                      A->xz * v.x + A->yz * v.y + A->zz * v.z};
 }
 
@@ -170,10 +166,8 @@ static inline ItmQuat itm_quat_conj(ItmQuat a)
 
 static inline ItmQuat itm_quat_mul(ItmQuat a, ItmQuat b)
 {
-    return (ItmQuat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-                     a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                     a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+    return (ItmQuat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
 }
 
 static inline ItmQuat itm_quat_normalize(ItmQuat a)

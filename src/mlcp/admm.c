@@ -18,11 +18,11 @@ typedef struct Admm {
     ItmMlcpWorkspace* ws;
     int n;
     double rho;
-    double* x;      // (n)
-    double* z;      // admissible copy of x                              (n)
-    double* z_prev; // (n)
-    double* u;      // scaled dual                                       (n)
-    double* s;      // De Saxce's shift                                  (n)
+    double* x;       // (n)
+    double* z;       // admissible copy of x                              (n)
+    double* z_prev;  // (n)
+    double* u;       // scaled dual                                       (n)
+    double* s;       // De Saxce's shift                                  (n)
 } Admm;
 
 static bool factor(Admm* a, ItmMlcpInfo* info)

@@ -41,9 +41,7 @@ static void solve_set(ItmMlcpWorkspace* ws)
     int *active = ws->iv[0], m = 0;
     double* r = ws->v[0];
     for (int i = 0; i < s->n; i++) {
-        ws->x[i] = ws->state[i] == ITM_ROW_LO   ? s->lo[i]
-                   : ws->state[i] == ITM_ROW_UP ? s->up[i]
-                                                : 0.0;
+        ws->x[i] = ws->state[i] == ITM_ROW_LO ? s->lo[i] : ws->state[i] == ITM_ROW_UP ? s->up[i] : 0.0;
         if (ws->state[i] == ITM_ROW_ACTIVE) {
             active[m++] = i;
         }

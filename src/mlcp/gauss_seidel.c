@@ -12,9 +12,7 @@ enum { CHECK_EVERY = 25 };
 static double row_velocity(const ItmMlcpWorkspace* ws, int i)
 {
     const ItmMlcpScaled* s = &ws->s;
-    return s->is_symmetric
-               ? ws->w[i]
-               : s->b[i] + ws->dense->dot(s->H + (size_t)i * (size_t)s->ld, ws->x, s->n);
+    return s->is_symmetric ? ws->w[i] : s->b[i] + ws->dense->dot(s->H + (size_t)i * (size_t)s->ld, ws->x, s->n);
 }
 
 // x_i changes and w follows by column i of H, which is row i; rows that rest cost nothing
@@ -40,7 +38,7 @@ static void sweep_row(ItmMlcpWorkspace* ws, int i, double lo, double up, double 
     double w = row_velocity(ws, i);
     double x = h > 0.0 ? ws->x[i] - relaxation * w / h : w > 0.0 ? lo : up;
     if (!isfinite(x)) {
-        return; // a row without H and without the bound it is driven to: nothing to do here
+        return;  // a row without H and without the bound it is driven to: nothing to do here
     }
     set_row(ws, i, x < lo ? lo : x > up ? up : x);
 }
@@ -59,8 +57,7 @@ static void sweep_tangents(ItmMlcpWorkspace* ws, const ItmMlcpContact* c, double
     // the trace bounds the largest eigenvalue of the 2 x 2 block
     double h = diagonal(s, t[0]) + diagonal(s, t[1]);
     double step = h > 0.0 ? relaxation / h : 0.0;
-    double y[2] = {ws->x[t[0]] - step * row_velocity(ws, t[0]),
-                   ws->x[t[1]] - step * row_velocity(ws, t[1])};
+    double y[2] = {ws->x[t[0]] - step * row_velocity(ws, t[0]), ws->x[t[1]] - step * row_velocity(ws, t[1])};
     itm_friction_project_tangents(c, y, r);
     set_row(ws, t[0], y[0]);
     set_row(ws, t[1], y[1]);

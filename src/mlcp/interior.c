@@ -13,35 +13,35 @@
 #include <string.h>
 
 enum { MAX_STEPS = 60 };
-static const double GAP = 1e-10;      // s'z per constraint, of max |b|^2, that is small enough
-static const double DUAL = 1e-10;     // and |H x + b - G'z|, of max |b|
-static const double LEAST = 1e-24;     // and that cannot be made any smaller
-static const double TO_EDGE = 0.99;   // share of the way to the edge of C
-static const double LARGEST = 1e12;   // of max |b|: x runs away, there is no minimum
-static const double OPEN = 1e-6;      // a contact is open where s is that much smaller than z
+static const double GAP = 1e-10;     // s'z per constraint, of max |b|^2, that is small enough
+static const double DUAL = 1e-10;    // and |H x + b - G'z|, of max |b|
+static const double LEAST = 1e-24;   // and that cannot be made any smaller
+static const double TO_EDGE = 0.99;  // share of the way to the edge of C
+static const double LARGEST = 1e12;  // of max |b|: x runs away, there is no minimum
+static const double OPEN = 1e-6;     // a contact is open where s is that much smaller than z
 
 typedef enum Kind {
-    FIXED,       // lo = up, or friction without any coefficient: x stays
+    FIXED,  // lo = up, or friction without any coefficient: x stays
     FREE,
-    BOUNDED,     // s_a = x - lo, s_b = up - x where those are finite
-    BOX_TANGENT, // s_a = mu x_n + x_t, s_b = mu x_n - x_t
-    BOX_NORMAL,  // bounded by its tangents
-    CONE_NORMAL, // s = (mu x_n, x_t1, x_t2), in s_a of the three rows
+    BOUNDED,      // s_a = x - lo, s_b = up - x where those are finite
+    BOX_TANGENT,  // s_a = mu x_n + x_t, s_b = mu x_n - x_t
+    BOX_NORMAL,   // bounded by its tangents
+    CONE_NORMAL,  // s = (mu x_n, x_t1, x_t2), in s_a of the three rows
     CONE_TANGENT,
 } Kind;
 
 typedef struct Interior {
     ItmMlcpWorkspace* ws;
     int n;
-    signed char* kind; // Kind of a row                                 (n)
-    double *x, *w;     // w = H x + b                                   (n)
-    double *s_a, *s_b; // slacks; rows of a cone: s_a                   (n)
-    double *z_a, *z_b; // multipliers                                   (n)
-    double *q_a, *q_b; // right sides of complementarity                (n)
-    double* dx;        // (n)
-    double *ds_a, *ds_b, *dz_a, *dz_b; // (n)
-    int degree;        // constraints, a cone counts once
-    double size;       // max |b|
+    signed char* kind;                  // Kind of a row                                 (n)
+    double *x, *w;                      // w = H x + b                                   (n)
+    double *s_a, *s_b;                  // slacks; rows of a cone: s_a                   (n)
+    double *z_a, *z_b;                  // multipliers                                   (n)
+    double *q_a, *q_b;                  // right sides of complementarity                (n)
+    double* dx;                         // (n)
+    double *ds_a, *ds_b, *dz_a, *dz_b;  // (n)
+    int degree;                         // constraints, a cone counts once
+    double size;                        // max |b|
 } Interior;
 
 // ---------------------------------------------------------------------------- constraints
@@ -449,9 +449,23 @@ static bool iterate(Interior* p, const ItmMlcpOptions* options, ItmMlcpInfo* inf
 bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     double** v = ws->v;
-    Interior p = {.ws = ws, .n = ws->s.n, .kind = ws->mark, .x = ws->x, .w = ws->w,
-                  .s_a = v[0], .s_b = v[1], .z_a = v[2], .z_b = v[3], .q_a = v[4], .q_b = v[5], .dx = v[6],
-                  .ds_a = v[7], .ds_b = v[8], .dz_a = v[9], .dz_b = v[10], .size = max_abs(ws->s.b, ws->s.n)};
+    Interior p = {.ws = ws,
+                  .n = ws->s.n,
+                  .kind = ws->mark,
+                  .x = ws->x,
+                  .w = ws->w,
+                  .s_a = v[0],
+                  .s_b = v[1],
+                  .z_a = v[2],
+                  .z_b = v[3],
+                  .q_a = v[4],
+                  .q_b = v[5],
+                  .dx = v[6],
+                  .ds_a = v[7],
+                  .ds_b = v[8],
+                  .dz_a = v[9],
+                  .dz_b = v[10],
+                  .size = max_abs(ws->s.b, ws->s.n)};
     if (!(p.size > 0.0) || !ws->s.is_symmetric) {
         return false;
     }

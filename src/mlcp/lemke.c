@@ -12,33 +12,32 @@
 #include <math.h>
 #include <string.h>
 
-static const double PIVOT_MIN = 1e-11; // smaller tableau entries count as zero
-static const double SOFTNESS =
-    1e-8; // added to the diagonal of a symmetric H: redundant rows would ruin the tableau
-static const double TIE = 1e-12; // ratios closer than this are a tie
+static const double PIVOT_MIN = 1e-11;  // smaller tableau entries count as zero
+static const double SOFTNESS = 1e-8;    // added to the diagonal of a symmetric H: redundant rows would ruin the tableau
+static const double TIE = 1e-12;        // ratios closer than this are a tie
 
 // A variable of the LCP: x = x0 + sum over variables of (direction) z.
 typedef enum VariableKind { FREE, BOUND, CAP, DIRECTION, SLIP } VariableKind;
 
 typedef struct Variable {
     VariableKind kind;
-    int row;     // BOUND, FREE, CAP: the row; DIRECTION, SLIP: the contact
-    double d[2]; // BOUND: d[0] = +-1; DIRECTION: components along the tangents
-    int partner; // CAP: variable of its bound; DIRECTION: its SLIP
+    int row;      // BOUND, FREE, CAP: the row; DIRECTION, SLIP: the contact
+    double d[2];  // BOUND: d[0] = +-1; DIRECTION: components along the tangents
+    int partner;  // CAP: variable of its bound; DIRECTION: its SLIP
 } Variable;
 
 typedef struct Lemke {
     ItmMlcpWorkspace* ws;
-    int n;           // rows of the LCP
-    int ld;          // width of T: n columns for the nonbasic variables, then z0, then q
-    double* T;       // basic = T nonbasic + t0 z0 + q                            (n x ld)
-    int* basic;      // row -> variable: k < n is y_k, n + k is z_k, 2n is z0     (n)
-    int* nonbasic;   // column -> variable, or ITM_NONE for a column that is fixed at zero   (n + 1)
-    int* row_of;     // variable -> row, or ITM_NONE                              (2n + 1)
-    int* column_of;  // variable -> column, or ITM_NONE                           (2n + 1)
-    double* column;  // scratch                                                   (n)
-    double softness; // 0 for H that is not symmetric
-    double* value;   // values of z                                               (n)
+    int n;            // rows of the LCP
+    int ld;           // width of T: n columns for the nonbasic variables, then z0, then q
+    double* T;        // basic = T nonbasic + t0 z0 + q                            (n x ld)
+    int* basic;       // row -> variable: k < n is y_k, n + k is z_k, 2n is z0     (n)
+    int* nonbasic;    // column -> variable, or ITM_NONE for a column that is fixed at zero   (n + 1)
+    int* row_of;      // variable -> row, or ITM_NONE                              (2n + 1)
+    int* column_of;   // variable -> column, or ITM_NONE                           (2n + 1)
+    double* column;   // scratch                                                   (n)
+    double softness;  // 0 for H that is not symmetric
+    double* value;    // values of z                                               (n)
 } Lemke;
 
 // ---------------------------------------------------------------------------- variables
@@ -75,10 +74,7 @@ static void visit_row(Lemke* l, Visit visit, int* k, int i)
     const ItmMlcpScaled* s = &l->ws->s;
     bool has_lo = isfinite(s->lo[i]), has_up = isfinite(s->up[i]);
     int at = (*k)++;
-    visit(l, at,
-          &(Variable){.kind = has_lo || has_up ? BOUND : FREE,
-                      .row = i,
-                      .d = {has_lo || !has_up ? 1.0 : -1.0}});
+    visit(l, at, &(Variable){.kind = has_lo || has_up ? BOUND : FREE, .row = i, .d = {has_lo || !has_up ? 1.0 : -1.0}});
     if (has_lo && has_up) {
         visit(l, (*k)++, &(Variable){.kind = CAP, .row = i, .partner = at});
     }
@@ -248,7 +244,7 @@ static void build_tableau(Lemke* l)
     ws->dense->axpy(ws->v[1], l->softness, ws->x, s->n);
     visit_all(l, gather_column);
     for (int k = 0; k < l->n; k++) {
-        tableau_row(l, k)[l->n] = 1.0; // covering vector
+        tableau_row(l, k)[l->n] = 1.0;  // covering vector
         tableau_row(l, k)[l->n + 1] += l->column[k];
         l->basic[k] = k;
         l->nonbasic[k] = l->n + k;
@@ -312,7 +308,7 @@ static bool blocks_before(const Lemke* l, int a, int b, int c)
         return ra < rb;
     }
     if (l->basic[a] == 2 * l->n || l->basic[b] == 2 * l->n) {
-        return l->basic[a] == 2 * l->n; // z0 leaves whenever it can
+        return l->basic[a] == 2 * l->n;  // z0 leaves whenever it can
     }
     for (int k = 0; k < l->n; k++) {
         double ka = slack_coefficient(l, a, k) / pa, kb = slack_coefficient(l, b, k) / pb;
@@ -386,8 +382,7 @@ static bool find_free_pivot(const Lemke* l, int* row, int* column)
 
 // No direct pivot is left: find z_k in the equation and the free variable in y_k, and exchange both
 // (a 2 x 2 principal pivot). Zero diagonals of electrical circuits need it.
-static bool find_double_pivot(const Lemke* l, int* row, int* column, int* pair_row,
-                              int* free_column)
+static bool find_double_pivot(const Lemke* l, int* row, int* column, int* pair_row, int* free_column)
 {
     double size = PIVOT_MIN;
     for (int i = 0; i < l->n; i++) {
@@ -420,7 +415,7 @@ static bool eliminate_free(Lemke* l, ItmMlcpInfo* info)
     for (;;) {
         if (find_free_pivot(l, &row, &column)) {
             exchange(l, row, column);
-            drop_column(l, column); // the equation's slack is zero for good
+            drop_column(l, column);  // the equation's slack is zero for good
             info->pivots++;
         } else if (find_double_pivot(l, &row, &column, &pair_row, &free_column)) {
             exchange(l, row, column);
@@ -544,8 +539,7 @@ static void read_ray(Lemke* l, int ray_column, ItmMlcpInfo* info)
     visit_all(l, add_value);
     for (int i = 0; i < s->n; i++) {
         double d = ws->x[i];
-        bool is_allowed = s->tangent_of[i] == ITM_NONE &&
-                          (d > 0.0 ? s->up[i] == INFINITY : s->lo[i] == -INFINITY);
+        bool is_allowed = s->tangent_of[i] == ITM_NONE && (d > 0.0 ? s->up[i] == INFINITY : s->lo[i] == -INFINITY);
         ws->ray[i] = is_allowed ? s->d[i] * d : 0.0;
         ws->x[i] = fmin(fmax(0.0, s->lo[i]), s->up[i]);
         largest = fmax(largest, fabs(s->d[i] * ws->x[i]));

@@ -42,8 +42,7 @@ const char* itm_mlcp_solver_name(ItmMlcpSolver solver)
 
 ItmMlcpOptions itm_default_mlcp_options(void)
 {
-    return (ItmMlcpOptions){
-        .solver = ITM_MLCP_AUTO, .tolerance = 1e-10, .max_iterations = 20000, .relaxation = 1.3};
+    return (ItmMlcpOptions){.solver = ITM_MLCP_AUTO, .tolerance = 1e-10, .max_iterations = 20000, .relaxation = 1.3};
 }
 
 ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact)
@@ -58,7 +57,7 @@ ItmMlcpCapacity itm_default_mlcp_capacity(int n, int ncontact)
 
 // ---------------------------------------------------------------------------- workspace
 
-#define MOST_ROWS (1 << 26) // so that numbers of rows, and a few times as many, fit an int; memory ends long before
+#define MOST_ROWS (1 << 26)  // so that numbers of rows, and a few times as many, fit an int; memory ends long before
 
 static void lay_out(ItmMlcpWorkspace* ws)
 {
@@ -91,8 +90,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
     for (int k = 0; k < 4; k++) {
         ws->ti[k] = ITM_TAKE(arena, int, 2 * width);
     }
-    ws->s.H = ITM_TAKE(&ws->matrices, double, (size_t)n * (size_t)ld);
-    ws->F = ITM_TAKE(&ws->matrices, double, (size_t)n * (size_t)ld);
+    ws->s.H = ITM_TAKE(&ws->matrices, double, (size_t)n*(size_t)ld);
+    ws->F = ITM_TAKE(&ws->matrices, double, (size_t)n*(size_t)ld);
     ws->T = ITM_TAKE(&ws->matrices, double, (size_t)nlcp*(size_t)width);
 }
 
@@ -103,8 +102,7 @@ size_t itm_mlcp_workspace_measure(const ItmMlcpCapacity* capacity)
     return sizeof ws + ws.arena.used + ws.matrices.used;
 }
 
-ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity,
-                                    ItmError* error)
+ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpCapacity* capacity, ItmError* error)
 {
     if (workspace == NULL || capacity == NULL || capacity->n < 1 || capacity->ncontact < 0 || capacity->nlcp < 0 ||
         capacity->n > MOST_ROWS || capacity->ncontact > MOST_ROWS || capacity->nlcp > MOST_ROWS) {
@@ -120,8 +118,8 @@ ItmStatus itm_mlcp_workspace_create(ItmMlcpWorkspace** workspace, const ItmMlcpC
     lay_out(ws);
     if (itm_arena_allocate(&ws->arena) != 0 || itm_arena_allocate_scratch(&ws->matrices) != 0) {
         itm_mlcp_workspace_destroy(ws);
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity",
-                             "no memory for %d rows and %d LCP rows", capacity->n, capacity->nlcp);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "capacity", "no memory for %d rows and %d LCP rows",
+                             capacity->n, capacity->nlcp);
     }
     lay_out(ws);
     *workspace = ws;
@@ -200,12 +198,12 @@ static const SolveFunction SOLVERS[ITM_MLCP_SOLVER_COUNT] = {
 
 typedef struct Rung {
     ItmMlcpSolver solver;
-    int max_iterations; // 0: as the options say
+    int max_iterations;  // 0: as the options say
 } Rung;
 
-#define END                                                                                        \
-    {                                                                                              \
-        ITM_MLCP_AUTO, 0                                                                           \
+#define END                                                                                                            \
+    {                                                                                                                  \
+        ITM_MLCP_AUTO, 0                                                                                               \
     }
 static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0},
                                      {ITM_MLCP_NEWTON, 0},
@@ -217,9 +215,8 @@ static const Rung LADDER_BOUNDS[] = {{ITM_MLCP_PIVOTING, 0},
 static const Rung LADDER_FRICTION[] = {
     {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ADMM, 300}, {ITM_MLCP_NEWTON, 0},       {ITM_MLCP_LEMKE, 0},
     {ITM_MLCP_ADMM, 0},   {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0}, END};
-static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0},       {ITM_MLCP_NEWTON, 0},
-                                      {ITM_MLCP_ENUMERATION, 0}, {ITM_MLCP_GAUSS_SEIDEL, 0},
-                                      {ITM_MLCP_NEWTON, 0},      END};
+static const Rung LADDER_GENERAL[] = {{ITM_MLCP_LEMKE, 0},        {ITM_MLCP_NEWTON, 0}, {ITM_MLCP_ENUMERATION, 0},
+                                      {ITM_MLCP_GAUSS_SEIDEL, 0}, {ITM_MLCP_NEWTON, 0}, END};
 #undef END
 
 static const Rung* pick_ladder(const ItmMlcpProblem* p)
@@ -227,8 +224,7 @@ static const Rung* pick_ladder(const ItmMlcpProblem* p)
     return !p->is_symmetric ? LADDER_GENERAL : p->ncontact > 0 ? LADDER_FRICTION : LADDER_BOUNDS;
 }
 
-static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result,
-                          const ItmMlcpOptions* options)
+static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpOptions* options)
 {
     int n = ws->s.n;
     // products run over the padding too; it holds zeros
@@ -243,8 +239,7 @@ static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result,
     ws->has_ray = false;
 }
 
-static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver,
-                      double residual)
+static void keep_best(ItmMlcpWorkspace* ws, ItmMlcpInfo* info, ItmMlcpSolver solver, double residual)
 {
     size_t n = (size_t)ws->s.n;
     info->solver = solver;
@@ -270,8 +265,8 @@ static double compute_rounding(const ItmMlcpWorkspace* ws)
     return DBL_EPSILON * worst / (1.0 + b);
 }
 
-static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
-                            ItmMlcpInfo* info, double residual)
+static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info,
+                            double residual)
 {
     if (residual <= options->tolerance) {
         return ITM_MLCP_SOLVED;
@@ -285,8 +280,7 @@ static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* op
 }
 
 // One solver, its answer kept if it is the best so far. Returns whether the ladder can end.
-static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info,
-                       Rung rung)
+static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, Rung rung)
 {
     ItmMlcpOptions own = *options;
     own.max_iterations = rung.max_iterations > 0 ? rung.max_iterations : options->max_iterations;
@@ -348,8 +342,8 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
 static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     double residual;
-    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED && itm_prefer_sticking_is_in_doubt(ws, options) &&
-        itm_prefer_sticking_solve(ws, options, info, &residual)) {
+    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED &&
+        itm_prefer_sticking_is_in_doubt(ws, options) && itm_prefer_sticking_solve(ws, options, info, &residual)) {
         classify_rows(ws);
         keep_best(ws, info, info->solver, residual);
         info->is_rest_found = true;
@@ -406,16 +400,14 @@ static void deliver(ItmMlcpWorkspace* ws, ItmMlcpResult* result, const ItmMlcpIn
 // Problems below this size are cheap whatever they take, and may spend what this size may.
 #define SMALL 160
 
-ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
-                         const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
-                         ItmError* error)
+ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, const ItmMlcpProblem* problem,
+                         const ItmMlcpOptions* options, ItmError* error)
 {
     ItmStatus status = itm_mlcp_check(workspace, result, problem, options, error);
     if (status != ITM_OK) {
         return status;
     }
-    ItmMlcpInfo info = {
-        .outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
+    ItmMlcpInfo info = {.outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
     if (!itm_mlcp_scale(workspace, problem)) {
         return itm_mlcp_check_matrix(problem, error);
     }
@@ -430,8 +422,7 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
         measure_nothing(workspace, &info);
     }
     take_back_shift(workspace, &info);
-    info.worst_row =
-        itm_residual_find_worst(problem, workspace->x_best, workspace->w_best, workspace->s.tangent_of);
+    info.worst_row = itm_residual_find_worst(problem, workspace->x_best, workspace->w_best, workspace->s.tangent_of);
     deliver(workspace, result, &info);
     workspace->problem = NULL;
     return ITM_OK;

@@ -12,14 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    MAX_NEWTON = 40,
-    MAX_SOFT = 15,
-    MAX_STAGES = 100,
-    MAX_HALVINGS = 9,
-    MEMORY = 6,
-    START_SWEEPS = 20
-};
+enum { MAX_NEWTON = 40, MAX_SOFT = 15, MAX_STAGES = 100, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
 static const double EPS = 1e-10;
 // light mechanisms behind stiff joints move far less than their diagonal of H says, hence large
 // weights
@@ -37,23 +30,23 @@ typedef struct JacobianRow {
 typedef struct Newton {
     ItmMlcpWorkspace* ws;
     int n;
-    double* x;       // iterate                                        (n)
-    double* w;       // H x + b + c (x - base)                         (n)
-    double* F;       // (n)
-    double* dx;      // (n)
-    double* dw;      // weight (H + c) dx                                   (n)
-    double* x_trial; // (n)
-    double* w_trial; // (n)
-    double* rhs;     // (n)
-    int* live;       // rows that need the linear system: position -> row
-    int* position;   // row -> position, or ITM_NONE for rows whose dx is known
+    double* x;        // iterate                                        (n)
+    double* w;        // H x + b + c (x - base)                         (n)
+    double* F;        // (n)
+    double* dx;       // (n)
+    double* dw;       // weight (H + c) dx                                   (n)
+    double* x_trial;  // (n)
+    double* w_trial;  // (n)
+    double* rhs;      // (n)
+    int* live;        // rows that need the linear system: position -> row
+    int* position;    // row -> position, or ITM_NONE for rows whose dx is known
     int nlive;
-    double c;              // proximal weight: w stands for H x + b + c (x - base)
-    double* base;          // (n)
-    double weight;         // F = x - P(x - weight w); w, dw and H below carry the weight
-    double best;           // smallest residual so far
-    double* x_best;        // and where it was                               (n)
-    double memory[MEMORY]; // last merit values, for the nonmonotone search
+    double c;               // proximal weight: w stands for H x + b + c (x - base)
+    double* base;           // (n)
+    double weight;          // F = x - P(x - weight w); w, dw and H below carry the weight
+    double best;            // smallest residual so far
+    double* x_best;         // and where it was                               (n)
+    double memory[MEMORY];  // last merit values, for the nonmonotone search
 } Newton;
 
 // ---------------------------------------------------------------------------- F and its rows
@@ -111,8 +104,7 @@ static void put_y(JacobianRow* row, int i, double value)
 }
 
 // -d(radius) times value; the radius does not move while the contact is open
-static void put_radius(JacobianRow* row, const ItmMlcpContact* c, const double* x, const double* w,
-                       double value)
+static void put_radius(JacobianRow* row, const ItmMlcpContact* c, const double* x, const double* w, double value)
 {
     if (x[c->normal] - w[c->normal] > 0.0 && value != 0.0) {
         put_y(row, c->normal, -value * c->mu);
@@ -124,9 +116,9 @@ static JacobianRow bound_row(const ItmMlcpScaled* s, const double* x, const doub
     JacobianRow row = {0};
     double y = x[i] - w[i];
     if (y > s->lo[i] && y < s->up[i]) {
-        put_h(&row, i, 1.0); // F = w
+        put_h(&row, i, 1.0);  // F = w
     } else {
-        put_e(&row, i, 1.0); // F = x - bound
+        put_e(&row, i, 1.0);  // F = x - bound
     }
     return row;
 }
@@ -140,14 +132,14 @@ static JacobianRow box_row(const ItmMlcpContact* c, const double* x, const doubl
         put_h(&row, i, 1.0);
     } else {
         put_e(&row, i, 1.0);
-        put_radius(&row, c, x, w, y > 0.0 ? 1.0 : -1.0); // F = x -+ r
+        put_radius(&row, c, x, w, y > 0.0 ? 1.0 : -1.0);  // F = x -+ r
     }
     return row;
 }
 
 // Row k (0 or 1) of dF_t = dx_t - dP, with dP = G (dx_t - dw_t) + g dr
-static JacobianRow tangent_row(const ItmMlcpContact* c, const double* x, const double* w,
-                               double G[2][2], const double g[2], int k)
+static JacobianRow tangent_row(const ItmMlcpContact* c, const double* x, const double* w, double G[2][2],
+                               const double g[2], int k)
 {
     JacobianRow row = {0};
     int i = c->tangent[k], j = c->tangent[1 - k];
@@ -199,13 +191,13 @@ static JacobianRow round_row(const ItmMlcpContact* c, const double* x, const dou
     double r = radius(c, x, w);
     double y[2] = {x[c->tangent[0]] - w[c->tangent[0]], x[c->tangent[1]] - w[c->tangent[1]]};
     if (r <= 0.0) {
-        put_e(&row, i, 1.0); // F = x_t
+        put_e(&row, i, 1.0);  // F = x_t
         return row;
     }
     double G[2][2], g[2];
     if (c->law == ITM_FRICTION_CONE) {
         if (itm_friction_length(y) <= r) {
-            put_h(&row, i, 1.0); // sticking: F = w_t
+            put_h(&row, i, 1.0);  // sticking: F = w_t
             return row;
         }
         slip_on_disc(y, r, G, g);
@@ -268,7 +260,7 @@ static void fill_row(Newton* t, double* J, int ld, int i)
     for (int k = 0; k < row.nh; k++) {
         const double* H = s->H + (size_t)row.h_row[k] * (size_t)s->ld;
         double h = row.h[k] * t->weight;
-        rhs -= row.h[k] * t->dw[row.h_row[k]]; // of the known steps
+        rhs -= row.h[k] * t->dw[row.h_row[k]];  // of the known steps
         for (int j = 0; j < t->nlive; j++) {
             J[j] += h * H[t->live[j]];
         }
@@ -399,9 +391,9 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
     memset(t->memory, 0, sizeof t->memory);
     t->c = c;
     for (int k = 0; k < limit && !itm_mlcp_is_spent(options, info); k++) {
-        double residual = itm_mlcp_measure(ws); // w = H x + b
+        double residual = itm_mlcp_measure(ws);  // w = H x + b
         keep_if_better(t, residual);
-        double length = 0.0; // |weight c (x - base)|^2
+        double length = 0.0;  // |weight c (x - base)|^2
         for (int i = 0; i < t->n; i++) {
             double pull = c > 0.0 ? t->weight * c * (t->x[i] - t->base[i]) : 0.0;
             t->w[i] = t->weight * t->w[i] + pull;

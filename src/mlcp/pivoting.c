@@ -15,40 +15,39 @@
 
 enum {
     MAX_PROXIMAL = 60,
-    PATIENCE = 2,        // block moves without progress before descending
-    GUESS_SWEEPS = 24,   // Gauss-Seidel sweeps that make the first guess
-    REFACTOR_SHARE = 20, // update the factor for up to m/20 moved rows, else factor anew
+    PATIENCE = 2,         // block moves without progress before descending
+    GUESS_SWEEPS = 24,    // Gauss-Seidel sweeps that make the first guess
+    REFACTOR_SHARE = 20,  // update the factor for up to m/20 moved rows, else factor anew
     MAX_DESCENT = 100,
     DESCENT_SWEEPS = 10,
-    MAX_UPDATES = 64 // updates before a fresh factor, to keep rounding out
+    MAX_UPDATES = 64  // updates before a fresh factor, to keep rounding out
 };
 static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
-static const double X_NOISE = 1e-10; // of the active rows' solution, relative: rounding / eps
-static const double W_NOISE = 1e-13; // of the tight rows' velocity, relative: rounding
-static const double NO_SOLUTION_FACTOR =
-    1e7; // proof radius over largest impulse that counts as a proof
+static const double X_NOISE = 1e-10;           // of the active rows' solution, relative: rounding / eps
+static const double W_NOISE = 1e-13;           // of the tight rows' velocity, relative: rounding
+static const double NO_SOLUTION_FACTOR = 1e7;  // proof radius over largest impulse that counts as a proof
 
 typedef struct Pivoting {
     ItmMlcpWorkspace* ws;
     const ItmDense* dense;
     ItmMlcpInfo* info;
     int n, ld;
-    double eps;     // proximal weight
-    double* U;      // H_zz + eps = U'U, in the order of `active`      (m x ld)
-    int m;          // active rows
-    int* active;    // position -> row                                (m)
-    int* tight;     // the other rows                                 (n - m)
-    int* moved;     // rows that break their condition                (n)
-    int* end;       // banded H: column behind the last of a row of U  (m)
-    double* inv_u;  //   and 1 / U_kk                                  (m)
-    double* base;   // x of the proximal step                         (n)
-    double* w_base; // H base + b                                     (n)
-    double* delta;  // x - base                                       (n)
-    double* w;      // of the regularised problem                     (n)
-    double* rhs;    // (n)
-    int nupdate;    // updates since the last factorisation
+    double eps;      // proximal weight
+    double* U;       // H_zz + eps = U'U, in the order of `active`      (m x ld)
+    int m;           // active rows
+    int* active;     // position -> row                                (m)
+    int* tight;      // the other rows                                 (n - m)
+    int* moved;      // rows that break their condition                (n)
+    int* end;        // banded H: column behind the last of a row of U  (m)
+    double* inv_u;   //   and 1 / U_kk                                  (m)
+    double* base;    // x of the proximal step                         (n)
+    double* w_base;  // H base + b                                     (n)
+    double* delta;   // x - base                                       (n)
+    double* w;       // of the regularised problem                     (n)
+    double* rhs;     // (n)
+    int nupdate;     // updates since the last factorisation
     bool is_factored;
-    bool is_settled; // every row keeps its condition in the last trial
+    bool is_settled;  // every row keeps its condition in the last trial
 } Pivoting;
 
 // ---------------------------------------------------------------------------- active set and
@@ -448,8 +447,7 @@ static bool minimise_on_face(Pivoting* p, double* y, double* g)
 static Ending descend(Pivoting* p)
 {
     const ItmMlcpScaled* s = &p->ws->s;
-    double *y = p->ws->v[5], *g = p->ws->v[7], *inv_h = p->ws->v[9], *lo = p->ws->v[10],
-           *up = p->ws->v[11];
+    double *y = p->ws->v[5], *g = p->ws->v[7], *inv_h = p->ws->v[9], *lo = p->ws->v[10], *up = p->ws->v[11];
     memset(y, 0, (size_t)p->ld * sizeof *y);
     memset(g, 0, (size_t)p->ld * sizeof *g);
     for (int i = 0; i < p->n; i++) {
@@ -492,9 +490,7 @@ static bool settle(Pivoting* p)
 static void classify(ItmMlcpWorkspace* ws, int i)
 {
     const ItmMlcpScaled* s = &ws->s;
-    ws->state[i] = ws->x[i] <= s->lo[i]   ? ITM_ROW_LO
-                   : ws->x[i] >= s->up[i] ? ITM_ROW_UP
-                                          : ITM_ROW_ACTIVE;
+    ws->state[i] = ws->x[i] <= s->lo[i] ? ITM_ROW_LO : ws->x[i] >= s->up[i] ? ITM_ROW_UP : ITM_ROW_ACTIVE;
 }
 
 static bool has_unknown(const ItmMlcpWorkspace* ws)

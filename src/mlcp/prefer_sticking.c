@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDS 4   // of sweeps and Newton steps from the solution of the convex problem
+#define ROUNDS 4  // of sweeps and Newton steps from the solution of the convex problem
 #define SWEEPS 50
 
 // x'(w + b) / 2 in the caller's units
@@ -63,11 +63,11 @@ bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* optio
     itm_newton_polish(ws, &tight, info);
     *residual = itm_mlcp_measure(ws);
     // where friction of the convex problem is not quite that of the law, Newton's method may miss the solution nearby: sweeps stay close
-    for (int k = 0; k < ROUNDS && *residual > options->tolerance && !itm_mlcp_is_spent(options, info); k++) {
+    for (int k = 0; k<ROUNDS&& * residual> options->tolerance && !itm_mlcp_is_spent(options, info); k++) {
         itm_gauss_seidel_sweep(ws, 1.0, SWEEPS);
         itm_newton_polish(ws, &tight, info);
         *residual = itm_mlcp_measure(ws);
     }
-    return *residual <= options->tolerance && compute_energy(ws->problem, ws->x_user, ws->w_user) <
-                                                  compute_energy(ws->problem, ws->x_best, ws->w_best);
+    return *residual <= options->tolerance &&
+           compute_energy(ws->problem, ws->x_user, ws->w_user) < compute_energy(ws->problem, ws->x_best, ws->w_best);
 }

@@ -75,8 +75,7 @@ static bool is_tangent(const ItmMlcpProblem* p, const int* tangent_of, int row)
     return false;
 }
 
-static double measure_bounds(const ItmMlcpProblem* p, const double* x, const double* w,
-                             const int* tangent_of)
+static double measure_bounds(const ItmMlcpProblem* p, const double* x, const double* w, const int* tangent_of)
 {
     double worst = 0.0;
     for (int i = 0; i < p->n; i++) {
@@ -103,16 +102,13 @@ static double measure_contacts(const ItmMlcpProblem* p, const double* x, const d
     return worst;
 }
 
-double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w,
-                            const int* tangent_of)
+double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of)
 {
-    double worst =
-        worse(measure_bounds(problem, x, w, tangent_of), measure_contacts(problem, x, w));
+    double worst = worse(measure_bounds(problem, x, w, tangent_of), measure_contacts(problem, x, w));
     return worst / (1.0 + max_abs(problem->b, problem->n));
 }
 
-int itm_residual_find_worst(const ItmMlcpProblem* p, const double* x, const double* w,
-                            const int* tangent_of)
+int itm_residual_find_worst(const ItmMlcpProblem* p, const double* x, const double* w, const int* tangent_of)
 {
     double worst = -1.0;
     int row = 0;
@@ -142,8 +138,7 @@ static double multiply_row(const ItmMlcpProblem* p, const double* x, int row)
 }
 
 // The contact's rows only, gathered so that no array for all of w is needed.
-static double measure_contact_alone(const ItmMlcpProblem* p, const ItmMlcpContact* contact,
-                                    const double* x)
+static double measure_contact_alone(const ItmMlcpProblem* p, const ItmMlcpContact* contact, const double* x)
 {
     const int rows[3] = {contact->normal, contact->tangent[0], contact->tangent[1]};
     double xs[3] = {0}, ws[3] = {0};
@@ -195,8 +190,7 @@ double itm_mlcp_compute_proof_radius(const ItmMlcpProblem* p, const double* d)
 {
     double known = 0.0, unbounded = 0.0;
     for (int i = 0; i < p->n; i++) {
-        if (!is_admissible_direction(p->lo[i], p->up[i], d[i]) ||
-            (d[i] != 0.0 && is_tangent(p, NULL, i))) {
+        if (!is_admissible_direction(p->lo[i], p->up[i], d[i]) || (d[i] != 0.0 && is_tangent(p, NULL, i))) {
             return 0.0;
         }
         known += d[i] * p->b[i];

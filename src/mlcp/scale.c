@@ -44,7 +44,7 @@ static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
-#define BAND_FROM 16 // rows: below, the whole matrix costs no more
+#define BAND_FROM 16  // rows: below, the whole matrix costs no more
 
 // Whether n numbers are all +0, by their bits: many at a time.
 static bool is_zero(const double* x, int n)

@@ -36,7 +36,7 @@ static inline ItmSoc itm_soc_divide(ItmSoc l, ItmSoc r)
 // W = eta (2 v v' - J), v of unit determinant; W^-1 = (2 Jv (Jv)' - J) / eta
 typedef struct ItmSocScaling {
     double eta;
-    ItmSoc v; // square root of the scaling point
+    ItmSoc v;  // square root of the scaling point
 } ItmSocScaling;
 
 static inline ItmSoc itm_soc_flip(ItmSoc a)

@@ -15,54 +15,54 @@ enum { ITM_MLCP_NVEC = 13, ITM_MLCP_NINT = 4 };
 // scales are powers of two, so scaling costs no rounding, and they are equal within a cone or
 // pyramid, so those keep their shape.
 typedef struct ItmMlcpScaled {
-    int n;             // rows
-    int ld;            // leading dimension of H
-    bool is_symmetric; // as promised by the caller
-    double* H;         // D H D, padding zero                                   (n x ld)
-    double* b;         // D b                                                   (n)
-    double* lo;        // lo / d; tangent rows: set by whoever fixes bounds     (n)
-    double* up;        // up / d                                                (n)
-    double* d;         // scale                                                 (n)
-    int* first;        // row i of H is zero outside the columns first_i        (n)
-    int* end;          //   .. end_i - 1                                        (n)
-    bool is_banded;    // and that spares most of a symmetric H
+    int n;              // rows
+    int ld;             // leading dimension of H
+    bool is_symmetric;  // as promised by the caller
+    double* H;          // D H D, padding zero                                   (n x ld)
+    double* b;          // D b                                                   (n)
+    double* lo;         // lo / d; tangent rows: set by whoever fixes bounds     (n)
+    double* up;         // up / d                                                (n)
+    double* d;          // scale                                                 (n)
+    int* first;         // row i of H is zero outside the columns first_i        (n)
+    int* end;           //   .. end_i - 1                                        (n)
+    bool is_banded;     // and that spares most of a symmetric H
     int ncontact;
-    ItmMlcpContact* contacts; // mu in scaled units: mu d_n / d_t                 (ncontact)
-    int* tangent_of;          // contact a row is a tangent of, or ITM_NONE            (n)
-    int* cone_of;             // cone contact a row is the normal of, or ITM_NONE      (n)
+    ItmMlcpContact* contacts;  // mu in scaled units: mu d_n / d_t                 (ncontact)
+    int* tangent_of;           // contact a row is a tangent of, or ITM_NONE            (n)
+    int* cone_of;              // cone contact a row is the normal of, or ITM_NONE      (n)
 } ItmMlcpScaled;
 
 struct ItmMlcpWorkspace {
-    ItmArena arena;    // vectors, zero at the start
-    ItmArena matrices; // written before they are read: pages of sizes that never occur stay untouched
+    ItmArena arena;     // vectors, zero at the start
+    ItmArena matrices;  // written before they are read: pages of sizes that never occur stay untouched
     ItmMlcpCapacity capacity;
     const ItmDense* dense;
-    const ItmMlcpProblem* problem; // the caller's, during a solve
+    const ItmMlcpProblem* problem;  // the caller's, during a solve
     ItmMlcpScaled s;
 
     // iterate of the solver at work, scaled
-    double* x;          // (n)
-    double* w;          // H^ x^ + b^, filled by itm_mlcp_measure                (n)
-    signed char* state; // ITM_ROW_..., guess on entry and result                (n)
-    double* ray;        // direction that may prove that there is no solution; original units (n)
+    double* x;           // (n)
+    double* w;           // H^ x^ + b^, filled by itm_mlcp_measure                (n)
+    signed char* state;  // ITM_ROW_..., guess on entry and result                (n)
+    double* ray;         // direction that may prove that there is no solution; original units (n)
     bool has_ray;
-    double* shift; // taken off b^ by consistency.c, zero where free rows agree      (n)
+    double* shift;  // taken off b^ by consistency.c, zero where free rows agree      (n)
 
     // best iterate of the ladder, original units
-    double* x_best;          // (n)
-    double* w_best;          // (n)
-    signed char* state_best; // (n)
+    double* x_best;           // (n)
+    double* w_best;           // (n)
+    signed char* state_best;  // (n)
 
     // scratch, free for every solver
-    double* F;                // a factor or Jacobian                          (n x ld)
-    double* v[ITM_MLCP_NVEC]; // vectors                                       (n)
-    int* iv[ITM_MLCP_NINT];   // index lists                                   (n)
-    signed char* mark;        // (n)
-    double* x_user;           // scratch of itm_mlcp_measure                   (n)
-    double* w_user;           // (n)
-    double* T;     // Lemke's tableau                               (nlcp x pad(nlcp + 2))
-    double* tv[2]; // (pad(nlcp + 2))
-    int* ti[4];    // (nlcp + 2)
+    double* F;                 // a factor or Jacobian                          (n x ld)
+    double* v[ITM_MLCP_NVEC];  // vectors                                       (n)
+    int* iv[ITM_MLCP_NINT];    // index lists                                   (n)
+    signed char* mark;         // (n)
+    double* x_user;            // scratch of itm_mlcp_measure                   (n)
+    double* w_user;            // (n)
+    double* T;                 // Lemke's tableau                               (nlcp x pad(nlcp + 2))
+    double* tv[2];             // (pad(nlcp + 2))
+    int* ti[4];                // (nlcp + 2)
 };
 
 // Bytes of a workspace.
@@ -83,14 +83,12 @@ void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, c
 double itm_mlcp_measure(ItmMlcpWorkspace* ws);
 
 // check.c
-ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result,
-                         const ItmMlcpProblem* problem, const ItmMlcpOptions* options,
-                         ItmError* error);
+ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result, const ItmMlcpProblem* problem,
+                         const ItmMlcpOptions* options, ItmError* error);
 
 // consistency.c: takes contradictions between free rows out of ws->s.b; sets ws->shift, and ws->ray
 // if there are any
-void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options,
-                             ItmMlcpInfo* info);
+void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
 // check.c: the numbers of H, with the place of the first bad one
 ItmStatus itm_mlcp_check_matrix(const ItmMlcpProblem* problem, ItmError* error);
@@ -99,11 +97,9 @@ ItmStatus itm_mlcp_check_matrix(const ItmMlcpProblem* problem, ItmError* error);
 bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* problem);
 
 // residual.c: with w and the table of tangent rows already known
-double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w,
-                            const int* tangent_of);
+double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of);
 // The row that has it.
-int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w,
-                            const int* tangent_of);
+int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of);
 
 // ---------------------------------------------------------------------------- solvers
 // Each starts from ws->x and ws->state, leaves its answer there, adds to the counters of info and
@@ -125,7 +121,8 @@ bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
 // rest.c: whether contacts begin to slip in the best solution so far
 bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options);
 // Another solution with less energy in ws->x, measured. false: there is none, or it was not found
-bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, double* residual);
+bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info,
+                               double* residual);
 
 // gauss_seidel.c: a few sweeps from ws->x, to find a first guess; no measuring
 void itm_gauss_seidel_sweep(ItmMlcpWorkspace* ws, double relaxation, int nsweep);

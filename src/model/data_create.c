@@ -15,10 +15,13 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
         double value;
         bool may_be_zero;
     } numbers[] = {
-        {"step", o->step, false},           {"min_step", o->min_step, true},
+        {"step", o->step, false},
+        {"min_step", o->min_step, true},
         {"tolerance", o->tolerance, false},
-        {"gap_tolerance", o->gap_tolerance, false}, {"penalty", o->penalty, true},
-        {"frequency", o->frequency, true},  {"damping_ratio", o->damping_ratio, true},
+        {"gap_tolerance", o->gap_tolerance, false},
+        {"penalty", o->penalty, true},
+        {"frequency", o->frequency, true},
+        {"damping_ratio", o->damping_ratio, true},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         double x = numbers[i].value;
@@ -28,12 +31,12 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
         }
     }
     if ((int)o->elastic < 0 || o->elastic >= ITM_ELASTIC_COUNT) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic", "there is no rule number %d for flexible bodies",
-                             (int)o->elastic);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic",
+                             "there is no rule number %d for flexible bodies", (int)o->elastic);
     }
     if (o->min_step > o->step) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "min_step", "min_step %g s is larger than the largest step %g s",
-                             o->min_step, o->step);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "min_step",
+                             "min_step %g s is larger than the largest step %g s", o->min_step, o->step);
     }
     if (o->max_iterations < 1) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "max_iterations",

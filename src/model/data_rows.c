@@ -4,10 +4,13 @@
 
 #include <stdio.h>
 
-static const char* const DIRECTIONS[] = {
-    [ITM_BOUND_NORMAL] = "normal", [ITM_BOUND_TANGENT] = "friction", [ITM_BOUND_TORSION] = "torsional friction",
-    [ITM_BOUND_ROLLING] = "rolling friction", [ITM_BOUND_CLEARANCE] = "normal",
-    [ITM_BOUND_CLEARANCE_TANGENT] = "friction", [ITM_BOUND_CLEARANCE_TORSION] = "torsional friction"};
+static const char* const DIRECTIONS[] = {[ITM_BOUND_NORMAL] = "normal",
+                                         [ITM_BOUND_TANGENT] = "friction",
+                                         [ITM_BOUND_TORSION] = "torsional friction",
+                                         [ITM_BOUND_ROLLING] = "rolling friction",
+                                         [ITM_BOUND_CLEARANCE] = "normal",
+                                         [ITM_BOUND_CLEARANCE_TANGENT] = "friction",
+                                         [ITM_BOUND_CLEARANCE_TORSION] = "torsional friction"};
 
 static void name_contact(const ItmData* d, int contact, const char* direction, char* out, size_t size)
 {
@@ -39,8 +42,8 @@ void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_d
     case ITM_BOUND_CLEARANCE:
     case ITM_BOUND_CLEARANCE_TANGENT:
     case ITM_BOUND_CLEARANCE_TORSION:
-        snprintf(out, size, "clearance of '%.100s'%s%s", m->joints[m->loose[r->owner].joint].name, with_direction ? ": " : "",
-                 with_direction ? DIRECTIONS[r->kind] : "");
+        snprintf(out, size, "clearance of '%.100s'%s%s", m->joints[m->loose[r->owner].joint].name,
+                 with_direction ? ": " : "", with_direction ? DIRECTIONS[r->kind] : "");
         break;
     default:
         name_contact(d, r->owner, with_direction ? DIRECTIONS[r->kind] : NULL, out, size);

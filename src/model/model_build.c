@@ -23,7 +23,8 @@ ItmStatus itm_model_build(ItmModel** model, const ItmModelBuilder* b, ItmError* 
     status = status == ITM_OK ? itm_contact_build(m, b, error) : status;
     status = status == ITM_OK ? itm_model_build_outputs(m, error) : status;
     if (status == ITM_ERR_MEMORY) {
-        itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies", b->bodies.count);
+        itm_error_set(error, status, __func__, NULL, "out of memory while building a model of %d bodies",
+                      b->bodies.count);
     }
     if (status != ITM_OK) {
         itm_model_destroy(m);

@@ -6,9 +6,8 @@
 
 static inline ItmSpatial itm_articulated_mul(const ItmArticulated* A, ItmSpatial s)
 {
-    return (ItmSpatial){
-        itm_vec_add(itm_sym_mul_vec(&A->J, s.ang), itm_mat_mul_vec(&A->H, s.lin)),
-        itm_vec_add(itm_mat_t_mul_vec(&A->H, s.ang), itm_sym_mul_vec(&A->M, s.lin))};
+    return (ItmSpatial){itm_vec_add(itm_sym_mul_vec(&A->J, s.ang), itm_mat_mul_vec(&A->H, s.lin)),
+                        itm_vec_add(itm_mat_t_mul_vec(&A->H, s.ang), itm_sym_mul_vec(&A->M, s.lin))};
 }
 
 static inline void itm_sym_subtract_outer(ItmSym3* A, ItmVec3 u)

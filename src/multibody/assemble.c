@@ -55,8 +55,8 @@ static bool is_rigid_row(const ItmModel* m, int row)
 static bool must_hold(const ItmModel* m, const ItmData* d, int row)
 {
     bool is_motion = m->blocks[m->row_block[row]].kind == ITM_BLOCK_MOTION;
-    bool is_left_out = d->singular_share > 0.0 && d->factor.inv_diag[row] == 0.0 && !m->is_row_redundant[row] && !is_motion &&
-                       fabs(d->row_gap[row]) < LEFT_OUT;
+    bool is_left_out = d->singular_share > 0.0 && d->factor.inv_diag[row] == 0.0 && !m->is_row_redundant[row] &&
+                       !is_motion && fabs(d->row_gap[row]) < LEFT_OUT;
     return is_rigid_row(m, row) && !is_left_out;
 }
 
@@ -96,8 +96,7 @@ static void name_worst_rows(const ItmModel* m, const ItmData* d, const double* x
             return;
         }
         last = fabs(x[worst]);
-        int n = snprintf(text + used, size - used, "%s%s (%.3g)", shown > 0 ? ", " : "", m->row_names[worst],
-                         x[worst]);
+        int n = snprintf(text + used, size - used, "%s%s (%.3g)", shown > 0 ? ", " : "", m->row_names[worst], x[worst]);
         used += n > 0 ? (size_t)n : 0;
     }
 }
@@ -200,10 +199,11 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
     char rows[400], element[128];
     name_worst_rows(m, d, d->row_rate, rows, sizeof rows);
     name_worst_element(m, d, d->row_rate, element, sizeof element);
-    return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
-                         "the start velocities contradict the joints: %s cannot be satisfied (m/s or rad/s); check driven "
-                         "motions and start rates against each other",
-                         rows);
+    return itm_error_set(
+        error, ITM_ERR_ASSEMBLY, __func__, element,
+        "the start velocities contradict the joints: %s cannot be satisfied (m/s or rad/s); check driven "
+        "motions and start rates against each other",
+        rows);
 }
 
 ItmStatus itm_assemble_data(const ItmModel* m, ItmData* d)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_WITHIN 1e-9 // of the length: nearer to a clamped end is the clamped end
+#define FIXED_WITHIN 1e-9  // of the length: nearer to a clamped end is the clamped end
 
 // ---------------------------------------------------------------------------- creation
 
@@ -117,7 +117,7 @@ void itm_beam_compute_shape(const ItmBeam* beam, ItmSpatial* shape, double x)
 typedef struct Gauss {
     int n;
     double *s, *w;
-    double* slope; // (modes)
+    double* slope;  // (modes)
 } Gauss;
 
 static ItmStatus make_gauss(Gauss* g, const ItmBeam* beam)
@@ -205,8 +205,8 @@ static void add_point(const ItmBeam* beam, ItmElasticTables* t, ItmSpatial* shap
     double dm = b->density * b->area * weight, dI = b->density * weight;
     // Euler-Bernoulli: sections have rotary inertia in torsion only
     bool has_rotary = b->theory == ITM_BEAM_TIMOSHENKO;
-    ItmVec3 inertia =
-        itm_vec(dI * (b->moment_y + b->moment_z), has_rotary ? dI * b->moment_y : 0.0, has_rotary ? dI * b->moment_z : 0.0);
+    ItmVec3 inertia = itm_vec(dI * (b->moment_y + b->moment_z), has_rotary ? dI * b->moment_y : 0.0,
+                              has_rotary ? dI * b->moment_z : 0.0);
     ItmVec3 s = itm_vec(x - 0.5 * b->length, 0, 0);
     itm_beam_compute_shape(beam, shape, x);
     for (int k = 0; k < n; k++) {

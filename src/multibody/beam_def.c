@@ -7,7 +7,7 @@
 #define MOST_STATIONS 20  // with static shapes
 
 static const char* const THEORY_NAMES[ITM_BEAM_THEORY_COUNT] = {"euler-bernoulli", "timoshenko"};
-static const char* const ENDS_NAMES[ITM_BEAM_ENDS_COUNT] = {"clamped-free",    "free-clamped",    "pinned-pinned",
+static const char* const ENDS_NAMES[ITM_BEAM_ENDS_COUNT] = {"clamped-free",   "free-clamped",    "pinned-pinned",
                                                             "clamped-pinned", "clamped-clamped", "free-free"};
 static const char* const SECTION_NAMES[ITM_SECTION_COUNT] = {"rectangle", "circle", "tube"};
 
@@ -57,7 +57,8 @@ ItmStatus itm_beam_set_section(ItmBeamDef* beam, ItmBeamSection section, const d
         itm_check_positive(&c, "section", size[1]);
     }
     if (c.status == ITM_OK && section == ITM_SECTION_TUBE && !(size[1] < 0.5 * size[0])) {
-        itm_check_refuse(&c, "section", "the wall (%g m) must be thinner than half the diameter (%g m)", size[1], size[0]);
+        itm_check_refuse(&c, "section", "the wall (%g m) must be thinner than half the diameter (%g m)", size[1],
+                         size[0]);
     }
     if (c.status != ITM_OK) {
         return c.status;
@@ -93,9 +94,9 @@ ItmStatus itm_beam_def_check(const ItmBeamDef* def, const char* body, ItmError* 
     const struct {
         const char* field;
         double value;
-    } positive[] = {{"length", def->length},     {"density", def->density},   {"young", def->young},
-                    {"shear", def->shear},       {"area", def->area},         {"moment_y", def->moment_y},
-                    {"moment_z", def->moment_z}, {"torsion", def->torsion},   {"shear_y", def->shear_y},
+    } positive[] = {{"length", def->length},     {"density", def->density}, {"young", def->young},
+                    {"shear", def->shear},       {"area", def->area},       {"moment_y", def->moment_y},
+                    {"moment_z", def->moment_z}, {"torsion", def->torsion}, {"shear_y", def->shear_y},
                     {"shear_z", def->shear_z}};
     for (size_t i = 0; i < sizeof positive / sizeof positive[0]; i++) {
         itm_check_positive(&c, positive[i].field, positive[i].value);
@@ -109,7 +110,8 @@ ItmStatus itm_beam_def_check(const ItmBeamDef* def, const char* body, ItmError* 
                  {"modes_torsion", def->modes_torsion}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         if (modes[i].count < 0 || modes[i].count > MOST_MODES) {
-            itm_check_refuse(&c, modes[i].field, "%s must be 0 to %d, got %d", modes[i].field, MOST_MODES, modes[i].count);
+            itm_check_refuse(&c, modes[i].field, "%s must be 0 to %d, got %d", modes[i].field, MOST_MODES,
+                             modes[i].count);
         }
     }
     if (def->nstation < 0 || def->nstation > MOST_STATIONS) {
@@ -117,7 +119,8 @@ ItmStatus itm_beam_def_check(const ItmBeamDef* def, const char* body, ItmError* 
     }
     for (int i = 0; c.status == ITM_OK && i < def->nstation; i++) {
         if (!(def->stations[i] >= 0.0 && def->stations[i] <= def->length)) {
-            itm_check_refuse(&c, "stations", "a station must lie on the beam, from 0 to %g m, got %g", def->length, def->stations[i]);
+            itm_check_refuse(&c, "stations", "a station must lie on the beam, from 0 to %g m, got %g", def->length,
+                             def->stations[i]);
         }
     }
     if (itm_beam_theory_name(def->theory) == NULL || itm_beam_ends_name(def->ends) == NULL) {

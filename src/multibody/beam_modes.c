@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPENDENT 1e-16 // of the square of a static shape: it is in the span of those before
+#define DEPENDENT 1e-16  // of the square of a static shape: it is in the span of those before
 
 // ---------------------------------------------------------------------------- strains
 
@@ -22,8 +22,8 @@
 typedef struct Strains {
     int nstrain, ns;
     double length;
-    double inertia, rotary;       // kg/m (rod in torsion: kg m), kg m
-    double *value, *turn, *slope; // (nstrain x ns)
+    double inertia, rotary;        // kg/m (rod in torsion: kg m), kg m
+    double *value, *turn, *slope;  // (nstrain x ns)
 } Strains;
 
 // Rigid motion a + b (x - x0) added to strain i: to the displacement, b to rotation and slope.
@@ -64,8 +64,8 @@ static void hold_strain(Strains* s, int i, ItmBeamEnds ends, bool is_rod)
     } else if (ends == ITM_BEAM_FREE_FREE) {
         // no linear momentum: mean 0. No angular momentum about the middle: x - L/2 = L/2 P_1, integral with P_1 L/3
         double a = -v[0];
-        double b =
-            -(s->inertia * v[1] * L * L / 6.0 + s->rotary * turn[0] * L) / (s->inertia * L * L * L / 12.0 + s->rotary * L);
+        double b = -(s->inertia * v[1] * L * L / 6.0 + s->rotary * turn[0] * L) /
+                   (s->inertia * L * L * L / 12.0 + s->rotary * L);
         add_rigid(s, i, a, is_rod ? 0.0 : b, 0.5 * L);
     }
 }
@@ -309,7 +309,8 @@ ItmStatus itm_beam_modes_add(ItmBeam* beam, ItmBeamDirection direction, int coun
     double *M = s.slope + nstrain * s.ns, *Z = M + ns * ns, *held = Z + ns * ns, *mu = held + 2 * ns, *V = mu + ns;
     double* work = V + q * ns;
     if (is_rod) {
-        add_basis(&s, n, direction == ITM_BEAM_AXIAL ? b->young * b->area : b->shear * b->torsion, false, true, b->ends);
+        add_basis(&s, n, direction == ITM_BEAM_AXIAL ? b->young * b->area : b->shear * b->torsion, false, true,
+                  b->ends);
     } else {
         add_basis(&s, n, b->young * moment, true, false, b->ends);
     }

@@ -14,16 +14,16 @@ typedef enum ItmBeamDirection {
 typedef struct ItmBeamMode {
     ItmBeamDirection direction;
     double mass, stiffness;
-    double* series; // displacement, rotation of the section, slope of the axis (nseries each)
+    double* series;  // displacement, rotation of the section, slope of the axis (nseries each)
 } ItmBeamMode;
 
 struct ItmBeam {
     ItmBeamDef def;
     int n;
-    int nmode_asked;    // without static shapes; 0: rigid
-    int nseries;        // terms of the longest series
-    ItmBeamMode* modes; // (n)
-    double* block;      // the series
+    int nmode_asked;     // without static shapes; 0: rigid
+    int nseries;         // terms of the longest series
+    ItmBeamMode* modes;  // (n)
+    double* block;       // the series
 };
 
 // Terms of the series for a number of modes in one direction.

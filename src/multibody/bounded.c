@@ -9,8 +9,8 @@
 
 // ---------------------------------------------------------------------------- memory
 
-#define ROWS_PER_CONTACT 6       // normal, two tangents, torsion, two rolling
-#define LARGEST_DENSE_ISLAND 600 // rows; a dense matrix of that size has 3 MB
+#define ROWS_PER_CONTACT 6        // normal, two tangents, torsion, two rolling
+#define LARGEST_DENSE_ISLAND 600  // rows; a dense matrix of that size has 3 MB
 
 // Numbers of rows and places are ints. What does not fit is reported when a step needs it.
 static int fit_int(double count)
@@ -79,8 +79,8 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->entry_at = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_y = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_next = ITM_TAKE(arena, int, b->path_capacity);
-    b->H = ITM_TAKE(arena, double, (size_t)n * (size_t)n);
-    b->Z = ITM_TAKE(arena, double, (size_t)n * (size_t)m->nrow);
+    b->H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
+    b->Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
     b->island_b = ITM_TAKE(arena, double, n);
     b->island_lo = ITM_TAKE(arena, double, n);
     b->island_up = ITM_TAKE(arena, double, n);
@@ -92,7 +92,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->bounce_v = ITM_TAKE(arena, double, n);
     b->island_state = ITM_TAKE(arena, signed char, n);
     int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
-    b->refine_N = ITM_TAKE(arena, double, most * most);
+    b->refine_N = ITM_TAKE(arena, double, most* most);
     b->is_redundant = ITM_TAKE(arena, signed char, b->row_capacity);
     b->sweep_z = ITM_TAKE(arena, double, 6 * m->nbody);
     b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
@@ -333,7 +333,8 @@ static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmM
     if (block == NULL) {
         return NULL;
     }
-    ItmBoundRow* row = itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
+    ItmBoundRow* row =
+        itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
     row->rate = sign * x->rate;
     row->bias = sign * x->bias;
     row->lo = -INFINITY;

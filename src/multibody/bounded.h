@@ -8,14 +8,14 @@
 #include "multibody/data.h"
 
 typedef enum ItmBoundKind {
-    ITM_BOUND_LIMIT,    // of a joint: owner is the limit
-    ITM_BOUND_FRICTION, // of a joint: owner is the joint friction
-    ITM_BOUND_MOTOR,    // owner is the motion
-    ITM_BOUND_NORMAL,   // contact: owner is the contact, as for the following
+    ITM_BOUND_LIMIT,     // of a joint: owner is the limit
+    ITM_BOUND_FRICTION,  // of a joint: owner is the joint friction
+    ITM_BOUND_MOTOR,     // owner is the motion
+    ITM_BOUND_NORMAL,    // contact: owner is the contact, as for the following
     ITM_BOUND_TANGENT,
     ITM_BOUND_TORSION,
     ITM_BOUND_ROLLING,
-    ITM_BOUND_CLEARANCE, // gap of a loose joint: owner is the loose joint, as for the following
+    ITM_BOUND_CLEARANCE,  // gap of a loose joint: owner is the loose joint, as for the following
     ITM_BOUND_CLEARANCE_TANGENT,
     ITM_BOUND_CLEARANCE_TORSION,
 } ItmBoundKind;
@@ -25,7 +25,7 @@ typedef enum ItmBoundKind {
 #define ITM_REFINE_MOST 300
 
 #define ITM_BOUNDED_AT_REST 1e-8  // m/s: what a row that keeps w = 0 may have, ten times the tolerance of the solver
-#define ITM_BOUNDED_SLOP 1e-9  // m, rad: gaps and penetrations below this are rounding and count as contact
+#define ITM_BOUNDED_SLOP 1e-9     // m, rad: gaps and penetrations below this are rounding and count as contact
 
 // clang-format off
 typedef struct ItmBoundRow {

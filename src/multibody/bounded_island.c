@@ -169,7 +169,7 @@ int itm_bounded_number_couplings(ItmBounded* b, int head)
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
             ItmMlcpContact coupling = b->couplings[b->blocks[k].first_coupling + c];
             if (b->rows[coupling.normal].up == 0.0) {
-                continue; // a row that takes no part
+                continue;  // a row that takes no part
             }
             coupling.normal = b->local[coupling.normal];
             for (int t = 0; t < 2; t++) {

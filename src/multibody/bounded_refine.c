@@ -23,7 +23,7 @@
 
 #define DEPENDENT 1e-10  // pivot against its diagonal entry: squares of angles of 1e-5
 #define MAX_ITERATIONS 500
-#define CONVERGED 1e-9   // change of an iteration, relative to the impulses
+#define CONVERGED 1e-9  // change of an iteration, relative to the impulses
 
 typedef enum { STAYS, NORMAL, STICKING_NORMAL, STICKING_TANGENT, TIED, BOUNDED } Part;
 
@@ -38,8 +38,8 @@ typedef struct {
     double* inv_diag;  // 1 / L_ii; 0 for dependent rows and those that stay
     double* N;         // orthonormal basis of the null space, vector by vector      (nnull x n)
     int nnull;
-    double* y;         // variables of x0, then of the result
-    double *x, *z, *u; // of ADMM
+    double* y;          // variables of x0, then of the result
+    double *x, *z, *u;  // of ADMM
     const ItmDense* dense;
 } Island;
 

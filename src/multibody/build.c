@@ -48,8 +48,7 @@ static double start_reference(const ItmModel* m, const ItmModelBuilder* b, int j
     }
     for (int i = 0; i < b->motions.count; i++) {
         const ItmMotionDef* motion = &b->motions.items[i];
-        if (motion->joint == joint && (int)motion->direction == direction &&
-            motion->kind == ITM_MOTION_POSITION) {
+        if (motion->joint == joint && (int)motion->direction == direction && motion->kind == ITM_MOTION_POSITION) {
             return itm_signal_compute(&m->signals[motion->signal], 0.0).x;
         }
     }
@@ -141,8 +140,7 @@ static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start,
         }
         ItmVec3 to_com = itm_mat_mul_vec(&d->R[i], body->com);
         ItmSpatial wanted = itm_twist_shift(start->twist[user_id[i]], to_com);
-        ItmSpatial carried = itm_twist_shift(d->accel[body->parent],
-                                             itm_vec_sub(d->x[i], d->x[body->parent]));
+        ItmSpatial carried = itm_twist_shift(d->accel[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
         double* v = d->v + body->v_adr;
         fit_velocities(d->S + body->v_adr, v, body->nv, itm_spatial_axpy(-1.0, carried, wanted));
         for (int k = 0; k < body->nv; k++) {
@@ -208,8 +206,8 @@ static ItmStatus assemble_start(ItmStart* start, const ItmModelBuilder* b, ItmEr
     }
     for (int id = 0; status == ITM_OK && id < m->nuser; id++) {
         start->pose[id] = itm_data_get_body_pose(m, d, id);
-        start->twist[id] = (ItmSpatial){itm_data_get_body_angular_velocity(m, d, id),
-                                        itm_data_get_body_velocity(m, d, id)};
+        start->twist[id] =
+            (ItmSpatial){itm_data_get_body_angular_velocity(m, d, id), itm_data_get_body_velocity(m, d, id)};
     }
     if (status == ITM_OK) {
         copy_modes(m, d, start, true);
@@ -228,13 +226,12 @@ static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b
 {
     for (int k = 0; k < m->nblock; k++) {
         ItmRowBlock* block = &m->blocks[k];
-        bool is_open = block->kind == ITM_BLOCK_COUPLING ||
-                       (block->kind == ITM_BLOCK_DISTANCE && block->offset == 0.0);
+        bool is_open = block->kind == ITM_BLOCK_COUPLING || (block->kind == ITM_BLOCK_DISTANCE && block->offset == 0.0);
         if (is_open && !block->is_velocity) {
             block->offset = 0.0;
             for (int i = 0; i < block->nterm; i++) {
-                block->offset += block->term_coef[i] *
-                                 itm_measure_compute_value(m, d, d->q, &m->measures[block->term[i]]);
+                block->offset +=
+                    block->term_coef[i] * itm_measure_compute_value(m, d, d->q, &m->measures[block->term[i]]);
             }
         }
     }

@@ -45,14 +45,15 @@ static double size_of(const double (*p)[2], int n)
     return size;
 }
 
-#define FLAT 1e-9 // of the size squared: what is thinner has no inside
+#define FLAT 1e-9  // of the size squared: what is thinner has no inside
 
 static void check_section(ItmCheck* c, const ItmClearance* play)
 {
     const double(*p)[2] = corners_of(play);
     int n = play->nsection;
     if (n < 3 || n > ITM_CLEARANCE_MAX_CORNERS || p == NULL) {
-        itm_check_refuse(c, "clearance.section", "a prismatic joint with clearance needs a section of 3 to %d corners, got %d",
+        itm_check_refuse(c, "clearance.section",
+                         "a prismatic joint with clearance needs a section of 3 to %d corners, got %d",
                          ITM_CLEARANCE_MAX_CORNERS, n);
         return;
     }
@@ -62,25 +63,28 @@ static void check_section(ItmCheck* c, const ItmClearance* play)
     }
     double size = size_of(p, n), area = area_of(p, n);
     if (c->status == ITM_OK && !(fabs(area) > FLAT * size * size)) {
-        itm_check_refuse(c, "clearance.section", "the section of %d corners is degenerate: its area is %g m^2 at a size of %g m", n,
-                         fabs(area), size);
+        itm_check_refuse(c, "clearance.section",
+                         "the section of %d corners is degenerate: its area is %g m^2 at a size of %g m", n, fabs(area),
+                         size);
     }
     double whole_turn = 0.0;
     for (int i = 0; i < n && c->status == ITM_OK; i++) {
         const double *a = p[i], *b = p[(i + 1) % n], *d = p[(i + 2) % n];
         double left = turn(a, b, d) * (area > 0 ? 1.0 : -1.0);
         if (!(left > FLAT * size * size)) {
-            itm_check_refuse(c, "clearance.section",
-                             "the section is %s at corner %d, (%g, %g) m: list the corners of a convex polygon once around",
-                             left < -FLAT * size * size ? "not convex" : "straight or has two corners in one", (i + 1) % n + 1,
-                             b[0], b[1]);
+            itm_check_refuse(
+                c, "clearance.section",
+                "the section is %s at corner %d, (%g, %g) m: list the corners of a convex polygon once around",
+                left < -FLAT * size * size ? "not convex" : "straight or has two corners in one", (i + 1) % n + 1, b[0],
+                b[1]);
         }
         double dot = (b[0] - a[0]) * (d[0] - b[0]) + (b[1] - a[1]) * (d[1] - b[1]);
         whole_turn += atan2(left, dot);
     }
     // a star turns to the left at every corner too, but more than once around
     if (c->status == ITM_OK && whole_turn > 2.5 * ITM_PI) {
-        itm_check_refuse(c, "clearance.section", "the section goes %.0f times around: list the corners of a convex polygon once around",
+        itm_check_refuse(c, "clearance.section",
+                         "the section goes %.0f times around: list the corners of a convex polygon once around",
                          whole_turn / (2.0 * ITM_PI));
     }
 }
@@ -89,7 +93,8 @@ static void check_section(ItmCheck* c, const ItmClearance* play)
 static void refuse_useless(ItmCheck* c, const char* field, bool is_given, const ItmJointDef* def, const char* reason)
 {
     if (is_given) {
-        itm_check_refuse(c, field, "a %s joint has no use for %s: %s", itm_model_joint_type_name(def->type), field, reason);
+        itm_check_refuse(c, field, "a %s joint has no use for %s: %s", itm_model_joint_type_name(def->type), field,
+                         reason);
     }
 }
 
@@ -110,28 +115,34 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
         return;
     }
     if (!is_kind_with_play(def->type)) {
-        itm_check_refuse(c, "clearance", "a %s joint cannot have clearance; revolute, cylindrical, prismatic and spherical can",
+        itm_check_refuse(c, "clearance",
+                         "a %s joint cannot have clearance; revolute, cylindrical, prismatic and spherical can",
                          itm_model_joint_type_name(def->type));
     }
     if (def->stiffness != 0.0 || def->damping != 0.0) {
         itm_check_refuse(c, "clearance",
-                         "a joint has either clearance or compliance: give stiffness and damping inside clearance, for its contacts");
+                         "a joint has either clearance or compliance: give stiffness and damping inside clearance, for "
+                         "its contacts");
     }
-    refuse_useless(c, "clearance.axial", play->axial != 0.0 && def->type != ITM_JOINT_REVOLUTE, def, "only revolute joints have axial clearance");
+    refuse_useless(c, "clearance.axial", play->axial != 0.0 && def->type != ITM_JOINT_REVOLUTE, def,
+                   "only revolute joints have axial clearance");
     refuse_useless(c, "clearance.length", play->length != 0.0 && def->type == ITM_JOINT_SPHERICAL, def, "it is a ball");
-    refuse_useless(c, "clearance.radius", play->radius != 0.0 && def->type == ITM_JOINT_PRISMATIC, def, "it has corners");
+    refuse_useless(c, "clearance.radius", play->radius != 0.0 && def->type == ITM_JOINT_PRISMATIC, def,
+                   "it has corners");
     refuse_useless(c, "clearance.section", play->nsection != 0 && def->type != ITM_JOINT_PRISMATIC, def, "it is round");
     if (def->type != ITM_JOINT_SPHERICAL && !(play->length > 0.0)) {
-        itm_check_refuse(c, "clearance.length",
-                         "a %s joint with clearance needs the length of its %s, which limits how far it can tilt: for example "
-                         "clearance: {%s: %g, length: ...}",
-                         itm_model_joint_type_name(def->type), def->type == ITM_JOINT_PRISMATIC ? "slider" : "hub",
-                         def->type == ITM_JOINT_PRISMATIC ? "gap" : "radial", play->radial);
+        itm_check_refuse(
+            c, "clearance.length",
+            "a %s joint with clearance needs the length of its %s, which limits how far it can tilt: for example "
+            "clearance: {%s: %g, length: ...}",
+            itm_model_joint_type_name(def->type), def->type == ITM_JOINT_PRISMATIC ? "slider" : "hub",
+            def->type == ITM_JOINT_PRISMATIC ? "gap" : "radial", play->radial);
     }
     if (def->type == ITM_JOINT_PRISMATIC) {
         check_section(c, play);
     } else if (play->friction > 0.0 && !(play->radius > 0.0)) {
-        itm_check_refuse(c, "clearance.radius", "friction in a %s joint with clearance needs the radius of its pin, where the friction acts",
+        itm_check_refuse(c, "clearance.radius",
+                         "friction in a %s joint with clearance needs the radius of its pin, where the friction acts",
                          itm_model_joint_type_name(def->type));
     }
 }
@@ -151,7 +162,7 @@ static bool is_given_velocity(const ItmModelBuilder* b, int body)
     return def != NULL && itm_vec_norm(def->velocity) + itm_vec_norm(def->angular_velocity) > 0.0;
 }
 
-#define OFF_CENTRE 1e-6 // of the clearance: what is closer is meant to be in the middle
+#define OFF_CENTRE 1e-6  // of the clearance: what is closer is meant to be in the middle
 
 bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def)
 {
@@ -163,7 +174,8 @@ bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def)
     if (!has_a || !has_b) {
         return true;
     }
-    ItmPose rel = itm_pose_mul(itm_pose_inverse(itm_pose_mul(pose_a, def->frame_a)), itm_pose_mul(pose_b, def->frame_b));
+    ItmPose rel =
+        itm_pose_mul(itm_pose_inverse(itm_pose_mul(pose_a, def->frame_a)), itm_pose_mul(pose_b, def->frame_b));
     unsigned free = itm_model_get_free_directions(def);
     double off = hypot(rel.p.x, rel.p.y);
     off = free & 1u << ITM_TZ ? off : hypot(off, rel.p.z);
@@ -317,7 +329,7 @@ static const ItmSpatial* compute_free_twists(const ItmModel* m, ItmData* d, doub
     return d->accel;
 }
 
-#define CENTRED 1e-12 // of the clearance: closer to the centre the offset has no direction
+#define CENTRED 1e-12  // of the clearance: closer to the centre the offset has no direction
 
 // Where a centre that has left its axis by rho, at the rate u, would touch: the outward direction there. [clearance, eq. 35]
 // takes rho itself (is_literal). Otherwise the direction is that of the point where the way rho + s h u, 0 <= s <= 1, leaves the
@@ -356,8 +368,8 @@ static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_
 }
 
 // A centre (end of the hub, or centre of the socket) that stays within c of the axis, or of the centre where axis is zero.
-static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmClearanceJoint* loose, ItmVec3 axis,
-                           ItmClearancePoint* out, double h)
+static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmClearanceJoint* loose,
+                           ItmVec3 axis, ItmClearancePoint* out, double h)
 {
     bool is_literal = d->bounded->feeds_gaps_back;
     ItmVec3 delta = itm_vec_sub(out->point, view->p_a), u = out->velocity;
@@ -398,8 +410,8 @@ static void measure_plane(ItmClearancePoint* out, ItmVec3 normal, ItmVec3 along,
 }
 
 // Corner i of the section on the face at z, against the plane of edge k                                  [clearance, eq. 38]
-static void measure_corner(const ItmData* d, const View* view, const ItmClearanceJoint* loose, ItmClearancePoint* out, int i, int k,
-                           double z)
+static void measure_corner(const ItmData* d, const View* view, const ItmClearanceJoint* loose, ItmClearancePoint* out,
+                           int i, int k, double z)
 {
     ItmVec3 in_b = itm_vec(loose->corner[2 * i], loose->corner[2 * i + 1], z);
     out->point = itm_vec_add(view->p_b, itm_mat_mul_vec(&view->R_b, in_b));
@@ -460,7 +472,7 @@ static int count_rows(const ItmClearanceJoint* loose, int k)
 
 // ---------------------------------------------------------------------------- start
 
-#define FITS 1e-9 // of the clearance and length: a hub that is that far outside is let in
+#define FITS 1e-9  // of the clearance and length: a hub that is that far outside is let in
 
 ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* error)
 {
@@ -475,11 +487,12 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
                 const char* what = loose->type == ITM_JOINT_PRISMATIC   ? "slider"
                                    : loose->type == ITM_JOINT_SPHERICAL ? "socket"
                                                                         : "hub";
-                return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, name,
-                                     "joint '%s': its %s starts outside its bearing: at point %d it is %.6g m off, the %s "
-                                     "clearance is %.6g m; move the bodies together, or leave out the pose of one of them to "
-                                     "start in the middle",
-                                     name, what, k + 1, play - gap, is_stop(loose, k) ? "axial" : "radial", play);
+                return itm_error_set(
+                    error, ITM_ERR_ASSEMBLY, __func__, name,
+                    "joint '%s': its %s starts outside its bearing: at point %d it is %.6g m off, the %s "
+                    "clearance is %.6g m; move the bodies together, or leave out the pose of one of them to "
+                    "start in the middle",
+                    name, what, k + 1, play - gap, is_stop(loose, k) ? "axial" : "radial", play);
             }
         }
     }
@@ -500,8 +513,8 @@ static int point_of(const ItmBoundRow* row)
 }
 
 // A row along a direction at a point (force) or about it (torque).
-static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, ItmBoundKind kind, int owner, int point,
-                            int part, ItmVec3 direction, ItmVec3 at, bool is_torque)
+static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, ItmBoundKind kind, int owner,
+                            int point, int part, ItmVec3 direction, ItmVec3 at, bool is_torque)
 {
     ItmVec3 s_a = itm_vec_sub(at, d->x[joint->body_a]), s_b = itm_vec_sub(at, d->x[joint->body_b]);
     ItmSpatial on_b = {direction, {0, 0, 0}}, on_a = {itm_vec_neg(direction), {0, 0, 0}};
@@ -547,7 +560,8 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
         coupling.law = m->contact_options.law;
         coupling.ndirection = m->contact_options.ndirection;
         for (int t = 0; t < 2; t++) {
-            add_row(d, block, joint, ITM_BOUND_CLEARANCE_TANGENT, index, k, 1 + t, point->tangent[t], point->contact, false);
+            add_row(d, block, joint, ITM_BOUND_CLEARANCE_TANGENT, index, k, 1 + t, point->tangent[t], point->contact,
+                    false);
         }
     }
     itm_bounded_add_friction(m, b, coupling);
@@ -612,7 +626,7 @@ void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
     }
 }
 
-#define FLIGHT 2.5 // steps: a contact point that opened for less only trembles
+#define FLIGHT 2.5  // steps: a contact point that opened for less only trembles
 
 // Count a contact point that pushed in the step h; true if it hit.
 static bool is_impact(const ItmModel* m, const ItmData* d, const ItmBoundRow* row, double h)
@@ -706,7 +720,9 @@ double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, 
     for (int i = 0; i < b->nrow; i++) {
         if (b->rows[i].key == key) {
             bool is_closed = b->x[i] > 0.0;
-            *state = !is_closed ? ITM_CONTACT_OPEN : itm_bounded_is_sliding(b, i) ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
+            *state = !is_closed                     ? ITM_CONTACT_OPEN
+                     : itm_bounded_is_sliding(b, i) ? ITM_CONTACT_SLIDING
+                                                    : ITM_CONTACT_STICKING;
             return b->x[i];
         }
     }

@@ -15,9 +15,9 @@ typedef struct ItmClearancePoint {
     ItmVec3 contact;     // where the two would touch                                               m
     ItmVec3 normal;      // unit: the way that opens the gap
     ItmVec3 tangent[2];  // complete it
-    double  gap;         // < 0: penetration                                                        m
-    double  rate;        // its rate                                                                m/s
-    double  bias;        // what the curvature of the gap adds to the rate of the end of the step, per time  m/s^2
+    double gap;          // < 0: penetration                                                        m
+    double rate;         // its rate                                                                m/s
+    double bias;         // what the curvature of the gap adds to the rate of the end of the step, per time  m/s^2
 } ItmClearancePoint;
 
 // Whether a joint has play.

@@ -80,7 +80,8 @@ static void make_jointed(const ItmModel* m, ItmBody* body, const ItmModelBuilder
     ItmFrame a = frame_in_body(m, b, def->body_a, def->frame_a);
     ItmFrame bb = frame_in_body(m, b, def->body_b, def->frame_b);
     body->joint = joint;
-    body->parent = is_reversed ? index_at(m, b, def->body_b, def->frame_b.p) : index_at(m, b, def->body_a, def->frame_a.p);
+    body->parent =
+        is_reversed ? index_at(m, b, def->body_b, def->frame_b.p) : index_at(m, b, def->body_a, def->frame_a.p);
     body->a = is_reversed ? bb : a;
     body->b = is_reversed ? a : bb;
     if (def->type == ITM_JOINT_SCREW) {
@@ -317,8 +318,7 @@ static bool compile_joints(ItmModel* m, const ItmModelBuilder* b, const ItmTree*
             for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
                 m->joints[j].measure[k] = ITM_NONE;
             }
-            m->joints[j].measure[ITM_TX] =
-                add_line(m, b, def->body_a, def->body_b, def->frame_a.p, def->frame_b.p);
+            m->joints[j].measure[ITM_TX] = add_line(m, b, def->body_a, def->body_b, def->frame_a.p, def->frame_b.p);
         } else {
             add_direction_measures(m, j);
         }
@@ -444,7 +444,8 @@ static void set_start(ItmModel* m, const ItmModelBuilder* b, const ItmMotionDef*
         return;
     }
     bool is_position = def->kind == ITM_MOTION_POSITION;
-    signal->def.value = is_position && joint->has_start[def->direction] ? joint->start[def->direction] : signal->def.value;
+    signal->def.value =
+        is_position && joint->has_start[def->direction] ? joint->start[def->direction] : signal->def.value;
     signal->def.value = is_position ? signal->def.value : joint->start_rate[def->direction];
 }
 
@@ -557,7 +558,8 @@ static bool has_all_names(const ItmModel* m)
 
 static bool compile_forces(ItmModel* m, const ItmModelBuilder* b)
 {
-    int nscalar_force = b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
+    int nscalar_force =
+        b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
     m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
     m->pushes = itm_model_take(m, (size_t)nscalar_force, sizeof(ItmScalarForce));
     m->spring_rows = itm_model_take(m, (size_t)b->joint_springs.count, sizeof(ItmSpringRow));
@@ -590,7 +592,7 @@ ItmStatus itm_compile_model(ItmModel** model, const ItmModelBuilder* b, bool for
     if (m != NULL) {
         m->gravity = b->world.gravity;
         m->contact_options = b->contact;
-        ItmTreeUse use = for_assembly ? ITM_TREE_NEVER
+        ItmTreeUse use = for_assembly                                    ? ITM_TREE_NEVER
                          : b->world.coordinates == ITM_COORDINATES_JOINT ? ITM_TREE_ALWAYS
                                                                          : ITM_TREE_ON_DEMAND;
         status = itm_flexible_build(m, b, error);

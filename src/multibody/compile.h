@@ -7,17 +7,17 @@
 
 // Poses and velocities of the bodies at the start, by user's id, in the user's body frames.
 typedef struct ItmStart {
-    ItmPose* pose;        // (nbody)
-    ItmSpatial* twist;    // angular velocity, velocity of the frame's origin; world axes  (nbody)
-    double* modes;        // modes of all flexible bodies, then their rates                 (2 nmode)
+    ItmPose* pose;      // (nbody)
+    ItmSpatial* twist;  // angular velocity, velocity of the frame's origin; world axes  (nbody)
+    double* modes;      // modes of all flexible bodies, then their rates                 (2 nmode)
 } ItmStart;
 
 // Which joint leads to which body in the spanning tree.
 typedef struct ItmTree {
-    int* order;        // bodies (user's ids), parents first           (nbody)
-    int* index;        // inverse of that                              (nbody)
-    int* joint;        // joint that carries a body (user's id), or ITM_NONE: free  (nbody)
-    bool* is_reversed; // the joint goes from the body to its parent   (nbody)
+    int* order;         // bodies (user's ids), parents first           (nbody)
+    int* index;         // inverse of that                              (nbody)
+    int* joint;         // joint that carries a body (user's id), or ITM_NONE: free  (nbody)
+    bool* is_reversed;  // the joint goes from the body to its parent   (nbody)
 } ItmTree;
 
 typedef enum ItmTreeUse {

@@ -25,14 +25,28 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         double** field;
         int count;
     } parts[] = {
-        {&d->steps, 1},       {&d->q, m->nq},          {&d->v, m->nv},
-        {&d->a, m->nv},       {&d->lambda, m->nrow},   {&d->row_drift, m->nrow}, {&d->angle, m->nangle},
-        {&d->input, m->nactuator}, {&d->outside, ITM_EXTERNAL_REALS * m->nexternal}, {&d->ledger, ITM_LEDGER_COUNT},
-        {&d->power_prev, ITM_LEDGER_COUNT}, {&d->ledger_open, 1}, {&d->energy_start, 1}, {&d->impact_peak, 1},
+        {&d->steps, 1},
+        {&d->q, m->nq},
+        {&d->v, m->nv},
+        {&d->a, m->nv},
+        {&d->lambda, m->nrow},
+        {&d->row_drift, m->nrow},
+        {&d->angle, m->nangle},
+        {&d->input, m->nactuator},
+        {&d->outside, ITM_EXTERNAL_REALS * m->nexternal},
+        {&d->ledger, ITM_LEDGER_COUNT},
+        {&d->power_prev, ITM_LEDGER_COUNT},
+        {&d->ledger_open, 1},
+        {&d->energy_start, 1},
+        {&d->impact_peak, 1},
         {&d->v_raw, m->nclearance > 0 ? m->nv : 0},
-        {&d->time, 1}, {&d->step_size, 1}, {&d->clearance_open, m->nclearance_point},
+        {&d->time, 1},
+        {&d->step_size, 1},
+        {&d->clearance_open, m->nclearance_point},
         {&d->clearance_tally, m->nclearance * ITM_TALLY_COUNT},
-        {&d->latch, ITM_LATCH_REALS * m->nlatch}, {&d->next_event, 1}, {&d->step_hint, 1},
+        {&d->latch, ITM_LATCH_REALS * m->nlatch},
+        {&d->next_event, 1},
+        {&d->step_hint, 1},
         {&d->elastic, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -43,9 +57,8 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
 }
 
 // An array over bodies with the world's element before it.
-#define TAKE_BODIES(arena, type, n)                                                                \
+#define TAKE_BODIES(arena, type, n)                                                                                    \
     ((arena)->block != NULL ? ITM_TAKE(arena, type, (n) + 1) + 1 : ITM_TAKE(arena, type, (n) + 1))
-
 
 // The table of bounded rows, behind everything else.
 static void lay_out_bounded(const ItmModel* m, ItmData* d)

@@ -26,8 +26,8 @@ typedef enum ItmLedger {
     ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
     ITM_LEDGER_INTERFACE,   // work of the forces between this mechanism and others at their frames
     ITM_LEDGER_COUNT,
-    ITM_LEDGER_POWERS = ITM_LEDGER_INTERFACE, // number of accounts that have a power within a step
-    ITM_LEDGER_FORCES = ITM_LEDGER_MOTION  // number of accounts of forces
+    ITM_LEDGER_POWERS = ITM_LEDGER_INTERFACE,  // number of accounts that have a power within a step
+    ITM_LEDGER_FORCES = ITM_LEDGER_MOTION      // number of accounts of forces
 } ItmLedger;
 
 // What is counted of a loose joint since the start.
@@ -43,10 +43,10 @@ typedef enum ItmTally {
 
 // What the derived arrays know of the present state.
 typedef enum ItmPositionState {
-    ITM_POSITION_STALE,    // nothing
-    ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
-    ITM_POSITION_LOOKED,   // and the twists to v
-    ITM_POSITION_FACTORED, // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
+    ITM_POSITION_STALE,     // nothing
+    ITM_POSITION_CURRENT,   // x, R, r, S, J belong to q
+    ITM_POSITION_LOOKED,    // and the twists to v
+    ITM_POSITION_FACTORED,  // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 // A body that turns by more than this in a step makes its component fast (stepper/inertial.h), rad: there the step's own treatment of

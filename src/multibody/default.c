@@ -10,8 +10,7 @@ ItmWorldDef itm_default_world_def(void)
 
 ItmBodyDef itm_default_body_def(void)
 {
-    return (ItmBodyDef){
-        .mass = 1.0, .inertia = {.xx = 1.0, .yy = 1.0, .zz = 1.0}, .pose = itm_pose_identity()};
+    return (ItmBodyDef){.mass = 1.0, .inertia = {.xx = 1.0, .yy = 1.0, .zz = 1.0}, .pose = itm_pose_identity()};
 }
 
 ItmJointDef itm_default_joint_def(ItmJointType type)
@@ -34,8 +33,7 @@ ItmCouplingDef itm_default_coupling_def(void)
 
 ItmMotionDef itm_default_motion_def(void)
 {
-    return (ItmMotionDef){
-        .joint = ITM_NONE, .direction = ITM_RZ, .kind = ITM_MOTION_POSITION, .signal = ITM_NONE};
+    return (ItmMotionDef){.joint = ITM_NONE, .direction = ITM_RZ, .kind = ITM_MOTION_POSITION, .signal = ITM_NONE};
 }
 
 ItmLoadDef itm_default_load_def(void)
@@ -60,10 +58,8 @@ ItmServoDef itm_default_servo_def(void)
 
 ItmBushingDef itm_default_bushing_def(void)
 {
-    return (ItmBushingDef){.body_a = ITM_GROUND,
-                           .body_b = ITM_GROUND,
-                           .frame_a = itm_pose_identity(),
-                           .frame_b = itm_pose_identity()};
+    return (ItmBushingDef){
+        .body_a = ITM_GROUND, .body_b = ITM_GROUND, .frame_a = itm_pose_identity(), .frame_b = itm_pose_identity()};
 }
 
 ItmActuatorDef itm_default_actuator_def(void)

@@ -119,7 +119,7 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
 }
 
 ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
-                               const ItmWrench* external)
+                                       const ItmWrench* external)
 {
     if (m == NULL || d == NULL || tau == NULL || v_dot == NULL) {
         return d == NULL ? ITM_ERR_ARGUMENT
@@ -155,7 +155,8 @@ ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* ta
         const ItmFlexNode* node = &m->nodes[i];
         const ItmFlexible* f = &m->flexibles[node->flexible];
         for (int k = 0; k < f->n; k++) {
-            tau[m->bodies[f->modes].v_adr + k] += itm_spatial_dot(d->node_S[node->S_adr + k], d->joint_wrench[node->body]);
+            tau[m->bodies[f->modes].v_adr + k] +=
+                itm_spatial_dot(d->node_S[node->S_adr + k], d->joint_wrench[node->body]);
         }
     }
     return ITM_OK;

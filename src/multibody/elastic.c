@@ -192,7 +192,8 @@ static ItmStatus check_sites(const ItmElastic* e, ItmError* error)
     return status;
 }
 
-ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, const ItmFlexibleDef* def, ItmError* error)
+ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, const ItmFlexibleDef* def,
+                             ItmError* error)
 {
     ItmStatus status = check_def(def, name, error);
     if (status != ITM_OK) {

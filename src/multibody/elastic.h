@@ -65,13 +65,14 @@ typedef struct ItmElastic {
 size_t itm_elastic_count_reals(int n);
 void itm_elastic_lay_out(ItmElasticTables* t, double* block, int n);
 
-ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, const ItmFlexibleDef* def, ItmError* error);
+ItmStatus itm_elastic_create(ItmElastic** elastic, int body, const char* name, const ItmFlexibleDef* def,
+                             ItmError* error);
 void itm_elastic_destroy(ItmElastic* e);
 
 // Where something given at `point` (body frame) holds on to the body.
 typedef struct ItmElasticSite {
-    bool    is_fixed;   // no mode moves it: it belongs to the body frame
-    ItmVec3 origin;     // otherwise the place of the node, undeformed, body frame         m
+    bool is_fixed;   // no mode moves it: it belongs to the body frame
+    ItmVec3 origin;  // otherwise the place of the node, undeformed, body frame         m
 } ItmElasticSite;
 
 // ITM_ERR_INPUT where a finite element model has no interface there.

@@ -117,7 +117,8 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
             B->x = itm_vec_add(B->x, itm_vec_axpy(alpha_k, Su, itm_vec_scale(beta_k, bu)));
             sigma.x += f->axis_mass * alpha_k;
         }
-        d->flex_U[adr + k] = (ItmSpatial){itm_mat_mul_vec(R, itm_vec_add(itm_moment_axial(B), t->P[k])), itm_mat_mul_vec(R, sigma)};
+        d->flex_U[adr + k] =
+            (ItmSpatial){itm_mat_mul_vec(R, itm_vec_add(itm_moment_axial(B), t->P[k])), itm_mat_mul_vec(R, sigma)};
     }
     ItmVec3 c = Su;
     if (f->is_stiffening) {
@@ -177,7 +178,8 @@ void itm_flexible_begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms term
             for (int l = 0; l <= k; l++) {
                 L[k * f->n + l] = f->is_stiffening ? shortening_mass(f, d, k, l) : 0.0;
             }
-            L[k * f->n + k] += terms.inertia * t->mass[k] + terms.damping * t->damping[k] + terms.stiffness * t->stiffness[k];
+            L[k * f->n + k] +=
+                terms.inertia * t->mass[k] + terms.damping * t->damping[k] + terms.stiffness * t->stiffness[k];
         }
         // torque of an acceleration: c x lin
         ItmVec3 c = d->flex_c[j];
@@ -249,9 +251,9 @@ void itm_flexible_factor(const ItmModel* m, ItmData* d, int i)
 // Rates eta' of a body: r' = u' + (alpha' + beta' s_x) e_x, and the part of r'' that has no eta'': (alpha'' + beta'' s_x) e_x.
 typedef struct Rates {
     const double* eta_dot;
-    ItmVec3 Su, bu;                 // sum m u', sum m s_x u'
-    double alpha, beta;             // alpha', beta'
-    double alpha_ddot, beta_ddot;   // while eta'' = 0
+    ItmVec3 Su, bu;                // sum m u', sum m s_x u'
+    double alpha, beta;            // alpha', beta'
+    double alpha_ddot, beta_ddot;  // while eta'' = 0
 } Rates;
 
 static Rates rates_of(const ItmFlexible* f, const ItmData* d, const double* eta_dot)
@@ -315,8 +317,8 @@ static double modal_inertia(const ItmFlexible* f, const ItmData* d, const double
 //   ang  c x A + J alpha + w x J w + 2 sum eta_k' (tr B_k I - B_k') w + w x sum P_k eta_k' + sum m r x r'' (+ sum a_k eta_k'')
 //   k    sigma_k . A + a_k . alpha + w . B_k w - tr B_k w^2 + 2 w . sum m r' x r_k + sum m r_k . r'' (+ (M eta'')_k)
 // where r'' is what shortening gives while eta'' = 0.
-static void add_inertia(const ItmModel* m, const ItmData* d, int index, ItmSpatial* wrench, double* tau, ItmSpatial accel,
-                        const double* v_dot)
+static void add_inertia(const ItmModel* m, const ItmData* d, int index, ItmSpatial* wrench, double* tau,
+                        ItmSpatial accel, const double* v_dot)
 {
     const ItmFlexible* f = &m->flexibles[index];
     int n = f->n, adr = m->bodies[f->modes].v_adr;
@@ -367,8 +369,8 @@ static void add_inertia(const ItmModel* m, const ItmData* d, int index, ItmSpati
     wrench[f->modes] = itm_spatial_axpy(-1.0, (ItmSpatial){ang, lin}, wrench[f->modes]);
 }
 
-void itm_flexible_add_inertia(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const ItmSpatial* accel,
-                              const double* v_dot)
+void itm_flexible_add_inertia(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,
+                              const ItmSpatial* accel, const double* v_dot)
 {
     const ItmSpatial* A = accel != NULL ? accel : d->accel_bias;
     for (int j = 0; j < m->nflexible; j++) {

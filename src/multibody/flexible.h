@@ -29,7 +29,8 @@ static inline double itm_flexible_row_product(const double* G, const double* x, 
 }
 
 // Motion `t` of the body at the place of node i, and what the rates v of the modes (in all velocities) add to it.
-static inline ItmSpatial itm_flexible_add_motion(const ItmModel* m, const ItmData* d, int i, ItmSpatial t, const double* v)
+static inline ItmSpatial itm_flexible_add_motion(const ItmModel* m, const ItmData* d, int i, ItmSpatial t,
+                                                 const double* v)
 {
     const ItmFlexNode* node = &m->nodes[m->bodies[i].part];
     const ItmFlexible* f = &m->flexibles[node->flexible];
@@ -74,8 +75,8 @@ static inline void itm_flexible_collect(const ItmModel* m, ItmData* d, int i, do
 
 // Add inertia and gravity of the deformation to wrench and tau, as itm_mass_compute_inertia_wrench does for the bodies: with
 // body accelerations accel and v' = v_dot (both NULL: v' = 0).
-void itm_flexible_add_inertia(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const ItmSpatial* accel,
-                              const double* v_dot);
+void itm_flexible_add_inertia(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,
+                              const ItmSpatial* accel, const double* v_dot);
 // Add -K eta - D eta' to d->tau, and book the dissipation.
 void itm_flexible_add_elastic(const ItmModel* m, ItmData* d);
 // Add -h K eta', what makes the elastic force that of the end of an implicit step, to d->tau.

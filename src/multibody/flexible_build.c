@@ -148,10 +148,11 @@ static void refuse_grasps(Visitor* v)
         const ItmLatchDef* def = &v->b->latches.items[i];
         bool is_flexible = flexible_of(v->b, def->body_a) != ITM_NONE || flexible_of(v->b, def->body_b) != ITM_NONE;
         if (def->kind != ITM_LATCH_DIRECTION && is_flexible) {
-            v->status = itm_error_set(v->error, ITM_ERR_UNSUPPORTED, "itm_model_build", def->name,
-                                      "latch '%s' holds a flexible body, which has no one place to hold it by: fix a small rigid "
-                                      "body to it where it is grasped, and hold that",
-                                      def->name);
+            v->status = itm_error_set(
+                v->error, ITM_ERR_UNSUPPORTED, "itm_model_build", def->name,
+                "latch '%s' holds a flexible body, which has no one place to hold it by: fix a small rigid "
+                "body to it where it is grasped, and hold that",
+                def->name);
         }
     }
 }
@@ -212,8 +213,8 @@ ItmStatus itm_flexible_build(ItmModel* m, const ItmModelBuilder* b, ItmError* er
     if (m->nflexible == 0) {
         return ITM_OK;
     }
-    int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->bushings.count) + b->loads.count + b->points.count +
-               b->colliders.count + b->visuals.count;
+    int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->bushings.count) + b->loads.count +
+               b->points.count + b->colliders.count + b->visuals.count;
     m->flexibles = itm_model_take(m, (size_t)m->nflexible, sizeof(ItmFlexible));
     ItmStatus status = m->flexibles != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int j = 0; status == ITM_OK && j < m->nflexible; j++) {

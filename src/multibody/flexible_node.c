@@ -66,8 +66,8 @@ void itm_flexible_place_node(const ItmModel* m, ItmData* d, int i)
         if (node->gamma != NULL) {
             phi.x -= itm_flexible_row_product(node->gamma, eta, k, f->n);
         }
-        d->node_S[node->S_adr + k] = (ItmSpatial){itm_mat_mul_vec(R, apply_turn(&T, u.ang, node->shape[k].ang)),
-                                                  itm_mat_mul_vec(R, phi)};
+        d->node_S[node->S_adr + k] =
+            (ItmSpatial){itm_mat_mul_vec(R, apply_turn(&T, u.ang, node->shape[k].ang)), itm_mat_mul_vec(R, phi)};
     }
 }
 
@@ -106,7 +106,8 @@ void itm_flexible_move_node(const ItmModel* m, ItmData* d, int i, const double* 
     ItmSpatial bias;
     bias.ang = itm_vec_add(frame_bias.ang, itm_vec_cross(frame.ang, rel.ang));
     bias.ang = itm_vec_add(bias.ang, itm_mat_mul_vec(&d->R[f->frame], own.ang));
-    bias.lin = itm_vec_axpy(2.0, itm_vec_cross(frame.ang, rel.lin), itm_point_acceleration(frame_bias, frame.ang, offset));
+    bias.lin =
+        itm_vec_axpy(2.0, itm_vec_cross(frame.ang, rel.lin), itm_point_acceleration(frame_bias, frame.ang, offset));
     bias.lin = itm_vec_add(bias.lin, itm_mat_mul_vec(&d->R[f->frame], own.lin));
     d->accel_bias[i] = bias;
 }

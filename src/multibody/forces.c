@@ -30,7 +30,8 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
 // ---------------------------------------------------------------------------- pushes
 
 // feedforward + K (r - x) + D (r' - x'), cut at the limit
-static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* push, const ItmMeasured* x, double feedforward, double t)
+static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* push, const ItmMeasured* x,
+                          double feedforward, double t)
 {
     ItmSignalValue r = {0};
     if (push->target != ITM_NONE) {
@@ -107,10 +108,8 @@ static ItmVec3 elastic_torque(const double K[3], ItmVec3 phi)
 
 static ItmSpatial bushing_wrench(const ItmBushing* b, const BushingState* s)
 {
-    ItmVec3 force = itm_vec_neg(
-        itm_vec_add(scale_each(b->stiffness, s->x), scale_each(b->damping, s->x_dot)));
-    ItmVec3 torque = itm_vec_sub(elastic_torque(b->stiffness + 3, s->phi),
-                                 scale_each(b->damping + 3, s->w));
+    ItmVec3 force = itm_vec_neg(itm_vec_add(scale_each(b->stiffness, s->x), scale_each(b->damping, s->x_dot)));
+    ItmVec3 torque = itm_vec_sub(elastic_torque(b->stiffness + 3, s->phi), scale_each(b->damping + 3, s->w));
     return (ItmSpatial){itm_mat_mul_vec(&s->view.R_a, torque), itm_mat_mul_vec(&s->view.R_a, force)};
 }
 
@@ -130,8 +129,8 @@ static void apply_bushing(ItmData* d, const ItmBushing* b)
     ItmSpatial on_a = itm_spatial_scale(-1.0, itm_wrench_shift(f, s.view.s_a));
     d->wrench[b->body_a] = itm_spatial_add(d->wrench[b->body_a], on_a);
     d->wrench[b->body_b] = itm_spatial_add(d->wrench[b->body_b], on_b);
-    d->power[ITM_LEDGER_DISSIPATED] += itm_vec_dot(s.x_dot, scale_each(b->damping, s.x_dot)) +
-                                       itm_vec_dot(s.w, scale_each(b->damping + 3, s.w));
+    d->power[ITM_LEDGER_DISSIPATED] +=
+        itm_vec_dot(s.x_dot, scale_each(b->damping, s.x_dot)) + itm_vec_dot(s.w, scale_each(b->damping + 3, s.w));
 }
 
 void itm_forces_compute(const ItmModel* m, ItmData* d, double t)

@@ -59,13 +59,11 @@ static void compute_principal(double moments[3], const ItmSym3* inertia, double 
 
 ItmStatus itm_inertia_check(const ItmSym3* inertia, const char* name, ItmError* error)
 {
-    double element[6] = {inertia->xx, inertia->yy, inertia->zz,
-                         inertia->xy, inertia->xz, inertia->yz};
+    double element[6] = {inertia->xx, inertia->yy, inertia->zz, inertia->xy, inertia->xz, inertia->yz};
     double scale = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!isfinite(element[i])) {
-            return itm_error_set(error, ITM_ERR_INPUT, __func__, "inertia",
-                                 "body '%s': inertia must be finite", name);
+            return itm_error_set(error, ITM_ERR_INPUT, __func__, "inertia", "body '%s': inertia must be finite", name);
         }
         scale = fmax(scale, fabs(element[i]));
     }
@@ -76,18 +74,16 @@ ItmStatus itm_inertia_check(const ItmSym3* inertia, const char* name, ItmError* 
     double moments[3];
     compute_principal(moments, inertia, scale);
     if (!(moments[0] > SINGULAR * moments[2])) {
-        return itm_error_set(
-            error, ITM_ERR_INPUT, __func__, "inertia",
-            "body '%s': inertia must be positive definite, but its principal moments are "
-            "%g, %g, %g kg m^2",
-            name, moments[0], moments[1], moments[2]);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "inertia",
+                             "body '%s': inertia must be positive definite, but its principal moments are "
+                             "%g, %g, %g kg m^2",
+                             name, moments[0], moments[1], moments[2]);
     }
     if (moments[0] + moments[1] < (1.0 - SLACK) * moments[2]) {
-        return itm_error_set(
-            error, ITM_ERR_INPUT, __func__, "inertia",
-            "body '%s': inertia violates the triangle inequality: no solid has the principal "
-            "moments %g + %g < %g kg m^2",
-            name, moments[0], moments[1], moments[2]);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "inertia",
+                             "body '%s': inertia violates the triangle inequality: no solid has the principal "
+                             "moments %g + %g < %g kg m^2",
+                             name, moments[0], moments[1], moments[2]);
     }
     return ITM_OK;
 }

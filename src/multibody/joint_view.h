@@ -9,24 +9,24 @@
 #include "multibody/kinematics.h"
 
 typedef struct ItmJointView {
-    ItmMat3 R_a, R_b;            // axes of the joint frames
-    ItmVec3 p_a, p_b;            // their origins
-    ItmVec3 s_a, s_b;            // from the centres of mass of the bodies to p_b
-    ItmVec3 w_a, w_b;            // angular velocities
-    ItmSpatial bias_a, bias_b;   // bias accelerations of the bodies
-    ItmVec3 u;                   // velocity of p_b seen from body a
-    ItmVec3 a;                   // its acceleration seen from body a while v' = 0
+    ItmMat3 R_a, R_b;           // axes of the joint frames
+    ItmVec3 p_a, p_b;           // their origins
+    ItmVec3 s_a, s_b;           // from the centres of mass of the bodies to p_b
+    ItmVec3 w_a, w_b;           // angular velocities
+    ItmSpatial bias_a, bias_b;  // bias accelerations of the bodies
+    ItmVec3 u;                  // velocity of p_b seen from body a
+    ItmVec3 a;                  // its acceleration seen from body a while v' = 0
 } ItmJointView;
 
 // A scalar with its rate, the part of its second derivative that does not come from v', and its Jacobian by bodies.
 typedef struct ItmMeasured {
     double value, rate, bias;
-    ItmSpatial cov_a, cov_b;     // zero where the measure is a tree coordinate
+    ItmSpatial cov_a, cov_b;  // zero where the measure is a tree coordinate
 } ItmMeasured;
 
 // The frames of the joint, from the position stage.
 ITM_INLINE void itm_joint_view_place(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
-                                        const ItmFrame* b)
+                                     const ItmFrame* b)
 {
     view->R_a = itm_mat_mul(&d->R[body_a], &a->R);
     view->R_b = itm_mat_mul(&d->R[body_b], &b->R);
@@ -43,8 +43,8 @@ ITM_INLINE void itm_joint_view_move(ItmJointView* view, const ItmData* d, int bo
     view->w_b = d->twist[body_b].ang;
     view->bias_a = d->accel_bias[body_a];
     view->bias_b = d->accel_bias[body_b];
-    view->u = itm_vec_sub(itm_twist_shift(d->twist[body_b], view->s_b).lin,
-                          itm_twist_shift(d->twist[body_a], view->s_a).lin);
+    view->u =
+        itm_vec_sub(itm_twist_shift(d->twist[body_b], view->s_b).lin, itm_twist_shift(d->twist[body_a], view->s_a).lin);
     // a = a_b - a_a(s_a) - 2 w_a x u
     ItmVec3 a_rel = itm_vec_sub(itm_point_acceleration(view->bias_b, view->w_b, view->s_b),
                                 itm_point_acceleration(view->bias_a, view->w_a, view->s_a));
@@ -52,7 +52,7 @@ ITM_INLINE void itm_joint_view_move(ItmJointView* view, const ItmData* d, int bo
 }
 
 ITM_INLINE void itm_joint_view_init(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
-                                       const ItmFrame* b)
+                                    const ItmFrame* b)
 {
     itm_joint_view_place(view, d, body_a, body_b, a, b);
     itm_joint_view_move(view, d, body_a, body_b);
@@ -93,8 +93,8 @@ ITM_INLINE ItmMeasured itm_joint_measure_dot(const ItmJointView* view, ItmVec3 x
     // d/dt x . y = (y x x) . (w_b - w_a)
     ItmVec3 n = itm_vec_cross(y, x);
     ItmVec3 w_rel = itm_vec_sub(view->w_b, view->w_a);
-    ItmVec3 n_dot = itm_vec_add(itm_vec_cross(itm_vec_cross(view->w_b, y), x),
-                                itm_vec_cross(y, itm_vec_cross(view->w_a, x)));
+    ItmVec3 n_dot =
+        itm_vec_add(itm_vec_cross(itm_vec_cross(view->w_b, y), x), itm_vec_cross(y, itm_vec_cross(view->w_a, x)));
     ItmVec3 alpha_rel = itm_vec_sub(view->bias_b.ang, view->bias_a.ang);
     return (ItmMeasured){
         .value = itm_vec_dot(x, y),

@@ -174,8 +174,7 @@ static inline void move_body(const ItmBody* body, ItmData* d, int i, const doubl
         ItmVec3 turn = itm_vec_cross(S[first].ang, S[first + 1].ang);
         bias.ang = itm_vec_axpy(v[first] * v[first + 1], turn, bias.ang);
     }
-    ItmVec3 a_b = itm_vec_axpy(2.0, itm_vec_cross(parent.ang, u),
-                               itm_point_acceleration(parent_bias, parent.ang, s));
+    ItmVec3 a_b = itm_vec_axpy(2.0, itm_vec_cross(parent.ang, u), itm_point_acceleration(parent_bias, parent.ang, s));
     bias.lin = a_b;
     bias.lin = itm_point_acceleration(bias, w, r);
     d->accel_bias[i] = bias;
@@ -237,8 +236,7 @@ void itm_kinematics_integrate(const ItmModel* m, double* q_next, const double* q
         if (body->nrot == 3) {
             const double* w = v_i + nplain;
             ItmQuat turn = itm_quat_exp(itm_vec(s * w[0], s * w[1], s * w[2]));
-            write_quat(out + nplain,
-                       itm_quat_normalize(itm_quat_mul(read_quat(q_i + nplain), turn)));
+            write_quat(out + nplain, itm_quat_normalize(itm_quat_mul(read_quat(q_i + nplain), turn)));
         }
     }
 }

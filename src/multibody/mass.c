@@ -126,9 +126,11 @@ static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, co
 }
 
 // Half of that: (force / sqrt m, L_J^-1 torque)
-static void half_solve_leaf(const ItmBody* body, const ItmData* d, double* y, const double* tau, int i, ItmSpatial wrench)
+static void half_solve_leaf(const ItmBody* body, const ItmData* d, double* y, const double* tau, int i,
+                            ItmSpatial wrench)
 {
-    ItmVec3 w = itm_body_solve_lower(body, itm_vec_add(itm_mat_t_mul_vec(&d->R[i], wrench.ang), itm_vec(tau[3], tau[4], tau[5])));
+    ItmVec3 w = itm_body_solve_lower(
+        body, itm_vec_add(itm_mat_t_mul_vec(&d->R[i], wrench.ang), itm_vec(tau[3], tau[4], tau[5])));
     double s = body->inv_sqrt_mass;
     y[0] = s * (wrench.lin.x + tau[0]);
     y[1] = s * (wrench.lin.y + tau[1]);
@@ -186,8 +188,7 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
             continue;
         }
         int adr = body->v_adr, n = body->nv;
-        ItmSpatial a = itm_twist_shift(accel[body->parent],
-                                       itm_vec_sub(d->x[i], d->x[body->parent]));
+        ItmSpatial a = itm_twist_shift(accel[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
         if (body->mobility == ITM_MOBILIZER_NODE) {
             accel[i] = itm_flexible_add_motion(m, d, i, a, x);
             continue;
@@ -288,7 +289,8 @@ static inline void hand_on(const ItmData* d, const ItmBody* body, ItmSpatial* pa
 }
 
 // A node, entry j of the path: its wrenches push on the modes, a later entry, whose part of Y collects that.
-static void half_solve_node(const ItmModel* m, const ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* p, int j)
+static void half_solve_node(const ItmModel* m, const ItmData* d, double* Y, const ItmRowBlock* block,
+                            const ItmSpatial* p, int j)
 {
     const ItmFlexNode* node = &m->nodes[m->bodies[block->path[j]].part];
     const ItmSpatial* S = d->node_S + node->S_adr;
@@ -365,8 +367,7 @@ void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowB
 
 // ---------------------------------------------------------------------------- inertia forces
 
-void itm_mass_compute_inertia_wrench(const ItmModel* m, const ItmData* d, ItmSpatial* wrench,
-                                     const ItmSpatial* accel)
+void itm_mass_compute_inertia_wrench(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, const ItmSpatial* accel)
 {
     const ItmSpatial* A = accel != NULL ? accel : d->accel_bias;
     for (int i = 0; i < m->nbody; i++) {

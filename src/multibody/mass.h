@@ -49,8 +49,7 @@ void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowB
 
 // Wrench of inertia and gravity on each body while v' = accelerations that give body accelerations `accel`
 // (NULL: v' = 0): -(m a - m g), -(J alpha + w x J w). After the velocity stage.
-void itm_mass_compute_inertia_wrench(const ItmModel* m, const ItmData* d, ItmSpatial* wrench,
-                                     const ItmSpatial* accel);
+void itm_mass_compute_inertia_wrench(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, const ItmSpatial* accel);
 
 // Body accelerations for generalised accelerations a: bias plus S a, down the tree.
 void itm_mass_compute_accelerations(const ItmModel* m, const ItmData* d, ItmSpatial* accel, const double* a);

@@ -24,8 +24,7 @@ static double rotation_angle(const ItmMat3* R_a, const ItmMat3* R_b, unsigned fr
     if (n == 1) {
         int i = (axis + 1) % 3, j = (axis + 2) % 3;
         ItmVec3 image = itm_mat_column(R_b, i);
-        return atan2(itm_vec_dot(image, itm_mat_column(R_a, j)),
-                     itm_vec_dot(image, itm_mat_column(R_a, i)));
+        return atan2(itm_vec_dot(image, itm_mat_column(R_a, j)), itm_vec_dot(image, itm_mat_column(R_a, i)));
     }
     int i = axes[0], j = axes[1];
     if (axis == i) {
@@ -45,7 +44,7 @@ static double unwrap(double angle, double near)
 }
 
 ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint, const ItmMeasure* measure,
-                                    const ItmJointView* view)
+                                        const ItmJointView* view)
 {
     int axis = (int)measure->direction - ITM_RX, axes[3];
     int n = itm_measure_get_free_rotations(joint->free, axes);
@@ -54,8 +53,7 @@ ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint,
     ItmVec3 e = itm_mat_column(is_fixed_in_b ? &view->R_b : &view->R_a, axis);
     ItmMeasured out = itm_joint_measure_axis(view, e, is_fixed_in_b);
     if (measure->has_value) {
-        out.value = unwrap(rotation_angle(&view->R_a, &view->R_b, joint->free, axis),
-                           d->angle[measure->angle]);
+        out.value = unwrap(rotation_angle(&view->R_a, &view->R_b, joint->free, axis), d->angle[measure->angle]);
     }
     return out;
 }
@@ -112,8 +110,7 @@ ItmMeasured itm_measure_compute(const ItmModel* m, const ItmData* d, const ItmMe
     return compute(m, d, measure);
 }
 
-double itm_measure_compute_value(const ItmModel* m, const ItmData* d, const double* q,
-                                 const ItmMeasure* measure)
+double itm_measure_compute_value(const ItmModel* m, const ItmData* d, const double* q, const ItmMeasure* measure)
 {
     if (!measure->has_value) {
         return 0.0;

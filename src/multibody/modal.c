@@ -15,21 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RIGID 1e-6             // of what the largest stiffnesses would give: rigid motion must cost less force
-#define SITE 1e-6              // of the size of the body: as near as a point must be to an interface
-#define MASSLESS 1e-14         // of the largest modal compliance: faster modes have no mass to speak of and are dropped
+#define RIGID 1e-6      // of what the largest stiffnesses would give: rigid motion must cost less force
+#define SITE 1e-6       // of the size of the body: as near as a point must be to an interface
+#define MASSLESS 1e-14  // of the largest modal compliance: faster modes have no mass to speak of and are dropped
 
 struct ItmModalShapes {
     int n, ninterface;
     bool is_first_fixed;
-    double size;        // largest distance of a node from the centre of mass
+    double size;  // largest distance of a node from the centre of mass
     double mass;
     ItmVec3 com;
     ItmSym3 inertia;
-    ItmVec3* origins;   // (ninterface)
-    char (*names)[72];  // (ninterface)
-    ItmSpatial* shapes; // (ninterface x n)
-    double* block;      // tables
+    ItmVec3* origins;    // (ninterface)
+    char (*names)[72];   // (ninterface)
+    ItmSpatial* shapes;  // (ninterface x n)
+    double* block;       // tables
     ItmElasticTables tables;
     ItmElasticPicture picture;
 };
@@ -74,8 +74,8 @@ static int solve_reduced(const ItmReduction* r, double* Z, double* mu, ItmStatus
     *status = is_free ? itm_eigen_generalized(K, M, value, q) : itm_eigen_generalized(M, K, value, q);
     if (*status == ITM_ERR_INPUT) {
         itm_modal_reduction_refuse(r, is_free ? "mass" : "stiffness",
-                             is_free ? "the mass matrix is not positive definite"
-                                     : "the stiffness matrix is not positive definite");
+                                   is_free ? "the mass matrix is not positive definite"
+                                           : "the stiffness matrix is not positive definite");
     }
     int kept = 0;
     const double* vectors = is_free ? K : M;
@@ -90,7 +90,8 @@ static int solve_reduced(const ItmReduction* r, double* Z, double* mu, ItmStatus
         double scale = is_free ? 1.0 : 1.0 / sqrt(value[from]);
         memset(Z + (size_t)kept * (size_t)r->nV, 0, sizeof(double) * (size_t)r->nV);
         for (int j = 0; j < q; j++) {
-            Z[(size_t)kept * (size_t)r->nV + (size_t)(skip + j)] = scale * vectors[(size_t)from * (size_t)q + (size_t)j];
+            Z[(size_t)kept * (size_t)r->nV + (size_t)(skip + j)] =
+                scale * vectors[(size_t)from * (size_t)q + (size_t)j];
         }
         kept++;
     }
@@ -115,7 +116,8 @@ static ItmStatus measure_body(const ItmReduction* r, ItmModalShapes* s, const do
     s->mass = (G[0][0] + G[1][1] + G[2][2]) / 3.0;
     double spread = fabs(G[0][0] - s->mass) + fabs(G[1][1] - s->mass) + fabs(G[2][2] - s->mass);
     if (!(s->mass > 0.0) || !(spread <= 1e-6 * s->mass)) {
-        return itm_modal_reduction_refuse(r, "mass", "the mass matrix does not give the same positive mass along x, y and z");
+        return itm_modal_reduction_refuse(r, "mass",
+                                          "the mass matrix does not give the same positive mass along x, y and z");
     }
     // momentum of a turn: m com x = sum m x x, rows as G[translation][rotation]
     s->com = itm_vec((G[1][5] - G[2][4]) / (2.0 * s->mass), (G[2][3] - G[0][5]) / (2.0 * s->mass),
@@ -152,9 +154,10 @@ static ItmStatus check_rigid(ItmReduction* r, const double* R)
             missing = fmax(missing, fabs(force[i]));
         }
         if (!(missing <= RIGID * largest)) {
-            return itm_modal_reduction_refuse(r, "stiffness",
-                                        "the stiffness matrix resists rigid motion: the model must not be held anywhere, and "
-                                        "matrices and nodes must have the same order and units");
+            return itm_modal_reduction_refuse(
+                r, "stiffness",
+                "the stiffness matrix resists rigid motion: the model must not be held anywhere, and "
+                "matrices and nodes must have the same order and units");
         }
     }
     return ITM_OK;
@@ -273,7 +276,8 @@ static ItmStatus finish(ItmReduction* r, ItmModalShapes* s, const double* R, dou
     double* mu = Z + r->nV * r->nV;
     int n = solve_reduced(r, Z, mu, &status);
     if (status == ITM_OK && n == 0) {
-        status = itm_modal_reduction_refuse(r, "modes", "it is left without any mode: ask for some, or give it a second interface");
+        status = itm_modal_reduction_refuse(r, "modes",
+                                            "it is left without any mode: ask for some, or give it a second interface");
     }
     if (status == ITM_OK) {
         U = calloc((size_t)n * (size_t)r->n, sizeof(double));
@@ -301,8 +305,8 @@ static ItmStatus reduce(ItmReduction* r, ItmModalShapes* s)
     ItmStatus status = R != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int d = 0; status == ITM_OK && d < 6; d++) {
         for (int i = 0; i < r->def->nnode; i++) {
-            itm_modal_reduction_write_rigid(R + (size_t)d * n + i * r->per_node, r->per_node, r->def->nodes[i], itm_vec(0, 0, 0),
-                                      d);
+            itm_modal_reduction_write_rigid(R + (size_t)d * n + i * r->per_node, r->per_node, r->def->nodes[i],
+                                            itm_vec(0, 0, 0), d);
         }
         itm_modal_reduction_multiply(&r->def->mass, R + (size_t)(6 + d) * n, R + (size_t)d * n);
     }
@@ -357,10 +361,11 @@ ItmStatus itm_modal_find_site(ItmElasticSite* site, const ItmModalShapes* s, Itm
     ItmVec3 at = s->origins[nearest];
     double distance = itm_vec_norm(itm_vec_sub(point, at));
     if (!(distance <= SITE * s->size)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "points",
-                             "it has no interface at (%g, %g, %g) m: the nearest, '%s' at (%g, %g, %g), is %g m away; make one "
-                             "there, or move the point",
-                             point.x, point.y, point.z, s->names[nearest], at.x, at.y, at.z, distance);
+        return itm_error_set(
+            error, ITM_ERR_INPUT, __func__, "points",
+            "it has no interface at (%g, %g, %g) m: the nearest, '%s' at (%g, %g, %g), is %g m away; make one "
+            "there, or move the point",
+            point.x, point.y, point.z, s->names[nearest], at.x, at.y, at.z, distance);
     }
     *site = (ItmElasticSite){s->is_first_fixed && nearest == 0, at};
     return ITM_OK;

@@ -62,13 +62,15 @@ static void check_interfaces(ItmCheck* c, const ItmModalDef* def, int per_node, 
         }
         for (int i = 0; i < face->nnode && c->status == ITM_OK; i++) {
             if (face->nodes[i] < 0 || face->nodes[i] >= def->nnode) {
-                itm_check_refuse(c, "interfaces", "interface '%s': there is no node %d of %d", face->name, face->nodes[i] + 1,
-                                 def->nnode);
+                itm_check_refuse(c, "interfaces", "interface '%s': there is no node %d of %d", face->name,
+                                 face->nodes[i] + 1, def->nnode);
             }
         }
         if (c->status == ITM_OK && per_node == 3 && !spans_plane(def, face, size)) {
-            itm_check_refuse(c, "interfaces", "interface '%s' needs three nodes that are not on a line: nodes of this model "
-                                              "have no rotations", face->name);
+            itm_check_refuse(c, "interfaces",
+                             "interface '%s' needs three nodes that are not on a line: nodes of this model "
+                             "have no rotations",
+                             face->name);
         }
     }
 }
@@ -87,7 +89,8 @@ ItmStatus itm_modal_def_check(const ItmModalDef* def, const char* body, ItmError
     ItmCheck c = itm_check_start("itm_model_builder_add_flexible", "flexible body", body, error);
     int n = def->mass.n;
     if (def->nnode < 2 || n > MOST_ROWS || (n != 3 * def->nnode && n != 6 * def->nnode)) {
-        itm_check_refuse(&c, "nodes", "%d nodes do not fit matrices of %d rows: each node has 3 or 6 of them, up to %d in all",
+        itm_check_refuse(&c, "nodes",
+                         "%d nodes do not fit matrices of %d rows: each node has 3 or 6 of them, up to %d in all",
                          def->nnode, n, MOST_ROWS);
     }
     for (int i = 0; i < def->nnode && c.status == ITM_OK; i++) {

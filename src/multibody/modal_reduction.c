@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIVOT 1e-13     // of the diagonal of K_ii: below it the interior is not held
-#define CONVERGED 1e-13 // relative change of the slowest eigenvalues of the subspace
+#define PIVOT 1e-13      // of the diagonal of K_ii: below it the interior is not held
+#define CONVERGED 1e-13  // relative change of the slowest eigenvalues of the subspace
 #define MOST_ITERATIONS 300
 
 // ---------------------------------------------------------------------------- small things
 
 ItmStatus itm_modal_reduction_refuse(const ItmReduction* r, const char* field, const char* what)
 {
-    return itm_error_set(r->error, ITM_ERR_INPUT, "itm_model_builder_add_flexible", field, "flexible body '%s': %s", r->body, what);
+    return itm_error_set(r->error, ITM_ERR_INPUT, "itm_model_builder_add_flexible", field, "flexible body '%s': %s",
+                         r->body, what);
 }
 
 void itm_modal_reduction_multiply(const ItmSparseDef* A, double* y, const double* x)
@@ -158,9 +159,10 @@ static ItmStatus factor_inner(ItmReduction* r)
     r->factor.scale = r->factor.inv_diag + nrow;
     assemble(r);
     if (itm_blocks_factor(&r->pattern, &r->factor, PIVOT) > 0) {
-        return itm_modal_reduction_refuse(r, "stiffness",
-                                    "with its interfaces held, the stiffness matrix is singular or not positive definite: "
-                                    "some nodes hang on nothing, or the matrices belong to another order of the nodes");
+        return itm_modal_reduction_refuse(
+            r, "stiffness",
+            "with its interfaces held, the stiffness matrix is singular or not positive definite: "
+            "some nodes hang on nothing, or the matrices belong to another order of the nodes");
     }
     return ITM_OK;
 }
@@ -316,7 +318,8 @@ static ItmStatus make_fixed_modes(ItmReduction* r)
 
 ItmStatus itm_modal_reduction_init(ItmReduction* r, const ItmModalDef* def, const char* body, ItmError* error)
 {
-    *r = (ItmReduction){.def = def, .body = body, .error = error, .n = def->mass.n, .per_node = def->mass.n / def->nnode};
+    *r = (ItmReduction){
+        .def = def, .body = body, .error = error, .n = def->mass.n, .per_node = def->mass.n / def->nnode};
     size_t n = (size_t)r->n, nV = (size_t)(6 * def->ninterface + def->modes);
     r->work = malloc(sizeof(double) * 2 * n);
     r->V = malloc(sizeof(double) * nV * n);

@@ -9,16 +9,16 @@ typedef struct ItmReduction {
     const ItmModalDef* def;
     const char* body;
     ItmError* error;
-    int n, per_node;      // rows, rows of a node
-    int* tied;            // interface that a node is tied to, or ITM_NONE               (nnode)
-    int* inner;           // number of a node among the others, or ITM_NONE              (nnode)
+    int n, per_node;  // rows, rows of a node
+    int* tied;        // interface that a node is tied to, or ITM_NONE               (nnode)
+    int* inner;       // number of a node among the others, or ITM_NONE              (nnode)
     int ninner;
-    ItmBlocks pattern;    // of K_ii, a block a node
+    ItmBlocks pattern;  // of K_ii, a block a node
     ItmBlockFactor factor;
     double* factor_memory;
-    double* V;            // basis: static shapes of the interfaces, then Phi            (nV x n)
+    double* V;  // basis: static shapes of the interfaces, then Phi            (nV x n)
     int nV;
-    double* work;         // (2 n)
+    double* work;  // (2 n)
 } ItmReduction;
 
 // Memory for a checked definition. Whatever comes of it, free it.

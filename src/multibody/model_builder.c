@@ -145,11 +145,11 @@ void itm_model_builder_destroy(ItmModelBuilder* b)
 // ---------------------------------------------------------------------------- adding
 
 // Append a checked definition and register its name.
-#define ADD(list, element, def)                                                                               \
-    (!ITM_LIST_APPEND(list, def) ? out_of_memory(error)                                                       \
-                                 : itm_list_commit(take_name(b, element, &(list).items[(list).count - 1].name,     \
-                                                        (list).count - 1, error),                             \
-                                              &(list).count, id))
+#define ADD(list, element, def)                                                                                        \
+    (!ITM_LIST_APPEND(list, def)                                                                                       \
+         ? out_of_memory(error)                                                                                        \
+         : itm_list_commit(take_name(b, element, &(list).items[(list).count - 1].name, (list).count - 1, error),       \
+                           &(list).count, id))
 
 static ItmPose normalized(ItmPose pose)
 {
@@ -207,11 +207,13 @@ const ItmElastic* itm_model_builder_get_elastic(const ItmModelBuilder* b, int bo
 ItmStatus itm_model_builder_add_flexible(ItmModelBuilder* b, int body, const ItmFlexibleDef* def, ItmError* error)
 {
     if (b == NULL || def == NULL || body < 0 || body >= b->bodies.count) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL, or there is no body %d", body);
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or def is NULL, or there is no body %d",
+                             body);
     }
     ItmBodyDef* body_def = &b->bodies.items[body];
     if (itm_model_builder_get_elastic(b, body) != NULL) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible", "body '%s' is flexible already", body_def->name);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "flexible", "body '%s' is flexible already",
+                             body_def->name);
     }
     ItmElastic* elastic = NULL;
     ItmStatus status = itm_elastic_create(&elastic, body, body_def->name, def, error);
@@ -393,7 +395,8 @@ ItmStatus itm_model_builder_add_limit(ItmModelBuilder* b, const ItmLimitDef* def
     return ADD(b->limits, ITM_ELEMENT_LIMIT, *def);
 }
 
-ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJointFrictionDef* def, int* id, ItmError* error)
+ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJointFrictionDef* def, int* id,
+                                               ItmError* error)
 {
     ITM_REQUIRE(itm_model_builder_check_joint_friction(b, def, error));
     return ADD(b->joint_frictions, ITM_ELEMENT_JOINT_FRICTION, *def);
@@ -406,7 +409,8 @@ ItmStatus itm_model_builder_exclude_contact(ItmModelBuilder* b, int body_a, int 
     }
     int n = b->bodies.count;
     if (body_a < ITM_GROUND || body_a >= n || body_b < ITM_GROUND || body_b >= n) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "body", "bodies %d and %d: there are %d", body_a, body_b, n);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "body", "bodies %d and %d: there are %d", body_a, body_b,
+                             n);
     }
     ItmBodyPair pair = {body_a, body_b};
     return ITM_LIST_APPEND(b->excluded, pair) ? ITM_OK : out_of_memory(error);

@@ -8,10 +8,10 @@
 #include "multibody/elastic.h"
 
 // Growing array of definitions; `items` owns copies, whose strings and tables belong to the builder.
-#define ITM_DEF_LIST(type)                                                                         \
-    struct {                                                                                       \
-        type* items;                                                                               \
-        int count, capacity;                                                                       \
+#define ITM_DEF_LIST(type)                                                                                             \
+    struct {                                                                                                           \
+        type* items;                                                                                                   \
+        int count, capacity;                                                                                           \
     }
 
 // What a name stands for. Signals have their own names; those of the others are unique over all kinds.
@@ -68,10 +68,10 @@ struct ItmModelBuilder {
     ITM_DEF_LIST(ItmLimitDef) limits;
     ITM_DEF_LIST(ItmJointFrictionDef) joint_frictions;
     ITM_DEF_LIST(ItmBodyPair) excluded;  // bodies whose shapes never meet
-    ITM_DEF_LIST(unsigned) driven;  // directions of each joint whose position or velocity is prescribed
-    ItmNames signal_names;          // name to id
-    ItmNames material_names;        // name to id
-    ItmNames names;                 // name to id * ITM_ELEMENT_COUNT + element
+    ITM_DEF_LIST(unsigned) driven;       // directions of each joint whose position or velocity is prescribed
+    ItmNames signal_names;               // name to id
+    ItmNames material_names;             // name to id
+    ItmNames names;                      // name to id * ITM_ELEMENT_COUNT + element
 };
 
 // Id of a named element of this kind, or ITM_NONE.
@@ -99,11 +99,13 @@ ItmStatus itm_model_builder_check_actuator(const ItmModelBuilder* b, const ItmAc
 ItmStatus itm_model_builder_check_latch(const ItmModelBuilder* b, const ItmLatchDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_event(const ItmModelBuilder* b, const ItmEventDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_material(const ItmMaterialDef* def, ItmError* error);
-ItmStatus itm_model_builder_check_material_pair(const ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_material_pair(const ItmModelBuilder* b, const ItmMaterialPairDef* def,
+                                                ItmError* error);
 ItmStatus itm_model_builder_check_collider(const ItmModelBuilder* b, const ItmColliderDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_gap(const ItmModelBuilder* b, const ItmGapDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_limit(const ItmModelBuilder* b, const ItmLimitDef* def, ItmError* error);
-ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const ItmJointFrictionDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const ItmJointFrictionDef* def,
+                                                 ItmError* error);
 ItmStatus itm_model_builder_check_contact_options(const ItmContactOptions* options, ItmError* error);
 
 // Whether a solid body can have this inertia about its centre of mass: finite, positive definite, principal moments

@@ -20,8 +20,11 @@ static ItmCheck start(ItmElement element, const char* name, ItmError* error)
     ItmCheck c = itm_check_start("itm_model_builder_add", itm_model_element_name(element), name, error);
     for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
         if (strcmp(c.name, RESERVED[i]) == 0) {
-            itm_check_refuse(&c, "name", i == 0 ? "'%s' is the name of the fixed body" : "'%s' is the name of outputs of the "
-                                                                                        "whole system", RESERVED[i]);
+            itm_check_refuse(&c, "name",
+                             i == 0 ? "'%s' is the name of the fixed body"
+                                    : "'%s' is the name of outputs of the "
+                                      "whole system",
+                             RESERVED[i]);
         }
     }
     return c;
@@ -98,10 +101,10 @@ static void free_direction(ItmCheck* c, const ItmModelBuilder* b, const char* jo
     unsigned bit = 1u << direction, mobile = itm_model_get_free_directions(def);
     if (def->type == ITM_JOINT_DISTANCE || (mobile & bit) == 0) {
         itm_check_refuse(c, field, "direction %s is not free in the %s joint '%s'", itm_model_direction_name(direction),
-               itm_model_joint_type_name(def->type), def->name);
+                         itm_model_joint_type_name(def->type), def->name);
     } else if (needs_position && (bit & ROTATIONS) != 0 && (mobile & ROTATIONS) == ROTATIONS) {
         itm_check_refuse(c, field, "joint '%s' turns freely in all directions, so there is no angle %s", def->name,
-               itm_model_direction_name(direction));
+                         itm_model_direction_name(direction));
     }
 }
 
@@ -134,7 +137,7 @@ static void check_start_values(ItmCheck* c, const ItmJointDef* def)
         }
         if ((mobile & 1u << i) == 0) {
             itm_check_refuse(c, "start", "a start value is given for %s, which is not a free direction of a %s joint",
-                   itm_model_direction_name((ItmDirection)i), itm_model_joint_type_name(def->type));
+                             itm_model_direction_name((ItmDirection)i), itm_model_joint_type_name(def->type));
         }
         itm_check_finite(c, "start", def->start[i]);
         itm_check_finite(c, "start_rate", def->start_rate[i]);
@@ -224,7 +227,7 @@ ItmStatus itm_model_builder_check_motion(const ItmModelBuilder* b, const ItmMoti
     if (c.status == ITM_OK && def->kind != ITM_MOTION_FORCE &&
         (b->driven.items[def->joint] & 1u << def->direction) != 0) {
         itm_check_refuse(&c, "direction", "another motion prescribes %s of joint '%s' already",
-               itm_model_direction_name(def->direction), b->joints.items[def->joint].name);
+                         itm_model_direction_name(def->direction), b->joints.items[def->joint].name);
     }
     return c.status;
 }
@@ -256,7 +259,8 @@ ItmStatus itm_model_builder_check_latch(const ItmModelBuilder* b, const ItmLatch
     }
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
     if (c.status == ITM_OK && is_prescribed(b, def->joint, def->direction)) {
-        itm_check_refuse(&c, "direction", "a motion prescribes %s of joint '%s'; give it a force limit, or do not lock it",
+        itm_check_refuse(&c, "direction",
+                         "a motion prescribes %s of joint '%s'; give it a force limit, or do not lock it",
                          itm_model_direction_name(def->direction), b->joints.items[def->joint].name);
     }
     return c.status;
@@ -265,8 +269,8 @@ ItmStatus itm_model_builder_check_latch(const ItmModelBuilder* b, const ItmLatch
 ItmStatus itm_model_builder_check_event(const ItmModelBuilder* b, const ItmEventDef* def, ItmError* error)
 {
     if (!(def->time >= 0.0) || !isfinite(def->time)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "time", "the time of an event must be zero or positive, got %g",
-                             def->time);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "time",
+                             "the time of an event must be zero or positive, got %g", def->time);
     }
     if (def->latch < 0 || def->latch >= b->latches.count) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "latch", "there is no latch %d: %d are defined so far",
@@ -383,7 +387,8 @@ ItmStatus itm_model_builder_check_material(const ItmMaterialDef* def, ItmError* 
     return c.status;
 }
 
-ItmStatus itm_model_builder_check_material_pair(const ItmModelBuilder* b, const ItmMaterialPairDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_material_pair(const ItmModelBuilder* b, const ItmMaterialPairDef* def,
+                                                ItmError* error)
 {
     ItmCheck c = itm_check_start("itm_model_builder_set", itm_model_element_name(ITM_ELEMENT_MATERIAL), "pair", error);
     valid_material(&c, b, "material_a", def->material_a, false);
@@ -439,8 +444,8 @@ static void valid_mesh(ItmCheck* c, const ItmColliderDef* def)
 static void valid_heights(ItmCheck* c, const ItmColliderDef* def)
 {
     bool has_heights = def->kind == ITM_COLLIDER_HEIGHTS;
-    if (has_heights && (def->nx < 2 || def->ny < 2 || def->nx > LARGEST_ARRAY / 2 || def->ny > LARGEST_ARRAY / def->nx ||
-                        def->heights == NULL)) {
+    if (has_heights && (def->nx < 2 || def->ny < 2 || def->nx > LARGEST_ARRAY / 2 ||
+                        def->ny > LARGEST_ARRAY / def->nx || def->heights == NULL)) {
         itm_check_refuse(c, "heights", "heights need a grid of at least 2 x 2, got %d x %d", def->nx, def->ny);
     } else if (!has_heights && (def->nx != 0 || def->ny != 0)) {
         itm_check_refuse(c, "heights", "this shape has no heights");
@@ -499,7 +504,8 @@ ItmStatus itm_model_builder_check_limit(const ItmModelBuilder* b, const ItmLimit
     return c.status;
 }
 
-ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const ItmJointFrictionDef* def, ItmError* error)
+ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const ItmJointFrictionDef* def,
+                                                 ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_JOINT_FRICTION, def->name, error);
     free_direction(&c, b, "joint", "direction", def->joint, def->direction, false);
@@ -509,7 +515,8 @@ ItmStatus itm_model_builder_check_joint_friction(const ItmModelBuilder* b, const
 
 ItmStatus itm_model_builder_check_contact_options(const ItmContactOptions* o, ItmError* error)
 {
-    ItmCheck c = itm_check_start("itm_model_builder_set", itm_model_element_name(ITM_ELEMENT_CONTACT), "options", error);
+    ItmCheck c =
+        itm_check_start("itm_model_builder_set", itm_model_element_name(ITM_ELEMENT_CONTACT), "options", error);
     if ((int)o->law < 0 || o->law >= ITM_FRICTION_COUNT) {
         itm_check_refuse(&c, "law", "%d is not a friction law", (int)o->law);
     }
@@ -525,16 +532,18 @@ ItmStatus itm_model_builder_check_contact_options(const ItmContactOptions* o, It
         itm_check_refuse(&c, "solver", "%d is not a solver", (int)o->solver);
     }
     if (o->solver == ITM_MLCP_PIVOTING && !o->lag_friction_bounds) {
-        itm_check_refuse(&c, "solver", "pivoting needs bounds that do not depend on the normal impulse of the same step: take them from "
-                             "the last one, or another solver");
+        itm_check_refuse(
+            &c, "solver",
+            "pivoting needs bounds that do not depend on the normal impulse of the same step: take them from "
+            "the last one, or another solver");
     }
     if (!(o->tolerance > 0) || !isfinite(o->tolerance)) {
         itm_check_refuse(&c, "tolerance", "tolerance must be positive, got %g", o->tolerance);
     }
     itm_check_not_negative(&c, "effort", o->effort);
     if (!(o->residual_limit >= o->tolerance) || !isfinite(o->residual_limit)) {
-        itm_check_refuse(&c, "residual_limit", "residual_limit must not be below the tolerance %g, got %g", o->tolerance,
-                         o->residual_limit);
+        itm_check_refuse(&c, "residual_limit", "residual_limit must not be below the tolerance %g, got %g",
+                         o->tolerance, o->residual_limit);
     }
     if (o->residual_steps < 0) {
         itm_check_refuse(&c, "residual_steps", "residual_steps must be zero (never stop) or positive, got %d",

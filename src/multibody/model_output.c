@@ -20,7 +20,7 @@ typedef struct {
     ItmModel* naming;  // NULL while computing
     double* values;    // NULL while naming
     int count;
-    bool is_full;      // naming ran out of memory
+    bool is_full;  // naming ran out of memory
 } Sink;
 
 // ---------------------------------------------------------------------------- emitting
@@ -34,16 +34,16 @@ static void emit(Sink* sink, const char* element, const char* quantity, const ch
         ItmOutput* output = &sink->naming->outputs[sink->count];
         const char* dot = component[0] != '\0' ? "." : "";
         output->name = itm_model_format(sink->naming, "%s.%s%s%s", element, quantity, dot, component);
-        output->description = itm_model_format(sink->naming, "%s%s%s", description,
-                                               component[0] != '\0' ? ", " : "", component);
+        output->description =
+            itm_model_format(sink->naming, "%s%s%s", description, component[0] != '\0' ? ", " : "", component);
         output->unit = unit;
         sink->is_full = sink->is_full || output->name == NULL || output->description == NULL;
     }
     sink->count++;
 }
 
-static void emit_vec(Sink* sink, const char* element, const char* quantity, const char* unit,
-                     const char* description, ItmVec3 v)
+static void emit_vec(Sink* sink, const char* element, const char* quantity, const char* unit, const char* description,
+                     ItmVec3 v)
 {
     emit(sink, element, quantity, "x", unit, description, v.x);
     emit(sink, element, quantity, "y", unit, description, v.y);
@@ -75,7 +75,8 @@ static void emit_points(Sink* sink, const ItmModel* m, const ItmData* d)
     for (int i = 0; i < m->npoint; i++) {
         const ItmPoint* point = &m->points[i];
         ItmVec3 arm = itm_mat_mul_vec(&d->R[point->body], point->point);
-        emit_vec(sink, point->name, "position", "m", "position of the point in the world", itm_vec_add(d->x[point->body], arm));
+        emit_vec(sink, point->name, "position", "m", "position of the point in the world",
+                 itm_vec_add(d->x[point->body], arm));
         emit_vec(sink, point->name, "velocity", "m/s", "velocity of the point, world axes",
                  itm_twist_shift(d->twist[point->body], arm).lin);
     }
@@ -91,7 +92,8 @@ static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
             char number[16];
             snprintf(number, sizeof number, "%d", k + 1);
             emit(sink, name, "mode", number, "m", "modal coordinate (torsion: rad)", d->flex_eta[f->mode_adr + k]);
-            emit(sink, name, "mode_rate", number, "m/s", "rate of the modal coordinate", d->v[m->bodies[f->modes].v_adr + k]);
+            emit(sink, name, "mode_rate", number, "m/s", "rate of the modal coordinate",
+                 d->v[m->bodies[f->modes].v_adr + k]);
         }
         emit(sink, name, "elastic_energy", "", "J", "energy of deformation", itm_flexible_compute_elastic(d, f));
     }
@@ -140,8 +142,7 @@ static void emit_joint_coordinates(Sink* sink, const ItmModel* m, const ItmData*
                      x.value);
             }
             emit(sink, joint->name, group == 0 ? "displacement_rate" : "angle_rate", component,
-                 group == 0 ? "m/s" : "rad/s",
-                 group == 0 ? "rate of the translation" : "rate of the rotation", x.rate);
+                 group == 0 ? "m/s" : "rad/s", group == 0 ? "rate of the translation" : "rate of the rotation", x.rate);
         }
     }
 }
@@ -154,8 +155,8 @@ static ItmSpatial block_reaction(const ItmModel* m, const ItmData* d, int block_
     for (int i = 0; i < block->nrow; i++) {
         for (int k = 0; k < block->nbody; k++) {
             if (block->body[k] == body_b) {
-                sum = itm_spatial_axpy(d->row_x[block->row + i],
-                                       d->row_cov[block->cov_adr + i * block->nbody + k], sum);
+                sum =
+                    itm_spatial_axpy(d->row_x[block->row + i], d->row_cov[block->cov_adr + i * block->nbody + k], sum);
             }
         }
     }
@@ -171,8 +172,8 @@ static ItmSpatial row_joint_reaction(const ItmModel* m, const ItmData* d, const 
     int body = is_world ? joint->body_a : joint->body_b;
     ItmVec3 s = is_world ? itm_vec_sub(p_b, d->x[body]) : s_b;
     ItmSpatial sum = itm_spatial_zero();
-    for (int k = joint->block; k != ITM_NONE && k < m->nblock && m->blocks[k].index == joint->index &&
-                               m->blocks[k].kind <= ITM_BLOCK_SCREW;
+    for (int k = joint->block;
+         k != ITM_NONE && k < m->nblock && m->blocks[k].index == joint->index && m->blocks[k].kind <= ITM_BLOCK_SCREW;
          k++) {
         sum = itm_spatial_add(sum, block_reaction(m, d, k, body, s));
     }
@@ -213,7 +214,8 @@ static void emit_loose_points(Sink* sink, const ItmModel* m, const ItmData* d, i
         ItmContactState state;
         double impulse = itm_clearance_get_normal_impulse(d, index, k, &state);
         snprintf(number, sizeof number, "%d", k + 1);
-        emit(sink, name, "contact", number, "1", "0: open, 1: sticks, 2: slides in the last step, at contact point", state);
+        emit(sink, name, "contact", number, "1", "0: open, 1: sticks, 2: slides in the last step, at contact point",
+             state);
         emit(sink, name, "gap", number, "m", "gap at contact point", d->clearance_points[loose->first_point + k].gap);
         emit(sink, name, "normal_force", number, "N", "normal force in the last step at contact point",
              impulse / itm_data_get_step_size(d));
@@ -302,8 +304,8 @@ static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
     }
     for (int i = 0; i < m->nspring_row; i++) {
         bool is_torque = m->measures[m->spring_rows[i].measure].direction >= ITM_RX;
-        emit(sink, m->spring_rows[i].name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N", "force along the direction",
-             d->row_x[m->blocks[m->spring_rows[i].block].row]);
+        emit(sink, m->spring_rows[i].name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+             "force along the direction", d->row_x[m->blocks[m->spring_rows[i].block].row]);
     }
     for (int i = 0; i < m->nbushing; i++) {
         ItmSpatial f = itm_forces_compute_bushing(d, &m->bushings[i]);
@@ -357,8 +359,8 @@ static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
         ItmSpatial f = block_reaction(m, d, latch->block, body, s);
         f = itm_spatial_scale(is_world ? -1.0 : 1.0, f);
         emit_vec(sink, latch->name, "force", "N", "force that holds the second body, world axes", f.lin);
-        emit_vec(sink, latch->name, "torque", "N m", "torque that holds the second body about its centre of mass, world axes",
-                 f.ang);
+        emit_vec(sink, latch->name, "torque", "N m",
+                 "torque that holds the second body about its centre of mass, world axes", f.ang);
     }
 }
 
@@ -374,13 +376,12 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double gained = loads + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
     double balance = kinetic + potential + lost - gained - *d->energy_start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
-    emit(sink, "energy", "potential", "", "J", "potential energy of gravity, springs, flexible bodies and compliant contacts",
-         potential);
+    emit(sink, "energy", "potential", "", "J",
+         "potential energy of gravity, springs, flexible bodies and compliant contacts", potential);
     emit(sink, "energy", "mechanical", "", "J", "kinetic and potential energy", kinetic + potential);
     emit(sink, "energy", "dissipated", "", "J", "lost in dampers so far", booked[ITM_LEDGER_DISSIPATED]);
     emit(sink, "energy", "load_work", "", "J", "work of loads, actuators and interfaces so far", loads);
-    emit(sink, "energy", "motion_work", "", "J", "work of prescribed motions so far",
-         booked[ITM_LEDGER_MOTION]);
+    emit(sink, "energy", "motion_work", "", "J", "work of prescribed motions so far", booked[ITM_LEDGER_MOTION]);
     emit(sink, "energy", "constraint_work", "", "J", "numerical work of joints and contacts so far",
          booked[ITM_LEDGER_CONSTRAINT]);
     emit(sink, "energy", "friction", "", "J", "lost by dry friction so far", booked[ITM_LEDGER_FRICTION]);
@@ -420,7 +421,9 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
                 continue;
             }
             const char* name = k == 0 ? m->limits[i].name : k == 1 ? m->joint_frictions[i].name : m->motions[i].name;
-            int measure = k == 0 ? m->limits[i].measure : k == 1 ? m->joint_frictions[i].measure : m->motions[i].measure;
+            int measure = k == 0   ? m->limits[i].measure
+                          : k == 1 ? m->joint_frictions[i].measure
+                                   : m->motions[i].measure;
             bool is_torque = m->measures[measure].direction >= ITM_RX;
             emit(sink, name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
                  "force or torque along the direction in the last step",
@@ -460,8 +463,10 @@ static void emit_step(Sink* sink, const ItmData* d)
         emit(sink, "solver", "contacts", "", "1", "contacts within reach in the last step", d->info.ncontact);
         emit(sink, "solver", "rows", "", "1", "bounded rows of the last step", d->info.nbounded);
         emit(sink, "solver", "active", "", "1", "bounded rows strictly between their bounds", d->info.nactive);
-        emit(sink, "solver", "iterations", "", "1", "iterations of the complementarity solver", d->info.solver_iterations);
-        emit(sink, "solver", "residual", "", "1", "relative residual of the complementarity solver", d->info.solver_residual);
+        emit(sink, "solver", "iterations", "", "1", "iterations of the complementarity solver",
+             d->info.solver_iterations);
+        emit(sink, "solver", "residual", "", "1", "relative residual of the complementarity solver",
+             d->info.solver_residual);
         emit(sink, "solver", "redundant", "", "1", "redundant active rows", d->info.solver_redundant);
         emit(sink, "violation", "penetration", "", "m", "deepest penetration at the start of the last step",
              d->info.penetration);

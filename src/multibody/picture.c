@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATIONS 33      // of a beam: some sixteen to a wave of its fourth mode
-#define MOST_NODES 600   // of a finite element model
+#define STATIONS 33     // of a beam: some sixteen to a wave of its fourth mode
+#define MOST_NODES 600  // of a finite element model
 #define MOST_EDGES 4000
 
 void itm_picture_free(ItmElasticPicture* picture)

@@ -75,8 +75,7 @@ ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJoint
 
     ItmVec3 w_rel = itm_vec_sub(view->w_b, view->w_a);
     ItmVec3 w = itm_mat_t_mul_vec(&view->R_b, w_rel);
-    ItmVec3 alpha_rel = itm_vec_sub(itm_vec_sub(view->bias_b.ang, view->bias_a.ang),
-                                    itm_vec_cross(view->w_b, w_rel));
+    ItmVec3 alpha_rel = itm_vec_sub(itm_vec_sub(view->bias_b.ang, view->bias_a.ang), itm_vec_cross(view->w_b, w_rel));
     ItmVec3 alpha = itm_mat_t_mul_vec(&view->R_b, alpha_rel);
     ItmVec3 rate = itm_vec_axpy(eta, w, itm_vec_cross(eps, w));
     double eta_dot = -0.5 * itm_vec_dot(eps, w);
@@ -108,7 +107,7 @@ ITM_INLINE ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, I
 
 // Locked rotations, in the order rx ry rz, from row `first` of the block on.
 ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointView* view, unsigned free,
-                                      unsigned wanted)
+                                   unsigned wanted)
 {
     int axes[3], nfree = itm_measure_get_free_rotations(free, axes);
     if (nfree == 0) {
@@ -236,16 +235,15 @@ void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t)
     fill(m, d, t, GAP | MOTION);
 }
 
-static double measure_block_gap(const ItmModel* m, const ItmData* d, const double* q,
-                                const ItmRowBlock* block, double t)
+static double measure_block_gap(const ItmModel* m, const ItmData* d, const double* q, const ItmRowBlock* block,
+                                double t)
 {
     if (block->is_velocity) {
         return 0.0;
     }
     double gap = -offset_of(d, block);
     for (int i = 0; i < block->nterm; i++) {
-        gap += block->term_coef[i] *
-               itm_measure_compute_value(m, d, q, &m->measures[block->term[i]]);
+        gap += block->term_coef[i] * itm_measure_compute_value(m, d, q, &m->measures[block->term[i]]);
     }
     return block->signal == ITM_NONE ? gap : gap - itm_data_compute_signal(m, d, block->signal, t).x;
 }
@@ -350,7 +348,8 @@ double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* bloc
 }
 
 // Scales of the rows of a diagonal block, and compliance on its diagonal.
-static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative, const double* raise)
+static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* pair, double relative,
+                            const double* raise)
 {
     const ItmRowBlock* block = &m->blocks[pair->first];
     for (int i = 0; i < block->nrow; i++) {
@@ -411,7 +410,8 @@ int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share)
     itm_rows_factor_step(m, d);
     for (int i = 0; i < m->nrow; i++) {
         double inv = d->factor.inv_diag[i];
-        double pivot = inv > 0.0 ? ITM_SINGULAR_SHARE / (inv * inv * d->factor.scale[i] * ITM_REDUNDANCY_TOLERANCE) : 0.0;
+        double pivot =
+            inv > 0.0 ? ITM_SINGULAR_SHARE / (inv * inv * d->factor.scale[i] * ITM_REDUNDANCY_TOLERANCE) : 0.0;
         if (pivot < share && !m->is_row_redundant[i]) {
             share = pivot;
             found = i;
@@ -466,8 +466,7 @@ void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double*
     }
 }
 
-void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,
-                         const double* lambda)
+void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* lambda)
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
@@ -485,8 +484,8 @@ void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench
 }
 
 // y += Y' lambda over the velocities of one body   Y (nrow x n) in rows of ny
-static inline void add_image(double* restrict y, const double* restrict Y, const double* restrict lambda, int nrow, int ny,
-                             int n)
+static inline void add_image(double* restrict y, const double* restrict Y, const double* restrict lambda, int nrow,
+                             int ny, int n)
 {
     for (int k = 0; k < n; k++) {
         double sum = y[k];

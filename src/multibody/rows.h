@@ -56,8 +56,7 @@ void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double*
 // v += M^-1 A' lambda, with A of the last itm_rows_factor
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda);
 // The bodies' wrenches and the direct forces of row forces lambda, added to wrench and tau.
-void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau,
-                         const double* lambda);
+void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* lambda);
 
 // Whether the rows of a block yield (K, D given) instead of holding exactly.
 static inline bool itm_block_is_compliant(const ItmRowBlock* block)

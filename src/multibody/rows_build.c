@@ -40,7 +40,8 @@ static void add_term(const ItmModel* m, ItmRowBlock* block, int measure, double 
 static ItmRowBlock* add_block(ItmModel* m, ItmBlockKind kind, int index, int nrow)
 {
     ItmRowBlock* block = &m->blocks[m->nblock++];
-    *block = (ItmRowBlock){.kind = kind, .index = index, .row = m->nrow, .nrow = nrow, .signal = ITM_NONE, .latch = ITM_NONE};
+    *block = (ItmRowBlock){
+        .kind = kind, .index = index, .row = m->nrow, .nrow = nrow, .signal = ITM_NONE, .latch = ITM_NONE};
     m->nrow += nrow;
     return block;
 }
@@ -110,16 +111,14 @@ static void add_start_blocks(ItmModel* m, const ItmModelBuilder* b, int index)
     const ItmJoint* joint = &m->joints[index];
     for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
         bool is_measured = joint->measure[k] != ITM_NONE && joint->type != ITM_JOINT_DISTANCE;
-        if (!def->has_start[k] || !is_measured ||
-            find_motion(b, index, k, ITM_MOTION_POSITION) != NULL) {
+        if (!def->has_start[k] || !is_measured || find_motion(b, index, k, ITM_MOTION_POSITION) != NULL) {
             continue;
         }
         ItmRowBlock* block = add_block(m, ITM_BLOCK_START, index, 1);
         add_term(m, block, joint->measure[k], 1.0);
         const ItmMotionDef* speed = find_motion(b, index, k, ITM_MOTION_VELOCITY);
         block->offset = def->start[k];
-        block->offset_rate =
-            speed != NULL ? itm_signal_compute(&m->signals[speed->signal], 0.0).x : def->start_rate[k];
+        block->offset_rate = speed != NULL ? itm_signal_compute(&m->signals[speed->signal], 0.0).x : def->start_rate[k];
         block->is_velocity = !m->measures[joint->measure[k]].has_value;
     }
 }
@@ -470,7 +469,8 @@ static bool name_block(ItmModel* m, const ItmModelBuilder* b, const ItmRowBlock*
     }
     if (block->kind == ITM_BLOCK_GRASP) {
         for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
-            name[k] = itm_model_format(m, "%s.%s", m->latches[block->index].name, itm_model_direction_name((ItmDirection)k));
+            name[k] =
+                itm_model_format(m, "%s.%s", m->latches[block->index].name, itm_model_direction_name((ItmDirection)k));
         }
         return name[ITM_DIRECTION_COUNT - 1] != NULL;
     }
@@ -524,7 +524,8 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
     m->row_names = itm_model_take(m, (size_t)m->nrow, sizeof(char*));
     m->is_row_redundant = itm_model_take(m, (size_t)m->nrow, sizeof(bool));
     m->pivot_raise = itm_model_take(m, (size_t)m->nrow, sizeof(double));
-    if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || m->pivot_raise == NULL || !build_paths(m)) {
+    if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || m->pivot_raise == NULL ||
+        !build_paths(m)) {
         return ITM_ERR_MEMORY;
     }
     measure_depth(m);

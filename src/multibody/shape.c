@@ -7,16 +7,15 @@
 
 // Volume, and principal moments about the centre for density 1, along the axes of the shape.
 typedef struct Solid {
-    double volume;        // m^3
-    double ixx, iyy, izz; // m^5
+    double volume;         // m^3
+    double ixx, iyy, izz;  // m^5
 } Solid;
 
 static Solid measure_box(const double* edge)
 {
     double a = edge[0], b = edge[1], c = edge[2];
     double volume = a * b * c;
-    return (Solid){volume, volume * (b * b + c * c) / 12, volume * (a * a + c * c) / 12,
-                   volume * (a * a + b * b) / 12};
+    return (Solid){volume, volume * (b * b + c * c) / 12, volume * (a * a + c * c) / 12, volume * (a * a + b * b) / 12};
 }
 
 static Solid measure_sphere(double r)
@@ -40,8 +39,7 @@ static Solid measure_capsule(double r, double length)
     Solid middle = measure_cylinder(r, length), ends = measure_sphere(r);
     double centroid = 0.375 * r, arm = 0.5 * length + centroid;
     double across = ends.ixx + ends.volume * (arm * arm - centroid * centroid);
-    return (Solid){middle.volume + ends.volume, middle.ixx + across, middle.iyy + across,
-                   middle.izz + ends.izz};
+    return (Solid){middle.volume + ends.volume, middle.ixx + across, middle.iyy + across, middle.izz + ends.izz};
 }
 
 static Solid measure(const ItmShapeDef* shape)
@@ -76,33 +74,30 @@ static ItmStatus check_shape(const ItmShapeDef* shape, double density, ItmError*
         }
     }
     if (!(density > 0) || !isfinite(density)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "density",
-                             "density must be positive, got %g kg/m^3", density);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "density", "density must be positive, got %g kg/m^3",
+                             density);
     }
     if (!itm_vec_is_finite(shape->pose.p)) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "pose",
-                             "position of the shape must be finite");
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "pose", "position of the shape must be finite");
     }
     ItmQuat q = shape->pose.q;
     double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     if (!(norm2 > 0) || !isfinite(norm2)) {
-        return itm_error_set(
-            error, ITM_ERR_INPUT, __func__, "pose",
-            "orientation of the shape is not a rotation: its quaternion is zero or not finite");
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "pose",
+                             "orientation of the shape is not a rotation: its quaternion is zero or not finite");
     }
     return ITM_OK;
 }
 
-ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia,
-                                 const ItmShapeDef* shape, double density, ItmError* error)
+ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia, const ItmShapeDef* shape, double density,
+                                 ItmError* error)
 {
     ItmStatus status = check_shape(shape, density, error);
     if (status != ITM_OK) {
         return status;
     }
     Solid solid = measure(shape);
-    ItmSym3 principal = {
-        .xx = density * solid.ixx, .yy = density * solid.iyy, .zz = density * solid.izz};
+    ItmSym3 principal = {.xx = density * solid.ixx, .yy = density * solid.iyy, .zz = density * solid.izz};
     ItmMat3 R = itm_quat_to_mat(itm_quat_normalize(shape->pose.q));
     *mass = density * solid.volume;
     *com = shape->pose.p;

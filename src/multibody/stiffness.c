@@ -51,9 +51,9 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
     for (int i = 0; i < m->nscalar_force; i++) {
         const ItmMeasure* measure = &m->measures[m->pushes[i].measure];
         const ItmMeasured* x = &d->scalar_measured[i];
-        out[i] = measure->v_index != ITM_NONE
-                     ? measure->scale * v[measure->v_index]
-                     : itm_spatial_dot(x->cov_a, d->accel[measure->body_a]) + itm_spatial_dot(x->cov_b, d->accel[measure->body_b]);
+        out[i] = measure->v_index != ITM_NONE ? measure->scale * v[measure->v_index]
+                                              : itm_spatial_dot(x->cov_a, d->accel[measure->body_a]) +
+                                                    itm_spatial_dot(x->cov_b, d->accel[measure->body_b]);
     }
     for (int i = 0; i < m->nbushing; i++) {
         const ItmBushing* b = &m->bushings[i];

@@ -63,13 +63,13 @@ static bool is_reversible(unsigned free)
 
 static bool may_be_in_tree(const ItmJointDef* def)
 {
-    return def->type != ITM_JOINT_DISTANCE && def->coordinates != ITM_JOINT_ROWS &&
-           def->stiffness == 0.0 && def->damping == 0.0 && !itm_clearance_is_loose(def);
+    return def->type != ITM_JOINT_DISTANCE && def->coordinates != ITM_JOINT_ROWS && def->stiffness == 0.0 &&
+           def->damping == 0.0 && !itm_clearance_is_loose(def);
 }
 
 // Attach whatever hangs on `body` by a joint that can carry it, and queue it.
-static int attach_neighbours(ItmTree* tree, const ItmModelBuilder* b, const Adjacency* adjacency, int body,
-                             int count, ItmTreeUse use)
+static int attach_neighbours(ItmTree* tree, const ItmModelBuilder* b, const Adjacency* adjacency, int body, int count,
+                             ItmTreeUse use)
 {
     int slot = slot_of(b, body);
     for (int k = adjacency->adr[slot]; k < adjacency->adr[slot + 1]; k++) {
@@ -77,8 +77,7 @@ static int attach_neighbours(ItmTree* tree, const ItmModelBuilder* b, const Adja
         const ItmJointDef* def = &b->joints.items[j];
         int other = def->body_a == body ? def->body_b : def->body_a;
         bool is_reversed = def->body_b == body;
-        bool is_wanted = use == ITM_TREE_ALWAYS ||
-                         (use == ITM_TREE_ON_DEMAND && def->coordinates == ITM_JOINT_TREE);
+        bool is_wanted = use == ITM_TREE_ALWAYS || (use == ITM_TREE_ON_DEMAND && def->coordinates == ITM_JOINT_TREE);
         if (other == ITM_GROUND || tree->index[other] != ITM_NONE || !is_wanted || !may_be_in_tree(def) ||
             !itm_flexible_can_hang(b, other, is_reversed ? def->frame_a.p : def->frame_b.p) ||
             (is_reversed && !is_reversible(itm_model_get_free_directions(def)))) {
@@ -102,8 +101,8 @@ ItmStatus itm_tree_build(ItmTree* tree, const ItmModelBuilder* b, ItmTreeUse use
         .is_reversed = calloc(n, sizeof(bool)),
     };
     Adjacency adjacency = {0};
-    bool ok = build_adjacency(&adjacency, b) && tree->order != NULL && tree->index != NULL &&
-              tree->joint != NULL && tree->is_reversed != NULL;
+    bool ok = build_adjacency(&adjacency, b) && tree->order != NULL && tree->index != NULL && tree->joint != NULL &&
+              tree->is_reversed != NULL;
     if (ok) {
         for (int i = 0; i < b->bodies.count; i++) {
             tree->index[i] = tree->joint[i] = ITM_NONE;
@@ -229,9 +228,7 @@ static int spread(ItmStart* start, const ItmModelBuilder* b, const Adjacency* ad
             start->pose[other] = pose;
         }
         if (!is_moving(body_def)) {
-            start->twist[other] = body_def->has_pose
-                                      ? carried(twist, pose.p, start->pose[other].p)
-                                      : twist;
+            start->twist[other] = body_def->has_pose ? carried(twist, pose.p, start->pose[other].p) : twist;
         }
         is_reached[other] = true;
         queue[count++] = other;

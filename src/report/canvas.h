@@ -8,7 +8,7 @@
 typedef enum ItmInk {
     ITM_INK_PAPER,
     ITM_INK_TEXT,
-    ITM_INK_MUTED,   // tick labels
+    ITM_INK_MUTED,  // tick labels
     ITM_INK_GRID,
     ITM_INK_FRAME,
     ITM_INK_SERIES,  // + 0 .. ITM_INK_SERIES_COUNT - 1
@@ -29,7 +29,8 @@ typedef struct ItmPoint {
 typedef struct ItmCanvas {
     int width, height;  // px
     void* state;
-    void (*polyline)(struct ItmCanvas* canvas, const ItmPoint* points, long count, int ink, double width, bool is_dashed);
+    void (*polyline)(struct ItmCanvas* canvas, const ItmPoint* points, long count, int ink, double width,
+                     bool is_dashed);
     // y is the base line; size in px
     void (*words)(struct ItmCanvas* canvas, double x, double y, double size, ItmAnchor anchor, int ink, bool is_bold,
                   const char* text);

@@ -16,12 +16,18 @@ unsigned itm_canvas_ink_color(int ink)
     static const unsigned SERIES[ITM_INK_SERIES_COUNT] = {0x2563eb, 0xd97706, 0x059669, 0xdc2626,
                                                           0x7c3aed, 0x0891b2, 0xbe185d, 0x65a30d};
     switch (ink) {
-    case ITM_INK_PAPER: return 0xffffff;
-    case ITM_INK_TEXT: return 0x1f2937;
-    case ITM_INK_MUTED: return 0x6b7280;
-    case ITM_INK_GRID: return 0xe5e7eb;
-    case ITM_INK_FRAME: return 0x9ca3af;
-    default: return SERIES[(ink - ITM_INK_SERIES) % ITM_INK_SERIES_COUNT];
+    case ITM_INK_PAPER:
+        return 0xffffff;
+    case ITM_INK_TEXT:
+        return 0x1f2937;
+    case ITM_INK_MUTED:
+        return 0x6b7280;
+    case ITM_INK_GRID:
+        return 0xe5e7eb;
+    case ITM_INK_FRAME:
+        return 0x9ca3af;
+    default:
+        return SERIES[(ink - ITM_INK_SERIES) % ITM_INK_SERIES_COUNT];
     }
 }
 

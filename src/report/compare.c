@@ -70,7 +70,7 @@ static double interpolate_before(const ItmTable* table, int column, long row, do
 typedef struct Signal {
     const ItmTable* table;
     int column;
-    long row;   // first whose time is >= the last time asked for
+    long row;  // first whose time is >= the last time asked for
 } Signal;
 
 // Value at a time that is not before the one asked for last, and within the table.

@@ -20,20 +20,20 @@ typedef struct ItmCompareOptions {
 ItmCompareOptions itm_compare_default(void);
 
 typedef struct ItmComparison {
-    double from, until;     // interval compared, s; from > until: the tables have no time in common
-    long ncompared;         // times compared
-    long nmissing;          // times left out because one of the two is not finite there
-    double rms;             // root of the time mean of (run - reference)^2; NAN if nothing was compared
-    double maximum;         // largest |run - reference|
-    double maximum_time;    // where, s
-    double last;            // run - reference at the last time compared
-    double reference_rms;   // root of the time mean of reference^2
-    double reference_range; // largest less least value of the reference, at the times compared
-    double level;           // value whose crossings are the events
+    double from, until;            // interval compared, s; from > until: the tables have no time in common
+    long ncompared;                // times compared
+    long nmissing;                 // times left out because one of the two is not finite there
+    double rms;                    // root of the time mean of (run - reference)^2; NAN if nothing was compared
+    double maximum;                // largest |run - reference|
+    double maximum_time;           // where, s
+    double last;                   // run - reference at the last time compared
+    double reference_rms;          // root of the time mean of reference^2
+    double reference_range;        // largest less least value of the reference, at the times compared
+    double level;                  // value whose crossings are the events
     int nevent, nreference_event;  // crossings in the run and in the reference
-    int npaired;            // events in both: the first with the first, and so on while they go the same way
-    double shift_mean;      // of the paired events, run - reference: > 0 is late; NAN without a pair   s
-    double shift_maximum;   // the one largest in magnitude, with its sign; NAN without a pair            s
+    int npaired;                   // events in both: the first with the first, and so on while they go the same way
+    double shift_mean;             // of the paired events, run - reference: > 0 is late; NAN without a pair   s
+    double shift_maximum;          // the one largest in magnitude, with its sign; NAN without a pair            s
 } ItmComparison;
 
 // Compare a column of `run` with one of `reference` (indices as itm_results_table_find gives them). Refuses a table whose

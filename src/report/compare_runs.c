@@ -31,7 +31,8 @@ static void name_pair(char* text, struct fy_node* pair)
 {
     const char* first = fy_node_get_scalar0(fy_node_sequence_get_by_index(pair, 0));
     const char* second = fy_node_get_scalar0(fy_node_sequence_get_by_index(pair, 1));
-    snprintf(text, 256, "%s%s%s", first != NULL ? first : "", second != NULL ? " - " : "", second != NULL ? second : "");
+    snprintf(text, 256, "%s%s%s", first != NULL ? first : "", second != NULL ? " - " : "",
+             second != NULL ? second : "");
 }
 
 static int find_pair(struct fy_node* pairs, const char* name)
@@ -163,12 +164,13 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
     *c = (ItmRunComparison){.from = 1.0, .errors = calloc((size_t)reference->ncolumn + 1, sizeof *c->errors)};
     if (run->nrow > 0 && reference->nrow > 0) {
         c->from = fmax(itm_results_table_get(run, 0, 0), itm_results_table_get(reference, 0, 0));
-        c->until = fmin(itm_results_table_get(run, run->nrow - 1, 0), itm_results_table_get(reference, reference->nrow - 1, 0));
+        c->until = fmin(itm_results_table_get(run, run->nrow - 1, 0),
+                        itm_results_table_get(reference, reference->nrow - 1, 0));
     }
     ItmStatus status = ITM_OK;
     if (c->errors == NULL || !compare_contacts(c, &run->record, &reference->record)) {
-        status = itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to compare %d signals",
-                               reference->ncolumn);
+        status =
+            itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to compare %d signals", reference->ncolumn);
     }
     status = status == ITM_OK ? compare_signals(c, run, reference, error) : status;
     if (status != ITM_OK) {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define FONT 12.0           // px
+#define FONT 12.0  // px
 #define TICK_LENGTH 4.0
 #define LEGEND_LINE 17.0
 
@@ -22,7 +22,7 @@ typedef struct Range {
 typedef struct Frame {
     ItmCanvas* canvas;
     double left, top, width, height;  // of the area of the lines, px
-    Range x, y;        // logarithms where the axis has them
+    Range x, y;                       // logarithms where the axis has them
     bool is_log_x, is_log_y;
 } Frame;
 
@@ -96,7 +96,7 @@ static void format_tick(char* text, size_t size, double value, double step)
     if (fabs(value) < 1e-9 * step) {
         snprintf(text, size, "0");
     } else if (largest >= 1e5 || step < 1e-4) {
-        int digits = (int)ceil(log10(largest / step)) ;
+        int digits = (int)ceil(log10(largest / step));
         snprintf(text, size, "%.*e", digits < 0 ? 0 : digits > 6 ? 6 : digits, value);
         char* e = strchr(text, 'e');
         // "2e-05" -> "2e-5"
@@ -226,8 +226,8 @@ static double lay_legend(ItmCanvas* canvas, const ItmPlotPanel* panel, double le
             y += LEGEND_LINE;
         }
         if (canvas != NULL) {
-            canvas->polyline(canvas, (ItmPoint[2]){{x, y - 4.0}, {x + 18.0, y - 4.0}}, 2, ITM_INK_SERIES + s->color, 2.4,
-                             s->is_dashed);
+            canvas->polyline(canvas, (ItmPoint[2]){{x, y - 4.0}, {x + 18.0, y - 4.0}}, 2, ITM_INK_SERIES + s->color,
+                             2.4, s->is_dashed);
             canvas->words(canvas, x + 24.0, y, FONT - 0.5, ITM_ANCHOR_START, ITM_INK_TEXT, false, s->label);
         }
         x += needed;
@@ -244,8 +244,13 @@ static void draw_panel(ItmCanvas* canvas, const ItmPlotPanel* panel, const ItmPl
                        ItmPoint* points)
 {
     double legend = lay_legend(canvas, panel, 14.0, top + 24.0, o->width - 28.0);
-    Frame f = {.canvas = canvas, .left = 72.0, .top = top + 24.0 + legend + 26.0, .width = o->width - 72.0 - 18.0, .x = x,
-               .is_log_x = panel->is_log_x, .is_log_y = panel->is_log_y};
+    Frame f = {.canvas = canvas,
+               .left = 72.0,
+               .top = top + 24.0 + legend + 26.0,
+               .width = o->width - 72.0 - 18.0,
+               .x = x,
+               .is_log_x = panel->is_log_x,
+               .is_log_y = panel->is_log_y};
     f.height = top + o->height + legend - 42.0 - f.top;
     f.y = find_y_range(panel, x);
     canvas->words(canvas, 14.0, top + 20.0, FONT + 1.5, ITM_ANCHOR_START, ITM_INK_TEXT, true, panel->title);
@@ -253,7 +258,8 @@ static void draw_panel(ItmCanvas* canvas, const ItmPlotPanel* panel, const ItmPl
                   strcmp(panel->unit, "1") == 0 ? "" : panel->unit);
     draw_x_ticks(&f, o->x_label);
     draw_y_ticks(&f);
-    canvas->polyline(canvas, (ItmPoint[3]){{f.left, f.top}, {f.left, f.top + f.height}, {f.left + f.width, f.top + f.height}},
+    canvas->polyline(canvas,
+                     (ItmPoint[3]){{f.left, f.top}, {f.left, f.top + f.height}, {f.left + f.width, f.top + f.height}},
                      3, ITM_INK_FRAME, 1.0, false);
     canvas->clip(canvas, f.left, f.top - 2.0, f.width, f.height + 4.0);
     for (int i = 0; i < panel->nseries; i++) {
@@ -302,7 +308,8 @@ static bool draw_panels(ItmCanvas* canvas, const ItmPlotPanel* panels, int npane
     return true;
 }
 
-void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options, bool is_inline)
+void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options,
+                      bool is_inline)
 {
     int height = (int)ceil(measure_panels(panels, npanel, options));
     ItmCanvas canvas = itm_canvas_begin_svg(text, options->width, height, is_inline, npanel > 0 ? panels[0].title : "");
@@ -373,8 +380,8 @@ static void add_series(Sheet* sheet, const ItmTable* table, int column, const ch
 
 // Column `index` of the `count` of a panel: of the first run, and of the others those that have it. Every line has its own colour
 // as long as there are enough, so that a dashed one is seen on the solid one below it; then runs differ by dashes only.
-static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int column, const char* name, int index, int count,
-                       int width)
+static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int column, const char* name, int index,
+                       int count, int width)
 {
     bool has_enough = count * nrun <= ITM_INK_SERIES_COUNT;
     for (int i = 0; i < nrun; i++) {
@@ -410,7 +417,8 @@ void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int
         const char* part = count > 1 && dot != NULL ? strrchr(whole, '.') + 1 : whole;
         add_column(&sheet, runs, nrun, first + i, part, i, count, options.width);
     }
-    ItmPlotPanel panel = {.title = title, .unit = table->units[first], .series = sheet.series, .nseries = sheet.nseries};
+    ItmPlotPanel panel = {
+        .title = title, .unit = table->units[first], .series = sheet.series, .nseries = sheet.nseries};
     if (sheet.has_failed) {
         text->has_failed = true;
     } else {
@@ -469,8 +477,8 @@ ItmStatus itm_plot_write(const char* path, const ItmReportRun* runs, int nrun, c
 {
     bool is_png = has_ending(path, ".png");
     if (!is_png && !has_ending(path, ".svg")) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "path", "a plot goes to a file ending in .svg or .png, not '%s'",
-                             path);
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",
+                             "a plot goes to a file ending in .svg or .png, not '%s'", path);
     }
     Sheet sheet;
     ItmText text = {0};

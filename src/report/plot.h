@@ -7,12 +7,12 @@
 
 typedef struct ItmPlotSeries {
     const char* label;
-    const double* x;    // (count)
-    const float* y;     // NaN: a gap    (count)
+    const double* x;  // (count)
+    const float* y;   // NaN: a gap    (count)
     long count;
-    int color;          // 0 .. ITM_INK_SERIES_COUNT - 1
+    int color;  // 0 .. ITM_INK_SERIES_COUNT - 1
     bool is_dashed;
-    bool has_marks;     // a dot on every point
+    bool has_marks;  // a dot on every point
 } ItmPlotSeries;
 
 typedef struct ItmPlotPanel {
@@ -26,14 +26,15 @@ typedef struct ItmPlotPanel {
 typedef struct ItmPlotOptions {
     int width, height;  // of a panel, px
     const char* x_label;
-    double from, to;    // range of x; from >= to: all of it
+    double from, to;  // range of x; from >= to: all of it
 } ItmPlotOptions;
 
 // 720 x 260 a panel, "time, s", all of it.
 ItmPlotOptions itm_default_plot_options(void);
 
 // Panels as an SVG picture; is_inline: inside a page.
-void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options, bool is_inline);
+void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options,
+                      bool is_inline);
 
 // A panel of `count` columns of the first run from `first` on, the other runs' columns of the same names dashed, as a
 // picture for a page.

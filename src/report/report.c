@@ -12,8 +12,8 @@
 
 #include <libfyaml.h>
 
-#define STATIC_PLOTS 40    // groups of signals that a page without scripts shows
-#define STATIC_SERIES 8    // lines of one of its plots
+#define STATIC_PLOTS 40  // groups of signals that a page without scripts shows
+#define STATIC_SERIES 8  // lines of one of its plots
 
 bool itm_report_has_viewer(void)
 {
@@ -40,8 +40,7 @@ void itm_report_add_head(ItmText* text, const char* title, bool has_scripts)
 
 static const char* verdict_words(const ItmTable* table)
 {
-    static const char* const WORDS[] = {"did not end", "finished", "interrupted", "broke down",
-                                        "finished with doubts"};
+    static const char* const WORDS[] = {"did not end", "finished", "interrupted", "broke down", "finished with doubts"};
     return table->is_described ? WORDS[table->verdict] : "a table of results";
 }
 
@@ -119,8 +118,9 @@ static void add_verdict(ItmText* text, const ItmTable* table)
 // Several runs: a line each.
 static void add_run_table(ItmText* text, const ItmReportRun* runs, int nrun)
 {
-    itm_text_add(text, "<table class=\"runs\"><thead><tr><th>run</th><th>title</th><th>verdict</th><th>simulated time, s</th>"
-                       "<th>rows</th></tr></thead><tbody>\n");
+    itm_text_add(text,
+                 "<table class=\"runs\"><thead><tr><th>run</th><th>title</th><th>verdict</th><th>simulated time, s</th>"
+                 "<th>rows</th></tr></thead><tbody>\n");
     for (int i = 0; i < nrun; i++) {
         const ItmTable* table = runs[i].table;
         itm_text_format(text, "<tr><th scope=\"row\"><i class=\"key run%d\"></i>", i % 8);
@@ -183,11 +183,12 @@ static void add_comparison(ItmText* text, const ItmReportRun* run, const ItmRepo
     itm_text_add_html(text, run->label);
     itm_text_add(text, " against ");
     itm_text_add_html(text, reference->label);
-    itm_text_format(text,
-                    "</b><span class=\"count\">errors of %d signals</span></summary>\n<table class=\"errors\"><thead><tr>"
-                    "<th>signal</th><th>unit</th><th>rms</th><th>largest</th><th>of range</th><th>at, s</th>"
-                    "<th>events; apart</th></tr></thead><tbody>\n",
-                    c.nerror);
+    itm_text_format(
+        text,
+        "</b><span class=\"count\">errors of %d signals</span></summary>\n<table class=\"errors\"><thead><tr>"
+        "<th>signal</th><th>unit</th><th>rms</th><th>largest</th><th>of range</th><th>at, s</th>"
+        "<th>events; apart</th></tr></thead><tbody>\n",
+        c.nerror);
     for (int i = 0; i < c.nerror; i++) {
         add_error_row(text, &c.errors[i]);
     }
@@ -254,7 +255,8 @@ static bool is_same_group(const char* a, const char* b)
 static int count_group(const ItmTable* table, int first)
 {
     int n = 1;
-    while (first + n < table->ncolumn && n < STATIC_SERIES && is_same_group(table->names[first], table->names[first + n]) &&
+    while (first + n < table->ncolumn && n < STATIC_SERIES &&
+           is_same_group(table->names[first], table->names[first + n]) &&
            strcmp(table->units[first], table->units[first + n]) == 0) {
         n++;
     }
@@ -266,9 +268,10 @@ static void add_static_plots(ItmText* text, const ItmReportRun* runs, int nrun)
     const ItmTable* table = runs[0].table;
     int nplot = 0, first = 1;
     itm_text_add(text, "<main class=\"static\">\n<p class=\"note\">This page holds plots as pictures only: ");
-    itm_text_add(text, itm_report_has_viewer() ? "it was asked for without scripts.</p>\n"
-                                               : "this build of Interim has no 3-D view, because npm was missing when it "
-                                                 "was built.</p>\n");
+    itm_text_add(text, itm_report_has_viewer()
+                           ? "it was asked for without scripts.</p>\n"
+                           : "this build of Interim has no 3-D view, because npm was missing when it "
+                             "was built.</p>\n");
     for (; first < table->ncolumn && nplot < STATIC_PLOTS; nplot++) {
         int n = count_group(table, first);
         itm_text_add(text, "<figure>\n");
@@ -277,8 +280,9 @@ static void add_static_plots(ItmText* text, const ItmReportRun* runs, int nrun)
         first += n;
     }
     if (first < table->ncolumn) {
-        itm_text_format(text, "<p class=\"note\">%d more signals are in the results; <code>interim plot</code> draws them.</p>\n",
-                        table->ncolumn - first);
+        itm_text_format(
+            text, "<p class=\"note\">%d more signals are in the results; <code>interim plot</code> draws them.</p>\n",
+            table->ncolumn - first);
     }
     itm_text_add(text, "</main>\n");
 }

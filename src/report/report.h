@@ -5,7 +5,7 @@
 #include "io/results/results_read.h"
 
 typedef struct ItmReportRun {
-    const char* label;      // what tells it from the others: its file name
+    const char* label;  // what tells it from the others: its file name
     const ItmTable* table;
 } ItmReportRun;
 
@@ -27,7 +27,7 @@ bool itm_report_has_viewer(void);
 
 // What may go into a page before it is packed, bytes.
 typedef struct ItmReportBudget {
-    size_t signals;   // of all runs
+    size_t signals;  // of all runs
     size_t motion;
     size_t contacts;
 } ItmReportBudget;

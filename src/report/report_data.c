@@ -99,8 +99,9 @@ static Frames choose_frames(const ItmRecord* record, size_t budget)
 {
     const ItmArray* a = record->arrays;
     long nframe = a[ITM_MOTION_TIME].size[0];
-    size_t width = sizeof(uint16_t) * (size_t)(count_columns(&a[ITM_MOTION_POSE]) + count_columns(&a[ITM_MOTION_MODE])) +
-                   sizeof(float) * (size_t)count_columns(&a[ITM_MOTION_MOBILITY]);
+    size_t width =
+        sizeof(uint16_t) * (size_t)(count_columns(&a[ITM_MOTION_POSE]) + count_columns(&a[ITM_MOTION_MODE])) +
+        sizeof(float) * (size_t)count_columns(&a[ITM_MOTION_MOBILITY]);
     long most = (long)(budget / (width > 0 ? width : 1));
     most = most < 2 ? 2 : most;
     Frames f = {.stride = 1 + (nframe - 1) / most, .last = nframe - 1};
@@ -210,7 +211,8 @@ static void add_mobilities(ItmText* text, const ItmRecord* record, const Frames*
         return;
     }
     add_key(text, "mobility");
-    add_packed(text, columns, (size_t)(count_columns(&record->arrays[ITM_MOTION_MOBILITY]) * f->count), sizeof *columns);
+    add_packed(text, columns, (size_t)(count_columns(&record->arrays[ITM_MOTION_MOBILITY]) * f->count),
+               sizeof *columns);
     free(columns);
 }
 
@@ -300,7 +302,8 @@ static void add_whole(ItmText* text, const char* key, const ItmRecord* record, I
 {
     const ItmArray* array = &record->arrays[which];
     add_key(text, key);
-    add_packed(text, array->values, itm_record_array_get_count(array), itm_record_array_type_size(itm_record_motion_type(which)));
+    add_packed(text, array->values, itm_record_array_get_count(array),
+               itm_record_array_type_size(itm_record_motion_type(which)));
 }
 
 static void add_motion(ItmText* text, const ItmRecord* record, const ItmReportBudget* budget)
@@ -309,8 +312,7 @@ static void add_motion(ItmText* text, const ItmRecord* record, const ItmReportBu
     add_key(text, "scene");
     itm_text_add_json(text, record->scene);
     add_key(text, "motion");
-    itm_text_format(text, "{\"frames\":%ld,\"bodies\":%ld", frames.count,
-                    record->arrays[ITM_MOTION_POSE].size[1]);
+    itm_text_format(text, "{\"frames\":%ld,\"bodies\":%ld", frames.count, record->arrays[ITM_MOTION_POSE].size[1]);
     add_frame_times(text, record, &frames);
     add_poses(text, record, &frames);
     add_modes(text, record, &frames);

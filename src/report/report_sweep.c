@@ -27,8 +27,8 @@ typedef struct Axis {
 typedef struct Page {
     ItmText* text;
     const ItmSweepGrid* grid;
-    Axis* axes;        // (nkey)
-    int* order;        // keys, that of the x axis first, then by the number of their values   (nkey)
+    Axis* axes;  // (nkey)
+    int* order;  // keys, that of the x axis first, then by the number of their values   (nkey)
     int verdict, end_time;
 } Page;
 
@@ -117,8 +117,8 @@ static void describe_rest(char* text, size_t size, const Page* p, long row, int 
     for (int i = from; i < p->grid->nkey && used < size; i++) {
         const Axis* axis = &p->axes[p->order[i]];
         if (axis->count > 1) {
-            int count = snprintf(text + used, size - used, "%s%s = %s", used > 0 ? ", " : "", p->grid->names[axis->column],
-                                 itm_sweep_grid_get(p->grid, row, axis->column));
+            int count = snprintf(text + used, size - used, "%s%s = %s", used > 0 ? ", " : "",
+                                 p->grid->names[axis->column], itm_sweep_grid_get(p->grid, row, axis->column));
             used += count > 0 ? (size_t)count : 0;
         }
     }
@@ -201,8 +201,9 @@ static void add_curves(Page* p, int column)
             y_lo = fmin(y_lo, (double)curves[n].y[i]);
             y_hi = fmax(y_hi, (double)curves[n].y[i]);
         }
-        series[n] = (ItmPlotSeries){labels[n], curves[n].x, curves[n].y, curves[n].count, n % ITM_INK_SERIES_COUNT,
-                                    n >= ITM_INK_SERIES_COUNT, true};
+        series[n] = (ItmPlotSeries){
+            labels[n], curves[n].x, curves[n].y, curves[n].count, n % ITM_INK_SERIES_COUNT, n >= ITM_INK_SERIES_COUNT,
+            true};
         n++;
     }
     ItmPlotOptions options = itm_default_plot_options();
@@ -356,7 +357,9 @@ static void add_table(Page* p)
             double value = itm_sweep_grid_get_number(p->grid, row, i);
             itm_text_add(text, isnan(value) ? "<td>" : "<td class=\"num\">");
             if (i == p->verdict) {
-                const char* kind = is_doubtful(p, row) ? "finished-with-doubts" : is_finished(p, row) ? "finished" : "broke-down";
+                const char* kind = is_doubtful(p, row)   ? "finished-with-doubts"
+                                   : is_finished(p, row) ? "finished"
+                                                         : "broke-down";
                 itm_text_format(text, "<span class=\"verdict %s\">", kind);
             }
             if (isnan(value)) {
@@ -413,8 +416,9 @@ static void add_banner(Page* p, const char* title)
     }
     itm_text_add(p->text, "<header id=\"top\">\n<p class=\"brand\">Interim sweep</p>\n<h1>");
     itm_text_add_html(p->text, title);
-    itm_text_format(p->text, "</h1>\n<p class=\"outcome\"><span class=\"verdict %s\">%ld of %ld finished%s</span></p>\n",
-                    nfinished == p->grid->nrow && ndoubtful == 0 ? "finished" : "interrupted", nfinished, p->grid->nrow, doubts);
+    itm_text_format(
+        p->text, "</h1>\n<p class=\"outcome\"><span class=\"verdict %s\">%ld of %ld finished%s</span></p>\n",
+        nfinished == p->grid->nrow && ndoubtful == 0 ? "finished" : "interrupted", nfinished, p->grid->nrow, doubts);
     itm_text_add(p->text, "<dl class=\"numbers\">");
     for (int i = 0; i < p->grid->nkey; i++) {
         itm_text_add(p->text, "<div><dt>");

@@ -59,7 +59,8 @@ static ItmStatus read_grid(ItmSweepGrid* g, ItmCsv* r, ItmError* error)
     g->nkey = itm_sweep_grid_find(g, "verdict");
     if (status == ITM_OK && g->nkey < 1) {
         r->line = 1;
-        return itm_csv_fail(r, 1, error, "this is not the table of a sweep: there is no column 'verdict' behind swept keys");
+        return itm_csv_fail(r, 1, error,
+                            "this is not the table of a sweep: there is no column 'verdict' behind swept keys");
     }
     return status;
 }

@@ -7,8 +7,8 @@
 typedef struct ItmSweepGrid {
     int ncolumn, nkey;  // keys are the columns before `verdict`
     long nrow;
-    char** names;       // (ncolumn)
-    char** cells;       // row by row, "" for an empty one   (nrow * ncolumn)
+    char** names;  // (ncolumn)
+    char** cells;  // row by row, "" for an empty one   (nrow * ncolumn)
 } ItmSweepGrid;
 
 // Whether a CSV file is the table of a sweep: its header has a column `verdict` behind others. False also where it cannot be read.

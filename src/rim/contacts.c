@@ -15,18 +15,18 @@
 static void lay_out_reals(ItmRimContacts* r, ItmArena* arena, int n)
 {
     size_t nc = (size_t)r->capacity;
-    double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,     &r->gap,       &r->x,  &r->Q0, &r->Q1,       &r->ratio,
-                       &r->rhs, &r->a,    &r->b,         &r->w,      &r->x_try,     &r->lo, &r->up, &r->x_bounce, &r->v_bounce,
-                       &r->y,  &r->work,  &r->correction};
+    double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,       &r->gap, &r->x,    &r->Q0,
+                       &r->Q1, &r->ratio, &r->rhs,       &r->a,        &r->b,   &r->w,    &r->x_try,
+                       &r->lo, &r->up,    &r->x_bounce,  &r->v_bounce, &r->y,   &r->work, &r->correction};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = ITM_TAKE(arena, double, nc);
     }
-    r->H = ITM_TAKE(arena, double, nc * nc);
-    r->S = ITM_TAKE(arena, double, nc * nc);
-    r->Hci = ITM_TAKE(arena, double, nc * (size_t)n);
-    r->f = ITM_TAKE(arena, double, nc * (size_t)(n + 1));
-    r->a_steady = ITM_TAKE(arena, double, nc * (size_t)(n + 1));
-    r->W_steady = ITM_TAKE(arena, double, n * (n + 1));
+    r->H = ITM_TAKE(arena, double, nc* nc);
+    r->S = ITM_TAKE(arena, double, nc* nc);
+    r->Hci = ITM_TAKE(arena, double, nc*(size_t)n);
+    r->f = ITM_TAKE(arena, double, nc*(size_t)(n + 1));
+    r->a_steady = ITM_TAKE(arena, double, nc*(size_t)(n + 1));
+    r->W_steady = ITM_TAKE(arena, double, n*(n + 1));
     r->s_drift = ITM_TAKE(arena, double, n);
     r->P_since = ITM_TAKE(arena, double, n);
     r->P1_since = ITM_TAKE(arena, double, n);
@@ -96,7 +96,8 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
 
 // A motor in micro steps: a position motor goes for its signal in every one of them, along the chord of the signal over the
 // macro step; a velocity motor holds the mean.
-static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRimRow* out, double* gap, double* drift)
+static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRimRow* out, double* gap,
+                      double* drift)
 {
     const ItmMotion* motion = &m->motions[row->owner];
     const ItmData* d = rim->data;
@@ -386,10 +387,11 @@ ItmStatus itm_rim_contacts_extract(const ItmModel* m, ItmData* d, ItmRim* rim, I
     chain_islands(m, rim, b);
     int nc = itm_bounded_number_rows(b, rim->contacts.head);
     if (nc > rim->contacts.capacity) {
-        return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
-                             "%d rows of contacts, limits and friction exceed the capacity %d of the interface model; use coupling "
-                             "zoh with a small macro step, or simpler shapes",
-                             nc, rim->contacts.capacity);
+        return itm_error_set(
+            &d->error, ITM_ERR_CAPACITY, __func__, NULL,
+            "%d rows of contacts, limits and friction exceed the capacity %d of the interface model; use coupling "
+            "zoh with a small macro step, or simpler shapes",
+            nc, rim->contacts.capacity);
     }
     if (nc > 0) {
         keep_rows(m, d, rim, nc);

@@ -227,7 +227,8 @@ static Verdict judge(const ItmRim* rim, double h)
         double x = r->x_try[i], w = r->w[i];
         if (r->mode[i] == ITM_ROW_ACTIVE) {
             bool is_bounded = row->normal == ITM_NONE;
-            if ((fabs(w) > tol_w && !row->is_fixed) || (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
+            if ((fabs(w) > tol_w && !row->is_fixed) ||
+                (is_bounded && (x < h * row->lo - tol_x || x > h * row->up + tol_x))) {
                 return FAILS;
             }
         } else if (itm_rim_contacts_is_tight(r, i) && (r->mode[i] == ITM_ROW_LO ? w < -tol_w : w > tol_w)) {
@@ -392,7 +393,8 @@ static void list_checks(ItmRimContacts* r)
     for (int i = 0; i < r->nc; i++) {
         const ItmRimRow* row = &r->rows[i];
         double bound = r->mode[i] == ITM_ROW_UP ? row->up : row->lo;
-        bool is_free = itm_rim_contacts_is_tight(r, i) ? bound == 0.0 : r->mode[i] == ITM_ROW_SLIP && r->ratio[i] == 0.0;
+        bool is_free =
+            itm_rim_contacts_is_tight(r, i) ? bound == 0.0 : r->mode[i] == ITM_ROW_SLIP && r->ratio[i] == 0.0;
         r->x_try[i] = 0.0;
         if (!is_free) {
             r->loaded[r->nloaded++] = i;

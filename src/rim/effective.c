@@ -12,16 +12,16 @@ void itm_effective_lay_out(ItmRim* rim, ItmArena* arena, int nv)
     ItmRimEffective* e = ITM_TAKE(arena, ItmRimEffective, 1);
     ItmRimEffective measuring;
     e = e != NULL ? e : &measuring;
-    *e = (ItmRimEffective){.X = ITM_TAKE(arena, double, n * nv)};
+    *e = (ItmRimEffective){.X = ITM_TAKE(arena, double, n* nv)};
     double** matrices[] = {&e->M, &e->K, &e->C};
     for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++) {
-        *matrices[i] = ITM_TAKE(arena, double, n * n);
+        *matrices[i] = ITM_TAKE(arena, double, n* n);
     }
     double** vectors[] = {&e->f, &e->d, &e->w_0};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         *vectors[i] = ITM_TAKE(arena, double, n);
     }
-    e->scratch = ITM_TAKE(arena, double, n * (2 * n + 3));
+    e->scratch = ITM_TAKE(arena, double, n*(2 * n + 3));
     rim->effective = e != &measuring ? e : NULL;
 }
 

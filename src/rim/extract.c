@@ -30,15 +30,15 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
     rim->q_start = ITM_TAKE(arena, double, m->nq);
     rim->v_start = ITM_TAKE(arena, double, nv);
-    rim->W = ITM_TAKE(arena, double, n * n);
+    rim->W = ITM_TAKE(arena, double, n* n);
     rim->y_free = ITM_TAKE(arena, double, nv);
     rim->lambda = ITM_TAKE(arena, double, nrow);
-    rim->mu = ITM_TAKE(arena, double, n * nrow);
-    rim->Y = ITM_TAKE(arena, double, n * nv);
-    rim->Y_frame = ITM_TAKE(arena, double, ITM_DIRECTION_COUNT * nv);
+    rim->mu = ITM_TAKE(arena, double, n* nrow);
+    rim->Y = ITM_TAKE(arena, double, n* nv);
+    rim->Y_frame = ITM_TAKE(arena, double, ITM_DIRECTION_COUNT* nv);
     rim->is_macro = ITM_TAKE(arena, bool, m->nbody);
-    double** interfaces[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                             &rim->work, &rim->w_next, &rim->mobility_free, &rim->jump};
+    double** interfaces[] = {
+        &rim->s, &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next, &rim->mobility_free, &rim->jump};
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }
@@ -113,7 +113,8 @@ void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFram
 
 // Row i and those after it that are directions of the same frame, looked at together, into x (ITM_DIRECTION_COUNT at most). Returns
 // how many. is_evaluated: the evaluation of the forces has just looked at the lines.
-static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, bool is_evaluated, ItmMeasured* x)
+static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, bool is_evaluated,
+                        ItmMeasured* x)
 {
     int actuator = rim->actuator[i];
     if (actuator == ITM_NONE) {
@@ -121,7 +122,8 @@ static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, 
         itm_frame_rows_look(d, x, &rim->frames[i], n);
         return n;
     }
-    x[0] = is_evaluated ? d->scalar_measured[m->actuator_force[actuator]] : itm_measure_compute(m, d, line_of(m, actuator));
+    x[0] = is_evaluated ? d->scalar_measured[m->actuator_force[actuator]]
+                        : itm_measure_compute(m, d, line_of(m, actuator));
     return 1;
 }
 
@@ -260,7 +262,8 @@ static void half_solve_chain(const ItmModel* m, ItmData* d, const ItmRowBlock* b
 }
 
 // y = L^-1 A_i', over all velocities
-static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x, double* y)
+static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x,
+                                 double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
     bool has_a = rim->actuator[i] == ITM_NONE || line_of(m, rim->actuator[i])->body_a != ITM_NONE;

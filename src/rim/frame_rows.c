@@ -153,7 +153,8 @@ static void walk_down(const ItmModel* m, const ItmData* d, Wide* y, Wide* p, int
     }
 }
 
-void itm_frame_rows_half_solve(const ItmModel* m, const ItmData* d, ItmRim* rim, int first, int count, const ItmMeasured* x)
+void itm_frame_rows_half_solve(const ItmModel* m, const ItmData* d, ItmRim* rim, int first, int count,
+                               const ItmMeasured* x)
 {
     const int nv = m->nv;
     Wide p[6];

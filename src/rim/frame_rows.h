@@ -14,7 +14,8 @@ void itm_frame_rows_look(const ItmData* d, ItmMeasured* x, const ItmRimFrame* fr
 
 // Y = L^-1 A' of `count` rows from `first` on, seen as x, into rim->Y and, a velocity a line, into rim->Y_frame. M factored; the body
 // is not alone (is_root_leaf).
-void itm_frame_rows_half_solve(const ItmModel* m, const ItmData* d, ItmRim* rim, int first, int count, const ItmMeasured* x);
+void itm_frame_rows_half_solve(const ItmModel* m, const ItmData* d, ItmRim* rim, int first, int count,
+                               const ItmMeasured* x);
 
 // The block of W of these rows, Y' Y, and their products with y_free (a0 without bias) from rim->Y_frame.
 void itm_frame_rows_multiply(ItmRim* rim, int first, int count);

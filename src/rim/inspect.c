@@ -9,7 +9,7 @@
 #define RANK_TOLERANCE 1e-12
 
 bool itm_rim_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
-                                   double* value, double* vector, double* M_eff, double* scratch)
+                              double* value, double* vector, double* M_eff, double* scratch)
 {
     double *V = scratch, *e = V + n * n, *work = e + n;
     *spectrum = (ItmRimSpectrum){.condition = 1.0};

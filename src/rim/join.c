@@ -23,9 +23,9 @@ static int count_lines(ItmRim* const* rims, int nrim)
 static void lay_out_rim(ItmRim* rim, ItmArena* arena, int n, int capacity, int coupling_capacity)
 {
     rim->n = n;
-    rim->W = ITM_TAKE(arena, double, n * n);
-    double** reals[] = {&rim->s,    &rim->w,      &rim->a0,       &rim->P0,     &rim->P1,
-                        &rim->work, &rim->w_next, &rim->mobility_free, &rim->jump};
+    rim->W = ITM_TAKE(arena, double, n* n);
+    double** reals[] = {&rim->s,   &rim->w, &rim->a0, &rim->P0, &rim->P1, &rim->work, &rim->w_next, &rim->mobility_free,
+                        &rim->jump};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
@@ -48,11 +48,11 @@ void itm_rim_join_lay_out(ItmRimJoin* join, ItmArena* arena, ItmRim* const* rims
     join->line_rim = ITM_TAKE(arena, int, join->nline);
     join->line_row = ITM_TAKE(arena, int, join->nline);
     join->contact_adr = ITM_TAKE(arena, int, nrim + 1);
-    join->G = ITM_TAKE(arena, double, nlink * nlink);
-    join->G_inv = ITM_TAKE(arena, double, nlink * nlink);
-    join->F = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
-    join->B = ITM_TAKE(arena, double, nlink * (join->nline + join->capacity));
-    join->scratch = ITM_TAKE(arena, double, nlink * (nlink + 3));
+    join->G = ITM_TAKE(arena, double, nlink* nlink);
+    join->G_inv = ITM_TAKE(arena, double, nlink* nlink);
+    join->F = ITM_TAKE(arena, double, nlink*(join->nline + join->capacity));
+    join->B = ITM_TAKE(arena, double, nlink*(join->nline + join->capacity));
+    join->scratch = ITM_TAKE(arena, double, nlink*(nlink + 3));
     double** reals[] = {&join->G_free, &join->gap, &join->w_f, &join->a_f, &join->P0, &join->P1};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nlink);
@@ -88,7 +88,7 @@ static void copy_contacts(ItmRimContacts* to, const ItmRimContacts* from, int n)
     const struct {
         double *to, *from;
     } reals[] = {{to->ac, from->ac}, {to->gap_drift, from->gap_drift}, {to->wc, from->wc}, {to->gap, from->gap},
-                 {to->x, from->x}, {to->omega, from->omega}};
+                 {to->x, from->x},   {to->omega, from->omega}};
     to->nc = from->nc;
     to->ncoupling = from->ncoupling;
     to->has_bounces = from->has_bounces;
@@ -283,7 +283,8 @@ static void join_lines(ItmRimJoin* join)
         out->s[i] = rim->s[row];
         out->w[i] = rim->w[row] - dot(F, join->w_f, n);
         out->a0[i] = rim->a0[row] - dot(F, join->a_f, n);
-        out->contacts.s_drift[i] = (rim->contacts.nc > 0 ? rim->contacts.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
+        out->contacts.s_drift[i] =
+            (rim->contacts.nc > 0 ? rim->contacts.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
         for (int j = 0; j < nline; j++) {
             bool is_same = join->line_rim[i] == join->line_rim[j];
             double W = is_same ? rim->W[row * rim->n + join->line_row[j]] : 0.0;
@@ -406,7 +407,9 @@ static void find_impulses(ItmRimJoin* join)
             bool is_line = j < join->nline;
             double B = join->B[j * n + k];
             join->P0[k] -= B * (is_line ? rim->P0[j] : rim->contacts.Q0[j - join->nline]);
-            join->P1[k] -= B * (is_line ? rim->P1[j] : rim->contacts.Q1[j - join->nline] + rim->contacts.correction[j - join->nline] / rim->H);
+            join->P1[k] -=
+                B * (is_line ? rim->P1[j]
+                             : rim->contacts.Q1[j - join->nline] + rim->contacts.correction[j - join->nline] / rim->H);
         }
     }
 }

@@ -26,7 +26,7 @@
 
 // What becomes of the bounded rows.
 typedef enum ItmRimContact {
-    ITM_RIM_SOLVE,       // kept beside the interface rows, solved in every micro step
+    ITM_RIM_SOLVE,  // kept beside the interface rows, solved in every micro step
     ITM_RIM_ELIMINATE,  // active rows of the mechanism's last solve eliminated, tight ones push as they did [contact-rim, eq. 36]
 } ItmRimContact;
 
@@ -226,8 +226,8 @@ void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v
 
 // Eigenvalues of a mobility, and its inverse where it has one.
 typedef struct ItmRimSpectrum {
-    int rank;             // eigenvalues above 1e-12 of the largest, or of what it would be without joints and contacts
-    double condition;     // largest over smallest; INFINITY where the rank is less than n
+    int rank;          // eigenvalues above 1e-12 of the largest, or of what it would be without joints and contacts
+    double condition;  // largest over smallest; INFINITY where the rank is less than n
 } ItmRimSpectrum;
 
 #define ITM_SPECTRUM_SCRATCH(n) ((n) * ((n) + 2))
@@ -235,6 +235,6 @@ typedef struct ItmRimSpectrum {
 // Of a mobility W (n x n); mobility_free: its diagonal without rows (n, NULL: not known). value (n) ascending, vector (n x n) columns,
 // M_eff (n x n) pseudo-inverse; each may be NULL. scratch (ITM_SPECTRUM_SCRATCH(n)). False: there are no eigenvalues (W is not finite).
 bool itm_rim_compute_spectrum(const double* W, const double* mobility_free, int n, ItmRimSpectrum* spectrum,
-                                   double* value, double* vector, double* M_eff, double* scratch);
+                              double* value, double* vector, double* M_eff, double* scratch);
 
 #endif

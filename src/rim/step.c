@@ -112,7 +112,8 @@ static double work_of(const ItmRimContacts* r, const double* x, const double* v,
 }
 
 // dx . dv / 2 of two solutions, motors left out.
-static double curvature_of(const ItmRimContacts* r, const double* x0, const double* v0, const double* x1, const double* v1)
+static double curvature_of(const ItmRimContacts* r, const double* x0, const double* v0, const double* x1,
+                           const double* v1)
 {
     double sum = 0.0;
     for (int i = 0; i < r->nc; i++) {
@@ -148,7 +149,8 @@ static ItmStatus limit_bounce(ItmRim* rim, double h)
     ItmStatus status = solve_mlcp(rim);
     strip_offsets(rim, r->w, h);
     double without = work_of(r, r->x_try, r->w, &size0);
-    double share = itm_bounded_share_bounce(without, with, curvature_of(r, r->x_try, r->w, x1, v1), fmax(allowed, without));
+    double share =
+        itm_bounded_share_bounce(without, with, curvature_of(r, r->x_try, r->w, x1, v1), fmax(allowed, without));
     for (int i = 0; i < r->nc && status == ITM_OK; i++) {
         r->x_try[i] += share * (x1[i] - r->x_try[i]);
         r->w[i] += share * (v1[i] - r->w[i]);
@@ -407,8 +409,7 @@ static int prepare_correction(const ItmRim* rim, ItmBoundCorrection* c)
 static ItmStatus correct_positions(ItmRim* rim)
 {
     ItmRimContacts* r = &rim->contacts;
-    ItmBoundCorrection c = {
-        .H = r->S, .b = r->b, .lo = r->lo, .up = r->up, .x = r->x_try, .w = r->w, .state = r->mode};
+    ItmBoundCorrection c = {.H = r->S, .b = r->b, .lo = r->lo, .up = r->up, .x = r->x_try, .w = r->w, .state = r->mode};
     int n = rim->n, nc = r->nc, count = prepare_correction(rim, &c);
     memset(r->correction, 0, sizeof(double) * (size_t)nc);
     ItmStatus status = count > 0 ? itm_bounded_solve_correction(rim->data, r->workspace, &c) : ITM_OK;

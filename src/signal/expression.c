@@ -28,7 +28,8 @@ static ItmQuantity agree(ItmScan* s, const ItmOp* op, const char* verb, ItmQuant
         return common;
     }
     char unit_a[64], unit_b[64];
-    itm_scan_fail(s, (size_t)op->offset, "cannot %s %s and %s", verb, itm_quantity_format_dimension(a.dimension, unit_a, sizeof unit_a),
+    itm_scan_fail(s, (size_t)op->offset, "cannot %s %s and %s", verb,
+                  itm_quantity_format_dimension(a.dimension, unit_a, sizeof unit_a),
                   itm_quantity_format_dimension(b.dimension, unit_b, sizeof unit_b));
     return number(0.0);
 }
@@ -111,7 +112,8 @@ static ItmQuantity apply(ItmScan* s, const ItmOp* op, const ItmQuantity* x, int 
         break;
     case ITM_OP_MULTIPLY:
     case ITM_OP_DIVIDE:
-        result.dimension = itm_quantity_multiply_dimensions(x[0].dimension, x[1].dimension, op->code == ITM_OP_MULTIPLY ? 1.0 : -1.0);
+        result.dimension =
+            itm_quantity_multiply_dimensions(x[0].dimension, x[1].dimension, op->code == ITM_OP_MULTIPLY ? 1.0 : -1.0);
         result.is_bare = x[0].is_bare && x[1].is_bare;
         break;
     case ITM_OP_NOT:
@@ -133,8 +135,8 @@ static ItmQuantity find_parameter(const Stack* stack, ItmScan* s, const ItmOp* o
     const char* name = s->text + op->offset;
     int shown = op->length < 40 ? op->length : 40;
     if (op->code != ITM_OP_NAME) {
-        itm_scan_fail(s, (size_t)op->offset, "'%.*s' changes with time and has no value here; it belongs into a control", shown,
-                      name);
+        itm_scan_fail(s, (size_t)op->offset,
+                      "'%.*s' changes with time and has no value here; it belongs into a control", shown, name);
     } else if (stack->scope == NULL) {
         itm_scan_fail(s, (size_t)op->offset, "there is no parameter '%.*s'", shown, name);
     } else if (!stack->scope->find(stack->scope->context, name, (size_t)op->length, s->depth, &value, s->error)) {

@@ -9,15 +9,12 @@ static const struct {
     const char* name;
     int nargument;
 } FUNCTIONS[ITM_FUNCTION_COUNT] = {
-    [ITM_FUNCTION_SIN] = {"sin", 1},     [ITM_FUNCTION_COS] = {"cos", 1},
-    [ITM_FUNCTION_TAN] = {"tan", 1},     [ITM_FUNCTION_ASIN] = {"asin", 1},
-    [ITM_FUNCTION_ACOS] = {"acos", 1},   [ITM_FUNCTION_ATAN] = {"atan", 1},
-    [ITM_FUNCTION_ATAN2] = {"atan2", 2}, [ITM_FUNCTION_SQRT] = {"sqrt", 1},
-    [ITM_FUNCTION_ABS] = {"abs", 1},     [ITM_FUNCTION_MIN] = {"min", 2},
-    [ITM_FUNCTION_MAX] = {"max", 2},     [ITM_FUNCTION_EXP] = {"exp", 1},
-    [ITM_FUNCTION_LOG] = {"log", 1},     [ITM_FUNCTION_POW] = {"pow", 2},
-    [ITM_FUNCTION_SIGN] = {"sign", 1},   [ITM_FUNCTION_FLOOR] = {"floor", 1},
-    [ITM_FUNCTION_CEIL] = {"ceil", 1},   [ITM_FUNCTION_CLAMP] = {"clamp", 3},
+    [ITM_FUNCTION_SIN] = {"sin", 1},           [ITM_FUNCTION_COS] = {"cos", 1},   [ITM_FUNCTION_TAN] = {"tan", 1},
+    [ITM_FUNCTION_ASIN] = {"asin", 1},         [ITM_FUNCTION_ACOS] = {"acos", 1}, [ITM_FUNCTION_ATAN] = {"atan", 1},
+    [ITM_FUNCTION_ATAN2] = {"atan2", 2},       [ITM_FUNCTION_SQRT] = {"sqrt", 1}, [ITM_FUNCTION_ABS] = {"abs", 1},
+    [ITM_FUNCTION_MIN] = {"min", 2},           [ITM_FUNCTION_MAX] = {"max", 2},   [ITM_FUNCTION_EXP] = {"exp", 1},
+    [ITM_FUNCTION_LOG] = {"log", 1},           [ITM_FUNCTION_POW] = {"pow", 2},   [ITM_FUNCTION_SIGN] = {"sign", 1},
+    [ITM_FUNCTION_FLOOR] = {"floor", 1},       [ITM_FUNCTION_CEIL] = {"ceil", 1}, [ITM_FUNCTION_CLAMP] = {"clamp", 3},
     [ITM_FUNCTION_DEADBAND] = {"deadband", 2}, [ITM_FUNCTION_IF] = {"if", 3},
 };
 

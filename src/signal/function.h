@@ -21,12 +21,12 @@ typedef enum ItmFunction {
     ITM_FUNCTION_EXP,
     ITM_FUNCTION_LOG,
     ITM_FUNCTION_POW,
-    ITM_FUNCTION_SIGN,     // -1, 0, 1
+    ITM_FUNCTION_SIGN,  // -1, 0, 1
     ITM_FUNCTION_FLOOR,
     ITM_FUNCTION_CEIL,
-    ITM_FUNCTION_CLAMP,    // clamp(x, lower, upper): x, not below lower, not above upper; lower where they cross
-    ITM_FUNCTION_DEADBAND, // deadband(x, width): 0 for |x| <= width, from there on x less the width
-    ITM_FUNCTION_IF,       // if(condition, a, b): a where the condition is not 0
+    ITM_FUNCTION_CLAMP,     // clamp(x, lower, upper): x, not below lower, not above upper; lower where they cross
+    ITM_FUNCTION_DEADBAND,  // deadband(x, width): 0 for |x| <= width, from there on x less the width
+    ITM_FUNCTION_IF,        // if(condition, a, b): a where the condition is not 0
     ITM_FUNCTION_COUNT
 } ItmFunction;
 

@@ -106,8 +106,8 @@ static size_t measure_unit(const ItmScan* s, size_t at)
     }
     while (end < s->length) {
         const char* c = s->text + end;
-        bool is_special = s->length - end >= 2 &&
-                          (memcmp(c, "²", 2) == 0 || memcmp(c, "³", 2) == 0 || memcmp(c, "·", 2) == 0);
+        bool is_special =
+            s->length - end >= 2 && (memcmp(c, "²", 2) == 0 || memcmp(c, "³", 2) == 0 || memcmp(c, "·", 2) == 0);
         if (is_special || !(itm_scan_is_letter(*c) || (unsigned char)*c >= 0x80)) {
             break;
         }
@@ -161,8 +161,9 @@ static void refuse_unit(Parser* p, const char* word, size_t length)
     if (has_parameter(p, word, length)) {
         itm_scan_fail(p->s, p->s->at, "'%.*s' is a parameter, not a unit: write * before it", shown, word);
     } else {
-        itm_scan_fail(p->s, p->s->at, "there is no unit '%.*s'%s%s%s", shown, word, nearest != NULL ? "; nearest: '" : "",
-                      nearest != NULL ? nearest : "", nearest != NULL ? "'" : "");
+        itm_scan_fail(p->s, p->s->at, "there is no unit '%.*s'%s%s%s", shown, word,
+                      nearest != NULL ? "; nearest: '" : "", nearest != NULL ? nearest : "",
+                      nearest != NULL ? "'" : "");
     }
 }
 
@@ -290,7 +291,8 @@ static void parse_rate(Parser* p)
     }
     emit(p, parse_name(p, ITM_OP_RATE));
     if (!itm_scan_accept(s, ')')) {
-        itm_scan_fail(s, s->at, "rate takes the name of a signal and nothing else; use a derivative block for other rates");
+        itm_scan_fail(s, s->at,
+                      "rate takes the name of a signal and nothing else; use a derivative block for other rates");
     }
 }
 
@@ -391,7 +393,8 @@ static void parse_primary(Parser* p)
     } else if (itm_scan_accept(s, '(')) {
         parse_group(p);
     } else {
-        itm_scan_fail(s, s->at, s->at < s->length ? "expected a number, a name or '('" : "the expression ends too early");
+        itm_scan_fail(s, s->at,
+                      s->at < s->length ? "expected a number, a name or '('" : "the expression ends too early");
     }
 }
 

@@ -24,11 +24,11 @@
 
 typedef enum ItmOpCode {
     // push
-    ITM_OP_CONSTANT,     // value
+    ITM_OP_CONSTANT,  // value
     ITM_OP_TIME,
-    ITM_OP_NAME,         // text[offset ... offset + length)
-    ITM_OP_RATE,         // rate of the signal of that name
-    ITM_OP_BLOCK,        // index, as the following; only in resolved programs
+    ITM_OP_NAME,   // text[offset ... offset + length)
+    ITM_OP_RATE,   // rate of the signal of that name
+    ITM_OP_BLOCK,  // index, as the following; only in resolved programs
     ITM_OP_SIGNAL,
     ITM_OP_SIGNAL_RATE,
     ITM_OP_INPUT,
@@ -49,7 +49,7 @@ typedef enum ItmOpCode {
     ITM_OP_AND,
     ITM_OP_OR,
     // replace its arguments
-    ITM_OP_FUNCTION,     // index: ItmFunction
+    ITM_OP_FUNCTION,  // index: ItmFunction
 } ItmOpCode;
 
 // One operation of an expression.
@@ -64,7 +64,8 @@ typedef struct ItmOp {
 typedef struct ItmScope {
     void* context;
     // Computes the value of a parameter. Returns false if it has none, with error->message, or is_elsewhere set.
-    bool (*find)(void* context, const char* name, size_t length, int depth, ItmQuantity* value, ItmExpressionError* error);
+    bool (*find)(void* context, const char* name, size_t length, int depth, ItmQuantity* value,
+                 ItmExpressionError* error);
     // Whether there is a parameter of that name, without computing it.
     bool (*has)(void* context, const char* name, size_t length);
 } ItmScope;

@@ -12,7 +12,7 @@
 
 typedef struct Unit {
     const char* name;
-    double factor; // to SI
+    double factor;  // to SI
     signed char e[ITM_BASE_COUNT];
     bool takes_prefix;
 } Unit;
@@ -98,9 +98,8 @@ bool itm_quantity_find_unit(const char* name, size_t length, double* factor, Itm
 
 const char* itm_quantity_suggest_unit(const char* name, size_t length)
 {
-    static const char* const COMMON[] = {"mm", "cm",  "km",  "kg",  "ms",   "us",  "kN",
-                                         "MN", "kPa", "MPa", "GPa", "mbar", "kHz", "kW",
-                                         "kJ", "ml",  "cSt", "kNm", "mrad"};
+    static const char* const COMMON[] = {"mm",  "cm",   "km",  "kg", "ms", "us", "kN",  "MN",  "kPa", "MPa",
+                                         "GPa", "mbar", "kHz", "kW", "kJ", "ml", "cSt", "kNm", "mrad"};
     ItmNearest nearest = itm_nearest_start(name, length);
     for (size_t i = 0; i < NUNIT; i++) {
         itm_nearest_offer(&nearest, UNITS[i].name);
@@ -162,8 +161,7 @@ static const char* find_usual_name(ItmDimension dimension)
 static void append_powers(char* buffer, size_t size, ItmDimension dimension, double sign)
 {
     static const char* const NAMES[ITM_BASE_COUNT] = {"m", "kg", "s", "A", "K"};
-    static const int ORDER[ITM_BASE_COUNT] = {ITM_BASE_KG, ITM_BASE_M, ITM_BASE_S, ITM_BASE_A,
-                                              ITM_BASE_K};
+    static const int ORDER[ITM_BASE_COUNT] = {ITM_BASE_KG, ITM_BASE_M, ITM_BASE_S, ITM_BASE_A, ITM_BASE_K};
     for (int i = 0; i < ITM_BASE_COUNT; i++) {
         double power = sign * dimension.e[ORDER[i]];
         size_t used = strlen(buffer);

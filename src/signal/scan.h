@@ -6,23 +6,23 @@
 #include "interim/base.h"
 
 #define ITM_EXPRESSION_MAX_LENGTH 4096
-#define ITM_EXPRESSION_MAX_DEPTH 100 // parentheses, powers and parameters inside one another
+#define ITM_EXPRESSION_MAX_DEPTH 100  // parentheses, powers and parameters inside one another
 
 // Why an expression has no value. is_elsewhere: the fault is in a parameter that the text refers to,
 // and its scope has reported it.
 typedef struct ItmExpressionError {
     char message[512];
-    size_t offset; // byte of the text at fault
+    size_t offset;  // byte of the text at fault
     bool is_elsewhere;
 } ItmExpressionError;
 
 typedef struct ItmScan {
     const char* text;
     size_t length, at;
-    int depth; // of what is open around `at`
+    int depth;  // of what is open around `at`
     ItmExpressionError* error;
     bool has_failed;
-    const void* context; // of whoever reads
+    const void* context;  // of whoever reads
 } ItmScan;
 
 // Refuse the text; only the first fault counts.

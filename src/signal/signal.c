@@ -16,8 +16,7 @@ ItmSignalDef itm_default_signal_def(void)
 
 // ---------------------------------------------------------------------------- checking
 
-static ItmStatus refuse(const ItmSignalDef* def, ItmError* error, const char* field,
-                        const char* why)
+static ItmStatus refuse(const ItmSignalDef* def, ItmError* error, const char* field, const char* why)
 {
     return itm_error_set(error, ITM_ERR_INPUT, "itm_signal_def_check", field, "signal '%s': %s",
                          def->name != NULL ? def->name : "", why);
@@ -49,8 +48,7 @@ static ItmStatus check_sine(const ItmSignalDef* def, ItmError* error)
         return refuse(def, error, "amplitude", "the amplitude of a sine must be finite");
     }
     if (!isfinite(def->frequency) || def->frequency < 0) {
-        return refuse(def, error, "frequency",
-                      "the frequency of a sine must be finite and not negative");
+        return refuse(def, error, "frequency", "the frequency of a sine must be finite and not negative");
     }
     if (!isfinite(def->phase)) {
         return refuse(def, error, "phase", "the phase of a sine must be finite");
@@ -62,16 +60,14 @@ static ItmStatus check_points(const ItmSignalDef* def, ItmError* error, int nmin
 {
     if (def->npoint < nmin || def->times == NULL || def->values == NULL) {
         return refuse(def, error, "times",
-                      nmin == 1 ? "at least one point is needed"
-                                : "at least two points are needed");
+                      nmin == 1 ? "at least one point is needed" : "at least two points are needed");
     }
     for (int i = 0; i < def->npoint; i++) {
         if (!isfinite(def->times[i]) || (i > 0 && def->times[i] <= def->times[i - 1])) {
-            return itm_error_set(
-                error, ITM_ERR_INPUT, __func__, "times",
-                "signal '%s': times must be finite and increase, but number %d is %g after %g",
-                def->name != NULL ? def->name : "", i + 1, def->times[i],
-                i > 0 ? def->times[i - 1] : -INFINITY);
+            return itm_error_set(error, ITM_ERR_INPUT, __func__, "times",
+                                 "signal '%s': times must be finite and increase, but number %d is %g after %g",
+                                 def->name != NULL ? def->name : "", i + 1, def->times[i],
+                                 i > 0 ? def->times[i - 1] : -INFINITY);
         }
         if (!isfinite(def->values[i])) {
             return refuse(def, error, "values", "all values must be finite");
@@ -85,8 +81,7 @@ ItmStatus itm_signal_def_check(const ItmSignalDef* def, ItmError* error)
     switch (def->kind) {
     case ITM_SIGNAL_CONSTANT:
     case ITM_SIGNAL_EXTERNAL:
-        return isfinite(def->value) ? ITM_OK
-                                    : refuse(def, error, "value", "the value must be finite");
+        return isfinite(def->value) ? ITM_OK : refuse(def, error, "value", "the value must be finite");
     case ITM_SIGNAL_RAMP:
         return check_ramp(def, error);
     case ITM_SIGNAL_SINE:
@@ -265,8 +260,7 @@ static ItmSignalValue compute_table(const ItmSignal* signal, double t)
     double m_a = signal->second[i], m_b = signal->second[i + 1];
     return (ItmSignalValue){
         .x = a * x_a + b * x_b + ((a * a * a - a) * m_a + (b * b * b - b) * m_b) * h * h / 6.0,
-        .x_dot =
-            (x_b - x_a) / h + ((1.0 - 3.0 * a * a) * m_a + (3.0 * b * b - 1.0) * m_b) * h / 6.0,
+        .x_dot = (x_b - x_a) / h + ((1.0 - 3.0 * a * a) * m_a + (3.0 * b * b - 1.0) * m_b) * h / 6.0,
         .x_ddot = a * m_a + b * m_b,
     };
 }

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGE 1e4       // default of largest over smallest step
+#define RANGE 1e4  // default of largest over smallest step
 #define SAFETY 0.9
 #define MOST_GROWTH 2.0
 #define MOST_SHRINK 0.1
 
 typedef struct ItmAdaptiveStep {
     ItmArena arena;
-    char* start;     // state before the step, as itm_data_save gives it    (size)
+    char* start;  // state before the step, as itm_data_save gives it    (size)
     size_t size;
-    double* q_whole; // coordinates after the whole step                     (nq)
+    double* q_whole;  // coordinates after the whole step                     (nq)
 } ItmAdaptiveStep;
 
 static void lay_out(const ItmModel* m, ItmAdaptiveStep* s)
@@ -132,7 +132,8 @@ ItmStatus itm_adaptive_step(const ItmModel* m, ItmData* d)
         if (error <= tolerance || is_last_try) {
             d->info.unfinished += !(error <= tolerance);
             d->info.residual = error;
-            *d->step_hint = fmin(d->options.step, fmax(h_min, factor * fmax(h, error <= tolerance && h < wish ? wish : h)));
+            *d->step_hint =
+                fmin(d->options.step, fmax(h_min, factor * fmax(h, error <= tolerance && h < wish ? wish : h)));
             *d->time = time;
             itm_step_pass_time(d, h, 0.5 * h);
             return ITM_OK;

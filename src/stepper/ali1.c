@@ -67,8 +67,7 @@ static double compute_missing(const ItmModel* m, ItmData* d, double* r, const do
     double xi = d->options.damping_ratio, largest = 0.0;
     itm_rows_multiply(m, d, r, v_dot);
     for (int i = 0; i < m->nrow; i++) {
-        double g = d->row_bias[i] - d->row_ref[i] + 2.0 * xi * omega * d->row_rate[i] +
-                   omega * omega * d->row_gap[i];
+        double g = d->row_bias[i] - d->row_ref[i] + 2.0 * xi * omega * d->row_rate[i] + omega * omega * d->row_gap[i];
         r[i] = takes_part(d, i) ? r[i] + g : 0.0;
         largest = fmax(largest, fabs(r[i]));
     }

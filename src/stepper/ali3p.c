@@ -101,7 +101,8 @@ static void add_rows(const ItmModel* m, ItmData* d, double* x, double* mu)
 }
 
 // z and its row forces mu: how M and the rows respond to forces sqrt(weight) p of the elements.
-static void respond(const ItmModel* m, ItmData* d, double* z, double* mu, double* force, const double* root, const double* p)
+static void respond(const ItmModel* m, ItmData* d, double* z, double* mu, double* force, const double* root,
+                    const double* p)
 {
     for (int i = 0; i < itm_stiffness_count(m); i++) {
         force[i] = root[i] * p[i];
@@ -347,10 +348,11 @@ static ItmStatus iterate(const ItmModel* m, ItmData* d, double* delta, const dou
         moved = update(m, d, delta, d->x1, q_start, h);
         first = d->info.iterations == 0 ? moved : first;
         if (!(moved <= 1e6 * (1.0 + first))) {
-            return itm_error_set(&d->error, ITM_ERR_DIVERGED, __func__, NULL,
-                                 "Newton's method of ALI3-P diverges at t = %.9g s: corrections grew from %.3g to %.3g; "
-                                 "take a smaller step",
-                                 t, first, moved);
+            return itm_error_set(
+                &d->error, ITM_ERR_DIVERGED, __func__, NULL,
+                "Newton's method of ALI3-P diverges at t = %.9g s: corrections grew from %.3g to %.3g; "
+                "take a smaller step",
+                t, first, moved);
         }
         if (moved <= d->options.tolerance) {
             break;

@@ -16,12 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIGHT 1e-13     // tolerance of the solver where gaps are fed back
+#define TIGHT 1e-13        // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
-#define MAX_PUSH 0.01   // m, rad: penetration undone in one step, at most
-#define MOST_DRIFT 0.1  // of the contact margin: a larger gap is one
+#define MAX_PUSH 0.01      // m, rad: penetration undone in one step, at most
+#define MOST_DRIFT 0.1     // of the contact margin: a larger gap is one
 #define RESTING_WAY 1e-7   // m, rad: a body that moves less in a step is at rest
-#define SOFT 1e-4       // of the diagonal of H: drifts that contradict each other are undone as well as they can be
+#define SOFT 1e-4          // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
 
@@ -35,7 +35,8 @@ static bool is_rigid(const ItmBoundRow* row)
 //   bounce            A v+ >= -e A v where the step would close the gap fast enough
 //   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
 //   fed back          A v+ + Phi / h >= 0, whatever the sign of Phi                            [clearance, eq. 24]
-static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row, double w_free, double h, bool may_bounce)
+static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row, double w_free, double h,
+                       bool may_bounce)
 {
     row->is_bouncing = false;
     row->omega = 0.0;
@@ -49,8 +50,8 @@ static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row,
     double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
     // as the row without bounce sees it, or that would brake before the bounce
     bool is_closing = gap + h * w_free <= 0.0;
-    row->is_bouncing = may_bounce && row->restitution > 0.0 && is_closing &&
-                       row->rate < -m->contact_options.restitution_speed;
+    row->is_bouncing =
+        may_bounce && row->restitution > 0.0 && is_closing && row->rate < -m->contact_options.restitution_speed;
     if (row->is_bouncing) {
         row->offset += row->restitution * row->rate;
     } else if (b->feeds_gaps_back && is_rigid(row)) {
@@ -226,7 +227,8 @@ static double work_of(const ItmBounded* b, const double* x, const double* v, int
 }
 
 // dx . dv / 2 of two solutions, motors left out.
-static double curvature_of(const ItmBounded* b, const double* x0, const double* v0, const double* x1, const double* v1, int n)
+static double curvature_of(const ItmBounded* b, const double* x0, const double* v0, const double* x1, const double* v1,
+                           int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) {
@@ -241,7 +243,9 @@ double itm_bounded_share_bounce(double without, double with, double curvature, d
     // without + t slope + t^2 curvature = allowed, the larger root
     double slope = with - without - curvature, room = fmax(0.0, allowed - without);
     double root = sqrt(fmax(0.0, slope * slope + 4.0 * curvature * room));
-    double share = slope > 0.0 ? 2.0 * room / (slope + root) : curvature > 0.0 ? (root - slope) / (2.0 * curvature) : 1.0;
+    double share = slope > 0.0       ? 2.0 * room / (slope + root)
+                   : curvature > 0.0 ? (root - slope) / (2.0 * curvature)
+                                     : 1.0;
     return fmin(share, 1.0);
 }
 
@@ -396,11 +400,11 @@ static ItmStatus solve_push(ItmData* d, int n)
 
 // ---------------------------------------------------------------------------- one island, by sweeps
 
-#define SWEEP_FROM 90     // rows: from here on an island of single bodies is swept first
-#define TRIAL 3000        // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
+#define SWEEP_FROM 90  // rows: from here on an island of single bodies is swept first
+#define TRIAL 3000     // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
 #define LEAST_TRIAL 4
-#define LEAST_SWEEPS 220  // otherwise at most that many, or more while rows * sweeps stays below
-#define SWEEP_WORK 500000 //   this
+#define LEAST_SWEEPS 220   // otherwise at most that many, or more while rows * sweeps stays below
+#define SWEEP_WORK 500000  //   this
 #define MAX_PUSH_SWEEPS 50
 
 // State of a row as the dense solvers report it.
@@ -600,12 +604,14 @@ static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
     char where[160] = "";
     if (d->contact != NULL && d->contact->lost_first != ITM_NONE) {
         snprintf(where, sizeof where, ", the first to be left out between '%.50s' and '%.50s'",
-                 m->contact->colliders[d->contact->lost_first].name, m->contact->colliders[d->contact->lost_second].name);
+                 m->contact->colliders[d->contact->lost_first].name,
+                 m->contact->colliders[d->contact->lost_second].name);
     }
-    return itm_error_set(&d->error, ITM_ERR_CAPACITY, "itm_step", NULL,
-                         "more contacts, or more shapes close to each other, than there is room for (%d contacts)%s; raise "
-                         "max_contacts",
-                         m->ncontact_max, where);
+    return itm_error_set(
+        &d->error, ITM_ERR_CAPACITY, "itm_step", NULL,
+        "more contacts, or more shapes close to each other, than there is room for (%d contacts)%s; raise "
+        "max_contacts",
+        m->ncontact_max, where);
 }
 
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)

@@ -33,10 +33,10 @@ double itm_bounded_share_bounce(double without, double with, double curvature, d
 //   0 <= Phi + H x  _|_  x >= 0 over n rows,   0 = Phi + H x over those under load, whose gap is drift of the bodies
 typedef struct ItmBoundCorrection {
     int n;
-    double* H;             // mobility of the rows, used up         (n x n)     1/kg
-    double *b, *lo, *up;   //                                       (n)         m, kg m
-    double *x, *w;         // impulses of position, gaps afterwards (n)         kg m, m
-    signed char* state;    //                                       (n)
+    double* H;            // mobility of the rows, used up         (n x n)     1/kg
+    double *b, *lo, *up;  //                                       (n)         m, kg m
+    double *x, *w;        // impulses of position, gaps afterwards (n)         kg m, m
+    signed char* state;   //                                       (n)
 } ItmBoundCorrection;
 
 #define ITM_BOUNDED_RESTING_BAND 5e-7  // m: half of the penetration that is promised

@@ -202,7 +202,8 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
-    itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN, has_interface || d->bounded != NULL);
+    itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN,
+                       has_interface || d->bounded != NULL);
     itm_dynamics_compute_right_side(m, d, t);
     itm_inertial_set_wrench(m, d, h);
     keep_gyroscopic_energy(m, d, h);

@@ -12,7 +12,8 @@
 
 #define INERTIAL_TOLERANCE 1e-13  // of the last two extrapolated values, relative
 #define MAX_HALVINGS 6
-#define USABLE 1e-6               // where they differ by more on the last level, velocities are held instead, and the step is unfinished
+#define USABLE                                                                                                         \
+    1e-6  // where they differ by more on the last level, velocities are held instead, and the step is unfinished
 
 bool itm_inertial_is_fast(const ItmModel* m, const ItmData* d, int body)
 {
@@ -30,8 +31,8 @@ bool itm_inertial_is_fast_row(const ItmModel* m, const ItmData* d, int row)
 typedef struct Drift {
     const ItmModel* m;
     ItmData* d;
-    const ItmBody* leaf;  // a body alone: y = (turn, omega); NULL: all of the model
-    int n;                // size of y
+    const ItmBody* leaf;                  // a body alone: y = (turn, omega); NULL: all of the model
+    int n;                                // size of y
     double* table[ITM_INERTIAL_COLUMNS];  // extrapolated values of the last row      (n)
     double *f, *f0, *z[2];                // rates, rates of the start, states         (n)
 } Drift;
@@ -226,7 +227,8 @@ static bool has_body_settled(const Drift* g, int i, double h, double tolerance)
     const ItmBody* body = &g->m->bodies[i];
     const double* size = g->d->inertial_size + 2 * g->m->component[i];
     int q = body->q_adr, v = g->m->nq + body->v_adr, n = body->ntrans;
-    return has_settled(g, q, q + n, 1.0 + h * size[0], tolerance) && has_settled(g, q + n, q + body->nq, 1.0 + h * size[1], tolerance) &&
+    return has_settled(g, q, q + n, 1.0 + h * size[0], tolerance) &&
+           has_settled(g, q + n, q + body->nq, 1.0 + h * size[1], tolerance) &&
            has_settled(g, v, v + n, size[0], tolerance) && has_settled(g, v + n, v + body->nv, size[1], tolerance);
 }
 
@@ -419,7 +421,8 @@ void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h)
             ItmVec3 w = d->twist[i].ang;
             ItmVec3 turn = itm_vec_axpy(1.0 / h, d->accel[i].ang, d->accel_bias[i].ang);
             ItmVec3 move = itm_vec_axpy(1.0 / h, d->accel[i].lin, d->accel_bias[i].lin);
-            ItmVec3 torque = itm_vec_add(itm_sym_mul_vec(&d->J[i], turn), itm_vec_cross(w, itm_sym_mul_vec(&d->J[i], w)));
+            ItmVec3 torque =
+                itm_vec_add(itm_sym_mul_vec(&d->J[i], turn), itm_vec_cross(w, itm_sym_mul_vec(&d->J[i], w)));
             d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, torque);
             d->wrench[i].lin = itm_vec_axpy(m->bodies[i].mass, move, d->wrench[i].lin);
         }

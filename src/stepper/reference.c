@@ -79,10 +79,11 @@ static void fail_open(ItmData* d, double t)
 {
     char element[sizeof d->error.field];
     memcpy(element, d->error.field, sizeof element);
-    itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", element,
-                  "the reference integrator cannot keep '%s' closed at t = %.9g s: the mechanism is in a singular position or "
-                  "at the end of its reach, or motions contradict each other; check lengths and motions, or use stepper 'euler'",
-                  element, t);
+    itm_error_set(
+        &d->error, ITM_ERR_DIVERGED, "itm_step", element,
+        "the reference integrator cannot keep '%s' closed at t = %.9g s: the mechanism is in a singular position or "
+        "at the end of its reach, or motions contradict each other; check lengths and motions, or use stepper 'euler'",
+        element, t);
 }
 
 // After every internal step: back onto the constraints.
@@ -134,8 +135,7 @@ ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error)
     r->integrator = r->y != NULL ? ERKStepCreate(compute_rates, 0.0, r->y, r->context) : NULL;
     ok = r->integrator != NULL && ERKStepSetErrHandlerFn(r->integrator, ignore_message, NULL) == ARK_SUCCESS &&
          ERKStepSStolerances(r->integrator, d->options.tolerance, d->options.tolerance) == ARK_SUCCESS &&
-         ERKStepSetUserData(r->integrator, r) == ARK_SUCCESS &&
-         ERKStepSetOrder(r->integrator, ORDER) == ARK_SUCCESS &&
+         ERKStepSetUserData(r->integrator, r) == ARK_SUCCESS && ERKStepSetOrder(r->integrator, ORDER) == ARK_SUCCESS &&
          ERKStepSetMinStep(r->integrator, SMALLEST_STEP * d->options.step) == ARK_SUCCESS &&
          ERKStepSetMaxNumSteps(r->integrator, MAX_INTERNAL_STEPS) == ARK_SUCCESS &&
          ERKStepSetPostprocessStepFn(r->integrator, project) == ARK_SUCCESS;
@@ -184,17 +184,19 @@ static void fail_advance(const ItmModel* m, ItmData* d, double t, int code)
     itm_rows_compute_jacobian(m, d);
     int row = m->nrow > 0 ? itm_rows_find_singular(m, d, NEARLY_SINGULAR) : ITM_NONE;
     if (row != ITM_NONE) {
-        itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
-                      "the reference integrator stopped at t = %.9g s, where '%s' nearly depends on the other joints and "
-                      "motions: the mechanism is in a singular position or at the end of its reach; check lengths and motions, "
-                      "or use stepper 'euler'",
-                      t, m->row_names[row]);
+        itm_error_set(
+            &d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
+            "the reference integrator stopped at t = %.9g s, where '%s' nearly depends on the other joints and "
+            "motions: the mechanism is in a singular position or at the end of its reach; check lengths and motions, "
+            "or use stepper 'euler'",
+            t, m->row_names[row]);
         return;
     }
-    itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
-                  "the reference integrator stopped at t = %.9g s (%s): the motion is too stiff or not finite there; use stepper "
-                  "'euler' or 'ali3p'",
-                  t, code == ARK_TOO_MUCH_WORK ? "too many internal steps" : "its step became too small");
+    itm_error_set(
+        &d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
+        "the reference integrator stopped at t = %.9g s (%s): the motion is too stiff or not finite there; use stepper "
+        "'euler' or 'ali3p'",
+        t, code == ARK_TOO_MUCH_WORK ? "too many internal steps" : "its step became too small");
 }
 
 // From t to stop, with no jump in between.

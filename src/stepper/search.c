@@ -13,8 +13,8 @@
 void itm_search_lay_out(ItmStepSearch* s, ItmArena* arena, int capacity)
 {
     s->capacity = capacity;
-    s->N = ITM_TAKE(arena, double, (size_t)capacity * (size_t)capacity);
-    s->L = ITM_TAKE(arena, double, (size_t)capacity * (size_t)capacity);
+    s->N = ITM_TAKE(arena, double, (size_t)capacity*(size_t)capacity);
+    s->L = ITM_TAKE(arena, double, (size_t)capacity*(size_t)capacity);
     for (int k = 0; k < 3; k++) {
         s->c[k] = ITM_TAKE(arena, double, capacity);
         s->l[k] = ITM_TAKE(arena, double, capacity);

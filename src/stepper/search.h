@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "interim/mlcp.h"
 
-#define ITM_SEARCH_TIE 1e-10 // relative
+#define ITM_SEARCH_TIE 1e-10  // relative
 
 // clang-format off
 typedef struct ItmStepSearch {

@@ -55,7 +55,7 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]], n = itm_bounded_number_rows(b, head);
         for (int k = 0; k < b->nrow && n > b->island_capacity; k++) {
-            b->x[k] = 0.0; // the solve of the step says that there are too many
+            b->x[k] = 0.0;  // the solve of the step says that there are too many
         }
         if (n <= b->island_capacity) {
             itm_bounded_assemble(m, d, head, n);

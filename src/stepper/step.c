@@ -38,7 +38,8 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
         return ITM_OK;
     }
     return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
-                         "stepper '%s' does not support contacts, joint limits, clearance, dry friction or motors with a force limit: use "
+                         "stepper '%s' does not support contacts, joint limits, clearance, dry friction or motors with "
+                         "a force limit: use "
                          "'euler'",
                          itm_stepper_name(stepper));
 }
@@ -81,7 +82,8 @@ void itm_step_pass_time(ItmData* d, double advance, double h)
 static bool is_at_stop(const ItmData* d)
 {
     double rest = d->stop_time - *d->time;
-    return itm_stepper_is_variable(d->options.stepper) && rest < INFINITY && rest <= 4.0 * DBL_EPSILON * fabs(d->stop_time);
+    return itm_stepper_is_variable(d->options.stepper) && rest < INFINITY &&
+           rest <= 4.0 * DBL_EPSILON * fabs(d->stop_time);
 }
 
 // ---------------------------------------------------------------------------- step
@@ -156,11 +158,12 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
     if (options->residual_steps == 0 || d->info.bad_steps < options->residual_steps) {
         return ITM_OK;
     }
-    return itm_error_set(&d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
-                         "the contact solver failed in %d consecutive steps, the last from t = %.9g s: %s has a residual of "
-                         "%.2g of its speed (residual_limit %.2g); use a smaller step, less friction or stiffness, remove overlaps "
-                         "at the start, or allow more iterations",
-                         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
+    return itm_error_set(
+        &d->error, ITM_ERR_DIVERGED, "itm_step", NULL,
+        "the contact solver failed in %d consecutive steps, the last from t = %.9g s: %s has a residual of "
+        "%.2g of its speed (residual_limit %.2g); use a smaller step, less friction or stiffness, remove overlaps "
+        "at the start, or allow more iterations",
+        d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)

@@ -103,7 +103,8 @@ static inline double clamp(double x, double lo, double up)
 }
 
 // Change one impulse by dx and note how large a velocity that was.
-static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, int row, double x_next, Farthest* farthest)
+static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, int row, double x_next,
+                        Farthest* farthest)
 {
     double dx = x_next - x[row];
     if (dx == 0.0) {
@@ -118,7 +119,8 @@ static inline void move(ItmBounded* b, const ItmBoundBlock* block, double* x, in
 }
 
 // x - w / D of one row
-static inline double wish(const ItmBounded* b, const ItmBoundBlock* block, const double* x, const double* target, int row)
+static inline double wish(const ItmBounded* b, const ItmBoundBlock* block, const double* x, const double* target,
+                          int row)
 {
     double w = target[row] + read_row(b, &block->path, row_Y(b, block, row)) + b->rows[row].omega * x[row];
     return x[row] - w * b->sweep_inv_D[row];
@@ -171,8 +173,8 @@ static int list_blocks(ItmBounded* b, int head)
 }
 
 // Call for every row of the island.
-#define FOR_ROWS(b, head, block, i)                                                                                   \
-    for (int block = (head); block != ITM_NONE; block = (b)->blocks[block].next)                                      \
+#define FOR_ROWS(b, head, block, i)                                                                                    \
+    for (int block = (head); block != ITM_NONE; block = (b)->blocks[block].next)                                       \
         for (int i = (b)->blocks[block].first; i < (b)->blocks[block].first + (b)->blocks[block].nrow; i++)
 
 // One pair of sweeps. Returns the row that was off by the largest velocity in the second.
@@ -224,8 +226,8 @@ static double largest_target(const ItmBounded* b, int head, const double* target
     return largest;
 }
 
-ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double* target, double* change, double tolerance,
-                               int max_sweeps, bool only_normals)
+ItmSweepResult itm_sweep_solve(ItmBounded* b, int head, double* x, const double* target, double* change,
+                               double tolerance, int max_sweeps, bool only_normals)
 {
     prepare(b, head, x, only_normals);
     int n = list_blocks(b, head);

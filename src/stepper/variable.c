@@ -25,17 +25,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGE 10.0 // default of largest over smallest step
+#define RANGE 10.0  // default of largest over smallest step
 
 typedef struct ItmVariable {
     ItmArena arena;
     ItmStepSearch search;
-    int* rows;          // rows of the search in the table of bounded rows   (search.capacity)
-    double* a;          // accelerations without rows                        (nv)
-    double* response;   // velocities that rows answer with                  (nv)
-    double* b[3];       // coefficients in x of the bilateral rows           (nrow)
-    double* mu[3];      // H^-1 b                                            (nrow)
-    double* out;        // A v of bounded rows                               (row capacity)
+    int* rows;         // rows of the search in the table of bounded rows   (search.capacity)
+    double* a;         // accelerations without rows                        (nv)
+    double* response;  // velocities that rows answer with                  (nv)
+    double* b[3];      // coefficients in x of the bilateral rows           (nrow)
+    double* mu[3];     // H^-1 b                                            (nrow)
+    double* out;       // A v of bounded rows                               (row capacity)
 } ItmVariable;
 
 static double get_smallest_step(const ItmData* d)
@@ -65,7 +65,8 @@ ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error)
     for (int k = 0; k < m->nblock; k++) {
         if (itm_block_is_compliant(&m->blocks[k])) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_data_create", "stepper",
-                                 "stepper 'variable' supports rigid joints and joints with clearance, but joint '%s' is compliant: use 'euler' or "
+                                 "stepper 'variable' supports rigid joints and joints with clearance, but joint '%s' "
+                                 "is compliant: use 'euler' or "
                                  "'adaptive'",
                                  m->joints[m->blocks[k].index].name);
         }
@@ -76,7 +77,8 @@ ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error)
     }
     if (s == NULL || itm_arena_allocate(&s->arena) != 0) {
         free(s);
-        return itm_error_set(error, ITM_ERR_MEMORY, "itm_data_create", NULL, "out of memory for the search of the step");
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_data_create", NULL,
+                             "out of memory for the search of the step");
     }
     lay_out(m, d, s);
     d->variable = s;
@@ -239,7 +241,7 @@ static ItmStatus search(const ItmModel* m, ItmData* d, double t, double h_min, d
     set_bilateral(m, d, t, h_max);
     *h = h_max;
     if (!set_unilateral(m, d)) {
-        return ITM_OK; // the solve of the step says how many rows there are
+        return ITM_OK;  // the solve of the step says how many rows there are
     }
     s->x_lo = 1.0 / h_max;
     s->x_hi = 1.0 / h_min;

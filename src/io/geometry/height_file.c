@@ -46,7 +46,8 @@ static ItmStatus read_line(ItmHeightFile* file, ItmCsv* csv, double scale, int* 
     return ITM_OK;
 }
 
-static ItmStatus read_lines(ItmHeightFile* file, char* text, size_t size, const char* path, double scale, ItmError* error)
+static ItmStatus read_lines(ItmHeightFile* file, char* text, size_t size, const char* path, double scale,
+                            ItmError* error)
 {
     ItmCsv csv = {.path = path, .at = text, .line = 1};
     int count = 0;
@@ -77,7 +78,8 @@ ItmStatus itm_height_file_read(ItmHeightFile* file, const char* path, double sca
     // a height takes two characters at least
     size_t room = size / 2 + 1 < MOST ? size / 2 + 1 : MOST;
     *file = (ItmHeightFile){.values = calloc(room, sizeof(double))};
-    ItmStatus status = file->values != NULL ? read_lines(file, text, size, path, scale, error) : itm_csv_fail_memory(path, error);
+    ItmStatus status =
+        file->values != NULL ? read_lines(file, text, size, path, scale, error) : itm_csv_fail_memory(path, error);
     free(text);
     if (status != ITM_OK) {
         free(file->values);

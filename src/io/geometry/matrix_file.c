@@ -51,7 +51,7 @@ static int fold(Entry* entries, int count, const ItmWords* text, ItmError* error
         }
         if (!(fabs(lower - upper) <= SYMMETRIC * fmax(fabs(lower), fabs(upper)))) {
             itm_words_fail(error, text, "the matrix is not symmetric: (%d, %d) is %g, but (%d, %d) is %g", row + 1,
-                          column + 1, lower, column + 1, row + 1, upper);
+                           column + 1, lower, column + 1, row + 1, upper);
             return -1;
         }
         entries[kept++] = (Entry){row, column, lower};
@@ -118,7 +118,8 @@ static ItmStatus read_entries(ItmWords* text, Entry* entries, int count, int n, 
         bool is_upper = is_symmetric && column > row;
         half = half == 0 && column != row ? (is_upper ? 1 : -1) : half;
         if (is_symmetric && column != row && half != (is_upper ? 1 : -1)) {
-            return itm_words_fail(error, text, "a symmetric file holds one half of the matrix, this one has entries of both");
+            return itm_words_fail(error, text,
+                                  "a symmetric file holds one half of the matrix, this one has entries of both");
         }
         entries[i] = (Entry){(int)(is_upper ? column : row) - 1, (int)(is_upper ? row : column) - 1, value};
     }
@@ -154,11 +155,13 @@ static ItmStatus parse_matrix(ItmMatrixFile* matrix, ItmWords* text, ItmError* e
         return status;
     }
     double rows, columns, count;
-    if (!next_content(text) || !next_number(text, &rows) || !next_number(text, &columns) || !next_number(text, &count)) {
+    if (!next_content(text) || !next_number(text, &rows) || !next_number(text, &columns) ||
+        !next_number(text, &count)) {
         return itm_words_fail(error, text, "expected the numbers of rows, columns and entries");
     }
     if (rows != columns || !is_whole(rows, 1, MOST_ROWS)) {
-        return itm_words_fail(error, text, "expected a square matrix of at most %d rows, got %g by %g", MOST_ROWS, rows, columns);
+        return itm_words_fail(error, text, "expected a square matrix of at most %d rows, got %g by %g", MOST_ROWS, rows,
+                              columns);
     }
     // an entry takes at least six characters: "1 1 1\n"
     if (!is_whole(count, 0, (double)(text->end - text->at) / 5.0 + 1.0) || count > INT_MAX / 4) {
@@ -232,7 +235,7 @@ static ItmStatus parse_nodes(NodeList* list, ItmWords* text, ItmError* error)
         }
         if (!is_number || !is_whole(x[0], 0, 1e15)) {
             return itm_words_fail(error, text, "expected the number of a node, got '%.*s'",
-                                 (int)(first.length < 40 ? first.length : 40), first.start);
+                                  (int)(first.length < 40 ? first.length : 40), first.start);
         }
         if (!next_number(text, &x[1]) || !next_number(text, &x[2]) || !next_number(text, &x[3])) {
             return itm_words_fail(error, text, "node %g needs three finite coordinates", x[0]);

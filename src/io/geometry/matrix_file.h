@@ -19,8 +19,8 @@ void itm_matrix_free(ItmMatrixFile* matrix);
 
 typedef struct ItmNodeTable {
     int count;
-    long* id;           // (count)
-    ItmVec3* at;        // (count) in the file's unit
+    long* id;     // (count)
+    ItmVec3* at;  // (count) in the file's unit
 } ItmNodeTable;
 
 // Lines "id x y z", separated by blanks, commas or semicolons; lines before the first number, and those that begin with # or %,

@@ -54,7 +54,7 @@ ItmStatus itm_mesh_list_parse_vertex(ItmMeshList* list, ItmWords* text, ItmError
         ItmWord word = itm_words_next(text);
         if (!itm_words_to_real(&x[k], word)) {
             return itm_words_fail(error, text, "a vertex needs three finite numbers, got \"%.*s\"",
-                                 (int)(word.length < 40 ? word.length : 40), word.start);
+                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }
     }
     if (!itm_mesh_list_add_vertex(list, (ItmVec3){x[0], x[1], x[2]})) {

@@ -33,7 +33,7 @@ static ItmStatus parse_face(ItmMeshList* list, ItmWords* text, ItmError* error)
         int index;
         if (!parse_index(&index, word, list->mesh.nvertex)) {
             return itm_words_fail(error, text, "\"%.*s\" is not one of the %d vertices so far",
-                                 (int)(word.length < 40 ? word.length : 40), word.start, list->mesh.nvertex);
+                                  (int)(word.length < 40 ? word.length : 40), word.start, list->mesh.nvertex);
         }
         if (ncorner == 0) {
             first = index;

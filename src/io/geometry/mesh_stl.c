@@ -85,7 +85,7 @@ static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
         } else if (word.length > 0 && !itm_words_is(word, "solid") && !itm_words_is(word, "facet") &&
                    !itm_words_is(word, "outer") && !itm_words_is(word, "endloop")) {
             return itm_words_fail(error, text, "expected facet, vertex or endsolid, got \"%.*s\"",
-                                 (int)(word.length < 40 ? word.length : 40), word.start);
+                                  (int)(word.length < 40 ? word.length : 40), word.start);
         }
     } while (itm_words_next_line(text));
     if (!has_end || list->mesh.nvertex != facet) {

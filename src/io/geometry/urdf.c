@@ -18,8 +18,8 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 
-static const char* const TYPE_NAMES[ITM_URDF_JOINT_TYPE_COUNT] = {"fixed",     "revolute", "continuous",
-                                                                 "prismatic", "planar",   "floating",   "spherical"};
+static const char* const TYPE_NAMES[ITM_URDF_JOINT_TYPE_COUNT] = {"fixed",  "revolute", "continuous", "prismatic",
+                                                                  "planar", "floating", "spherical"};
 
 // A joint as it stands in the file, with the names it refers to.
 typedef struct RawJoint {
@@ -54,7 +54,8 @@ typedef struct Parser {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-static void fail(Parser* p, int line, const char* format, ...)
+static void
+fail(Parser* p, int line, const char* format, ...)
 {
     if (p->status != ITM_OK) {
         return;
@@ -168,8 +169,9 @@ static bool get_numbers(Parser* p, const xmlNode* node, const char* name, double
         return false;
     }
     if (!scan_numbers(text, values, n)) {
-        fail(p, line_of(node), "attribute '%s' of <%s>: expected %d finite number%s, found '%.60s'%s", name, tag_of(node), n,
-             n == 1 ? "" : "s", text, strchr(text, '$') != NULL ? "; expand the file with xacro first" : "");
+        fail(p, line_of(node), "attribute '%s' of <%s>: expected %d finite number%s, found '%.60s'%s", name,
+             tag_of(node), n, n == 1 ? "" : "s", text,
+             strchr(text, '$') != NULL ? "; expand the file with xacro first" : "");
     }
     xmlFree(text);
     return true;
@@ -354,8 +356,10 @@ static ItmUrdfJointType get_type(Parser* p, const xmlNode* node, const char* nam
             itm_nearest_offer(&nearest, TYPE_NAMES[i]);
         }
         char hint[160];
-        fail(p, line_of(node), "joint '%s': '%.40s' is not a type of joint; expected fixed, revolute, continuous, prismatic, "
-             "planar or floating%s", name, text, itm_nearest_format(&nearest, hint, sizeof hint));
+        fail(p, line_of(node),
+             "joint '%s': '%.40s' is not a type of joint; expected fixed, revolute, continuous, prismatic, "
+             "planar or floating%s",
+             name, text, itm_nearest_format(&nearest, hint, sizeof hint));
     }
     return ITM_URDF_FIXED;
 }
@@ -366,7 +370,8 @@ static void read_axis(Parser* p, const xmlNode* node, ItmUrdfJoint* joint)
     get_numbers(p, node, "xyz", xyz, 3);
     ItmVec3 axis = itm_vec(xyz[0], xyz[1], xyz[2]);
     double length = itm_vec_norm(axis);
-    bool has_axis = joint->type != ITM_URDF_FIXED && joint->type != ITM_URDF_FLOATING && joint->type != ITM_URDF_SPHERICAL;
+    bool has_axis =
+        joint->type != ITM_URDF_FIXED && joint->type != ITM_URDF_FLOATING && joint->type != ITM_URDF_SPHERICAL;
     if (has_axis && !(length > 0.0 && isfinite(length))) {
         fail(p, line_of(node), "joint '%s': the axis has no direction", joint->name);
     }
@@ -382,7 +387,8 @@ static void read_limit(Parser* p, const xmlNode* node, ItmUrdfJoint* joint)
         joint->has_limit = false;
         note_unused(p, node, "a lower limit above the upper one", "limit");
     }
-    if (xmlHasProp((xmlNode*)node, (const xmlChar*)"effort") || xmlHasProp((xmlNode*)node, (const xmlChar*)"velocity")) {
+    if (xmlHasProp((xmlNode*)node, (const xmlChar*)"effort") ||
+        xmlHasProp((xmlNode*)node, (const xmlChar*)"velocity")) {
         note_unused(p, node, "effort and velocity", "limit");
     }
 }
@@ -430,7 +436,8 @@ static void read_joint(Parser* p, const xmlNode* node)
         return;
     }
     if (raw.parent == NULL || raw.child == NULL) {
-        fail(p, joint->line, "joint '%s' needs <%s link=\"...\"/>", joint->name, raw.parent == NULL ? "parent" : "child");
+        fail(p, joint->line, "joint '%s' needs <%s link=\"...\"/>", joint->name,
+             raw.parent == NULL ? "parent" : "child");
     } else if (joint->damping < 0.0 || joint->friction < 0.0) {
         fail(p, joint->line, "joint '%s': damping and friction must not be negative", joint->name);
     } else if (itm_names_find(&p->joint_names, joint->name, strlen(joint->name)) != ITM_NONE) {
@@ -648,8 +655,9 @@ static void parse_xml(Parser* p, const char* bytes, size_t length)
         fail_memory(p);
         return;
     }
-    xmlDoc* document = xmlCtxtReadMemory(context, text, (int)length, NULL, "UTF-8",
-                                         XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES);
+    xmlDoc* document =
+        xmlCtxtReadMemory(context, text, (int)length, NULL, "UTF-8",
+                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES);
     if (document == NULL) {
         const xmlError* error = xmlCtxtGetLastError(context);
         char reason[200] = "it cannot be parsed";

@@ -37,32 +37,32 @@ typedef struct ItmUrdfShape {
 
 typedef struct ItmUrdfLink {
     const char* name;
-    int line;            // in the file
+    int line;  // in the file
     int inertial_line;
-    double mass;         // kg; 0: none given
-    ItmPose inertial;    // frame of the centre of mass in the link frame
-    ItmSym3 inertia;     // in that frame, kg m^2
-    int joint;           // that leads to it, ITM_NONE: the root
+    double mass;       // kg; 0: none given
+    ItmPose inertial;  // frame of the centre of mass in the link frame
+    ItmSym3 inertia;   // in that frame, kg m^2
+    int joint;         // that leads to it, ITM_NONE: the root
 } ItmUrdfLink;
 
 typedef struct ItmUrdfJoint {
     const char* name;
     int line;
     ItmUrdfJointType type;
-    int parent, child;        // links
-    ItmPose origin;           // of the joint, and of the child link at 0, in the parent link frame
-    ItmVec3 axis;             // unit, in the joint frame
+    int parent, child;  // links
+    ItmPose origin;     // of the joint, and of the child link at 0, in the parent link frame
+    ItmVec3 axis;       // unit, in the joint frame
     bool has_limit;
-    double lower, upper;      // m or rad
-    double damping, friction; // N s/m, N; N m s/rad, N m
-    const char* mimic;        // joint that it follows, or NULL
+    double lower, upper;       // m or rad
+    double damping, friction;  // N s/m, N; N m s/rad, N m
+    const char* mimic;         // joint that it follows, or NULL
     double multiplier, offset;
 } ItmUrdfJoint;
 
 // Something in the file that nothing is made of.
 typedef struct ItmUrdfUnused {
-    const char* what;   // "<gazebo> in <robot>"
-    int line;           // of the first
+    const char* what;  // "<gazebo> in <robot>"
+    int line;          // of the first
     int count;
 } ItmUrdfUnused;
 
@@ -70,7 +70,7 @@ typedef struct ItmUrdfUnused {
 
 typedef struct ItmUrdf {
     const char* name;
-    ItmUrdfLink* links;    // root first, parents before children  (nlink)
+    ItmUrdfLink* links;  // root first, parents before children  (nlink)
     int nlink;
     ItmUrdfJoint* joints;  // in the order of the child links      (njoint = nlink - 1)
     int njoint;

@@ -33,7 +33,7 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
 {
     enum { VERSION, TITLE, PARAMETERS, SIGNALS, MULTIBODY, SUBSYSTEMS, COSIM, RUN, NKEY };
     static const char* const KEYS[NKEY] = {"interim",   "title",      "parameters", "signals",
-                                           "multibody", "subsystems", "cosim", "run"};
+                                           "multibody", "subsystems", "cosim",      "run"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, root, "a model file", KEYS, NKEY, v);
     if (v[MULTIBODY] == NULL && v[SUBSYSTEMS] == NULL) {
@@ -49,9 +49,8 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
     itm_read_run(r, v[RUN], &file->run);
     if (r->status == ITM_OK && file->name == NULL) {
         file->name = calloc(1, 1);
-        r->status = file->name != NULL
-                        ? ITM_OK
-                        : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        r->status =
+            file->name != NULL ? ITM_OK : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
 }
 
@@ -65,9 +64,8 @@ static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t lengt
     return status;
 }
 
-ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text,
-                        size_t length, const char* name, const char* const* overrides,
-                        int noverride, ItmError* error)
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
+                        const char* name, const char* const* overrides, int noverride, ItmError* error)
 {
     ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
     if (status != ITM_OK) {
@@ -103,23 +101,21 @@ static bool is_named_by(const char* element, const char* key)
 {
     size_t n = strlen(key);
     return strncmp(element, key, n) == 0 &&
-           (element[n] == '\0' || strcmp(element + n, "-shape") == 0 ||
-            strncmp(element + n, "-limit", 6) == 0 || strncmp(element + n, "-friction", 9) == 0);
+           (element[n] == '\0' || strcmp(element + n, "-shape") == 0 || strncmp(element + n, "-limit", 6) == 0 ||
+            strncmp(element + n, "-friction", 9) == 0);
 }
 
 // An element that the compiler of models complains about, by its name; or the whole multibody part.
 static void locate_element(const ItmNode* multibody, ItmError* error)
 {
-    static const char* const COLLECTIONS[] = {"bodies",  "joints", "couplings",
-                                              "motions", "forces", "shapes", "points"};
+    static const char* const COLLECTIONS[] = {"bodies", "joints", "couplings", "motions", "forces", "shapes", "points"};
     if (error == NULL) {
         return;
     }
     itm_document_locate(multibody, 0, error);
     for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
         const ItmNode* collection = itm_document_find(multibody, COLLECTIONS[i]);
-        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
-             item = item->next) {
+        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL; item = item->next) {
             if (item->key != NULL && is_named_by(error->field, item->key->text)) {
                 itm_document_locate(item->key, 0, error);
             }
@@ -138,8 +134,7 @@ static ItmStatus check_stepper(const ItmModelFile* file, const ItmDocument* doc,
     return status;
 }
 
-static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc,
-                           ItmError* error)
+static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc, ItmError* error)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < parts->nmechanism && status == ITM_OK; i++) {
@@ -148,7 +143,8 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
             locate_element(parts->mechanisms[i].node, error);
         }
     }
-    if (status == ITM_OK && parts->nmechanism > 0 && itm_document_find(doc->root, "multibody") == parts->mechanisms[0].node) {
+    if (status == ITM_OK && parts->nmechanism > 0 &&
+        itm_document_find(doc->root, "multibody") == parts->mechanisms[0].node) {
         file->model = file->mechanisms[0].model;
     }
     if (status == ITM_OK && file->model != NULL) {
@@ -163,10 +159,8 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                          const char* const* overrides, int noverride, ItmError* error)
 {
-    if (file == NULL || (text == NULL && length > 0) || name == NULL ||
-        (overrides == NULL && noverride > 0)) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "file, text, name or overrides is NULL");
+    if (file == NULL || (text == NULL && length > 0) || name == NULL || (overrides == NULL && noverride > 0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, text, name or overrides is NULL");
     }
     *file = NULL;
     ItmModelFile* read = calloc(1, sizeof *read);
@@ -175,8 +169,8 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     }
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
-    ItmStatus status = itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name,
-                                     overrides, noverride, error);
+    ItmStatus status =
+        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, overrides, noverride, error);
     status = status == ITM_OK ? build_all(read, &parts, &doc, error) : status;
     itm_file_parts_clear(&parts);
     itm_document_free(&doc);
@@ -192,8 +186,7 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
 
 static ItmStatus fail_reading(ItmError* error, const char* path, const char* why)
 {
-    ItmStatus status =
-        itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
+    ItmStatus status = itm_error_set(error, ITM_ERR_IO, "itm_file_load", NULL, "cannot read it: %s", why);
     itm_error_locate(error, path, 0, 0);
     return status;
 }
@@ -249,8 +242,8 @@ static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* co
     return status;
 }
 
-ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides,
-                        int noverride, ItmError* error)
+ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
+                        ItmError* error)
 {
     if (file == NULL || path == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
@@ -270,9 +263,8 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     bool has_failed = bytes == NULL || ferror(stream);
     int why = errno;
     fclose(stream);
-    ItmStatus status = has_failed
-                           ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
-                           : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+    ItmStatus status = has_failed ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
+                                  : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
     free(bytes);
     return status;
 }

@@ -8,35 +8,34 @@
 // What a circuit of the file is compiled from.
 typedef struct ItmCircuitPart {
     ItmCircuitBuilder* builder;
-    const ItmItem* item; // name and definition in the document
+    const ItmItem* item;  // name and definition in the document
 } ItmCircuitPart;
 
 // What a mechanism of the file is compiled from.
 typedef struct ItmMechanismPart {
     ItmModelBuilder* builder;
-    const ItmNode* node; // definition in the document
+    const ItmNode* node;  // definition in the document
 } ItmMechanismPart;
 
 // What the subsystems of a file are compiled from.
 typedef struct ItmFileParts {
-    ItmMechanismPart* mechanisms; // as in ItmModelFile
+    ItmMechanismPart* mechanisms;  // as in ItmModelFile
     int nmechanism;
-    ItmCircuitPart* circuits; // as in ItmModelFile
+    ItmCircuitPart* circuits;  // as in ItmModelFile
     int ncircuit;
 } ItmFileParts;
 
 // The first half: fill all of `file` but what is compiled, and the parts. doc keeps the tree for messages
 // of the second half; free everything afterwards, also on failure. `name` must live as long as doc.
-ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc,
-                        const char* text, size_t length, const char* name,
-                        const char* const* overrides, int noverride, ItmError* error);
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
+                        const char* name, const char* const* overrides, int noverride, ItmError* error);
 // Free what a file and its parts hold, not the structs themselves.
 void itm_file_clear(ItmModelFile* file);
 void itm_file_parts_clear(ItmFileParts* parts);
 
 // The second half of a circuit: compile it and resolve what its outputs and static start refer to.
-ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part,
-                                 ItmDocument* doc, ItmError* error);
+ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part, ItmDocument* doc,
+                                 ItmError* error);
 
 // Whether everything that connections come from is there, once all subsystems are compiled.
 ItmStatus itm_reader_check_file_connections(const ItmModelFile* file, ItmError* error);

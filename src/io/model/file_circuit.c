@@ -20,12 +20,10 @@ static void locate_field(const ItmItem* circuit, ItmError* error)
     size_t length = strcspn(error->field, ".");
     for (int i = 0; i < ITM_COUNT(COLLECTIONS); i++) {
         const ItmNode* collection = itm_document_find(circuit->value, COLLECTIONS[i]);
-        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL;
-             item = item->next) {
+        for (const ItmItem* item = collection != NULL ? collection->first : NULL; item != NULL; item = item->next) {
             if (item->key->length == length && memcmp(item->key->text, error->field, length) == 0) {
-                const ItmNode* value = error->field[length] == '.'
-                                           ? itm_document_find(item->value, error->field + length + 1)
-                                           : NULL;
+                const ItmNode* value =
+                    error->field[length] == '.' ? itm_document_find(item->value, error->field + length + 1) : NULL;
                 itm_document_locate(value != NULL ? value : item->key, 0, error);
                 return;
             }
@@ -35,8 +33,7 @@ static void locate_field(const ItmItem* circuit, ItmError* error)
 
 // ---------------------------------------------------------------------------- outputs
 
-static void add_output(ItmReader* r, const ItmCircuit* c, ItmCircuitBuilder* builder,
-                       const ItmItem* item)
+static void add_output(ItmReader* r, const ItmCircuit* c, ItmCircuitBuilder* builder, const ItmItem* item)
 {
     const char* output = itm_reader_get_text(r, item->value, "the name of an output");
     if (output == NULL) {
@@ -57,11 +54,9 @@ static void add_output(ItmReader* r, const ItmCircuit* c, ItmCircuitBuilder* bui
 }
 
 // Second names for outputs; which there are the circuit without them tells.
-static void add_outputs(ItmReader* r, const ItmCircuit* c, const ItmCircuitPart* part,
-                        const ItmNode* outputs)
+static void add_outputs(ItmReader* r, const ItmCircuit* c, const ItmCircuitPart* part, const ItmNode* outputs)
 {
-    for (const ItmItem* item = outputs->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = outputs->first; item != NULL && r->status == ITM_OK; item = item->next) {
         add_output(r, c, part->builder, item);
     }
 }
@@ -80,16 +75,14 @@ static void find_free(ItmReader* r, ItmFileCircuit* circuit, const ItmNode* defi
     const ItmNode* start = itm_document_find(definition, "start");
     const ItmNode* statics = start != NULL ? itm_document_find(start, "static") : NULL;
     const ItmNode* names = statics != NULL ? itm_document_find(statics, "free") : NULL;
-    for (const ItmItem* item = names != NULL ? names->first : NULL; item != NULL;
-         item = item->next) {
+    for (const ItmItem* item = names != NULL ? names->first : NULL; item != NULL; item = item->next) {
         circuit->is_free[itm_circuit_find_input(circuit->circuit, item->value->text)] = true;
     }
 }
 
 // ---------------------------------------------------------------------------- building
 
-ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part,
-                                 ItmDocument* doc, ItmError* error)
+ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part, ItmDocument* doc, ItmError* error)
 {
     ItmReader r = {.doc = doc, .error = error};
     const ItmNode* outputs = itm_document_find(part->item->value, "outputs");
@@ -102,8 +95,7 @@ ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* 
         add_outputs(&r, circuit->circuit, part, outputs);
         itm_circuit_destroy(circuit->circuit);
         circuit->circuit = NULL;
-        r.status = r.status == ITM_OK ? itm_circuit_build(&circuit->circuit, part->builder, error)
-                                      : r.status;
+        r.status = r.status == ITM_OK ? itm_circuit_build(&circuit->circuit, part->builder, error) : r.status;
     }
     if (r.status == ITM_OK) {
         find_free(&r, circuit, part->item->value);
@@ -113,8 +105,8 @@ ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* 
 
 // ---------------------------------------------------------------------------- running
 
-static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d,
-                             ItmHydraulicResidual* rest, ItmError* error)
+static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d, ItmHydraulicResidual* rest,
+                             ItmError* error)
 {
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
     statics.force = circuit->force;
@@ -131,8 +123,8 @@ static ItmStatus solve_start(const ItmFileCircuit* circuit, ItmHydraulics* d,
     return status;
 }
 
-ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit,
-                                     ItmHydraulicResidual* rest, ItmError* error)
+ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit, ItmHydraulicResidual* rest,
+                                     ItmError* error)
 {
     if (data == NULL || circuit == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "data or circuit is NULL");

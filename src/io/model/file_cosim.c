@@ -104,7 +104,8 @@ static ItmStatus add_frame_bond(ItmCosimBuilder* b, const ItmModelFile* file, co
 static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
 {
     const char *first_name = NULL, *second_name = NULL;
-    int first = find_mechanism(file, bond->actuator, &first_name), second = find_mechanism(file, bond->port, &second_name);
+    int first = find_mechanism(file, bond->actuator, &first_name),
+        second = find_mechanism(file, bond->port, &second_name);
     int circuit = second == ITM_NONE ? find_circuit(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
     if (first == ITM_NONE) {
@@ -115,10 +116,11 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     } else if (second != ITM_NONE) {
         status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
     } else if (circuit == ITM_NONE) {
-        status = itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-                               "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', or at an interface of a "
-                               "mechanism, not at '%s'",
-                               bond->port);
+        status =
+            itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                          "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', or at an interface of a "
+                          "mechanism, not at '%s'",
+                          bond->port);
     } else {
         status = itm_cosim_builder_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
     }
@@ -132,7 +134,8 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
 {
     const ItmFileMechanism* mechanism = &file->mechanisms[i];
     ItmStepOptions step = file->run.step;
-    bool follows = step.step == file->cosim.options.macro_step;  // it takes the step of the system, whatever that becomes
+    bool follows =
+        step.step == file->cosim.options.macro_step;  // it takes the step of the system, whatever that becomes
     step.step = mechanism->step > 0.0 ? mechanism->step : follows ? 0.0 : step.step;
     ItmStatus status = itm_cosim_builder_add_mechanism(b, mechanism->name, mechanism->model, &step, NULL, error);
     for (int k = 0; k < mechanism->ninterface && status == ITM_OK; k++) {

@@ -39,13 +39,14 @@ static const char* const COLLECTIONS[] = {
     "subsystems.*.outputs",
     "subsystems.*.blocks",
     "cosim.bonds",
-    "cosim.wires",           "cosim.outputs",
+    "cosim.wires",
+    "cosim.outputs",
 };
 
 typedef struct Override {
     ItmDocument* doc;
-    const char* source; // "--set key.path=value"
-    const char* text;   // "key.path=value"
+    const char* source;  // "--set key.path=value"
+    const char* text;    // "key.path=value"
     size_t path_length;
     ItmNode* value;
     ItmError* error;
@@ -58,10 +59,8 @@ static void refuse(Override* o, size_t at, const char* message)
         return;
     }
     o->status = itm_error_set(o->error, ITM_ERR_INPUT, "itm_override_apply", NULL, "%s", message);
-    const ItmNode here = {.kind = ITM_NODE_MAP,
-                          .line = 1,
-                          .source = o->source,
-                          .column = 1 + (int)itm_utf8_count(o->text, at)};
+    const ItmNode here = {
+        .kind = ITM_NODE_MAP, .line = 1, .source = o->source, .column = 1 + (int)itm_utf8_count(o->text, at)};
     itm_document_locate(&here, 0, o->error);
 }
 
@@ -69,8 +68,7 @@ static void* take(Override* o, size_t size)
 {
     void* taken = itm_document_take(o->doc, size);
     if (taken == NULL && o->status == ITM_OK) {
-        o->status =
-            itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
+        o->status = itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
     }
     return taken;
 }
@@ -121,8 +119,7 @@ static ItmNode* copy_items(Override* o, const ItmNode* node)
     *copy = *node;
     copy->first = copy->last = NULL;
     copy->count = 0;
-    for (const ItmItem* item = node->first; item != NULL && o->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && o->status == ITM_OK; item = item->next) {
         append_item(o, copy, item->key, item->value);
     }
     return copy;
@@ -135,10 +132,8 @@ static ItmItem* find_item(const ItmNode* node, const char* piece, size_t length)
     for (ItmItem* item = node->first; item != NULL; item = item->next, index++) {
         char number[16];
         int digits = snprintf(number, sizeof number, "%d", index);
-        bool is_it =
-            item->key != NULL
-                ? item->key->length == length && memcmp(item->key->text, piece, length) == 0
-                : (size_t)digits == length && memcmp(number, piece, length) == 0;
+        bool is_it = item->key != NULL ? item->key->length == length && memcmp(item->key->text, piece, length) == 0
+                                       : (size_t)digits == length && memcmp(number, piece, length) == 0;
         if (is_it) {
             return item;
         }
@@ -184,14 +179,12 @@ static void refuse_missing(Override* o, const ItmNode* node, size_t at, size_t l
     char message[256];
     int shown = (int)itm_utf8_cut(o->text + at, length, 64);
     if (node->kind == ITM_NODE_LIST) {
-        snprintf(message, sizeof message,
-                 "'%.*s' is not the number of an item: the list has %d, counted from 0", shown,
+        snprintf(message, sizeof message, "'%.*s' is not the number of an item: the list has %d, counted from 0", shown,
                  o->text + at, node->count);
     } else {
-        snprintf(message, sizeof message,
-                 "the file has no '%.*s' here that could be changed%s%.64s%s", shown, o->text + at,
-                 nearest.best != NULL ? "; nearest: '" : "",
-                 nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+        snprintf(message, sizeof message, "the file has no '%.*s' here that could be changed%s%.64s%s", shown,
+                 o->text + at, nearest.best != NULL ? "; nearest: '" : "", nearest.best != NULL ? nearest.best : "",
+                 nearest.best != NULL ? "'" : "");
     }
     refuse(o, at, message);
 }
@@ -217,14 +210,12 @@ static ItmNode* put(Override* o, const ItmNode* node, size_t at)
     }
     copy->kind = node->kind == ITM_NODE_LIST ? ITM_NODE_LIST : ITM_NODE_MAP;
     ItmItem* item = find_item(copy, o->text + at, end - at);
-    if (item == NULL &&
-        (copy->kind == ITM_NODE_LIST || is_collection(o->text, at > 0 ? at - 1 : 0))) {
+    if (item == NULL && (copy->kind == ITM_NODE_LIST || is_collection(o->text, at > 0 ? at - 1 : 0))) {
         refuse_missing(o, copy, at, end - at);
         return NULL;
     }
     if (item == NULL) {
-        append_item(o, copy, make_node(o, ITM_NODE_SCALAR, at, end - at),
-                    make_node(o, ITM_NODE_MAP, at, 0));
+        append_item(o, copy, make_node(o, ITM_NODE_SCALAR, at, end - at), make_node(o, ITM_NODE_MAP, at, 0));
         item = copy->last;
     }
     if (o->status == ITM_OK) {

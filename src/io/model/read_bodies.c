@@ -5,24 +5,10 @@
 
 #include <stdio.h>
 
-enum {
-    MASS,
-    COM,
-    INERTIA,
-    SHAPE,
-    DENSITY,
-    POSITION,
-    ORIENTATION,
-    VELOCITY,
-    ANGULAR_VELOCITY,
-    FLEXIBLE,
-    NKEY
-};
+enum { MASS, COM, INERTIA, SHAPE, DENSITY, POSITION, ORIENTATION, VELOCITY, ANGULAR_VELOCITY, FLEXIBLE, NKEY };
 
-static const char* const KEYS[NKEY] = {"mass",        "com",      "inertia",
-                                       "shape",       "density",  "position",
-                                       "orientation", "velocity", "angular_velocity",
-                                       "flexible"};
+static const char* const KEYS[NKEY] = {"mass",        "com",      "inertia",          "shape",   "density", "position",
+                                       "orientation", "velocity", "angular_velocity", "flexible"};
 
 // ---------------------------------------------------------------------------- inertia
 
@@ -50,21 +36,18 @@ static ItmSym3 get_inertia(ItmReader* r, const ItmNode* node)
 
 static void scale_inertia(ItmSym3* I, double factor)
 {
-    *I = (ItmSym3){factor * I->xx, factor * I->yy, factor * I->zz,
-                   factor * I->xy, factor * I->xz, factor * I->yz};
+    *I = (ItmSym3){factor * I->xx, factor * I->yy, factor * I->zz, factor * I->xy, factor * I->xz, factor * I->yz};
 }
 
 // Mass, centre of mass and inertia of the shape, of the given density or the given mass.
-static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmBodyDef* def,
-                            ItmShapeText* shape)
+static void read_shape_mass(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmBodyDef* def, ItmShapeText* shape)
 {
     if (v[COM] != NULL || v[INERTIA] != NULL) {
         itm_reader_fail(r, v[COM] != NULL ? v[COM] : v[INERTIA],
                         "com and inertia follow from the shape: give them without a shape only");
     }
     if ((v[MASS] != NULL) == (v[DENSITY] != NULL)) {
-        itm_reader_fail(r, v[DENSITY] != NULL ? v[DENSITY] : node,
-                        "a body with a shape needs mass or density%s",
+        itm_reader_fail(r, v[DENSITY] != NULL ? v[DENSITY] : node, "a body with a shape needs mass or density%s",
                         v[MASS] != NULL ? ", not both" : "");
     }
     itm_read_shape(r, v[SHAPE], true, shape);
@@ -112,8 +95,7 @@ static void add_own_shape(ItmReader* r, const ItmItem* item, int body, ItmShapeT
     itm_read_add_shape(r, shape->kind, name, body, shape);
 }
 
-static void add_body(ItmReader* r, const ItmItem* item, const ItmNode** v, const ItmBodyDef* def,
-                     int* id)
+static void add_body(ItmReader* r, const ItmItem* item, const ItmNode** v, const ItmBodyDef* def, int* id)
 {
     if (r->status != ITM_OK) {
         return;
@@ -149,8 +131,7 @@ static void read_body(ItmReader* r, const ItmItem* item)
     def.pose.p = itm_reader_get_vec(r, v[POSITION], ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     def.pose.q = itm_reader_get_orientation(r, v[ORIENTATION]);
     def.velocity = itm_reader_get_vec(r, v[VELOCITY], ITM_DIM_VELOCITY, itm_vec(0, 0, 0));
-    def.angular_velocity =
-        itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
+    def.angular_velocity = itm_reader_get_vec(r, v[ANGULAR_VELOCITY], ITM_DIM_FREQUENCY, itm_vec(0, 0, 0));
     int body = ITM_NONE;
     add_body(r, item, v, &def, &body);
     if (v[FLEXIBLE] != NULL) {
@@ -167,8 +148,7 @@ void itm_read_bodies(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "bodies")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_body(r, item);
     }
 }

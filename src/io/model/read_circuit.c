@@ -9,8 +9,7 @@
 
 // ---------------------------------------------------------------------------- values
 
-void itm_read_circuit_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields,
-                                  int nfield)
+void itm_read_circuit_get_reals(ItmReader* r, const ItmNode* const* v, const ItmRealField* fields, int nfield)
 {
     for (int i = 0; i < nfield; i++) {
         const ItmRealField* field = &fields[i];
@@ -18,9 +17,8 @@ void itm_read_circuit_get_reals(ItmReader* r, const ItmNode* const* v, const Itm
     }
 }
 
-void itm_read_circuit_take(ItmReader* r, ItmStatus status, const ItmItem* item,
-                             const char* const* keys, const ItmNode* const* v, int nkey,
-                             const ItmBlame* blames, int nblame)
+void itm_read_circuit_take(ItmReader* r, ItmStatus status, const ItmItem* item, const char* const* keys,
+                           const ItmNode* const* v, int nkey, const ItmBlame* blames, int nblame)
 {
     if (status == ITM_OK || r->status != ITM_OK) {
         return;
@@ -69,8 +67,8 @@ static void claim(ItmReader* r, const ItmNode** slot, const ItmNode* node, const
     *slot = node;
 }
 
-static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
-                            Drive* drive, ItmDimension dimension, double* base, int* signal)
+static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, Drive* drive,
+                            ItmDimension dimension, double* base, int* signal)
 {
     ItmReader* r = c->r;
     if (r->status != ITM_OK || node == NULL) {
@@ -90,8 +88,8 @@ static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmN
     }
 }
 
-void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes,
-                                  ItmDimension dimension, double* base, int* signal)
+void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDriveNodes nodes, ItmDimension dimension,
+                                double* base, int* signal)
 {
     Drive drive = {0};
     double absent = *base;
@@ -106,8 +104,7 @@ void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDri
 static void read_fluid(ItmCircuitReader* c, const ItmItem* item)
 {
     enum { DENSITY, BULK_MODULUS, COMPRESS_A, COMPRESS_B, VAPOUR_PRESSURE, NKEY };
-    static const char* const KEYS[NKEY] = {"density", "bulk_modulus", "compress_a", "compress_b",
-                                           "vapour_pressure"};
+    static const char* const KEYS[NKEY] = {"density", "bulk_modulus", "compress_a", "compress_b", "vapour_pressure"};
     ItmReader* r = c->r;
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a fluid", KEYS, NKEY, v);
@@ -123,8 +120,7 @@ static void read_fluid(ItmCircuitReader* c, const ItmItem* item)
     itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     def.has_pressure_law = v[COMPRESS_A] != NULL || v[COMPRESS_B] != NULL;
     if (def.has_pressure_law && v[BULK_MODULUS] != NULL) {
-        itm_reader_fail(r, v[BULK_MODULUS],
-                        "give bulk_modulus, or compress_a and compress_b, not both");
+        itm_reader_fail(r, v[BULK_MODULUS], "give bulk_modulus, or compress_a and compress_b, not both");
     }
     if (def.has_pressure_law && v[COMPRESS_A] == NULL) {
         itm_reader_fail(r, item->key, "the pressure law of a fluid needs 'compress_a'");
@@ -139,8 +135,7 @@ static void read_fluids(ItmCircuitReader* c, const ItmNode* node)
 {
     ItmReader* r = c->r;
     if (itm_reader_is_collection(r, node, "fluids")) {
-        for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-             item = item->next) {
+        for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
             read_fluid(c, item);
         }
     }
@@ -175,8 +170,7 @@ static int get_fluid(ItmCircuitReader* c, const ItmItem* item, const ItmNode* no
 static void read_volume(ItmCircuitReader* c, const ItmItem* item, bool is_hose)
 {
     enum { TYPE, FLUID, VOLUME, WALL_MODULUS, PRESSURE, HELD, NKEY };
-    static const char* const KEYS[NKEY] = {"type",         "fluid",    "volume",
-                                           "wall_modulus", "pressure", "held"};
+    static const char* const KEYS[NKEY] = {"type", "fluid", "volume", "wall_modulus", "pressure", "held"};
     ItmReader* r = c->r;
     const ItmNode* v[NKEY];
     const char* what = is_hose ? "a hose" : "a volume";
@@ -185,8 +179,7 @@ static void read_volume(ItmCircuitReader* c, const ItmItem* item, bool is_hose)
         itm_reader_require(r, item->key, v[VOLUME], what, "volume");
         itm_reader_require(r, item->key, v[WALL_MODULUS], what, "wall_modulus");
     } else if (v[WALL_MODULUS] != NULL) {
-        itm_reader_fail(r, v[WALL_MODULUS],
-                        "a volume is rigid: for a wall that gives use 'type: hose'");
+        itm_reader_fail(r, v[WALL_MODULUS], "a volume is rigid: for a wall that gives use 'type: hose'");
     }
     ItmVolumeDef def = itm_default_volume_def();
     def.name = item->key->text;
@@ -216,16 +209,15 @@ static void read_source(ItmCircuitReader* c, const ItmItem* item, bool is_tank)
         itm_reader_require(r, item->key, v[PRESSURE], what, "pressure");
     }
     if (r->status == ITM_OK && v[PRESSURE] != NULL && itm_reader_is_connection(v[PRESSURE])) {
-        itm_reader_fail(
-            r, v[PRESSURE],
-            "a pressure to start from is needed: give it here as a number, and the output "
-            "of another subsystem, which is added, as 'signal'");
+        itm_reader_fail(r, v[PRESSURE],
+                        "a pressure to start from is needed: give it here as a number, and the output "
+                        "of another subsystem, which is added, as 'signal'");
     }
     ItmPressureSourceDef def = is_tank ? itm_default_tank_def() : itm_default_pressure_source_def();
     def.name = item->key->text;
     def.fluid = get_fluid(c, item, v[FLUID]);
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL]}, ITM_DIM_PRESSURE,
-                                 &def.pressure, &def.signal);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL]}, ITM_DIM_PRESSURE, &def.pressure,
+                               &def.signal);
     if (r->status == ITM_OK) {
         ItmStatus status = itm_circuit_builder_add_pressure_source(c->builder, &def, NULL, r->error);
         itm_read_circuit_take(r, status, item, KEYS, v, NKEY, NULL, 0);
@@ -258,8 +250,7 @@ static void read_nodes(ItmCircuitReader* c, const ItmItem* whole, const ItmNode*
     if (!itm_reader_is_collection(r, node, "nodes")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_node(c, item);
     }
     if (r->status == ITM_OK && c->builder->nodes.count == 0) {
@@ -270,20 +261,18 @@ static void read_nodes(ItmCircuitReader* c, const ItmItem* whole, const ItmNode*
 // ---------------------------------------------------------------------------- integrator
 
 static void read_options(ItmReader* r, const ItmNode* integrator, const ItmNode* tolerance,
-                         const ItmNode* max_iterations, const ItmNode* ledger,
-                         ItmHydraulicOptions* options)
+                         const ItmNode* max_iterations, const ItmNode* ledger, ItmHydraulicOptions* options)
 {
     const char* names[ITM_HYDRAULIC_INTEGRATOR_COUNT];
     for (int i = 0; i < ITM_HYDRAULIC_INTEGRATOR_COUNT; i++) {
         names[i] = itm_hydraulics_integrator_name((ItmHydraulicIntegrator)i);
     }
     *options = itm_default_hydraulic_options();
-    int word = itm_reader_get_word(r, integrator, "an integrator", names,
-                                   ITM_HYDRAULIC_INTEGRATOR_COUNT, (int)options->integrator);
+    int word = itm_reader_get_word(r, integrator, "an integrator", names, ITM_HYDRAULIC_INTEGRATOR_COUNT,
+                                   (int)options->integrator);
     options->integrator = word >= 0 ? (ItmHydraulicIntegrator)word : options->integrator;
     options->tolerance = itm_reader_get_real(r, tolerance, ITM_DIM_ONE, options->tolerance);
-    options->max_iterations =
-        itm_reader_get_int(r, max_iterations, 1, 100000, options->max_iterations);
+    options->max_iterations = itm_reader_get_int(r, max_iterations, 1, 100000, options->max_iterations);
     options->use_ledger = itm_reader_get_bool(r, ledger, options->use_ledger);
     if (r->status == ITM_OK && !(options->tolerance > 0)) {
         itm_reader_fail(r, tolerance, "tolerance must be positive, got %g", options->tolerance);
@@ -306,12 +295,12 @@ static bool find_input(const ItmCircuitBuilder* b, ItmNearest* nearest)
 {
     bool is_found = false;
     const char* typed = nearest->typed;
-#define OFFER(list, is_input)                                                                      \
-    for (int i = 0; i < (list).count; i++) {                                                       \
-        if (is_input) {                                                                            \
-            is_found = is_found || strcmp((list).items[i].name, typed) == 0;                       \
-            itm_nearest_offer(nearest, (list).items[i].name);                                      \
-        }                                                                                          \
+#define OFFER(list, is_input)                                                                                          \
+    for (int i = 0; i < (list).count; i++) {                                                                           \
+        if (is_input) {                                                                                                \
+            is_found = is_found || strcmp((list).items[i].name, typed) == 0;                                           \
+            itm_nearest_offer(nearest, (list).items[i].name);                                                          \
+        }                                                                                                              \
     }
     OFFER(b->nodes, b->nodes.items[i].is_source)
     OFFER(b->flows, true)
@@ -330,8 +319,7 @@ static void check_free(ItmCircuitReader* c, const ItmNode* node)
     if (node->kind != ITM_NODE_LIST) {
         itm_reader_fail(r, node, "free is a list of inputs: valves, variable orifices and sources");
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         if (itm_reader_get_text(r, item->value, "the name of an input") != NULL) {
             ItmNearest nearest = itm_nearest_start(item->value->text, item->value->length);
             if (!find_input(c->builder, &nearest)) {
@@ -371,8 +359,7 @@ static void read_forces(ItmCircuitReader* c, const ItmNode* node, ItmFileCircuit
         circuit->force[i] = NAN;
     }
     if (itm_reader_is_collection(r, node, "force")) {
-        for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-             item = item->next) {
+        for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
             read_force(c, item, circuit->force);
         }
     }
@@ -435,31 +422,16 @@ static ItmFileCircuit* add_circuit(ItmReader* r, const ItmItem* item)
     ItmCircuitPart* part = &moved[parts->ncircuit++];
     *circuit = (ItmFileCircuit){.name = strdup(item->key->text)};
     *part = (ItmCircuitPart){.item = item};
-    r->status = circuit->name != NULL
-                    ? itm_circuit_builder_create(&part->builder, r->error)
-                    : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    r->status = circuit->name != NULL ? itm_circuit_builder_create(&part->builder, r->error)
+                                      : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     return circuit;
 }
 
 void itm_read_circuit(ItmReader* r, const ItmItem* item)
 {
-    enum {
-        TYPE,
-        STEP,
-        INTEGRATOR,
-        TOLERANCE,
-        MAX_ITERATIONS,
-        LEDGER,
-        FLUIDS,
-        NODES,
-        ELEMENTS,
-        OUTPUTS,
-        START,
-        NKEY
-    };
-    static const char* const KEYS[NKEY] = {"type",           "step",    "integrator", "tolerance",
-                                           "max_iterations", "ledger",  "fluids",     "nodes",
-                                           "elements",       "outputs", "start"};
+    enum { TYPE, STEP, INTEGRATOR, TOLERANCE, MAX_ITERATIONS, LEDGER, FLUIDS, NODES, ELEMENTS, OUTPUTS, START, NKEY };
+    static const char* const KEYS[NKEY] = {"type",   "step",  "integrator", "tolerance", "max_iterations", "ledger",
+                                           "fluids", "nodes", "elements",   "outputs",   "start"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a hydraulic circuit", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[NODES], "a hydraulic circuit", "nodes");
@@ -467,9 +439,8 @@ void itm_read_circuit(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    ItmCircuitReader c = {.r = r,
-                          .builder = r->parts->circuits[r->parts->ncircuit - 1].builder,
-                          .name = item->key->text};
+    ItmCircuitReader c = {
+        .r = r, .builder = r->parts->circuits[r->parts->ncircuit - 1].builder, .name = item->key->text};
     r->taker = (ItmSignalTaker){c.builder, find_signal, add_signal};
     circuit->step = read_step(r, v[STEP]);
     read_options(r, v[INTEGRATOR], v[TOLERANCE], v[MAX_ITERATIONS], v[LEDGER], &circuit->options);

@@ -14,8 +14,7 @@ typedef struct Ports {
 } Ports;
 
 // [a, b]: flow counts from the first to the second.
-static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
-                       const char* what, int* a, int* b)
+static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what, int* a, int* b)
 {
     ItmReader* r = c->r;
     Ports ports = {NULL, NULL};
@@ -41,8 +40,8 @@ static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* 
 enum { COEFFICIENT, DISCHARGE, AREA, DIAMETER, THRESHOLD, NLAW };
 #define LAW_KEYS "coefficient", "discharge", "area", "diameter", "threshold"
 
-static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
-                     const ItmNode* one_way, const char* what, ItmOrificeLaw* law)
+static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v, const ItmNode* one_way,
+                     const char* what, ItmOrificeLaw* law)
 {
     double diameter = 0.0;
     const ItmRealField fields[] = {
@@ -56,8 +55,7 @@ static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
     law->is_one_way = itm_reader_get_bool(r, one_way, law->is_one_way);
     for (int i = DISCHARGE; i <= DIAMETER; i++) {
         if (v[COEFFICIENT] != NULL && v[i] != NULL) {
-            itm_reader_fail(r, v[i],
-                            "give coefficient, or discharge with area or diameter, not both");
+            itm_reader_fail(r, v[i], "give coefficient, or discharge with area or diameter, not both");
         }
     }
     if (v[COEFFICIENT] == NULL && v[AREA] == NULL && v[DIAMETER] == NULL) {
@@ -67,8 +65,7 @@ static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v,
         itm_reader_fail(r, v[DIAMETER], "give area or diameter, not both");
     }
     if (v[COEFFICIENT] != NULL && !(law->coefficient > 0)) {
-        itm_reader_fail(r, v[COEFFICIENT], "coefficient must be positive, got %g",
-                        law->coefficient);
+        itm_reader_fail(r, v[COEFFICIENT], "coefficient must be positive, got %g", law->coefficient);
     }
     if (v[DIAMETER] != NULL) {
         if (!(diameter > 0)) {
@@ -101,8 +98,7 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
     if (v[PORT] == NULL) {
         ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
     }
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW,
-                                 &def.flow, &def.signal);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW, &def.flow, &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
         ItmStatus status = itm_circuit_builder_add_flow_source(c->builder, &def, NULL, r->error);
@@ -115,8 +111,7 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
 static void read_orifices(ItmCircuitReader* c, const ItmItem* item, bool is_variable)
 {
     enum { TYPE = NLAW, PORTS, ONE_WAY, OPENING, SIGNAL, NKEY };
-    static const char* const KEYS[NKEY] = {LAW_KEYS,  "type",    "ports",
-                                           "one_way", "opening", "signal"};
+    static const char* const KEYS[NKEY] = {LAW_KEYS, "type", "ports", "one_way", "opening", "signal"};
     const char* what = is_variable ? "a variable-orifice" : "an orifice";
     ItmReader* r = c->r;
     const ItmNode* v[NKEY] = {NULL};
@@ -127,8 +122,7 @@ static void read_orifices(ItmCircuitReader* c, const ItmItem* item, bool is_vari
     def.is_variable = is_variable;
     Ports ports = get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
     read_law(r, item, v, v[ONE_WAY], what, &def.law);
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL]}, ITM_DIM_ONE,
-                                 &def.opening, &def.signal);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL]}, ITM_DIM_ONE, &def.opening, &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
         ItmStatus status = itm_circuit_builder_add_orifice(c->builder, &def, NULL, r->error);
@@ -166,8 +160,7 @@ static void read_laminar(ItmCircuitReader* c, const ItmItem* item)
     }
 }
 
-static void read_pressure_valve(ItmCircuitReader* c, const ItmItem* item, const char* what,
-                                ItmPressureValveDef def)
+static void read_pressure_valve(ItmCircuitReader* c, const ItmItem* item, const char* what, ItmPressureValveDef def)
 {
     enum { TYPE = NLAW, PORTS, OPENING_PRESSURE, SPAN, NKEY };
     static const char* const KEYS[NKEY] = {LAW_KEYS, "type", "ports", "opening_pressure", "span"};
@@ -230,8 +223,8 @@ static void read_spool(ItmReader* r, const ItmNode* node, ItmValveDef* def, cons
 }
 
 // {p, t, a, b}, all of them
-static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node,
-                             const char* what, ItmValveDef* def, const ItmNode** v)
+static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what,
+                             ItmValveDef* def, const ItmNode** v)
 {
     static const char* const KEYS[4] = {"p", "t", "a", "b"};
     int* const ports[4] = {&def->port_p, &def->port_t, &def->port_a, &def->port_b};
@@ -244,8 +237,7 @@ static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const Itm
     }
 }
 
-static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind kind,
-                       const char* what)
+static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind kind, const char* what)
 {
     enum { TYPE = NLAW, PORTS, ONE_WAY, COMMAND, SIGNAL, SPOOL, LIMIT, DEAD_BAND, NKEY };
     static const char* const KEYS[NKEY] = {LAW_KEYS, "type",  "ports", "one_way",  "command",
@@ -258,8 +250,7 @@ static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind ki
     def.name = item->key->text;
     read_valve_ports(c, item, v[PORTS], what, &def, ports);
     read_law(r, item, v, v[ONE_WAY], what, &def.law);
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL]}, ITM_DIM_ONE,
-                                 &def.command, &def.signal);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL]}, ITM_DIM_ONE, &def.command, &def.signal);
     read_spool(r, v[SPOOL], &def, spool);
     const ItmRealField fields[] = {
         {LIMIT, ITM_DIM_ONE, &def.limit},
@@ -267,9 +258,8 @@ static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind ki
     };
     itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     if (r->status == ITM_OK) {
-        const ItmBlame blames[] = {{"port_p", ports[0]},        {"port_t", ports[1]},
-                                   {"port_a", ports[2]},        {"port_b", ports[3]},
-                                   {"time_constant", spool[0]}, {"frequency", spool[1]},
+        const ItmBlame blames[] = {{"port_p", ports[0]},       {"port_t", ports[1]},        {"port_a", ports[2]},
+                                   {"port_b", ports[3]},       {"time_constant", spool[0]}, {"frequency", spool[1]},
                                    {"damping_ratio", spool[2]}};
         ItmStatus status = itm_circuit_builder_add_valve(c->builder, &def, NULL, r->error);
         itm_read_circuit_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
@@ -338,10 +328,9 @@ enum {
     C_NKEY
 };
 static const char* const CYLINDER_KEYS[C_NKEY] = {
-    "type",          "ports",         "area_1",           "area_2",          "bore",
-    "rod",           "stroke",        "start_length",     "start_extension", "dead_volume_1",
-    "dead_volume_2", "wall_modulus",  "leakage",          "viscous",         "coulomb",
-    "coulomb_speed", "damper_length", "damper_stiffness", "damper_damping",  "motion"};
+    "type",         "ports",           "area_1",        "area_2",           "bore",           "rod",     "stroke",
+    "start_length", "start_extension", "dead_volume_1", "dead_volume_2",    "wall_modulus",   "leakage", "viscous",
+    "coulomb",      "coulomb_speed",   "damper_length", "damper_stiffness", "damper_damping", "motion"};
 
 static void read_cylinder_reals(ItmReader* r, const ItmNode* const* v, ItmCylinderDef* def)
 {
@@ -400,8 +389,7 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}};
         ItmStatus status = itm_circuit_builder_add_cylinder(c->builder, &def, NULL, r->error);
-        itm_read_circuit_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames,
-                                ITM_COUNT(blames));
+        itm_read_circuit_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames, ITM_COUNT(blames));
     }
 }
 
@@ -409,20 +397,16 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
 
 void itm_read_circuit_elements(ItmCircuitReader* c, const ItmNode* node)
 {
-    static const char* const TYPES[] = {
-        "flow-source",  "orifice",   "variable-orifice", "laminar",     "check-valve",
-        "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder"};
+    static const char* const TYPES[] = {"flow-source",  "orifice",   "variable-orifice", "laminar",     "check-valve",
+                                        "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder"};
     static void (*const READERS[])(ItmCircuitReader*, const ItmItem*) = {
-        read_flow_source, read_orifice,      read_variable_orifice, read_laminar,
-        read_check_valve, read_relief_valve, read_valve_4_3,        read_valve_symmetric,
-        read_accumulator, read_cylinder};
+        read_flow_source,  read_orifice,   read_variable_orifice, read_laminar,     read_check_valve,
+        read_relief_valve, read_valve_4_3, read_valve_symmetric,  read_accumulator, read_cylinder};
     if (!itm_reader_is_collection(c->r, node, "elements")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && c->r->status == ITM_OK;
-         item = item->next) {
-        int type = itm_reader_get_type(c->r, item, "an element", "a type of element", TYPES,
-                                       ITM_COUNT(TYPES));
+    for (const ItmItem* item = node->first; item != NULL && c->r->status == ITM_OK; item = item->next) {
+        int type = itm_reader_get_type(c->r, item, "an element", "a type of element", TYPES, ITM_COUNT(TYPES));
         if (type != ITM_NONE) {
             READERS[type](c, item);
         }

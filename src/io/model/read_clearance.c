@@ -48,14 +48,12 @@ static int read_section(ItmReader* r, const ItmNode* node, double section[][2])
         return read_rectangle(r, node, section);
     }
     if (node->kind != ITM_NODE_LIST || node->count > ITM_CLEARANCE_MAX_CORNERS) {
-        itm_reader_fail(r, node,
-                        "expected up to %d corners [[x, y], ...] of a convex polygon, or {width, height}",
+        itm_reader_fail(r, node, "expected up to %d corners [[x, y], ...] of a convex polygon, or {width, height}",
                         ITM_CLEARANCE_MAX_CORNERS);
         return 0;
     }
     int n = 0;
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_corner(r, item->value, section[n++]);
     }
     return n;
@@ -64,14 +62,13 @@ static int read_section(ItmReader* r, const ItmNode* node, double section[][2])
 // ---------------------------------------------------------------------------- clearance
 
 // The one play of a joint is called radial where it is round, gap where it is a prism.
-static const ItmNode* get_play(ItmReader* r, const ItmNode* node, const ItmNode** v,
-                               const ItmJointDef* def)
+static const ItmNode* get_play(ItmReader* r, const ItmNode* node, const ItmNode** v, const ItmJointDef* def)
 {
     bool is_prism = def->type == ITM_JOINT_PRISMATIC;
     const ItmNode* wrong = v[is_prism ? ITM_CLEARANCE_RADIAL : GAP];
     if (wrong != NULL) {
-        itm_reader_fail(r, wrong, "the clearance of a %s joint is called '%s'",
-                        itm_model_joint_type_name(def->type), is_prism ? "gap" : "radial");
+        itm_reader_fail(r, wrong, "the clearance of a %s joint is called '%s'", itm_model_joint_type_name(def->type),
+                        is_prism ? "gap" : "radial");
     }
     const ItmNode* play = v[is_prism ? GAP : ITM_CLEARANCE_RADIAL];
     itm_reader_require(r, node, play, "clearance", is_prism ? "gap" : "radial");
@@ -79,8 +76,7 @@ static const ItmNode* get_play(ItmReader* r, const ItmNode* node, const ItmNode*
 }
 
 void itm_read_clearance(ItmReader* r, const ItmNode* node, ItmJointDef* def,
-                        double section[ITM_CLEARANCE_MAX_CORNERS][2],
-                        const ItmNode* parts[ITM_CLEARANCE_NPART])
+                        double section[ITM_CLEARANCE_MAX_CORNERS][2], const ItmNode* parts[ITM_CLEARANCE_NPART])
 {
     const ItmNode* v[NKEY] = {0};
     if (r->status != ITM_OK || node == NULL) {

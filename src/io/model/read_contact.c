@@ -10,15 +10,13 @@
 enum { FRICTION, TORSIONAL, ROLLING, RESTITUTION, STIFFNESS, DAMPING, NSURFACE };
 
 static const char* const SURFACE_KEYS[NSURFACE + 1] = {
-    "friction", "torsional_friction", "rolling_friction", "restitution", "stiffness",
-    "damping",  "materials"};
+    "friction", "torsional_friction", "rolling_friction", "restitution", "stiffness", "damping", "materials"};
 
 // Replace what the nodes give.
 static void read_surface(ItmReader* r, const ItmNode** v, ItmSurface* s)
 {
     s->friction = itm_reader_get_real(r, v[FRICTION], ITM_DIM_ONE, s->friction);
-    s->torsional_friction =
-        itm_reader_get_real(r, v[TORSIONAL], ITM_DIM_LENGTH, s->torsional_friction);
+    s->torsional_friction = itm_reader_get_real(r, v[TORSIONAL], ITM_DIM_LENGTH, s->torsional_friction);
     s->rolling_friction = itm_reader_get_real(r, v[ROLLING], ITM_DIM_LENGTH, s->rolling_friction);
     s->restitution = itm_reader_get_real(r, v[RESTITUTION], ITM_DIM_ONE, s->restitution);
     s->stiffness = itm_reader_get_real(r, v[STIFFNESS], ITM_DIM_STIFFNESS, s->stiffness);
@@ -52,8 +50,7 @@ void itm_read_materials(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "materials")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_material(r, item);
     }
 }
@@ -67,8 +64,7 @@ static bool is_list(ItmReader* r, const ItmNode* node, const char* expected)
     }
     if (node->kind != ITM_NODE_LIST) {
         char found[64];
-        itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_document_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected %s, found %s", expected, itm_document_describe(node, found, sizeof found));
         return false;
     }
     return true;
@@ -99,8 +95,7 @@ static void read_pair(ItmReader* r, const ItmNode* node)
         return;
     }
     const ItmMaterialDef* materials = r->builder->materials.items;
-    def.surface =
-        itm_contact_combine_surfaces(&materials[def.material_a].surface, &materials[def.material_b].surface);
+    def.surface = itm_contact_combine_surfaces(&materials[def.material_a].surface, &materials[def.material_b].surface);
     read_surface(r, v, &def.surface);
     if (r->status == ITM_OK) {
         take_surface(r, itm_model_builder_add_material_pair(r->builder, &def, r->error), node, v);
@@ -112,8 +107,7 @@ void itm_read_material_pairs(ItmReader* r, const ItmNode* node)
     if (!is_list(r, node, "a list of pairs {materials: [a, b], friction: ...}")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_pair(r, item->value);
     }
 }
@@ -123,8 +117,7 @@ void itm_read_no_contact(ItmReader* r, const ItmNode* node)
     if (!is_list(r, node, "a list of pairs of bodies [[a, b], ...]")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         int a = ITM_GROUND, b = ITM_GROUND;
         itm_reader_get_bodies(r, item->value, &a, &b);
         if (r->status == ITM_OK) {
@@ -159,8 +152,7 @@ static void read_groups(ItmReader* r, const ItmNode* node)
     if (!is_list(r, node, "a list of names of groups")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         add_group(r, item->value);
     }
 }
@@ -179,10 +171,9 @@ static int get_solver(ItmReader* r, const ItmNode* node, ItmMlcpSolver absent)
 void itm_read_contact(ItmReader* r, const ItmNode* node)
 {
     enum { LAW, DIRECTIONS, BOUNDS, MARGIN, SPEED, MOST, SOLVER, TOLERANCE, GROUPS, EFFORT, LIMIT, STEPS, NKEY };
-    static const char* const KEYS[NKEY] = {"friction_law", "directions",        "bounds",
-                                           "margin",       "restitution_speed", "max_contacts",
-                                           "solver",       "tolerance",         "groups",
-                                           "effort",       "residual_limit",    "residual_steps"};
+    static const char* const KEYS[NKEY] = {
+        "friction_law", "directions", "bounds", "margin", "restitution_speed", "max_contacts",
+        "solver",       "tolerance",  "groups", "effort", "residual_limit",    "residual_steps"};
     static const char* const LAWS[] = {"box", "pyramid", "cone"};
     static const char* const BOUNDS_WORDS[] = {"current", "last"};
     const ItmNode* v[NKEY];
@@ -191,8 +182,7 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     int law = itm_reader_get_word(r, v[LAW], "a friction law", LAWS, 3, (int)o.law);
     int solver = get_solver(r, v[SOLVER], o.solver);
     o.ndirection = itm_reader_get_int(r, v[DIRECTIONS], 3, 32, o.ndirection);
-    o.lag_friction_bounds =
-        itm_reader_get_word(r, v[BOUNDS], "a choice of bounds", BOUNDS_WORDS, 2, 0) == 1;
+    o.lag_friction_bounds = itm_reader_get_word(r, v[BOUNDS], "a choice of bounds", BOUNDS_WORDS, 2, 0) == 1;
     o.margin = itm_reader_get_real(r, v[MARGIN], ITM_DIM_LENGTH, o.margin);
     o.restitution_speed = itm_reader_get_real(r, v[SPEED], ITM_DIM_VELOCITY, o.restitution_speed);
     o.max_contacts = itm_reader_get_int(r, v[MOST], 0, 1000000, o.max_contacts);
@@ -211,9 +201,8 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     if (v[DIRECTIONS] != NULL && o.law != ITM_FRICTION_PYRAMID) {
         itm_reader_fail(r, v[DIRECTIONS], "only friction_law: pyramid has directions");
     }
-    const ItmBlame blames[] = {
-        {"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]},
-        {"effort", v[EFFORT]}, {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]}};
+    const ItmBlame blames[] = {{"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]},
+                               {"effort", v[EFFORT]}, {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]}};
     ItmStatus status = itm_model_builder_set_contact_options(r->builder, &o, r->error);
     itm_reader_take(r, status, node, blames, ITM_COUNT(blames));
 }

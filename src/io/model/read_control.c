@@ -16,7 +16,7 @@ typedef struct ControlReader {
     ItmControlBuilder* builder;
     const char* name;
     const ItmNode* blocks;
-    double step; // s
+    double step;  // s
 } ControlReader;
 
 // ---------------------------------------------------------------------------- keys of blocks
@@ -49,10 +49,9 @@ enum {
 };
 
 static const char* const KEYS[NKEY] = {
-    "type",          "input",         "unit",        "sample",         "limits",        "start",
-    "proportional",  "integral",      "derivative",  "filter",         "error_rate",    "feed_forward",
-    "anti_windup",   "tracking_time", "time_constant", "rate",         "rising",        "falling",
-    "time",          "samples",       "points",      "values",         "interpolation"};
+    "type",       "input",   "unit",       "sample",       "limits",      "start",         "proportional",  "integral",
+    "derivative", "filter",  "error_rate", "feed_forward", "anti_windup", "tracking_time", "time_constant", "rate",
+    "rising",     "falling", "time",       "samples",      "points",      "values",        "interpolation"};
 
 #define BIT(key) (1u << (key))
 
@@ -162,8 +161,8 @@ static void get_limits(ItmReader* r, const ItmNode* node, ItmControlBlockDef* de
 // A start value; `input` means the first input.
 static double get_start(ItmReader* r, const ItmNode* node, const ItmControlBlockDef* def)
 {
-    bool may_be_input = def->kind == ITM_CONTROL_LAG || def->kind == ITM_CONTROL_DELAY ||
-                        def->kind == ITM_CONTROL_RATE_LIMIT;
+    bool may_be_input =
+        def->kind == ITM_CONTROL_LAG || def->kind == ITM_CONTROL_DELAY || def->kind == ITM_CONTROL_RATE_LIMIT;
     if (may_be_input && node != NULL && node->kind == ITM_NODE_SCALAR && strcmp(node->text, "input") == 0) {
         return NAN;
     }
@@ -177,7 +176,8 @@ static double* get_list(ItmReader* r, const ItmNode* node, int* count)
         return NULL;
     }
     if (node->kind != ITM_NODE_LIST) {
-        itm_reader_fail(r, node, "expected a list of numbers, found %s", itm_document_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected a list of numbers, found %s",
+                        itm_document_describe(node, found, sizeof found));
         return NULL;
     }
     double* numbers = itm_document_take(r->doc, (size_t)node->count * sizeof *numbers + 1);
@@ -240,7 +240,7 @@ static void read_delay(ControlReader* c, const ItmItem* item, const ItmNode* con
     }
     double time = get_multiple(r, v[TIME], unit, def->sample > 0 ? "the block's sample time" : "the control's step");
     double samples = v[TIME] != NULL ? round(time / unit) : itm_reader_get_int(r, v[SAMPLES], 1, 1000000, 1);
-    def->samples = samples <= 1e9 ? (int)samples : 1000000000; // the builder says what is too many
+    def->samples = samples <= 1e9 ? (int)samples : 1000000000;  // the builder says what is too many
 }
 
 static void read_lookup(ControlReader* c, const ItmItem* item, const ItmNode* const* v, ItmControlBlockDef* def)
@@ -373,8 +373,8 @@ static void add_names(ControlReader* c)
         const ItmNameEntry* entry = &r->parameter_names.slots[i];
         if (entry->name != NULL) {
             const ItmParameter* parameter = &r->parameters[entry->value];
-            take(r, itm_control_builder_add_constant(c->builder, entry->name, parameter->value.value, r->error), parameter->node,
-                 NULL);
+            take(r, itm_control_builder_add_constant(c->builder, entry->name, parameter->value.value, r->error),
+                 parameter->node, NULL);
         }
     }
     for (int i = 0; i < r->nsignal && r->status == ITM_OK; i++) {
@@ -395,12 +395,17 @@ static void add_connections(ControlReader* c, const ItmControl* control)
                 if (op->code == ITM_OP_INPUT && op->index == nknown) {
                     ItmError place = {0};
                     char field[160];
-                    snprintf(field, sizeof field, "%s.%s", block->def.name, itm_control_slot_name((ItmControlSlot)slot));
+                    snprintf(field, sizeof field, "%s.%s", block->def.name,
+                             itm_control_slot_name((ItmControlSlot)slot));
                     const char* name = control->input_name[nknown++];
                     const ItmNode* node = find_expression(c, field);
                     itm_document_locate(node, (size_t)op->offset, &place);
-                    const ItmNode here = {.kind = ITM_NODE_SCALAR, .line = place.line, .column = place.column,
-                                          .source = node->source, .text = name, .length = strlen(name)};
+                    const ItmNode here = {.kind = ITM_NODE_SCALAR,
+                                          .line = place.line,
+                                          .column = place.column,
+                                          .source = node->source,
+                                          .text = name,
+                                          .length = strlen(name)};
                     itm_reader_add_connection(r, &here, c->name, name);
                 }
             }
@@ -457,7 +462,9 @@ void itm_read_control(ItmReader* r, const ItmItem* item)
     itm_reader_get_map(r, item->value, "a control", CONTROL_KEYS, NCONTROL_KEY, v);
     itm_reader_require(r, item->key, v[STEP], "a control", "step");
     itm_reader_require(r, item->key, v[BLOCKS], "a control", "blocks");
-    ControlReader c = {.r = r, .name = item->key->text, .blocks = v[BLOCKS],
+    ControlReader c = {.r = r,
+                       .name = item->key->text,
+                       .blocks = v[BLOCKS],
                        .step = itm_reader_get_real(r, v[STEP], ITM_DIM_TIME, 1.0)};
     if (r->status == ITM_OK && !(c.step > 0)) {
         itm_reader_fail(r, v[STEP], "step must be positive, got %g", c.step);

@@ -105,9 +105,9 @@ static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
     if (r->status == ITM_OK && v[STEP] != NULL && !(circuit->step > 0.0)) {
         itm_reader_fail(r, v[STEP], "step must be positive, got %g", circuit->step);
     }
-    circuit->options.integrator = (ItmHydraulicIntegrator)get_choice(
-        r, v[INTEGRATOR], "an integrator", get_integrator_name, ITM_HYDRAULIC_INTEGRATOR_COUNT,
-        (int)circuit->options.integrator);
+    circuit->options.integrator =
+        (ItmHydraulicIntegrator)get_choice(r, v[INTEGRATOR], "an integrator", get_integrator_name,
+                                           ITM_HYDRAULIC_INTEGRATOR_COUNT, (int)circuit->options.integrator);
 }
 
 static void read_all_settings(ItmReader* r, const ItmNode* node)
@@ -148,8 +148,7 @@ static void read_bond(ItmReader* r, const ItmItem* item, ItmBondOptions common)
         itm_reader_require(r, item->value, v[PORT], "a bond", "port");
     }
     const char* port = itm_reader_get_text(r, v[PORT], "a port, as in hydraulics.cyl1");
-    ItmBondOptions options =
-        get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]}, common);
+    ItmBondOptions options = get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]}, common);
     if (r->status == ITM_OK && v[COUPLING] != NULL && options.coupling == ITM_COUPLING_MONOLITHIC) {
         itm_reader_fail(r, v[COUPLING], "monolithic is a coupling of the whole system, not of one bond");
     }
@@ -194,9 +193,8 @@ static void read_aliases(ItmReader* r, const ItmNode* node)
         ItmFileConnection* moved = realloc(cosim->aliases, ((size_t)cosim->nalias + 1) * sizeof *moved);
         if (output == NULL || moved == NULL) {
             cosim->aliases = moved != NULL ? moved : cosim->aliases;
-            r->status = r->status != ITM_OK
-                            ? r->status
-                            : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+            r->status = r->status != ITM_OK ? r->status
+                                            : itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
             return;
         }
         cosim->aliases = moved;
@@ -226,10 +224,22 @@ static void check_steps(ItmReader* r, const ItmNode* node, double H)
 void itm_read_cosim(ItmReader* r, const ItmNode* node)
 {
     enum {
-        MACRO_STEP, SCHEME, COUPLING, EXCHANGE, VARIABLES, ELASTIC_MODEL, THREADS, SUBSYSTEMS, BONDS, WIRES, OUTPUTS, NKEY
+        MACRO_STEP,
+        SCHEME,
+        COUPLING,
+        EXCHANGE,
+        VARIABLES,
+        ELASTIC_MODEL,
+        THREADS,
+        SUBSYSTEMS,
+        BONDS,
+        WIRES,
+        OUTPUTS,
+        NKEY
     };
-    static const char* const KEYS[NKEY] = {"macro_step", "scheme",  "coupling",       "exchange",   "variables", "elastic_model",
-                                           "threads",    "subsystems", "bonds", "wires",     "outputs"};
+    static const char* const KEYS[NKEY] = {"macro_step", "scheme",        "coupling", "exchange",
+                                           "variables",  "elastic_model", "threads",  "subsystems",
+                                           "bonds",      "wires",         "outputs"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
@@ -247,16 +257,17 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     o->elastic_model = (ItmElasticModel)get_choice(r, v[ELASTIC_MODEL], "an elastic model", get_elastic_model_name,
                                                    ITM_ELASTIC_MODEL_COUNT, (int)o->elastic_model);
     o->nthread = itm_reader_get_int(r, v[THREADS], 1, 256, o->nthread);
-    ItmBondOptions common = get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]},
-                                             itm_default_bond_options());
+    ItmBondOptions common =
+        get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]}, itm_default_bond_options());
     o->is_monolithic = common.coupling == ITM_COUPLING_MONOLITHIC;
     common.coupling = o->is_monolithic ? ITM_COUPLING_RIM : common.coupling;
     bool is_rim = common.coupling == ITM_COUPLING_RIM || common.coupling == ITM_COUPLING_RIM_NONSMOOTH;
     bool has_pressure = common.variables == ITM_VARIABLES_VELOCITY_PRESSURE && is_rim &&
                         common.exchange == ITM_EXCHANGE_IMPULSE && !o->is_monolithic;
     if (r->status == ITM_OK && has_pressure) {
-        itm_reader_fail(r, v[VARIABLES], "velocity-pressure needs exchange hold: with impulses the mechanism has no friction "
-                                         "of its own");
+        itm_reader_fail(r, v[VARIABLES],
+                        "velocity-pressure needs exchange hold: with impulses the mechanism has no friction "
+                        "of its own");
     }
     if (o->is_monolithic) {
         common = itm_default_bond_options();

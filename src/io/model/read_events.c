@@ -138,7 +138,8 @@ void itm_read_events(ItmReader* r, const ItmNode* node)
     }
     if (node->kind != ITM_NODE_LIST && !(node->kind == ITM_NODE_SCALAR && node->length == 0)) {
         char found[64];
-        itm_reader_fail(r, node, "expected a list of events, found %s", itm_document_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected a list of events, found %s",
+                        itm_document_describe(node, found, sizeof found));
     }
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_event(r, item->value);

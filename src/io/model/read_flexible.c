@@ -25,7 +25,8 @@ static void read_section_numbers(ItmReader* r, const ItmNode* node, const ItmNod
 static void read_section(ItmReader* r, const ItmNode* node, ItmBeamDef* beam)
 {
     enum { AREA, MOMENT_Y, MOMENT_Z, TORSION, SHEAR_Y, SHEAR_Z, FIRST_KIND };
-    const char* keys[FIRST_KIND + ITM_SECTION_COUNT] = {"area", "moment_y", "moment_z", "torsion", "shear_y", "shear_z"};
+    const char* keys[FIRST_KIND + ITM_SECTION_COUNT] = {"area",    "moment_y", "moment_z",
+                                                        "torsion", "shear_y",  "shear_z"};
     const ItmNode* v[FIRST_KIND + ITM_SECTION_COUNT];
     int kind = ITM_NONE, count = 0;
     for (int i = 0; i < ITM_SECTION_COUNT; i++) {
@@ -187,8 +188,8 @@ static ItmFlexiblePointDef* read_points(ItmReader* r, const ItmNode* node, int* 
     }
     ItmFlexiblePointDef* points = itm_reader_take_array(r, node->count, sizeof *points);
     for (const ItmItem* item = node->first; points != NULL && item != NULL && r->status == ITM_OK; item = item->next) {
-        points[(*count)++] =
-            (ItmFlexiblePointDef){item->key->text, itm_reader_get_vec(r, item->value, ITM_DIM_LENGTH, itm_vec(0, 0, 0))};
+        points[(*count)++] = (ItmFlexiblePointDef){
+            item->key->text, itm_reader_get_vec(r, item->value, ITM_DIM_LENGTH, itm_vec(0, 0, 0))};
     }
     return points;
 }
@@ -233,16 +234,26 @@ void itm_read_flexible(ItmReader* r, const ItmNode* node, int body)
     def.nstart = start != NULL ? def.nstart : nrate;
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {
-            {"length", b[LENGTH]},       {"density", b[DENSITY]},
-            {"young", b[YOUNG]},         {"shear", b[SHEAR] != NULL ? b[SHEAR] : b[POISSON]},
-            {"area", b[SECTION]},        {"moment_y", b[SECTION]},
-            {"moment_z", b[SECTION]},    {"torsion", b[SECTION]},
-            {"shear_y", b[SECTION]},     {"shear_z", b[SECTION]},
-            {"modes", b[MODES]},         {"stations", b[STATIC]},
-            {"flexible", v[BEAM]},         {"damping_ratio", v[DAMPING]},
-            {"ratios", v[DAMPING]},      {"rayleigh_mass", v[DAMPING]},
-            {"rayleigh_stiffness", v[DAMPING]}, {"start", v[START]},
-            {"start_rate", v[START_RATE]}, {"points", v[POINTS]},
+            {"length", b[LENGTH]},
+            {"density", b[DENSITY]},
+            {"young", b[YOUNG]},
+            {"shear", b[SHEAR] != NULL ? b[SHEAR] : b[POISSON]},
+            {"area", b[SECTION]},
+            {"moment_y", b[SECTION]},
+            {"moment_z", b[SECTION]},
+            {"torsion", b[SECTION]},
+            {"shear_y", b[SECTION]},
+            {"shear_z", b[SECTION]},
+            {"modes", b[MODES]},
+            {"stations", b[STATIC]},
+            {"flexible", v[BEAM]},
+            {"damping_ratio", v[DAMPING]},
+            {"ratios", v[DAMPING]},
+            {"rayleigh_mass", v[DAMPING]},
+            {"rayleigh_stiffness", v[DAMPING]},
+            {"start", v[START]},
+            {"start_rate", v[START_RATE]},
+            {"points", v[POINTS]},
             {"name", v[POINTS]},
         };
         const ItmNode* whole = v[BEAM] != NULL ? v[BEAM] : v[MODEL];

@@ -12,8 +12,7 @@ static ItmVec3 get_vector(ItmReader* r, const ItmNode* node, ItmDimension dimens
 {
     ItmVec3 vector = itm_reader_get_vec(r, node, dimension, itm_vec(0, 0, 0));
     *is_bare = true;
-    for (const ItmItem* item = r->status == ITM_OK ? node->first : NULL; item != NULL;
-         item = item->next) {
+    for (const ItmItem* item = r->status == ITM_OK ? node->first : NULL; item != NULL; item = item->next) {
         *is_bare = *is_bare && itm_reader_get_quantity(r, item->value).is_bare;
     }
     return vector;
@@ -22,8 +21,7 @@ static ItmVec3 get_vector(ItmReader* r, const ItmNode* node, ItmDimension dimens
 static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
 {
     enum { TYPE, BODY, VECTOR, FRAME, SIGNAL, POINT, AT, NKEY };
-    static const char* const KEYS[NKEY] = {"type",   "body",  "vector", "frame",
-                                           "signal", "point", "at"};
+    static const char* const KEYS[NKEY] = {"type", "body", "vector", "frame", "signal", "point", "at"};
     static const char* const FRAMES[] = {"world", "body"};
     const ItmNode* v[NKEY];
     const char* what = is_torque ? "a torque" : "a force";
@@ -35,7 +33,8 @@ static void read_load(ItmReader* r, const ItmItem* item, bool is_torque)
     def.is_torque = is_torque;
     def.body = itm_reader_get_body(r, v[BODY]);
     const ItmNode* place = v[POINT] != NULL ? v[POINT] : v[AT];
-    if (r->status == ITM_OK && is_torque && place != NULL && itm_model_builder_get_elastic(r->builder, def.body) == NULL) {
+    if (r->status == ITM_OK && is_torque && place != NULL &&
+        itm_model_builder_get_elastic(r->builder, def.body) == NULL) {
         itm_reader_fail(r, place, "a torque needs a place on flexible bodies only: it turns a rigid one from anywhere");
     }
     if (r->status == ITM_OK && def.body == ITM_GROUND) {
@@ -111,8 +110,7 @@ static void read_spring(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {
-        {"name", item->key}, {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}};
+    const ItmBlame blames[] = {{"name", item->key}, {"stiffness", v[STIFFNESS]}, {"damping", v[DAMPING]}};
     ItmStatus status = itm_model_builder_add_spring(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
@@ -128,10 +126,8 @@ static void read_joint_spring(ItmReader* r, const ItmItem* item)
     def.name = item->key->text;
     itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     bool is_rotation = def.direction >= ITM_RX;
-    def.stiffness =
-        itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
-    def.damping = itm_reader_get_real(r, v[DAMPING],
-                                      is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
+    def.stiffness = itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING], is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
     def.rest = itm_reader_get_real(r, v[REST], is_rotation ? ITM_DIM_ONE : ITM_DIM_LENGTH, 0.0);
     def.is_implicit = itm_reader_get_bool(r, v[IMPLICIT], false);
     if (r->status != ITM_OK) {
@@ -165,10 +161,8 @@ static void read_servo(ItmReader* r, const ItmItem* item)
     char owner[80];
     snprintf(owner, sizeof owner, "%.40s:feedforward", def.name);
     def.feedforward = itm_reader_get_drive(r, v[FEEDFORWARD], owner, force, false);
-    def.stiffness =
-        itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
-    def.damping = itm_reader_get_real(r, v[DAMPING],
-                                      is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
+    def.stiffness = itm_reader_get_real(r, v[STIFFNESS], is_rotation ? ITM_DIM_TORQUE : ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING], is_rotation ? ITM_DIM_TORQUE_DAMPING : ITM_DIM_DAMPING, 0.0);
     def.max_force = itm_reader_get_real(r, v[MAX_FORCE], force, 0.0);
     if (r->status == ITM_OK && v[MAX_FORCE] != NULL && !(def.max_force > 0.0)) {
         itm_reader_fail(r, v[MAX_FORCE], "max_force must be positive, got %g", def.max_force);
@@ -176,10 +170,9 @@ static void read_servo(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {{"name", item->key},          {"joint", v[JOINT]},
-                               {"direction", v[JOINT]},      {"stiffness", v[STIFFNESS]},
-                               {"damping", v[DAMPING]},      {"target", v[POSITION]},
-                               {"feedforward", v[FEEDFORWARD]}, {"max_force", v[MAX_FORCE]}};
+    const ItmBlame blames[] = {
+        {"name", item->key},     {"joint", v[JOINT]},     {"direction", v[JOINT]},         {"stiffness", v[STIFFNESS]},
+        {"damping", v[DAMPING]}, {"target", v[POSITION]}, {"feedforward", v[FEEDFORWARD]}, {"max_force", v[MAX_FORCE]}};
     ItmStatus status = itm_model_builder_add_servo(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
@@ -197,8 +190,7 @@ static void read_six(ItmReader* r, const ItmNode* node, const char* what, ItmDim
     for (int i = 0; i < ITM_DIRECTION_COUNT; i++) {
         const ItmNode* group = v[i < ITM_RX ? T : R];
         if (v[i] != NULL && group != NULL) {
-            itm_reader_fail(r, v[i], "%s is given by '%s' already", KEYS[i],
-                            i < ITM_RX ? "t" : "r");
+            itm_reader_fail(r, v[i], "%s is given by '%s' already", KEYS[i], i < ITM_RX ? "t" : "r");
         }
         const ItmNode* one = v[i] != NULL ? v[i] : group;
         six[i] = itm_reader_get_real(r, one, i < ITM_RX ? translation : rotation, 0.0);
@@ -224,15 +216,12 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
     }
     const ItmPlace place = {v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
     itm_reader_get_frames(r, &place, def.body_a, def.body_b, &def.frame_a, &def.frame_b);
-    read_six(r, v[STIFFNESS], "a bushing's stiffness", ITM_DIM_STIFFNESS, ITM_DIM_TORQUE,
-             def.stiffness);
-    read_six(r, v[DAMPING], "a bushing's damping", ITM_DIM_DAMPING, ITM_DIM_TORQUE_DAMPING,
-             def.damping);
+    read_six(r, v[STIFFNESS], "a bushing's stiffness", ITM_DIM_STIFFNESS, ITM_DIM_TORQUE, def.stiffness);
+    read_six(r, v[DAMPING], "a bushing's damping", ITM_DIM_DAMPING, ITM_DIM_TORQUE_DAMPING, def.damping);
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {
-        {"name", item->key}, {"frame_a", v[FRAME_A]}, {"frame_b", v[FRAME_B]}};
+    const ItmBlame blames[] = {{"name", item->key}, {"frame_a", v[FRAME_A]}, {"frame_b", v[FRAME_B]}};
     ItmStatus status = itm_model_builder_add_bushing(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
@@ -242,8 +231,7 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
     enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
-    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b",
-                                           "at_a", "at_b",   "force"};
+    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b", "at_a", "at_b", "force"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "an actuator", KEYS, NKEY, v);
     ItmActuatorDef def = itm_default_actuator_def();
@@ -268,12 +256,10 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
 
 static void read_one(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"force", "torque",  "spring",  "joint-spring",
-                                        "servo", "bushing", "actuator"};
+    static const char* const TYPES[] = {"force", "torque", "spring", "joint-spring", "servo", "bushing", "actuator"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
         read_force, read_torque, read_spring, read_joint_spring, read_servo, read_bushing, read_actuator};
-    int type =
-        itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
+    int type = itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);
     }
@@ -284,8 +270,7 @@ void itm_read_forces(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "forces")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_one(r, item);
     }
 }

@@ -29,11 +29,10 @@ enum {
     NKEY
 };
 
-static const char* const KEYS[NKEY] = {
-    "type",    "bodies",     "at",          "axis",      "x_axis",  "frame_a", "frame_b",
-    "point_a", "point_b",    "at_a",        "at_b",      "free",    "pitch",   "length",
-    "start",   "start_rate", "coordinates", "stiffness", "damping", "limits",  "friction",
-    "clearance"};
+static const char* const KEYS[NKEY] = {"type",    "bodies",  "at",       "axis",       "x_axis",      "frame_a",
+                                       "frame_b", "point_a", "point_b",  "at_a",       "at_b",        "free",
+                                       "pitch",   "length",  "start",    "start_rate", "coordinates", "stiffness",
+                                       "damping", "limits",  "friction", "clearance"};
 
 static ItmDimension unit_of(ItmDirection direction, bool is_rate)
 {
@@ -55,11 +54,10 @@ static void read_place(ItmReader* r, const ItmNode** v, ItmJointDef* def)
     if (def->type == ITM_JOINT_DISTANCE) {
         for (int i = AT; i <= FRAME_B; i++) {
             if (v[i] != NULL) {
-                itm_reader_fail(
-                    r, v[i],
-                    "a distance joint has two points: give point_a and point_b (body frames) or "
-                    "at_a and at_b (world), not '%s'",
-                    KEYS[i]);
+                itm_reader_fail(r, v[i],
+                                "a distance joint has two points: give point_a and point_b (body frames) or "
+                                "at_a and at_b (world), not '%s'",
+                                KEYS[i]);
             }
         }
         def->frame_a.p = itm_reader_get_point(r, def->body_a, v[POINT_A], v[AT_A]);
@@ -67,9 +65,7 @@ static void read_place(ItmReader* r, const ItmNode** v, ItmJointDef* def)
         return;
     }
     if (point != NULL) {
-        itm_reader_fail(
-            r, point,
-            "only a distance joint has two points: give 'at' (world) or 'frame_a' and 'frame_b'");
+        itm_reader_fail(r, point, "only a distance joint has two points: give 'at' (world) or 'frame_a' and 'frame_b'");
     }
     const ItmPlace place = {v[AT], v[AXIS], v[X_AXIS], v[FRAME_A], v[FRAME_B]};
     itm_reader_get_frames(r, &place, def->body_a, def->body_b, &def->frame_a, &def->frame_b);
@@ -87,8 +83,7 @@ static ItmDirection find_single(unsigned free)
     return ITM_DIRECTION_COUNT;
 }
 
-static void set_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, ItmDirection direction,
-                      bool is_rate)
+static void set_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, ItmDirection direction, bool is_rate)
 {
     double value = itm_reader_get_real(r, node, unit_of(direction, is_rate), 0.0);
     (is_rate ? def->start_rate : def->start)[direction] = value;
@@ -105,22 +100,20 @@ static void read_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, bool
     if (node->kind != ITM_NODE_MAP) {
         ItmDirection only = def->type == ITM_JOINT_SCREW ? ITM_RZ : find_single(free);
         if (only == ITM_DIRECTION_COUNT) {
-            itm_reader_fail(
-                r, node,
-                "a %s joint has not one free direction: write {direction: value}, for example "
-                "{tz: 0, rz: 0}",
-                itm_model_joint_type_name(def->type));
+            itm_reader_fail(r, node,
+                            "a %s joint has not one free direction: write {direction: value}, for example "
+                            "{tz: 0, rz: 0}",
+                            itm_model_joint_type_name(def->type));
             return;
         }
         set_start(r, node, def, only, is_rate);
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         ItmDirection direction = itm_reader_get_direction_word(r, item->key);
         if (r->status == ITM_OK && (free & 1u << direction) == 0) {
-            itm_reader_fail(r, item->key, "%s is not a free direction of a %s joint",
-                            item->key->text, itm_model_joint_type_name(def->type));
+            itm_reader_fail(r, item->key, "%s is not a free direction of a %s joint", item->key->text,
+                            itm_model_joint_type_name(def->type));
         }
         set_start(r, item->value, def, direction, is_rate);
     }
@@ -134,8 +127,7 @@ static void read_numbers(ItmReader* r, const ItmNode* whole, const ItmNode** v, 
     if (def->type == ITM_JOINT_GENERIC) {
         itm_reader_require(r, whole, v[FREE], "a generic joint", "free");
     } else if (v[FREE] != NULL) {
-        itm_reader_fail(r, v[FREE],
-                        "only a generic joint lists its free directions; a %s joint has its own",
+        itm_reader_fail(r, v[FREE], "only a generic joint lists its free directions; a %s joint has its own",
                         itm_model_joint_type_name(def->type));
     }
     if (def->type == ITM_JOINT_SCREW) {
@@ -152,8 +144,7 @@ static void read_numbers(ItmReader* r, const ItmNode* whole, const ItmNode** v, 
     if (r->status == ITM_OK && v[LENGTH] != NULL && !(def->length > 0)) {
         itm_reader_fail(r, v[LENGTH], "a length must be positive, got %g m", def->length);
     }
-    int mode = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", MODES,
-                                   ITM_COUNT(MODES), 0);
+    int mode = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", MODES, ITM_COUNT(MODES), 0);
     def->coordinates = mode > 0 ? (ItmJointMode)mode : ITM_JOINT_AUTO;
     def->stiffness = itm_reader_get_real(r, v[STIFFNESS], ITM_DIM_STIFFNESS, 0.0);
     def->damping = itm_reader_get_real(r, v[DAMPING], ITM_DIM_DAMPING, 0.0);
@@ -229,8 +220,7 @@ void itm_read_joints(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "joints")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_joint(r, item);
     }
 }

@@ -25,13 +25,12 @@ static bool goes_by_direction(const ItmNode* node)
     return false;
 }
 
-typedef void ReadDirection(ItmReader* r, const ItmNode* node, const char* name, int joint,
-                           ItmDirection direction);
+typedef void ReadDirection(ItmReader* r, const ItmNode* node, const char* name, int joint, ItmDirection direction);
 
 // Read what stands for the only free direction, as "hinge-limit", or for each of several, as
 // "slot-limit-tx".
-static void read_directions(ItmReader* r, const ItmNode* node, const char* name, int joint,
-                            const char* part, ReadDirection* read)
+static void read_directions(ItmReader* r, const ItmNode* node, const char* name, int joint, const char* part,
+                            ReadDirection* read)
 {
     if (r->status != ITM_OK || node == NULL) {
         return;
@@ -42,8 +41,7 @@ static void read_directions(ItmReader* r, const ItmNode* node, const char* name,
         read(r, node, own, joint, itm_reader_get_only_direction(r, node, joint, true));
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         ItmDirection direction = itm_reader_get_direction_word(r, item->key);
         snprintf(own, sizeof own, "%s-%s-%s", name, part, itm_model_direction_name(direction));
         read(r, item->value, own, joint, direction);
@@ -71,8 +69,7 @@ static void get_limit_nodes(ItmReader* r, const ItmNode* node, const ItmNode** v
     }
 }
 
-static void read_limit(ItmReader* r, const ItmNode* node, const char* name, int joint,
-                       ItmDirection direction)
+static void read_limit(ItmReader* r, const ItmNode* node, const char* name, int joint, ItmDirection direction)
 {
     const ItmNode* v[NKEY] = {0};
     ItmLimitDef def = itm_default_limit_def();
@@ -105,15 +102,13 @@ void itm_read_limits(ItmReader* r, const ItmNode* node, const char* name, int jo
 
 // ---------------------------------------------------------------------------- friction
 
-static void read_friction(ItmReader* r, const ItmNode* node, const char* name, int joint,
-                          ItmDirection direction)
+static void read_friction(ItmReader* r, const ItmNode* node, const char* name, int joint, ItmDirection direction)
 {
     ItmJointFrictionDef def = itm_default_joint_friction_def();
     def.name = name;
     def.joint = joint;
     def.direction = direction;
-    def.force =
-        itm_reader_get_real(r, node, is_rotation(direction) ? ITM_DIM_TORQUE : ITM_DIM_FORCE, 0.0);
+    def.force = itm_reader_get_real(r, node, is_rotation(direction) ? ITM_DIM_TORQUE : ITM_DIM_FORCE, 0.0);
     if (r->status == ITM_OK) {
         ItmStatus status = itm_model_builder_add_joint_friction(r->builder, &def, NULL, r->error);
         itm_reader_take(r, status, node, NULL, 0);

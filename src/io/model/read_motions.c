@@ -31,12 +31,11 @@ static void read_coupling(ItmReader* r, const ItmItem* item)
     }
     if (is_rotation(def.direction_first) != (type == GEAR)) {
         itm_reader_fail(r, v[FIRST], "the first direction of a %s is a %s, not %s", TYPES[type],
-                        type == GEAR ? "rotation" : "translation",
-                        itm_model_direction_name(def.direction_first));
+                        type == GEAR ? "rotation" : "translation", itm_model_direction_name(def.direction_first));
     }
     if (!is_rotation(def.direction_second)) {
-        itm_reader_fail(r, v[SECOND], "the second direction of a %s is a rotation, not %s",
-                        TYPES[type], itm_model_direction_name(def.direction_second));
+        itm_reader_fail(r, v[SECOND], "the second direction of a %s is a rotation, not %s", TYPES[type],
+                        itm_model_direction_name(def.direction_second));
     }
     def.ratio = itm_reader_get_real(r, v[RATIO], type == GEAR ? ITM_DIM_ONE : ITM_DIM_LENGTH, 1.0);
     if (r->status != ITM_OK) {
@@ -55,8 +54,7 @@ void itm_read_couplings(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "couplings")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_coupling(r, item);
     }
 }
@@ -95,19 +93,16 @@ static void read_motion(ItmReader* r, const ItmItem* item)
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a motion", KEYS, NKEY, v);
     itm_reader_require(r, item->key, v[JOINT], "a motion", "joint");
-    if (r->status == ITM_OK &&
-        (v[POSITION] != NULL) + (v[VELOCITY] != NULL) + (v[FORCE] != NULL) != 1) {
-        itm_reader_fail(r, item->key,
-                        "a motion prescribes exactly one of position, velocity and force");
+    if (r->status == ITM_OK && (v[POSITION] != NULL) + (v[VELOCITY] != NULL) + (v[FORCE] != NULL) != 1) {
+        itm_reader_fail(r, item->key, "a motion prescribes exactly one of position, velocity and force");
     }
     ItmMotionDef def = itm_default_motion_def();
     def.name = item->key->text;
-    def.kind = v[POSITION] != NULL   ? ITM_MOTION_POSITION
-               : v[VELOCITY] != NULL ? ITM_MOTION_VELOCITY
-                                     : ITM_MOTION_FORCE;
+    def.kind = v[POSITION] != NULL ? ITM_MOTION_POSITION : v[VELOCITY] != NULL ? ITM_MOTION_VELOCITY : ITM_MOTION_FORCE;
     itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     const ItmNode* value = v[POSITION + (int)def.kind];
-    def.signal = itm_reader_get_drive(r, value, def.name, unit_of(def.kind, def.direction), def.kind == ITM_MOTION_POSITION);
+    def.signal =
+        itm_reader_get_drive(r, value, def.name, unit_of(def.kind, def.direction), def.kind == ITM_MOTION_POSITION);
     def.max_force = get_max_force(r, v[MAX_FORCE], &def);
     if (r->status != ITM_OK) {
         return;
@@ -126,8 +121,7 @@ void itm_read_motions(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "motions")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_motion(r, item);
     }
 }

@@ -29,17 +29,17 @@ enum {
     NKEY
 };
 
-static const char* const KEYS[NKEY] = {
-    "name",       "gravity", "coordinates", "materials", "material_pairs", "contact", "bodies", "urdf", "shapes",
-    "no_contact", "joints",  "couplings",   "motions",   "forces",         "events",  "points", "interfaces", "step", "type"};
+static const char* const KEYS[NKEY] = {"name",    "gravity",    "coordinates", "materials", "material_pairs",
+                                       "contact", "bodies",     "urdf",        "shapes",    "no_contact",
+                                       "joints",  "couplings",  "motions",     "forces",    "events",
+                                       "points",  "interfaces", "step",        "type"};
 
 static void read_world(ItmReader* r, const ItmNode** v)
 {
     static const char* const COORDINATES_WORDS[] = {"absolute", "joint"};
     ItmWorldDef world = itm_default_world_def();
     world.gravity = itm_reader_get_vec(r, v[GRAVITY], ITM_DIM_ACCELERATION, world.gravity);
-    int word =
-        itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", COORDINATES_WORDS, 2, 1);
+    int word = itm_reader_get_word(r, v[COORDINATES], "a choice of coordinates", COORDINATES_WORDS, 2, 1);
     world.coordinates = word == 0 ? ITM_COORDINATES_ABSOLUTE : ITM_COORDINATES_JOINT;
     if (r->status == ITM_OK) {
         r->builder->world = world;
@@ -95,7 +95,8 @@ static void read_point(ItmReader* r, const ItmItem* item)
     def.point = itm_reader_get_vec(r, v[POINT], ITM_DIM_LENGTH, def.point);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"name", item->key}, {"body", v[BODY]}, {"point", v[POINT]}};
-        itm_reader_take(r, itm_model_builder_add_point(r->builder, &def, NULL, r->error), item->key, blames, ITM_COUNT(blames));
+        itm_reader_take(r, itm_model_builder_add_point(r->builder, &def, NULL, r->error), item->key, blames,
+                        ITM_COUNT(blames));
     }
 }
 

@@ -30,7 +30,8 @@ static ItmTable* load_table(ItmReader* r, const ItmNode* file, const char* name)
     if (bytes == NULL) {
         itm_reader_fail(r, file, "CSV file '%.200s': cannot read it: %s", name, why);
     } else if (itm_results_parse_csv(table, bytes, length, name, &error) != ITM_OK) {
-        itm_reader_fail(r, file, "CSV file '%.200s', line %d, field %d: %s", name, error.line, error.column, error.message);
+        itm_reader_fail(r, file, "CSV file '%.200s', line %d, field %d: %s", name, error.line, error.column,
+                        error.message);
     }
     free(bytes);
     free(path);
@@ -42,7 +43,8 @@ static ItmTable* load_table(ItmReader* r, const ItmNode* file, const char* name)
 }
 
 // A column by the name that a node gives, or by a name that is not given in the file.
-static int find_column(ItmReader* r, const ItmNode* file, const ItmNode* node, const ItmTable* table, const char* absent)
+static int find_column(ItmReader* r, const ItmNode* file, const ItmNode* node, const ItmTable* table,
+                       const char* absent)
 {
     const char* name = node != NULL ? itm_reader_get_text(r, node, "the name of a column") : absent;
     if (name == NULL) {
@@ -77,11 +79,11 @@ static void copy_columns(ItmReader* r, const ItmNode* file, const ItmTable* tabl
         numbers[i] = itm_results_table_get(table, i, time);
         numbers[n + i] = scale * itm_results_table_get(table, i, column);
         if (!isfinite(numbers[i]) || !isfinite(numbers[n + i])) {
-            itm_reader_fail(r, file, "CSV file '%.200s', row %d: time and value must be finite, got %g and %g", file->text,
-                            i + 1, numbers[i], numbers[n + i]);
+            itm_reader_fail(r, file, "CSV file '%.200s', row %d: time and value must be finite, got %g and %g",
+                            file->text, i + 1, numbers[i], numbers[n + i]);
         } else if (i > 0 && numbers[i] <= numbers[i - 1]) {
-            itm_reader_fail(r, file, "CSV file '%.200s', row %d: times must increase, but %g s follows %g s", file->text, i + 1,
-                            numbers[i], numbers[i - 1]);
+            itm_reader_fail(r, file, "CSV file '%.200s', row %d: times must increase, but %g s follows %g s",
+                            file->text, i + 1, numbers[i], numbers[i - 1]);
         }
     }
     def->times = numbers;

@@ -5,10 +5,9 @@
 
 // Steps of one run at most: time is kept as a whole number of them.
 #define MOST_STEPS 1e12
-#define ADAPTIVE_TOLERANCE 1e-5 // m or rad
+#define ADAPTIVE_TOLERANCE 1e-5  // m or rad
 
-static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
-                           const char* what)
+static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent, const char* what)
 {
     double value = itm_reader_get_real(r, node, dimension, absent);
     if (r->status == ITM_OK && node != NULL && !(value > 0)) {
@@ -17,8 +16,8 @@ static double get_positive(ItmReader* r, const ItmNode* node, ItmDimension dimen
     return value;
 }
 
-static double get_not_negative(ItmReader* r, const ItmNode* node, ItmDimension dimension,
-                               double absent, const char* what)
+static double get_not_negative(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent,
+                               const char* what)
 {
     double value = itm_reader_get_real(r, node, dimension, absent);
     if (r->status == ITM_OK && node != NULL && !(value >= 0)) {
@@ -52,8 +51,7 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
 {
     double ratio = interval / step;
     if (r->status == ITM_OK && node != NULL && fabs(ratio - round(ratio)) > 1e-6 * ratio) {
-        itm_reader_fail(r, node, "output (%g s) must be a multiple of the step (%g s)", interval,
-                        step);
+        itm_reader_fail(r, node, "output (%g s) must be a multiple of the step (%g s)", interval, step);
     }
 }
 
@@ -64,9 +62,8 @@ static void check_circuits(ItmReader* r, double step)
         double ratio = step / r->file->circuits[i].step;
         const ItmNode* node = itm_document_find(r->parts->circuits[i].item->value, "step");
         if (node != NULL && (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio)) {
-            itm_reader_fail(r, node,
-                            "the step of the run (%g s) must be a multiple of this one (%g s)",
-                            step, r->file->circuits[i].step);
+            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of this one (%g s)", step,
+                            r->file->circuits[i].step);
         }
     }
 }
@@ -78,8 +75,8 @@ static void check_controls(ItmReader* r, const ItmNode* node, double step)
     for (int i = 0; i < r->file->ncontrol && is_alone && node != NULL; i++) {
         double ratio = step / r->file->controls[i].step;
         if (!(ratio > 0.5) || fabs(ratio - round(ratio)) > 1e-6 * ratio) {
-            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of that of the control '%s' (%g s)", step,
-                            r->file->controls[i].name, r->file->controls[i].step);
+            itm_reader_fail(r, node, "the step of the run (%g s) must be a multiple of that of the control '%s' (%g s)",
+                            step, r->file->controls[i].name, r->file->controls[i].step);
         }
     }
 }
@@ -103,8 +100,8 @@ static void read_min_step(ItmReader* r, const ItmNode* node, ItmStepOptions* o, 
 {
     o->min_step = get_positive(r, node, ITM_DIM_TIME, o->min_step, "min_step");
     if (r->status == ITM_OK && is_variable && o->min_step > o->step) {
-        itm_reader_fail(r, node, "min_step (%g s) must not be larger than step (%g s), the largest step",
-                        o->min_step, o->step);
+        itm_reader_fail(r, node, "min_step (%g s) must not be larger than step (%g s), the largest step", o->min_step,
+                        o->step);
     }
     o->min_step = is_variable ? o->min_step : 0.0;
 }
@@ -142,10 +139,9 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         ELASTIC,
         NKEY
     };
-    static const char* const KEYS[NKEY] = {
-        "duration",  "step",          "output", "bounds", "stepper", "min_step",
-        "tolerance", "gap_tolerance", "max_iterations", "penalty", "frequency",
-        "damping_ratio", "elastic"};
+    static const char* const KEYS[NKEY] = {"duration",  "step",          "output",        "bounds",         "stepper",
+                                           "min_step",  "tolerance",     "gap_tolerance", "max_iterations", "penalty",
+                                           "frequency", "damping_ratio", "elastic"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -168,13 +164,11 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     read_min_step(r, v[MIN_STEP], o, is_variable);
     double tolerance = o->stepper == ITM_STEPPER_ADAPTIVE ? ADAPTIVE_TOLERANCE : o->tolerance;
     o->tolerance = get_positive(r, v[TOLERANCE], ITM_DIM_ONE, tolerance, "tolerance");
-    o->gap_tolerance =
-        get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
+    o->gap_tolerance = get_positive(r, v[GAP_TOLERANCE], ITM_DIM_ONE, o->gap_tolerance, "gap_tolerance");
     o->max_iterations = itm_reader_get_int(r, v[MAX_ITERATIONS], 1, 100000, o->max_iterations);
     o->penalty = get_not_negative(r, v[PENALTY], ITM_DIM_ONE, o->penalty, "penalty");
     o->frequency = get_not_negative(r, v[FREQUENCY], ITM_DIM_FREQUENCY, o->frequency, "frequency");
-    o->damping_ratio =
-        get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
+    o->damping_ratio = get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
     run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
     ItmFileCosim* cosim = &r->file->cosim;
     read_bounds(r, v[BOUNDS], &cosim->options.bounds);
@@ -183,7 +177,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
     }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
-        itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],
-                        "%g s in steps of %g s are too many steps", run->duration, o->step);
+        itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION], "%g s in steps of %g s are too many steps",
+                        run->duration, o->step);
     }
 }

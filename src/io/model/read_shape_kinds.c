@@ -47,8 +47,7 @@ static void read_plane(ItmReader* r, const ItmNode* node, ItmColliderDef* def)
     if (r->status != ITM_OK) {
         return;
     }
-    ItmStatus status =
-        itm_model_frame_from_axis(&turned, itm_vec(0, 0, 0), normal, itm_vec(0, 0, 0), r->error);
+    ItmStatus status = itm_model_frame_from_axis(&turned, itm_vec(0, 0, 0), normal, itm_vec(0, 0, 0), r->error);
     itm_reader_take(r, status, node, NULL, 0);
     def->pose = itm_pose_mul(def->pose, turned);
 }
@@ -60,8 +59,7 @@ static bool is_list(ItmReader* r, const ItmNode* node, const char* expected)
 {
     if (r->status == ITM_OK && node->kind != ITM_NODE_LIST) {
         char found[64];
-        itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_document_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected %s, found %s", expected, itm_document_describe(node, found, sizeof found));
     }
     return r->status == ITM_OK;
 }
@@ -73,8 +71,7 @@ static void read_vertices(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
         return;
     }
     for (const ItmItem* item = node->first; item != NULL; item = item->next) {
-        mesh->vertices[mesh->nvertex++] =
-            itm_reader_get_vec(r, item->value, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
+        mesh->vertices[mesh->nvertex++] = itm_reader_get_vec(r, item->value, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     }
 }
 
@@ -96,8 +93,7 @@ static void read_triangles(ItmReader* r, const ItmNode* node, ItmMesh* mesh)
         (mesh->triangles = itm_reader_take_array(r, 3 * node->count, sizeof *mesh->triangles)) == NULL) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_triangle(r, item->value, mesh);
     }
 }
@@ -127,8 +123,7 @@ static void fail_file(ItmReader* r, const ItmNode* file, const char* what, const
     itm_reader_fail(r, file, "%s file '%.200s'%s: %s", what, file->text, line, error->message);
 }
 
-static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* scale_node,
-                           ItmMesh* mesh)
+static void read_mesh_file(ItmReader* r, const ItmNode* file, const ItmNode* scale_node, ItmMesh* mesh)
 {
     double scale;
     char* path = get_file(r, file, scale_node, "the name of an STL or OBJ file", &scale);
@@ -177,8 +172,7 @@ static void read_height_row(ItmReader* r, const ItmNode* node, ItmShapeText* sha
 {
     int nx = shape->def.nx;
     if (!is_list(r, node, "a row of heights") || node->count != nx) {
-        itm_reader_fail(r, node, "every row of heights is as long as the first, %d; found %d", nx,
-                        node->count);
+        itm_reader_fail(r, node, "every row of heights is as long as the first, %d; found %d", nx, node->count);
         return;
     }
     double* height = shape->heights + (size_t)row * (size_t)nx;
@@ -190,8 +184,7 @@ static void read_height_row(ItmReader* r, const ItmNode* node, ItmShapeText* sha
 static void read_height_rows(ItmReader* r, const ItmNode* node, ItmShapeText* shape)
 {
     static const char* const EXPECTED = "a list of rows [[h, h, ...], ...]";
-    if (!is_list(r, node, EXPECTED) || node->count == 0 ||
-        !is_list(r, node->first->value, EXPECTED)) {
+    if (!is_list(r, node, EXPECTED) || node->count == 0 || !is_list(r, node->first->value, EXPECTED)) {
         itm_reader_fail(r, node, "heights need at least 2 rows of 2");
         return;
     }
@@ -204,8 +197,7 @@ static void read_height_rows(ItmReader* r, const ItmNode* node, ItmShapeText* sh
     }
     shape->heights = itm_reader_take_array(r, shape->def.nx * shape->def.ny, sizeof(double));
     int row = 0;
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_height_row(r, item->value, shape, row++);
     }
     shape->def.heights = shape->heights;
@@ -259,8 +251,7 @@ static void read_heights(ItmReader* r, const ItmNode* node, ItmShapeText* shape)
 
 // ---------------------------------------------------------------------------- all kinds
 
-void itm_read_shape_kind(ItmReader* r, const ItmNode* node, ItmColliderKind kind,
-                               ItmShapeText* shape)
+void itm_read_shape_kind(ItmReader* r, const ItmNode* node, ItmColliderKind kind, ItmShapeText* shape)
 {
     shape->kind = node;
     shape->def.kind = kind;

@@ -15,7 +15,7 @@ enum {
     GROUP,
     COLLIDES_WITH,
     COLLIDE,
-    OWNER, // last, because only under `shapes`
+    OWNER,  // last, because only under `shapes`
     NKEY
 };
 
@@ -76,8 +76,7 @@ void itm_read_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShape
     }
 }
 
-void itm_read_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body,
-                          ItmShapeText* shape)
+void itm_read_add_shape(ItmReader* r, const ItmNode* whole, const char* name, int body, ItmShapeText* shape)
 {
     if (r->status != ITM_OK) {
         return;
@@ -85,9 +84,8 @@ void itm_read_add_shape(ItmReader* r, const ItmNode* whole, const char* name, in
     shape->def.name = name;
     shape->def.body = body;
     const ItmBlame blames[] = {
-        {"body", shape->body},         {"size", shape->kind},    {"vertices", shape->kind},
-        {"triangles", shape->kind},    {"heights", shape->kind}, {"pose", shape->position},
-        {"material", shape->material},
+        {"body", shape->body},    {"size", shape->kind},     {"vertices", shape->kind},     {"triangles", shape->kind},
+        {"heights", shape->kind}, {"pose", shape->position}, {"material", shape->material},
     };
     ItmStatus status = shape->collides ? itm_model_builder_add_collider(r->builder, &shape->def, NULL, r->error)
                                        : itm_model_builder_add_visual(r->builder, &shape->def, r->error);
@@ -97,14 +95,12 @@ void itm_read_add_shape(ItmReader* r, const ItmNode* whole, const char* name, in
 // ---------------------------------------------------------------------------- mass
 
 // Of a convex hull or a closed mesh: its own integrals, turned into the frame of the body.
-static ItmStatus compute_geom_mass(const ItmColliderDef* def, double density, ItmBodyDef* body,
-                                   ItmError* error)
+static ItmStatus compute_geom_mass(const ItmColliderDef* def, double density, ItmBodyDef* body, ItmError* error)
 {
     ItmGeom* geom = NULL;
     ItmStatus status = itm_contact_create_geom(&geom, def, error);
     if (status == ITM_OK) {
-        status =
-            itm_geom_compute_mass(&body->mass, &body->com, &body->inertia, geom, density, error);
+        status = itm_geom_compute_mass(&body->mass, &body->com, &body->inertia, geom, density, error);
     }
     itm_geom_destroy(geom);
     if (status == ITM_OK) {
@@ -115,8 +111,7 @@ static ItmStatus compute_geom_mass(const ItmColliderDef* def, double density, It
     return status;
 }
 
-void itm_read_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode* density,
-                                   ItmBodyDef* body)
+void itm_read_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode* density, ItmBodyDef* body)
 {
     double rho = itm_reader_get_real(r, density, ITM_DIM_DENSITY, 1.0);
     if (r->status != ITM_OK) {
@@ -130,11 +125,9 @@ void itm_read_shape_mass(ItmReader* r, const ItmShapeText* shape, const ItmNode*
         return;
     }
     if (def->kind <= ITM_COLLIDER_CAPSULE) {
-        ItmShapeDef solid = {.kind = (ItmShapeKind)def->kind,
-                             .size = {def->size[0], def->size[1], def->size[2]},
-                             .pose = def->pose};
-        status =
-            itm_shape_compute_mass(&body->mass, &body->com, &body->inertia, &solid, rho, r->error);
+        ItmShapeDef solid = {
+            .kind = (ItmShapeKind)def->kind, .size = {def->size[0], def->size[1], def->size[2]}, .pose = def->pose};
+        status = itm_shape_compute_mass(&body->mass, &body->com, &body->inertia, &solid, rho, r->error);
     } else {
         status = compute_geom_mass(def, rho, body, r->error);
     }
@@ -159,8 +152,7 @@ void itm_read_shapes(ItmReader* r, const ItmNode* node)
     if (!itm_reader_is_collection(r, node, "shapes")) {
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_shape(r, item);
     }
 }

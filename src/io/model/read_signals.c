@@ -46,8 +46,7 @@ static void read_ramp(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmS
     def->to = get_value(r, v[TO], unit);
     def->is_smooth = itm_reader_get_bool(r, v[SMOOTH], false);
     if (r->status == ITM_OK && def->t_end <= def->t_start) {
-        itm_reader_fail(r, v[END], "the end of a ramp must come after its start (%g s)",
-                        def->t_start);
+        itm_reader_fail(r, v[END], "the end of a ramp must come after its start (%g s)", def->t_start);
     }
 }
 
@@ -65,8 +64,7 @@ static void read_sine(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmS
     def->frequency = itm_reader_get_real(r, v[FREQUENCY], ITM_DIM_FREQUENCY, 0.0);
     def->phase = itm_reader_get_real(r, v[PHASE], ITM_DIM_ONE, 0.0);
     if (r->status == ITM_OK && def->frequency < 0) {
-        itm_reader_fail(r, v[FREQUENCY], "a frequency must not be negative, got %g Hz",
-                        def->frequency);
+        itm_reader_fail(r, v[FREQUENCY], "a frequency must not be negative, got %g Hz", def->frequency);
     }
 }
 
@@ -86,8 +84,8 @@ static bool check_list(ItmReader* r, const ItmNode* node, int count)
 }
 
 // Points into memory of the document.
-static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* values,
-                        ItmSignalDef* def, ItmSignalUnit* unit)
+static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* values, ItmSignalDef* def,
+                        ItmSignalUnit* unit)
 {
     if (!check_list(r, times, -1) || !check_list(r, values, times->count)) {
         return;
@@ -99,16 +97,13 @@ static void read_points(ItmReader* r, const ItmNode* times, const ItmNode* value
         return;
     }
     int i = 0;
-    for (const ItmItem* item = times->first; item != NULL && r->status == ITM_OK;
-         item = item->next, i++) {
+    for (const ItmItem* item = times->first; item != NULL && r->status == ITM_OK; item = item->next, i++) {
         numbers[i] = itm_reader_get_real(r, item->value, ITM_DIM_TIME, 0.0);
         if (i > 0 && numbers[i] <= numbers[i - 1]) {
-            itm_reader_fail(r, item->value, "times must increase, but %g s follows %g s",
-                            numbers[i], numbers[i - 1]);
+            itm_reader_fail(r, item->value, "times must increase, but %g s follows %g s", numbers[i], numbers[i - 1]);
         }
     }
-    for (const ItmItem* item = values->first; item != NULL && r->status == ITM_OK;
-         item = item->next, i++) {
+    for (const ItmItem* item = values->first; item != NULL && r->status == ITM_OK; item = item->next, i++) {
         numbers[i] = get_value(r, item->value, unit);
     }
     def->times = numbers;
@@ -132,8 +127,7 @@ static void read_table(ItmReader* r, const ItmNode* node, ItmSignalDef* def, Itm
     read_points(r, v[TIMES], v[VALUES], def, unit);
 }
 
-static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
-                           ItmSignalUnit* unit)
+static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
 {
     enum { TIMES, VALUES, NKEY };
     static const char* const KEYS[NKEY] = {"times", "values"};
@@ -148,8 +142,7 @@ static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
 // ---------------------------------------------------------------------------- signals
 
 // Exactly one kind stands in a signal's mapping.
-const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
-                               ItmSignalUnit* unit)
+const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
 {
     *def = itm_default_signal_def();
     *unit = (ItmSignalUnit){.is_bare = true};
@@ -189,8 +182,7 @@ static void add_signal(ItmReader* r, const ItmItem* item)
         ItmStatus status = itm_signal_def_check(&signal->def, r->error);
         itm_reader_take(r, status, whole, blames, ITM_COUNT(blames));
     }
-    if (r->status == ITM_OK &&
-        itm_names_add(&r->signal_names, key->text, key->length, r->nsignal++) == NULL) {
+    if (r->status == ITM_OK && itm_names_add(&r->signal_names, key->text, key->length, r->nsignal++) == NULL) {
         r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
 }
@@ -205,8 +197,7 @@ void itm_read_signals(ItmReader* r, const ItmNode* node)
         r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
         return;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         add_signal(r, item);
     }
 }

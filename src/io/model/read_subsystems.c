@@ -8,14 +8,13 @@
 static void read_subsystem(ItmReader* r, const ItmItem* item)
 {
     static const char* const TYPES[] = {"hydraulics", "control", "multibody"};
-    static void (*const READERS[])(ItmReader*, const ItmItem*) = {itm_read_circuit, itm_read_control, itm_read_mechanism};
+    static void (*const READERS[])(ItmReader*, const ItmItem*) = {itm_read_circuit, itm_read_control,
+                                                                  itm_read_mechanism};
     itm_reader_check_name(r, item->key);
-    if (r->status == ITM_OK && r->file->name != NULL &&
-        strcmp(r->file->name, item->key->text) == 0) {
+    if (r->status == ITM_OK && r->file->name != NULL && strcmp(r->file->name, item->key->text) == 0) {
         itm_reader_fail(r, item->key, "'%s' is the name of the mechanism already", item->key->text);
     }
-    int type =
-        itm_reader_get_type(r, item, "a subsystem", "a type of subsystem", TYPES, ITM_COUNT(TYPES));
+    int type = itm_reader_get_type(r, item, "a subsystem", "a type of subsystem", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);
     }
@@ -29,8 +28,7 @@ void itm_read_subsystems(ItmReader* r, const ItmNode* node)
     if (node->count == 0 && r->builder == NULL) {
         itm_reader_fail(r, node, "there are no subsystems");
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         read_subsystem(r, item);
     }
     itm_reader_check_connections(r, node);

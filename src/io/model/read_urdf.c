@@ -33,7 +33,8 @@ void itm_read_urdf_fail_at(ItmUrdfImport* m, int line, const char* format, ...)
     }
     va_list arguments;
     va_start(arguments, format);
-    itm_read_urdf_status(m, itm_error_set_list(m->r->error, ITM_ERR_INPUT, "itm_read_urdf", NULL, format, arguments), line);
+    itm_read_urdf_status(m, itm_error_set_list(m->r->error, ITM_ERR_INPUT, "itm_read_urdf", NULL, format, arguments),
+                         line);
     va_end(arguments);
 }
 
@@ -119,8 +120,9 @@ static void set_default_starts(ItmUrdfImport* m)
         const ItmUrdfJoint* joint = &m->robot.joints[i];
         m->values[i] = joint->has_limit ? fmin(fmax(0.0, joint->lower), joint->upper) : 0.0;
         if (m->values[i] != 0.0) {
-            itm_read_urdf_note_at(m, joint->line, "joint '%s' starts at its limit %g, because 0 is outside of its limits", joint->name,
-                    m->values[i]);
+            itm_read_urdf_note_at(m, joint->line,
+                                  "joint '%s' starts at its limit %g, because 0 is outside of its limits", joint->name,
+                                  m->values[i]);
         }
     }
 }
@@ -139,8 +141,7 @@ static void read_starts(ItmUrdfImport* m)
             return;
         }
         bool is_slide = m->robot.joints[joint].type == ITM_URDF_PRISMATIC;
-        m->values[joint] =
-            itm_reader_get_real(m->r, item->value, is_slide ? ITM_DIM_LENGTH : ITM_DIM_ONE, 0.0);
+        m->values[joint] = itm_reader_get_real(m->r, item->value, is_slide ? ITM_DIM_LENGTH : ITM_DIM_ONE, 0.0);
     }
 }
 
@@ -158,7 +159,8 @@ static void follow_leaders(ItmUrdfImport* m)
         int count = 0;
         for (int k = i; leaders[k] != ITM_NONE; k = leaders[k]) {
             if (count == n) {
-                itm_read_urdf_fail_at(m, m->robot.joints[i].line, "joint '%s' follows others in a circle", m->robot.joints[i].name);
+                itm_read_urdf_fail_at(m, m->robot.joints[i].line, "joint '%s' follows others in a circle",
+                                      m->robot.joints[i].name);
                 return;
             }
             chain[count++] = k;
@@ -192,7 +194,7 @@ static void place_links(ItmUrdfImport* m)
         const ItmUrdfJoint* joint = &m->robot.joints[i - 1];
         const ItmUrdfPlace* parent = &m->places[joint->parent];
         m->places[i] = (ItmUrdfPlace){.world = itm_pose_mul(parent->world, joint_pose(joint, m->values[i - 1])),
-                               .group = joint->type == ITM_URDF_FIXED ? parent->group : i};
+                                      .group = joint->type == ITM_URDF_FIXED ? parent->group : i};
     }
 }
 
@@ -210,7 +212,8 @@ static void add_body(ItmUrdfImport* m, int index)
     def.has_pose = true;
     def.pose = m->places[index].world;
     if (m->r->status == ITM_OK) {
-        itm_read_urdf_status(m, itm_model_builder_add_body(m->r->builder, &def, &m->places[index].body, m->r->error), link->inertial_line);
+        itm_read_urdf_status(m, itm_model_builder_add_body(m->r->builder, &def, &m->places[index].body, m->r->error),
+                             link->inertial_line);
         m->places[index].in_body = itm_pose_identity();
     }
 }
@@ -277,15 +280,15 @@ static int add_fixed(ItmUrdfImport* m, const ItmUrdfJoint* joint, int carrier)
 static int add_moving(ItmUrdfImport* m, const ItmUrdfJoint* joint, double value)
 {
     static const ItmJointType TYPES[ITM_URDF_JOINT_TYPE_COUNT] = {
-        [ITM_URDF_REVOLUTE] = ITM_JOINT_REVOLUTE,
-        [ITM_URDF_CONTINUOUS] = ITM_JOINT_REVOLUTE,
-        [ITM_URDF_PRISMATIC] = ITM_JOINT_PRISMATIC,
-        [ITM_URDF_PLANAR] = ITM_JOINT_PLANAR,
+        [ITM_URDF_REVOLUTE] = ITM_JOINT_REVOLUTE,   [ITM_URDF_CONTINUOUS] = ITM_JOINT_REVOLUTE,
+        [ITM_URDF_PRISMATIC] = ITM_JOINT_PRISMATIC, [ITM_URDF_PLANAR] = ITM_JOINT_PLANAR,
         [ITM_URDF_SPHERICAL] = ITM_JOINT_SPHERICAL,
     };
     const ItmUrdfPlace *parent = &m->places[joint->parent], *child = &m->places[joint->child];
     ItmPose along;  // z along the axis of the joint
-    itm_read_urdf_status(m, itm_model_frame_from_axis(&along, itm_vec(0, 0, 0), joint->axis, itm_vec(0, 0, 0), m->r->error), joint->line);
+    itm_read_urdf_status(
+        m, itm_model_frame_from_axis(&along, itm_vec(0, 0, 0), joint->axis, itm_vec(0, 0, 0), m->r->error),
+        joint->line);
     if (m->r->status != ITM_OK) {
         return ITM_NONE;
     }
@@ -365,9 +368,11 @@ static void add_couplings(ItmUrdfImport* m)
             continue;
         }
         const ItmUrdfJoint* other = &m->robot.joints[leader];
-        if (m->joints[leader] == ITM_NONE || !has_coordinate(joint) || !has_coordinate(other) || joint->multiplier == 0.0) {
-            itm_read_urdf_note_at(m, joint->line, "joint '%s' does not follow joint '%s': both need one coordinate, and a factor", joint->name,
-                    joint->mimic);
+        if (m->joints[leader] == ITM_NONE || !has_coordinate(joint) || !has_coordinate(other) ||
+            joint->multiplier == 0.0) {
+            itm_read_urdf_note_at(m, joint->line,
+                                  "joint '%s' does not follow joint '%s': both need one coordinate, and a factor",
+                                  joint->name, joint->mimic);
             continue;
         }
         ItmCouplingDef def = itm_default_coupling_def();

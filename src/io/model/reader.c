@@ -31,8 +31,7 @@ void itm_reader_fail(ItmReader* r, const ItmNode* node, const char* format, ...)
     fail_at(r, node, 0, message);
 }
 
-void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames,
-                     int nblame)
+void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames, int nblame)
 {
     if (r->status != ITM_OK || status == ITM_OK) {
         return;
@@ -51,8 +50,7 @@ void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const
 }
 
 // "; nearest: 'word'", or all the words if none is near.
-static void suggest(char* buffer, size_t size, const ItmNode* typed, const char* const* words,
-                    int nword)
+static void suggest(char* buffer, size_t size, const ItmNode* typed, const char* const* words, int nword)
 {
     ItmNearest nearest = itm_nearest_start(typed->text, typed->length);
     for (int i = 0; i < nword; i++) {
@@ -65,11 +63,7 @@ static void suggest(char* buffer, size_t size, const ItmNode* typed, const char*
     snprintf(buffer, size, "; expected ");
     for (int i = 0; i < nword; i++) {
         size_t used = strlen(buffer);
-        snprintf(buffer + used, size - used, "%s%s",
-                 i == 0           ? ""
-                 : i == nword - 1 ? " or "
-                                  : ", ",
-                 words[i]);
+        snprintf(buffer + used, size - used, "%s%s", i == 0 ? "" : i == nword - 1 ? " or " : ", ", words[i]);
     }
 }
 
@@ -80,8 +74,7 @@ static bool is_scalar(ItmReader* r, const ItmNode* node, const char* expected)
     }
     char found[64];
     if (node->kind != ITM_NODE_SCALAR || node->length == 0) {
-        itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_document_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected %s, found %s", expected, itm_document_describe(node, found, sizeof found));
         return false;
     }
     return true;
@@ -106,8 +99,8 @@ void itm_reader_note(ItmReader* r, const char* note)
 // ---------------------------------------------------------------------------- parameters
 
 // Compute a parameter that an expression refers to, once.
-static bool compute_parameter(void* context, const char* name, size_t length, int depth,
-                              ItmQuantity* value, ItmExpressionError* error);
+static bool compute_parameter(void* context, const char* name, size_t length, int depth, ItmQuantity* value,
+                              ItmExpressionError* error);
 
 static bool has_parameter(void* context, const char* name, size_t length)
 {
@@ -133,19 +126,18 @@ static bool compute_scalar(ItmReader* r, const ItmNode* node, int depth, ItmQuan
     return true;
 }
 
-static void suggest_parameter(const ItmReader* r, const char* name, size_t length,
-                              ItmExpressionError* error)
+static void suggest_parameter(const ItmReader* r, const char* name, size_t length, ItmExpressionError* error)
 {
     ItmNearest nearest = itm_nearest_start(name, length);
     itm_reader_offer_names(&nearest, &r->parameter_names);
     int shown = (int)itm_utf8_cut(name, length, 64);
-    snprintf(error->message, sizeof error->message, "there is no parameter '%.*s'%s%.64s%s", shown,
-             name, nearest.best != NULL ? "; nearest: '" : "",
-             nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
+    snprintf(error->message, sizeof error->message, "there is no parameter '%.*s'%s%.64s%s", shown, name,
+             nearest.best != NULL ? "; nearest: '" : "", nearest.best != NULL ? nearest.best : "",
+             nearest.best != NULL ? "'" : "");
 }
 
-static bool compute_parameter(void* context, const char* name, size_t length, int depth,
-                              ItmQuantity* value, ItmExpressionError* error)
+static bool compute_parameter(void* context, const char* name, size_t length, int depth, ItmQuantity* value,
+                              ItmExpressionError* error)
 {
     ItmReader* r = context;
     int index = itm_names_find(&r->parameter_names, name, length);
@@ -202,24 +194,21 @@ int itm_reader_get_int(ItmReader* r, const ItmNode* node, int least, int most, i
 {
     double value = itm_reader_get_real(r, node, ITM_DIM_ONE, absent);
     if (!(value >= least && value <= most) || value != floor(value)) {
-        itm_reader_fail(r, node, "expected a whole number from %d to %d, got %g", least, most,
-                        value);
+        itm_reader_fail(r, node, "expected a whole number from %d to %d, got %g", least, most, value);
         return absent;
     }
     return (int)value;
 }
 
 // Exactly n items of a list.
-static bool get_items(ItmReader* r, const ItmNode* node, int n, const char* expected,
-                      const ItmNode** items)
+static bool get_items(ItmReader* r, const ItmNode* node, int n, const char* expected, const ItmNode** items)
 {
     if (r->status != ITM_OK || node == NULL) {
         return false;
     }
     if (node->kind != ITM_NODE_LIST || node->count != n) {
         char found[64];
-        itm_reader_fail(r, node, "expected %s, found %s", expected,
-                        itm_document_describe(node, found, sizeof found));
+        itm_reader_fail(r, node, "expected %s, found %s", expected, itm_document_describe(node, found, sizeof found));
         return false;
     }
     int i = 0;
@@ -229,15 +218,13 @@ static bool get_items(ItmReader* r, const ItmNode* node, int n, const char* expe
     return true;
 }
 
-ItmVec3 itm_reader_get_vec(ItmReader* r, const ItmNode* node, ItmDimension dimension,
-                           ItmVec3 absent)
+ItmVec3 itm_reader_get_vec(ItmReader* r, const ItmNode* node, ItmDimension dimension, ItmVec3 absent)
 {
     const ItmNode* items[3];
     if (!get_items(r, node, 3, "three numbers [x, y, z]", items)) {
         return absent;
     }
-    return itm_vec(itm_reader_get_real(r, items[0], dimension, 0),
-                   itm_reader_get_real(r, items[1], dimension, 0),
+    return itm_vec(itm_reader_get_real(r, items[0], dimension, 0), itm_reader_get_real(r, items[1], dimension, 0),
                    itm_reader_get_real(r, items[2], dimension, 0));
 }
 
@@ -247,8 +234,7 @@ static ItmQuat get_quaternion(ItmReader* r, const ItmNode* node)
 {
     const ItmNode* items[4];
     double q[4] = {1, 0, 0, 0};
-    if (get_items(r, node, 4, "a quaternion [w, x, y, z], {axis, angle} or {euler: [x, y, z]}",
-                  items)) {
+    if (get_items(r, node, 4, "a quaternion [w, x, y, z], {axis, angle} or {euler: [x, y, z]}", items)) {
         for (int i = 0; i < 4; i++) {
             q[i] = itm_reader_get_real(r, items[i], ITM_DIM_ONE, 0);
         }
@@ -275,12 +261,10 @@ static ItmQuat get_turn(ItmReader* r, const ItmNode* axis_node, const ItmNode* a
     double angle = itm_reader_get_real(r, angle_node, ITM_DIM_ONE, 0.0);
     ItmPose frame = itm_pose_identity();
     if (r->status == ITM_OK) {
-        ItmStatus status =
-            itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
+        ItmStatus status = itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
         itm_reader_take(r, status, axis_node, NULL, 0);
     }
-    return r->status == ITM_OK ? turn(itm_quat_rotate(frame.q, itm_vec(0, 0, 1)), angle)
-                               : itm_quat_identity();
+    return r->status == ITM_OK ? turn(itm_quat_rotate(frame.q, itm_vec(0, 0, 1)), angle) : itm_quat_identity();
 }
 
 ItmQuat itm_reader_get_orientation(ItmReader* r, const ItmNode* node)
@@ -318,8 +302,7 @@ const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* w
 void itm_reader_check_name(ItmReader* r, const ItmNode* node)
 {
     if (r->status == ITM_OK && itm_model_builder_check_name(ITM_ELEMENT_BODY, node->text, NULL) != ITM_OK) {
-        itm_reader_fail(r, node,
-                        "a name has 1 to 64 bytes without white space or any of . , / = \"");
+        itm_reader_fail(r, node, "a name has 1 to 64 bytes without white space or any of . , / = \"");
     }
 }
 
@@ -337,8 +320,8 @@ char* itm_reader_make_path(ItmReader* r, const char* name)
     return path;
 }
 
-int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
-                        const char* const* words, int nword, int absent)
+int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what, const char* const* words, int nword,
+                        int absent)
 {
     if (node == NULL) {
         return absent;
@@ -353,13 +336,12 @@ int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
     }
     char hint[512], found[64];
     suggest(hint, sizeof hint, node, words, nword);
-    itm_reader_fail(r, node, "%s is not %s%s", itm_document_describe(node, found, sizeof found), what,
-                    hint);
+    itm_reader_fail(r, node, "%s is not %s%s", itm_document_describe(node, found, sizeof found), what, hint);
     return ITM_NONE;
 }
 
-int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, const char* kind,
-                        const char* const* types, int ntype)
+int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, const char* kind, const char* const* types,
+                        int ntype)
 {
     if (!itm_reader_is_collection(r, item->value, what)) {
         return ITM_NONE;
@@ -393,8 +375,8 @@ static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
     return true;
 }
 
-void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what,
-                        const char* const* keys, int nkey, const ItmNode** values)
+void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what, const char* const* keys, int nkey,
+                        const ItmNode** values)
 {
     memset(values, 0, (size_t)nkey * sizeof *values);
     if (!is_map(r, node, what)) {
@@ -416,8 +398,7 @@ void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what,
     }
 }
 
-void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, const char* what,
-                        const char* key)
+void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, const char* what, const char* key)
 {
     if (value == NULL) {
         itm_reader_fail(r, map, "%s needs '%s'", what, key);

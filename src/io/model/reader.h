@@ -27,14 +27,14 @@ typedef struct ItmSignalUnit {
 
 // A signal of the file's section `signals`: any subsystem may use it.
 typedef struct ItmFileSignal {
-    ItmSignalDef def; // its name and points belong to the document
+    ItmSignalDef def;  // its name and points belong to the document
     ItmSignalUnit unit;
 } ItmFileSignal;
 
 // Where the signals go that a subsystem uses: its builder.
 typedef struct ItmSignalTaker {
     void* builder;
-    int (*find)(const void* builder, const char* name); // id, or ITM_NONE
+    int (*find)(const void* builder, const char* name);  // id, or ITM_NONE
     ItmStatus (*add)(void* builder, const ItmSignalDef* def, int* id, ItmError* error);
 } ItmSignalTaker;
 
@@ -44,19 +44,19 @@ typedef struct ItmReader {
     ItmDocument* doc;
     ItmError* error;
     ItmStatus status;
-    ItmParameter* parameters; // (nparameter)
+    ItmParameter* parameters;  // (nparameter)
     int nparameter;
-    ItmNames parameter_names; // name to index
-    ItmFileSignal* signals;   // (nsignal)
+    ItmNames parameter_names;  // name to index
+    ItmFileSignal* signals;    // (nsignal)
     int nsignal;
-    ItmNames signal_names;               // name to index
-    ItmSignalTaker taker;                // of the subsystem that is being read
-    ItmModelBuilder* builder;                 // of the mechanism that is being read; of the first one otherwise, NULL: there is none
-    const char* mechanism;               // its name, NULL: it has none
-    ItmModelFile* file;                  // what is filled
-    ItmFileParts* parts;                 // what it is compiled from
-    const char* path;                    // of the model file; meshes are looked for beside it
-    const char* groups[ITM_MOST_GROUPS]; // of shapes, bit by bit; the first is "default"
+    ItmNames signal_names;     // name to index
+    ItmSignalTaker taker;      // of the subsystem that is being read
+    ItmModelBuilder* builder;  // of the mechanism that is being read; of the first one otherwise, NULL: there is none
+    const char* mechanism;     // its name, NULL: it has none
+    ItmModelFile* file;        // what is filled
+    ItmFileParts* parts;       // what it is compiled from
+    const char* path;          // of the model file; meshes are looked for beside it
+    const char* groups[ITM_MOST_GROUPS];  // of shapes, bit by bit; the first is "default"
     int ngroup;
 } ItmReader;
 
@@ -72,17 +72,15 @@ void itm_reader_fail(ItmReader* r, const ItmNode* node, const char* format, ...)
 // Which node a field of a definition was read from.
 typedef struct ItmBlame {
     const char* field;
-    const ItmNode* node; // NULL: not given in the file
+    const ItmNode* node;  // NULL: not given in the file
 } ItmBlame;
 
 // Take over the outcome of a builder call: an error is placed at the node of its field, or at
 // `whole`.
-void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames,
-                     int nblame);
+void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const ItmBlame* blames, int nblame);
 
 // "there is no KIND 'word'; nearest: 'ward'"
-void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind,
-                             const ItmNearest* nearest);
+void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind, const ItmNearest* nearest);
 void itm_reader_offer_names(ItmNearest* nearest, const ItmNames* names);
 
 // ---------------------------------------------------------------------------- values
@@ -90,21 +88,19 @@ void itm_reader_offer_names(ItmNearest* nearest, const ItmNames* names);
 // Every getter takes NULL for a key that is absent and then gives the default.
 
 ItmQuantity itm_reader_get_quantity(ItmReader* r, const ItmNode* node);
-double itm_reader_get_real(ItmReader* r, const ItmNode* node, ItmDimension dimension,
-                           double absent);
+double itm_reader_get_real(ItmReader* r, const ItmNode* node, ItmDimension dimension, double absent);
 // A number that must be whole and lie in [least, most].
 int itm_reader_get_int(ItmReader* r, const ItmNode* node, int least, int most, int absent);
-ItmVec3 itm_reader_get_vec(ItmReader* r, const ItmNode* node, ItmDimension dimension,
-                           ItmVec3 absent);
+ItmVec3 itm_reader_get_vec(ItmReader* r, const ItmNode* node, ItmDimension dimension, ItmVec3 absent);
 // [w, x, y, z], {axis, angle} or {euler: [x, y, z]}: turns about x, then y, then z, all along the
 // outer frame's axes.
 ItmQuat itm_reader_get_orientation(ItmReader* r, const ItmNode* node);
 // Index of the word in words, ITM_NONE after a complaint. what: "a type of joint".
-int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what,
-                        const char* const* words, int nword, int absent);
+int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what, const char* const* words, int nword,
+                        int absent);
 // Index of the type of a named thing, ITM_NONE after a complaint. what: "a force"; kind: "a type of force".
-int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, const char* kind,
-                        const char* const* types, int ntype);
+int itm_reader_get_type(ItmReader* r, const ItmItem* item, const char* what, const char* kind, const char* const* types,
+                        int ntype);
 bool itm_reader_get_bool(ItmReader* r, const ItmNode* node, bool absent);
 // Text of a scalar, or NULL after a complaint or without node.
 const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* what);
@@ -115,11 +111,10 @@ void itm_reader_check_name(ItmReader* r, const ItmNode* node);
 
 // The values of a mapping by key: values[i] is that of keys[i], or NULL. Unknown keys are refused.
 // what: "a body".
-void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what,
-                        const char* const* keys, int nkey, const ItmNode** values);
+void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what, const char* const* keys, int nkey,
+                        const ItmNode** values);
 // Complain if a key that must be there is absent; map names the place.
-void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, const char* what,
-                        const char* key);
+void itm_reader_require(ItmReader* r, const ItmNode* map, const ItmNode* value, const char* what, const char* key);
 // Whether the node is a mapping of named things (absent: false); complains otherwise.
 bool itm_reader_is_collection(ItmReader* r, const ItmNode* node, const char* what);
 
@@ -137,12 +132,10 @@ int itm_reader_get_material(ItmReader* r, const ItmNode* node);
 // The bits of a group of shapes, or of a list of them.
 uint32_t itm_reader_get_groups(ItmReader* r, const ItmNode* node, uint32_t absent);
 // "joint" (where it has one free direction) or "joint.rz".
-void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
-                              ItmDirection* direction);
+void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, ItmDirection* direction);
 // The only free direction of a joint; complains at the node where there is not just one, and tells to
 // name it as a key (is_map) or as in "hinge.rz".
-ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
-                                           bool is_map);
+ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint, bool is_map);
 // The name of a direction alone, "tx" ... "rz".
 ItmDirection itm_reader_get_direction_word(ItmReader* r, const ItmNode* node);
 // A list of them, as bits 1 << ITM_TX ...; 0 without node.
@@ -153,8 +146,7 @@ bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node);
 int itm_reader_find_signal(const ItmReader* r, const ItmNode* node);
 // A signal by name, or one of its own: a value, or a mapping as under `signals`. Its unit must fit.
 // owner names it. The id is that of r->taker.
-int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
-                          ItmDimension dimension);
+int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension);
 // The same for a mechanism, where an output of another subsystem ("control.angle") may stand instead: the signal is then one that
 // is told from outside, and the connection is kept. is_smooth: it goes straight from value to value.
 int itm_reader_get_drive(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension, bool is_smooth);
@@ -164,23 +156,21 @@ bool itm_reader_is_driven(ItmReader* r, const ItmNode* node, const char* input);
 // Whether a scalar names an output of another subsystem: "control.kappa1".
 bool itm_reader_is_connection(const ItmNode* node);
 // Keep such a connection; it goes to an input of a subsystem.
-void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
-                               const char* input);
+void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem, const char* input);
 // Complain unless all of them come from a subsystem or the mechanism.
 void itm_reader_check_connections(ItmReader* r, const ItmNode* subsystems);
 // The place of a node, in memory of its own.
 ItmFilePlace itm_reader_get_place(ItmReader* r, const ItmNode* node);
 
 // A point on a body: in its frame, or (world) given in the start pose.
-ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body,
-                             const ItmNode* in_world);
+ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body, const ItmNode* in_world);
 // The nodes that say where a joint or bushing sits.
 typedef struct ItmPlace {
-    const ItmNode *at, *axis, *x_axis; // world, start pose
-    const ItmNode *frame_a, *frame_b;  // body frames
+    const ItmNode *at, *axis, *x_axis;  // world, start pose
+    const ItmNode *frame_a, *frame_b;   // body frames
 } ItmPlace;
-void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
-                           ItmPose* frame_a, ItmPose* frame_b);
+void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b, ItmPose* frame_a,
+                           ItmPose* frame_b);
 
 // Zeroed room for `count` things of `size` bytes, to be freed; complains and gives NULL without memory.
 void* itm_reader_take_array(ItmReader* r, int count, size_t size);
@@ -192,8 +182,7 @@ void itm_reader_note(ItmReader* r, const char* note);
 void itm_read_parameters(ItmReader* r, const ItmNode* node);
 void itm_read_signals(ItmReader* r, const ItmNode* node);
 // A definition as under `signals`. Returns the node that complaints about the whole go to.
-const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
-                               ItmSignalUnit* unit);
+const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit);
 // A signal recorded in a CSV file.
 void itm_read_recording(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit);
 void itm_read_multibody(ItmReader* r, const ItmNode* node);
@@ -216,7 +205,7 @@ void itm_read_limits(ItmReader* r, const ItmNode* node, const char* name, int jo
 void itm_read_joint_friction(ItmReader* r, const ItmNode* node, const char* name, int joint);
 // `clearance` of a joint: the nodes of its parts (the whole node for those that are absent) and its numbers.
 typedef enum ItmClearancePart {
-    ITM_CLEARANCE_RADIAL, // or gap, of a prismatic joint
+    ITM_CLEARANCE_RADIAL,  // or gap, of a prismatic joint
     ITM_CLEARANCE_AXIAL,
     ITM_CLEARANCE_LENGTH,
     ITM_CLEARANCE_RADIUS,
@@ -228,8 +217,7 @@ typedef enum ItmClearancePart {
     ITM_CLEARANCE_NPART
 } ItmClearancePart;
 void itm_read_clearance(ItmReader* r, const ItmNode* node, ItmJointDef* def,
-                        double section[ITM_CLEARANCE_MAX_CORNERS][2],
-                        const ItmNode* parts[ITM_CLEARANCE_NPART]);
+                        double section[ITM_CLEARANCE_MAX_CORNERS][2], const ItmNode* parts[ITM_CLEARANCE_NPART]);
 void itm_read_couplings(ItmReader* r, const ItmNode* node);
 void itm_read_motions(ItmReader* r, const ItmNode* node);
 void itm_read_forces(ItmReader* r, const ItmNode* node);

@@ -67,15 +67,13 @@ static char* join(const char* a, const char* b)
     return joined;
 }
 
-void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem,
-                               const char* input)
+void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* subsystem, const char* input)
 {
     ItmModelFile* file = r->file;
     if (r->status != ITM_OK) {
         return;
     }
-    ItmFileConnection* moved =
-        realloc(file->connections, ((size_t)file->nconnection + 1) * sizeof *moved);
+    ItmFileConnection* moved = realloc(file->connections, ((size_t)file->nconnection + 1) * sizeof *moved);
     if (moved == NULL) {
         r->status = out_of_memory(r);
         return;
@@ -122,8 +120,7 @@ static void check_subsystem(ItmReader* r, const ItmNode* subsystems, const ItmFi
     if (!is_known) {
         const ItmNode here = make_node(c);
         char hint[128];
-        itm_reader_fail(r, &here, "there is no subsystem '%.*s'%s",
-                        (int)itm_utf8_cut(c->from, length, 64), c->from,
+        itm_reader_fail(r, &here, "there is no subsystem '%.*s'%s", (int)itm_utf8_cut(c->from, length, 64), c->from,
                         itm_nearest_format(&nearest, hint, sizeof hint));
     }
 }
@@ -182,8 +179,8 @@ ItmStatus itm_reader_check_file_connections(const ItmModelFile* file, ItmError* 
             const ItmNode here = make_node(c);
             const char* output = c->from + length + 1;
             char hint[160];
-            itm_reader_fail(&r, &here, "subsystem '%.*s' has no output '%.*s'%s", (int)length,
-                            c->from, (int)itm_utf8_cut(output, strlen(output), 128), output,
+            itm_reader_fail(&r, &here, "subsystem '%.*s' has no output '%.*s'%s", (int)length, c->from,
+                            (int)itm_utf8_cut(output, strlen(output), 128), output,
                             itm_nearest_format(&nearest, hint, sizeof hint));
         }
     }

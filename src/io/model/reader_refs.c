@@ -10,12 +10,10 @@
 
 // ---------------------------------------------------------------------------- names
 
-void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind,
-                             const ItmNearest* nearest)
+void itm_reader_fail_unknown(ItmReader* r, const ItmNode* node, const char* kind, const ItmNearest* nearest)
 {
     char found[64], hint[128];
-    itm_reader_fail(r, node, "there is no %s %s%s", kind,
-                    itm_document_describe(node, found, sizeof found),
+    itm_reader_fail(r, node, "there is no %s %s%s", kind, itm_document_describe(node, found, sizeof found),
                     itm_nearest_format(nearest, hint, sizeof hint));
 }
 
@@ -34,8 +32,7 @@ static void offer_elements(ItmNearest* nearest, const ItmReader* r, ItmElement e
     const ItmNames* names = is_shared ? &r->builder->names : &r->builder->material_names;
     for (size_t i = 0; i < names->nslot; i++) {
         const ItmNameEntry* entry = &names->slots[i];
-        if (entry->name != NULL &&
-            (!is_shared || entry->value % ITM_ELEMENT_COUNT == (int)element)) {
+        if (entry->name != NULL && (!is_shared || entry->value % ITM_ELEMENT_COUNT == (int)element)) {
             itm_nearest_offer(nearest, entry->name);
         }
     }
@@ -80,8 +77,8 @@ void itm_reader_get_bodies(ItmReader* r, const ItmNode* node, int* body_a, int* 
     *body_a = itm_reader_get_body(r, node->first->value);
     *body_b = itm_reader_get_body(r, node->first->next->value);
     if (r->status == ITM_OK && *body_a == *body_b) {
-        itm_reader_fail(r, node->first->next->value,
-                        "two different bodies are needed, both are '%s'", node->first->value->text);
+        itm_reader_fail(r, node->first->next->value, "two different bodies are needed, both are '%s'",
+                        node->first->value->text);
     }
 }
 
@@ -158,8 +155,7 @@ unsigned itm_reader_get_directions(ItmReader* r, const ItmNode* node)
                         itm_document_describe(node, found, sizeof found));
         return free;
     }
-    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK;
-         item = item->next) {
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
         unsigned bit = 1u << itm_reader_get_direction_word(r, item->value);
         if (r->status == ITM_OK && (free & bit) != 0) {
             itm_reader_fail(r, item->value, "'%s' is listed twice", item->value->text);
@@ -169,8 +165,7 @@ unsigned itm_reader_get_directions(ItmReader* r, const ItmNode* node)
     return free;
 }
 
-ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint,
-                                           bool is_map)
+ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint, bool is_map)
 {
     const ItmJointDef* def = &r->builder->joints.items[joint];
     unsigned free = def->type == ITM_JOINT_DISTANCE ? 0 : itm_model_get_free_directions(def);
@@ -179,17 +174,15 @@ ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, in
             return (ItmDirection)i;
         }
     }
-    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example %s%s%s",
-                    def->name, itm_model_joint_type_name(def->type), free == 0 ? "no" : "more than one",
-                    is_map ? "{rz: ..." : "'", is_map ? "" : def->name, is_map ? "}" : ".rz'");
+    itm_reader_fail(r, node, "joint '%s' (%s) has %s free direction: name one, for example %s%s%s", def->name,
+                    itm_model_joint_type_name(def->type), free == 0 ? "no" : "more than one", is_map ? "{rz: ..." : "'",
+                    is_map ? "" : def->name, is_map ? "}" : ".rz'");
     return ITM_TX;
 }
 
-void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
-                              ItmDirection* direction)
+void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, ItmDirection* direction)
 {
-    const char* text =
-        itm_reader_get_text(r, node, "a joint, or a joint and a direction like 'hinge.rz'");
+    const char* text = itm_reader_get_text(r, node, "a joint, or a joint and a direction like 'hinge.rz'");
     if (text == NULL) {
         return;
     }
@@ -206,8 +199,7 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
     }
     *direction = find_direction(dot + 1);
     if (*direction == ITM_DIRECTION_COUNT) {
-        itm_reader_fail(r, node, "'%.40s' is not a direction; expected tx, ty, tz, rx, ry or rz",
-                        dot + 1);
+        itm_reader_fail(r, node, "'%.40s' is not a direction; expected tx, ty, tz, rx, ry or rz", dot + 1);
         *direction = ITM_TX;
     }
 }
@@ -216,18 +208,14 @@ void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint,
 
 int itm_reader_find_signal(const ItmReader* r, const ItmNode* node)
 {
-    return node->kind == ITM_NODE_SCALAR
-               ? itm_names_find(&r->signal_names, node->text, node->length)
-               : ITM_NONE;
+    return node->kind == ITM_NODE_SCALAR ? itm_names_find(&r->signal_names, node->text, node->length) : ITM_NONE;
 }
 
 bool itm_reader_is_unknown_name(const ItmReader* r, const ItmNode* node)
 {
-    static const char* const WORD =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
-    return node->kind == ITM_NODE_SCALAR && strchr(WORD + 53, node->text[0]) == NULL &&
-           node->length > 0 && strspn(node->text, WORD) == node->length &&
-           strcmp(node->text, "pi") != 0 &&
+    static const char* const WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789";
+    return node->kind == ITM_NODE_SCALAR && strchr(WORD + 53, node->text[0]) == NULL && node->length > 0 &&
+           strspn(node->text, WORD) == node->length && strcmp(node->text, "pi") != 0 &&
            itm_names_find(&r->parameter_names, node->text, node->length) == ITM_NONE;
 }
 
@@ -242,8 +230,7 @@ static int take_signal(ItmReader* r, const ItmNode* node, const ItmSignalDef* de
     return r->status == ITM_OK ? id : ITM_NONE;
 }
 
-int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner,
-                          ItmDimension dimension)
+int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension)
 {
     if (r->status != ITM_OK || node == NULL) {
         return ITM_NONE;
@@ -312,27 +299,23 @@ static ItmPose get_pose(ItmReader* r, const ItmNode* node, int body)
     }
     const ItmBodyDef* def = &r->builder->bodies.items[body];
     if (!def->has_pose) {
-        itm_reader_fail(
-            r, node,
-            "the pose of body '%s' is not given, so a place in world coordinates is undefined on it: "
-            "give its position or orientation, or the place in its own frame",
-            def->name);
+        itm_reader_fail(r, node,
+                        "the pose of body '%s' is not given, so a place in world coordinates is undefined on it: "
+                        "give its position or orientation, or the place in its own frame",
+                        def->name);
     }
     return def->pose;
 }
 
-ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body,
-                             const ItmNode* in_world)
+ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body, const ItmNode* in_world)
 {
     if (in_body != NULL && in_world != NULL) {
-        itm_reader_fail(r, in_world,
-                        "this point is given twice: in the body's frame and in the world");
+        itm_reader_fail(r, in_world, "this point is given twice: in the body's frame and in the world");
     }
     if (in_world == NULL) {
         return itm_reader_get_vec(r, in_body, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     }
-    ItmPose world = {itm_reader_get_vec(r, in_world, ITM_DIM_LENGTH, itm_vec(0, 0, 0)),
-                     {1, 0, 0, 0}};
+    ItmPose world = {itm_reader_get_vec(r, in_world, ITM_DIM_LENGTH, itm_vec(0, 0, 0)), {1, 0, 0, 0}};
     return itm_pose_mul(itm_pose_inverse(get_pose(r, in_world, body)), world).p;
 }
 
@@ -367,8 +350,8 @@ static ItmPose get_frame(ItmReader* r, const ItmNode* node)
     return (ItmPose){position, itm_reader_get_orientation(r, v[ORIENTATION])};
 }
 
-void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b,
-                           ItmPose* frame_a, ItmPose* frame_b)
+void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int body_b, ItmPose* frame_a,
+                           ItmPose* frame_b)
 {
     if (place->at == NULL) {
         const ItmNode* stray = place->axis != NULL ? place->axis : place->x_axis;
@@ -380,8 +363,7 @@ void itm_reader_get_frames(ItmReader* r, const ItmPlace* place, int body_a, int 
         return;
     }
     if (place->frame_a != NULL || place->frame_b != NULL) {
-        itm_reader_fail(r, place->at,
-                        "give 'at' (world) or 'frame_a' and 'frame_b' (body frames), not both");
+        itm_reader_fail(r, place->at, "give 'at' (world) or 'frame_a' and 'frame_b' (body frames), not both");
     }
     ItmVec3 at = itm_reader_get_vec(r, place->at, ITM_DIM_LENGTH, itm_vec(0, 0, 0));
     ItmPose world = get_axis_frame(r, at, place->axis, place->x_axis);

@@ -13,10 +13,10 @@ typedef enum ItmUrdfContacts {
 
 // What a link is in the mechanism.
 typedef struct ItmUrdfPlace {
-    ItmPose world;  // link frame at the start
-    int group;      // links that fixed joints connect: number of the first of them
-    bool is_lost;   // without mass below a moving joint, as is all that hangs on it
-    int body;       // of the builder, ITM_GROUND
+    ItmPose world;    // link frame at the start
+    int group;        // links that fixed joints connect: number of the first of them
+    bool is_lost;     // without mass below a moving joint, as is all that hangs on it
+    int body;         // of the builder, ITM_GROUND
     ItmPose in_body;  // link frame in the body frame
 } ItmUrdfPlace;
 
@@ -25,17 +25,17 @@ typedef struct ItmUrdfImport {
     const ItmNode* node;  // of the file's name in the model file
     const char* path;     // of the URDF file
     ItmUrdf robot;
-    bool is_free;         // base
-    ItmPose pose;         // of the root link
+    bool is_free;  // base
+    ItmPose pose;  // of the root link
     ItmUrdfContacts contacts;
     int material;
-    bool repairs;         // inertias that no solid has
+    bool repairs;  // inertias that no solid has
     const char* prefix;
     const ItmNode* start;
     const ItmNode* packages;
-    ItmUrdfPlace* places;        // (nlink)
-    double* values;       // start value of each joint  (njoint)
-    int* joints;          // of the builder, ITM_NONE: none  (njoint)
+    ItmUrdfPlace* places;  // (nlink)
+    double* values;        // start value of each joint  (njoint)
+    int* joints;           // of the builder, ITM_NONE: none  (njoint)
 } ItmUrdfImport;
 
 // ---------------------------------------------------------------------------- complaints and memory (read_urdf.c)

@@ -36,14 +36,16 @@ static void merge_mass(ItmUrdfImport* m, int into, int from)
     ItmPose b_in_a = itm_pose_mul(between, b->inertial);
     ItmMat3 R_a = itm_quat_to_mat(a->inertial.q), R_b = itm_quat_to_mat(b_in_a.q);
     double mass = a->mass + b->mass;
-    ItmVec3 com = itm_vec_scale(1.0 / mass, itm_vec_add(itm_vec_scale(a->mass, a->inertial.p), itm_vec_scale(b->mass, b_in_a.p)));
+    ItmVec3 com =
+        itm_vec_scale(1.0 / mass, itm_vec_add(itm_vec_scale(a->mass, a->inertial.p), itm_vec_scale(b->mass, b_in_a.p)));
     ItmSym3 J_a = shift_inertia(itm_sym_rotate(&R_a, &a->inertia), a->mass, itm_vec_sub(a->inertial.p, com));
     ItmSym3 J_b = shift_inertia(itm_sym_rotate(&R_b, &b->inertia), b->mass, itm_vec_sub(b_in_a.p, com));
     a->mass = mass;
     a->inertial = (ItmPose){com, itm_quat_identity()};
     a->inertia = add_inertias(J_a, J_b);
     b->mass = 0.0;
-    itm_read_urdf_note_at(m, b->inertial_line, "the mass of link '%s' is counted to link '%s', which it is fixed to", b->name, a->name);
+    itm_read_urdf_note_at(m, b->inertial_line, "the mass of link '%s' is counted to link '%s', which it is fixed to",
+                          b->name, a->name);
 }
 
 // Merge links of a group into its link `into`: those whose inertia no solid has, or (all) every one.
@@ -71,8 +73,9 @@ static void repair_inertia(ItmUrdfImport* m, ItmUrdfLink* link)
         link->inertia.yy = J.yy + enlarged;
         link->inertia.zz = J.zz + enlarged;
     }
-    itm_read_urdf_note_at(m, link->inertial_line, "the principal moments of inertia of link '%s' are enlarged by %.3g kg m^2", link->name,
-            enlarged);
+    itm_read_urdf_note_at(m, link->inertial_line,
+                          "the principal moments of inertia of link '%s' are enlarged by %.3g kg m^2", link->name,
+                          enlarged);
 }
 
 // Make a link that of a solid with the masses of its group: those that are none's, then all; then by force or not at all.
@@ -88,7 +91,8 @@ static void settle_link(ItmUrdfImport* m, int index)
     } else if (!is_solid(link)) {
         ItmError reason = {0};
         itm_inertia_check(&link->inertia, link->name, &reason);
-        itm_read_urdf_fail_at(m, link->inertial_line, "%.300s; 'inertia: repair' in urdf enlarges it as little as needed", reason.message);
+        itm_read_urdf_fail_at(m, link->inertial_line,
+                              "%.300s; 'inertia: repair' in urdf enlarges it as little as needed", reason.message);
     }
 }
 
@@ -102,7 +106,8 @@ void itm_urdf_settle_masses(ItmUrdfImport* m)
         }
         if (group == 0 && !m->is_free) {
             link->mass = 0.0;
-            itm_read_urdf_note_at(m, link->inertial_line, "link '%s' is part of the ground: its inertia is not that of a solid", link->name);
+            itm_read_urdf_note_at(m, link->inertial_line,
+                                  "link '%s' is part of the ground: its inertia is not that of a solid", link->name);
             continue;
         }
         for (int k = m->robot.nlink - 1; k >= 0; k--) {
@@ -142,10 +147,12 @@ void itm_urdf_drop_massless(ItmUrdfImport* m, const int* carriers, bool* has_mas
         }
         m->places[i].is_lost = true;
         if (has_mass[i]) {
-            itm_read_urdf_fail_at(m, robot->links[i].line, "link '%s' moves but has no mass: give it an <inertial>, or fix it to one that has",
-                    robot->links[i].name);
+            itm_read_urdf_fail_at(m, robot->links[i].line,
+                                  "link '%s' moves but has no mass: give it an <inertial>, or fix it to one that has",
+                                  robot->links[i].name);
             return;
         }
-        itm_read_urdf_note_at(m, robot->links[i].line, "link '%s' is left out: nothing there has mass", robot->links[i].name);
+        itm_read_urdf_note_at(m, robot->links[i].line, "link '%s' is left out: nothing there has mass",
+                              robot->links[i].name);
     }
 }

@@ -158,7 +158,8 @@ void itm_urdf_exclude_contacts(ItmUrdfImport* m)
         for (int k = 0; k < i && m->r->status == ITM_OK; k++) {
             const ItmUrdfPlace *a = &m->places[i], *b = &m->places[k];
             if (!a->is_lost && !b->is_lost && a->body != b->body && !may_meet(m, i, k)) {
-                itm_read_urdf_status(m, itm_model_builder_exclude_contact(m->r->builder, a->body, b->body, m->r->error), 1);
+                itm_read_urdf_status(m, itm_model_builder_exclude_contact(m->r->builder, a->body, b->body, m->r->error),
+                                     1);
             }
         }
     }

@@ -23,7 +23,7 @@ typedef ITM_DEF_LIST(ItmWatched) ItmWatchedList;
 typedef struct ItmTouchPair {
     const char *name_a, *name_b;  // belong to the model; name_b NULL: a user's gap, a loose joint
     int mechanism;
-    int state, noted_state;       // of the interval; of the step being noted
+    int state, noted_state;  // of the interval; of the step being noted
     double since;
 } ItmTouchPair;
 

@@ -61,7 +61,8 @@ static void describe_frame(const ItmCosim* x, const ItmInterface* it, const ItmW
 {
     const ItmModel* m = watched->model;
     itm_scene_open_member(text, watched->prefix, it->name);
-    itm_text_format(text, ", \"kind\": \"frame\", \"body\": %d", itm_scene_find_body(m, it->frame.body, watched->first_body));
+    itm_text_format(text, ", \"kind\": \"frame\", \"body\": %d",
+                    itm_scene_find_body(m, it->frame.body, watched->first_body));
     itm_scene_add_vec(text, "point", itm_scene_find_point(m, it->frame.body, it->frame.point));
     itm_text_add(text, ", \"directions\": [");
     const char* comma = "";
@@ -96,7 +97,8 @@ void itm_interface_log_describe(ItmCosim* x, const ItmWatchedList* mechanisms, I
         const ItmMechanism* part = &x->mechanisms[x->bonds[i].mechanism];
         const ItmWatched* watched = find_watched(mechanisms, part);
         if (watched != NULL) {
-            describe_line(&x->bonds[i], itm_actuator_name(part->model, part->rim.actuator[x->bonds[i].slot]), watched, text);
+            describe_line(&x->bonds[i], itm_actuator_name(part->model, part->rim.actuator[x->bonds[i].slot]), watched,
+                          text);
         }
     }
 }

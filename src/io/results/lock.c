@@ -17,7 +17,8 @@
 static bool is_current(int file, const char* path)
 {
     struct stat opened, named;
-    return fstat(file, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    return fstat(file, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
 }
 
 static ItmStatus refuse_second(int file, const char* part, ItmError* error)

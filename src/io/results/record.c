@@ -123,10 +123,10 @@ bool itm_record_is_valid(const ItmRecord* r)
     return r->scene != NULL && a[ITM_MOTION_POSE].size[0] == nframe && a[ITM_MOTION_POSE].size[2] == 7 &&
            a[ITM_MOTION_MODE].size[0] == nframe && a[ITM_MOTION_MOBILITY].size[0] == nframe &&
            a[ITM_MOTION_MOBILITY].size[2] == 6 && a[ITM_MOTION_CHANNEL].size[0] == nframe &&
-           a[ITM_MOTION_CONTACT_START].size[0] == nframe + 1 &&
-           a[ITM_MOTION_CONTACT].size[1] == 6 && a[ITM_MOTION_CONTACT_PAIR].size[1] == 2 &&
-           a[ITM_MOTION_CONTACT_PAIR].size[0] == a[ITM_MOTION_CONTACT].size[0] &&
-           a[ITM_MOTION_INTERVAL].size[1] == 2 && a[ITM_MOTION_INTERVAL_PAIR].size[1] == 2 &&
+           a[ITM_MOTION_CONTACT_START].size[0] == nframe + 1 && a[ITM_MOTION_CONTACT].size[1] == 6 &&
+           a[ITM_MOTION_CONTACT_PAIR].size[1] == 2 &&
+           a[ITM_MOTION_CONTACT_PAIR].size[0] == a[ITM_MOTION_CONTACT].size[0] && a[ITM_MOTION_INTERVAL].size[1] == 2 &&
+           a[ITM_MOTION_INTERVAL_PAIR].size[1] == 2 &&
            a[ITM_MOTION_INTERVAL_PAIR].size[0] == a[ITM_MOTION_INTERVAL].size[0] && are_starts_valid(r) &&
            is_finite_array(r, ITM_MOTION_TIME) && is_finite_array(r, ITM_MOTION_POSE) &&
            is_finite_array(r, ITM_MOTION_MODE) && is_finite_array(r, ITM_MOTION_MOBILITY) &&

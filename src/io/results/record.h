@@ -9,25 +9,20 @@
 #include "interim/base.h"
 #include "io/text.h"
 
-typedef enum ItmArrayType {
-    ITM_ARRAY_FLOAT32,
-    ITM_ARRAY_FLOAT64,
-    ITM_ARRAY_INT32,
-    ITM_ARRAY_TYPE_COUNT
-} ItmArrayType;
+typedef enum ItmArrayType { ITM_ARRAY_FLOAT32, ITM_ARRAY_FLOAT64, ITM_ARRAY_INT32, ITM_ARRAY_TYPE_COUNT } ItmArrayType;
 
 // The arrays of a motion. Frames are states in the order of time; `step` is the time of a frame's last step.
 typedef enum ItmMotionArray {
-    ITM_MOTION_TIME,          // of the frames                                      (nframe)              float64  s
-    ITM_MOTION_POSE,          // body frames: position, quaternion scalar first     (nframe, nbody, 7)    float32  m, 1
-    ITM_MOTION_MODE,          // coordinates of the modes of flexible bodies        (nframe, nmode)       float32
-    ITM_MOTION_MOBILITY,      // at interfaces: xx, yy, zz, xy, xz, yz              (nframe, ninterface, 6) float32 1/kg
-    ITM_MOTION_CHANNEL,       // worst value since the frame before                 (nframe, nchannel)    float32
-    ITM_MOTION_CONTACT_START, // contacts of frame f: from start[f] to start[f + 1] (nframe + 1)          int32
-    ITM_MOTION_CONTACT,       // point, force on the second shape                   (ncontact, 6)         float32  m, N
-    ITM_MOTION_CONTACT_PAIR,  // pair of shapes, and state: 1 sticking, 2 sliding   (ncontact, 2)         int32
-    ITM_MOTION_INTERVAL,      // of a state of a pair: start and end                (ninterval, 2)        float64  s
-    ITM_MOTION_INTERVAL_PAIR, // pair of shapes, and state                          (ninterval, 2)        int32
+    ITM_MOTION_TIME,      // of the frames                                      (nframe)              float64  s
+    ITM_MOTION_POSE,      // body frames: position, quaternion scalar first     (nframe, nbody, 7)    float32  m, 1
+    ITM_MOTION_MODE,      // coordinates of the modes of flexible bodies        (nframe, nmode)       float32
+    ITM_MOTION_MOBILITY,  // at interfaces: xx, yy, zz, xy, xz, yz              (nframe, ninterface, 6) float32 1/kg
+    ITM_MOTION_CHANNEL,   // worst value since the frame before                 (nframe, nchannel)    float32
+    ITM_MOTION_CONTACT_START,  // contacts of frame f: from start[f] to start[f + 1] (nframe + 1)          int32
+    ITM_MOTION_CONTACT,        // point, force on the second shape                   (ncontact, 6)         float32  m, N
+    ITM_MOTION_CONTACT_PAIR,   // pair of shapes, and state: 1 sticking, 2 sliding   (ncontact, 2)         int32
+    ITM_MOTION_INTERVAL,       // of a state of a pair: start and end                (ninterval, 2)        float64  s
+    ITM_MOTION_INTERVAL_PAIR,  // pair of shapes, and state                          (ninterval, 2)        int32
     ITM_MOTION_COUNT
 } ItmMotionArray;
 

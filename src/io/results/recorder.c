@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_REALS 2000000    // of all frames: what their number is chosen for
+#define MOST_REALS 2000000  // of all frames: what their number is chosen for
 #define MOST_FRAMES 3000
 #define LEAST_FRAMES 200
 
@@ -61,16 +61,16 @@ struct ItmRecorder {
     ItmWatchedList mechanisms;
     ItmContactLog contacts;
     ITM_DEF_LIST(Number) numbers;
-    ItmCosim* cosim;              // whose interfaces are watched, or NULL
+    ItmCosim* cosim;  // whose interfaces are watched, or NULL
     int nbody, nmode;
-    int adr[NPART + 1];           // of the parts in the reals of a frame; the last one: reals in all
-    Frame* frames;                // (capacity)
-    float* reals;                 // (capacity x adr[NPART])
-    float worst[NCHANNEL];        // since the last frame
-    int nframe, capacity;         // 0 before the first note
-    long nnoted, stride;          // every stride-th noted state is a frame
-    bool is_last_a_frame;         // the state noted last
-    double time, step;            // of the state noted last; time it took
+    int adr[NPART + 1];     // of the parts in the reals of a frame; the last one: reals in all
+    Frame* frames;          // (capacity)
+    float* reals;           // (capacity x adr[NPART])
+    float worst[NCHANNEL];  // since the last frame
+    int nframe, capacity;   // 0 before the first note
+    long nnoted, stride;    // every stride-th noted state is a frame
+    bool is_last_a_frame;   // the state noted last
+    double time, step;      // of the state noted last; time it took
 };
 
 // ---------------------------------------------------------------------------- life

@@ -16,18 +16,19 @@
 #define MAX_ROWS (1 << 17)
 #define FLUSH_PERIOD 0.5  // s of wall time; half of what the header promises
 #define SLOW_PERIOD 0.1   // s between rows from which every row is written at once
-#define WRITING_SHARE 0.05  // of the wall time that writing because of the time may take: with thousands of columns it is slow
+#define WRITING_SHARE                                                                                                  \
+    0.05  // of the wall time that writing because of the time may take: with thousands of columns it is slow
 
 struct ItmResults {
     const ItmResultsWriter* writer;
-    void* state;             // of the writer; NULL before open succeeded
-    ItmResultsHead head;     // its strings belong to this object
-    ItmLock lock;            // on its part file
-    double* rows;            // rows not yet written   (capacity x ncolumn)
+    void* state;          // of the writer; NULL before open succeeded
+    ItmResultsHead head;  // its strings belong to this object
+    ItmLock lock;         // on its part file
+    double* rows;         // rows not yet written   (capacity x ncolumn)
     int capacity, nbuffered;
-    bool has_failed;         // rows are missing: the part file must not take the place of a good one
+    bool has_failed;  // rows are missing: the part file must not take the place of a good one
     ItmResultsSummary summary;
-    ItmRecorder* recorder;   // scene and motion; NULL where nothing is watched
+    ItmRecorder* recorder;           // scene and motion; NULL where nothing is watched
     double flushed_at, appended_at;  // wall time of the last flush and row, s
     double flush_cost;               // how long the last flush took, s
 };
@@ -95,12 +96,10 @@ static char* make_part_path(const char* path)
     return itm_results_replace_ending(path, ending);
 }
 
-ItmStatus itm_results_fail_io(ItmError* error, const char* function, const char* verb,
-                              const char* path, int code)
+ItmStatus itm_results_fail_io(ItmError* error, const char* function, const char* verb, const char* path, int code)
 {
-    ItmStatus status =
-        itm_error_set(error, ITM_ERR_IO, function, NULL, "cannot %s '%s': %s", verb, path,
-                      code > 0 ? strerror(code) : "the file system gave no reason");
+    ItmStatus status = itm_error_set(error, ITM_ERR_IO, function, NULL, "cannot %s '%s': %s", verb, path,
+                                     code > 0 ? strerror(code) : "the file system gave no reason");
     itm_error_locate(error, path, 0, 0);
     return status;
 }
@@ -185,8 +184,8 @@ static void destroy(ItmResults* r)
 }
 
 // All memory of the object, or NULL.
-static ItmResults* allocate(const char* path, const ItmOutputInfo* columns, int ncolumn,
-                            const char* prefix, const char* title)
+static ItmResults* allocate(const char* path, const ItmOutputInfo* columns, int ncolumn, const char* prefix,
+                            const char* title)
 {
     ItmResults* r = calloc(1, sizeof *r);
     if (r == NULL) {
@@ -223,9 +222,8 @@ static ItmStatus flush(ItmResults* r, ItmError* error)
     return status;
 }
 
-ItmStatus itm_results_create_columns(ItmResults** results, const char* path,
-                                     const ItmOutputInfo* columns, int ncolumn, const char* prefix,
-                                     const char* title, ItmError* error)
+ItmStatus itm_results_create_columns(ItmResults** results, const char* path, const ItmOutputInfo* columns, int ncolumn,
+                                     const char* prefix, const char* title, ItmError* error)
 {
     *results = NULL;
     char format = itm_results_format(path);
@@ -235,8 +233,7 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path,
     }
     ItmResults* r = allocate(path, columns, ncolumn, prefix, title);
     if (r == NULL) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for %d columns",
-                             ncolumn);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for %d columns", ncolumn);
     }
     r->writer = format == 'c' ? &itm_results_csv : &itm_results_hdf5;
     r->flushed_at = r->appended_at = wall_time();
@@ -252,20 +249,18 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path,
     return ITM_OK;
 }
 
-ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m,
-                             const char* prefix, const char* title, ItmError* error)
+ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m, const char* prefix,
+                             const char* title, ItmError* error)
 {
     int ncolumn = itm_model_get_output_count(m);
     ItmOutputInfo* columns = calloc((size_t)ncolumn + 1, sizeof *columns);
     if (columns == NULL) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for %d columns",
-                             ncolumn);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for %d columns", ncolumn);
     }
     for (int i = 0; i < ncolumn; i++) {
         columns[i] = itm_model_get_output_info(m, i);
     }
-    ItmStatus status =
-        itm_results_create_columns(results, path, columns, ncolumn, prefix, title, error);
+    ItmStatus status = itm_results_create_columns(results, path, columns, ncolumn, prefix, title, error);
     free(columns);
     return status;
 }
@@ -283,7 +278,8 @@ ItmStatus itm_results_append(ItmResults* r, double time, const double* values, I
     double now = wall_time();
     bool is_slow = now - r->appended_at > SLOW_PERIOD;
     r->appended_at = now;
-    bool is_due = (is_slow || now - r->flushed_at > FLUSH_PERIOD) && now - r->flushed_at > r->flush_cost / WRITING_SHARE;
+    bool is_due =
+        (is_slow || now - r->flushed_at > FLUSH_PERIOD) && now - r->flushed_at > r->flush_cost / WRITING_SHARE;
     if (r->nbuffered == r->capacity || is_due) {
         return flush(r, error);
     }
@@ -303,12 +299,11 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     }
     bool had_failed = r->has_failed;
     ItmStatus status = flush(r, error);
-    ItmStatus closed = r->writer->close(r->state, &r->head, &r->summary,
-                                        status == ITM_OK ? error : NULL);
+    ItmStatus closed = r->writer->close(r->state, &r->head, &r->summary, status == ITM_OK ? error : NULL);
     status = status != ITM_OK ? status : closed;
     if (status == ITM_OK && had_failed) {
-        status = itm_error_set(error, ITM_ERR_IO, __func__, NULL,
-                               "rows were lost; what could be written is in '%s'", r->head.part);
+        status = itm_error_set(error, ITM_ERR_IO, __func__, NULL, "rows were lost; what could be written is in '%s'",
+                               r->head.part);
     }
     if (status == ITM_OK) {
         status = r->writer->publish(&r->head, error);
@@ -354,9 +349,8 @@ ItmStatus itm_results_note_step(ItmResults* r, double time, ItmError* error)
 ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, const char* unit,
                                  const char* description, ItmError* error)
 {
-    return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description)
-               ? ITM_OK
-               : fail_record(error);
+    return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description) ? ITM_OK
+                                                                                                   : fail_record(error);
 }
 
 ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)

@@ -16,14 +16,14 @@ typedef struct ItmResultsSummary {
     ItmDoubt* doubts;    // `where` owned           (ndoubt)
     int ndoubt;
     long nrow;
-    double end_time;     // time of the last row, s
+    double end_time;          // time of the last row, s
     const ItmRecord* record;  // scene and motion, or NULL
 } ItmResultsSummary;
 
 // What every writer is told about the table. Column 0 is time.
 typedef struct ItmResultsHead {
-    const char* path;              // file the user asked for
-    const char* part;              // file to write while the run lasts
+    const char* path;  // file the user asked for
+    const char* part;  // file to write while the run lasts
     const char* title;
     const ItmOutputInfo* columns;  // (ncolumn)
     int ncolumn;
@@ -34,11 +34,9 @@ typedef struct ItmResultsWriter {
     // Create the part file with its description.
     ItmStatus (*open)(void** state, const ItmResultsHead* head, ItmError* error);
     // Append rows (nrow x ncolumn, row-major) and get them to the operating system.
-    ItmStatus (*write)(void* state, const ItmResultsHead* head, const double* rows, int nrow,
-                       ItmError* error);
+    ItmStatus (*write)(void* state, const ItmResultsHead* head, const double* rows, int nrow, ItmError* error);
     // Write the summary, close the part file and free `state`, whatever fails.
-    ItmStatus (*close)(void* state, const ItmResultsHead* head, const ItmResultsSummary* summary,
-                       ItmError* error);
+    ItmStatus (*close)(void* state, const ItmResultsHead* head, const ItmResultsSummary* summary, ItmError* error);
     // Give the closed part file the name the user asked for.
     ItmStatus (*publish)(const ItmResultsHead* head, ItmError* error);
 } ItmResultsWriter;
@@ -56,8 +54,7 @@ char itm_results_format(const char* path);
 // The path with `ending` in place of its last ending ("a/b.csv", ".json" -> "a/b.json"); NULL without memory.
 char* itm_results_replace_ending(const char* path, const char* ending);
 // ITM_ERR_IO with the path, what was tried ("write") and the system's reason for errno `code`.
-ItmStatus itm_results_fail_io(ItmError* error, const char* function, const char* verb,
-                              const char* path, int code);
+ItmStatus itm_results_fail_io(ItmError* error, const char* function, const char* verb, const char* path, int code);
 
 // Rename, replacing an older file in one step.
 ItmStatus itm_results_rename(const char* from, const char* to, ItmError* error);
@@ -65,7 +62,7 @@ ItmStatus itm_results_rename(const char* from, const char* to, ItmError* error);
 // The doubts of a run as a JSON array.
 void itm_results_json_add_doubts(ItmText* text, const ItmResultsSummary* summary);
 // The JSON side file of a CSV table.
-ItmStatus itm_results_json_write(const char* path, const ItmResultsHead* head,
-                                 const ItmResultsSummary* summary, ItmError* error);
+ItmStatus itm_results_json_write(const char* path, const ItmResultsHead* head, const ItmResultsSummary* summary,
+                                 ItmError* error);
 
 #endif

@@ -130,8 +130,8 @@ static CsvFile* allocate(const ItmResultsHead* head)
 }
 
 // The side file, with the numbers in the C locale too.
-static ItmStatus write_side(const CsvFile* f, const ItmResultsHead* head,
-                            const ItmResultsSummary* summary, ItmError* error)
+static ItmStatus write_side(const CsvFile* f, const ItmResultsHead* head, const ItmResultsSummary* summary,
+                            ItmError* error)
 {
     locale_t before = uselocale(f->c_locale);
     ItmStatus status = itm_results_json_write(f->json_part, head, summary, error);
@@ -145,8 +145,7 @@ static ItmStatus csv_open(void** state, const ItmResultsHead* head, ItmError* er
 {
     CsvFile* f = allocate(head);
     if (f == NULL) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'",
-                             head->path);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", head->path);
     }
     f->fd = open(head->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (f->fd < 0) {
@@ -168,8 +167,7 @@ static ItmStatus csv_open(void** state, const ItmResultsHead* head, ItmError* er
     return ITM_OK;
 }
 
-static ItmStatus csv_write(void* state, const ItmResultsHead* head, const double* rows, int nrow,
-                           ItmError* error)
+static ItmStatus csv_write(void* state, const ItmResultsHead* head, const double* rows, int nrow, ItmError* error)
 {
     CsvFile* f = state;
     size_t row_bytes = (size_t)head->ncolumn * ITM_NUMBER_BYTES;
@@ -177,8 +175,7 @@ static ItmStatus csv_write(void* state, const ItmResultsHead* head, const double
     size_t length = 0;
     locale_t before = uselocale(f->c_locale);
     for (int i = 0; i < nrow && status == ITM_OK; i++) {
-        length += format_row(f->text + length, rows + (size_t)i * (size_t)head->ncolumn,
-                             head->ncolumn);
+        length += format_row(f->text + length, rows + (size_t)i * (size_t)head->ncolumn, head->ncolumn);
         if (length + row_bytes >= f->capacity || i + 1 == nrow) {
             status = write_text(f, head->part, length, error);
             length = 0;
@@ -188,8 +185,7 @@ static ItmStatus csv_write(void* state, const ItmResultsHead* head, const double
     return status;
 }
 
-static ItmStatus csv_close(void* state, const ItmResultsHead* head,
-                           const ItmResultsSummary* summary, ItmError* error)
+static ItmStatus csv_close(void* state, const ItmResultsHead* head, const ItmResultsSummary* summary, ItmError* error)
 {
     CsvFile* f = state;
     ItmStatus status = ITM_OK;

@@ -20,9 +20,9 @@
 #define CHUNK_ROWS 512  // 4 KiB a chunk: small for short runs of many columns, few for long runs
 
 // Upper bounds of what the library adds to the file, bytes
-#define SPACE_ALWAYS (64 * 1024)    // superblock, root group, summary, allocation in blocks
-#define SPACE_A_COLUMN (4 * 1024)   // a dataset with its attributes, beside their text
-#define SPACE_A_NODE (2 * 1100)     // node of a dataset's chunk index: 2096 bytes, one for every 32 new chunks
+#define SPACE_ALWAYS (64 * 1024)   // superblock, root group, summary, allocation in blocks
+#define SPACE_A_COLUMN (4 * 1024)  // a dataset with its attributes, beside their text
+#define SPACE_A_NODE (2 * 1100)    // node of a dataset's chunk index: 2096 bytes, one for every 32 new chunks
 
 typedef struct Hdf5File {
     hid_t file;
@@ -30,7 +30,7 @@ typedef struct Hdf5File {
     hid_t* datasets;  // (ncolumn)
     double* column;   // one column of a block of rows   (column_capacity)
     int column_capacity;
-    hsize_t nrow;     // in the file
+    hsize_t nrow;  // in the file
 } Hdf5File;
 
 // ---------------------------------------------------------------------------- attributes
@@ -48,9 +48,8 @@ static bool write_string(hid_t object, const char* name, const char* text)
 {
     hid_t type = make_string_type();
     hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Aexists(object, name) > 0
-                          ? H5Aopen(object, name, H5P_DEFAULT)
-                          : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT)
+                                                  : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool is_written = attribute >= 0 && H5Awrite(attribute, type, &text) >= 0;
     if (attribute >= 0) {
         H5Aclose(attribute);
@@ -104,8 +103,7 @@ static size_t measure_rows(const Hdf5File* f, int nrow, int ncolumn)
     hsize_t after = (f->nrow + (hsize_t)nrow + CHUNK_ROWS - 1) / CHUNK_ROWS;
     size_t nchunk = (size_t)(after - before);
     size_t nnode = nchunk > 0 ? nchunk / 16 + 4 : 0;  // with the nodes above
-    return SPACE_ALWAYS +
-           (size_t)ncolumn * (nchunk * CHUNK_ROWS * sizeof(double) + nnode * SPACE_A_NODE);
+    return SPACE_ALWAYS + (size_t)ncolumn * (nchunk * CHUNK_ROWS * sizeof(double) + nnode * SPACE_A_NODE);
 }
 
 // Cut off what was reserved and not used.
@@ -206,12 +204,11 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
     hid_t space = H5Screate_simple(1, &none, &unlimited);
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(creation, 1, &chunk);
-    hid_t dataset = H5Dcreate2(file, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation,
-                               H5P_DEFAULT);
+    hid_t dataset = H5Dcreate2(file, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     H5Pclose(creation);
     H5Sclose(space);
-    if (dataset >= 0 && !(write_string(dataset, "unit", column->unit) &&
-                          write_string(dataset, "description", column->description))) {
+    if (dataset >= 0 &&
+        !(write_string(dataset, "unit", column->unit) && write_string(dataset, "description", column->description))) {
         H5Dclose(dataset);
         return -1;
     }
@@ -220,8 +217,7 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
 
 static bool create_content(Hdf5File* f, const ItmResultsHead* head)
 {
-    if (!write_string(f->file, "interim", itm_version()) ||
-        !write_string(f->file, "title", head->title) ||
+    if (!write_string(f->file, "interim", itm_version()) || !write_string(f->file, "title", head->title) ||
         !write_summary(f->file, &(ItmResultsSummary){.reason = ""})) {
         return false;
     }
@@ -242,9 +238,8 @@ static bool append_column(hid_t dataset, hsize_t at, const double* column, hsize
     }
     hid_t file_space = H5Dget_space(dataset);
     hid_t memory_space = H5Screate_simple(1, &nrow, NULL);
-    bool is_written =
-        H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &at, NULL, &nrow, NULL) >= 0 &&
-        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, column) >= 0;
+    bool is_written = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &at, NULL, &nrow, NULL) >= 0 &&
+                      H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, column) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
     return is_written;
@@ -344,8 +339,7 @@ static ItmStatus hdf5_open(void** state, const ItmResultsHead* head, ItmError* e
 {
     Hdf5File* f = allocate(head->ncolumn);
     if (f == NULL) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'",
-                             head->path);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", head->path);
     }
     int code = 0;
     H5E_BEGIN_TRY
@@ -366,13 +360,11 @@ static ItmStatus hdf5_open(void** state, const ItmResultsHead* head, ItmError* e
     return ITM_OK;
 }
 
-static ItmStatus hdf5_write(void* state, const ItmResultsHead* head, const double* rows, int nrow,
-                            ItmError* error)
+static ItmStatus hdf5_write(void* state, const ItmResultsHead* head, const double* rows, int nrow, ItmError* error)
 {
     Hdf5File* f = state;
     if (!reserve_column(f, nrow)) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'",
-                             head->part);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", head->part);
     }
     int code = 0;
     H5E_BEGIN_TRY
@@ -387,8 +379,7 @@ static ItmStatus hdf5_write(void* state, const ItmResultsHead* head, const doubl
     return code == 0 ? ITM_OK : itm_results_fail_io(error, __func__, "write", head->part, code);
 }
 
-static ItmStatus hdf5_close(void* state, const ItmResultsHead* head,
-                            const ItmResultsSummary* summary, ItmError* error)
+static ItmStatus hdf5_close(void* state, const ItmResultsHead* head, const ItmResultsSummary* summary, ItmError* error)
 {
     Hdf5File* f = state;
     int code = 0;

@@ -30,7 +30,8 @@ static void add_array(ItmText* text, const ItmArray* array, ItmMotionArray which
         itm_text_format(text, "%s%ld", i > 0 ? ", " : "", array->size[i]);
     }
     itm_text_add(text, "], \"data\": \"");
-    itm_text_add_base64(text, array->values, itm_record_array_get_count(array) * itm_record_array_type_size(type), true);
+    itm_text_add_base64(text, array->values, itm_record_array_get_count(array) * itm_record_array_type_size(type),
+                        true);
     itm_text_add(text, "\"}");
 }
 
@@ -93,8 +94,8 @@ static void add_document(ItmText* text, const ItmResultsHead* head, const ItmRes
     itm_text_add(text, "\n}\n");
 }
 
-ItmStatus itm_results_json_write(const char* path, const ItmResultsHead* head,
-                                 const ItmResultsSummary* summary, ItmError* error)
+ItmStatus itm_results_json_write(const char* path, const ItmResultsHead* head, const ItmResultsSummary* summary,
+                                 ItmError* error)
 {
     ItmText text = {0};
     add_document(&text, head, summary);

@@ -16,7 +16,7 @@ typedef struct ItmTable {
     char* title;
     char* reason;
     ItmVerdict verdict;
-    ItmRecord record;     // scene and motion; scene NULL where the file has none that is valid
+    ItmRecord record;  // scene and motion; scene NULL where the file has none that is valid
 } ItmTable;
 
 // Read a .csv (with its .json beside it, if there is one), .h5 or .hdf5 file. A broken CSV file is reported

@@ -98,8 +98,7 @@ static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
 static bool copy_string(char** string, struct fy_node* object, const char* key)
 {
     size_t length = 0;
-    const char* text =
-        fy_node_get_scalar(fy_node_mapping_lookup_by_string(object, key, FY_NT), &length);
+    const char* text = fy_node_get_scalar(fy_node_mapping_lookup_by_string(object, key, FY_NT), &length);
     return text == NULL || itm_results_table_set_string(string, text, length);
 }
 
@@ -147,8 +146,8 @@ static void read_record(ItmRecord* record, struct fy_node* root)
     bool is_read = motion != NULL && scene != NULL;
     for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
         const char* name = itm_record_motion_name((ItmMotionArray)i);
-        is_read = read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT),
-                             (ItmMotionArray)i);
+        is_read =
+            read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT), (ItmMotionArray)i);
     }
     record->scene = is_read ? fy_emit_node_to_string(scene, FYECF_MODE_JSON_ONELINE | FYECF_WIDTH_INF) : NULL;
 }
@@ -156,8 +155,7 @@ static void read_record(ItmRecord* record, struct fy_node* root)
 static bool describe(ItmTable* table, struct fy_node* root)
 {
     char* verdict = NULL;
-    bool is_copied = copy_string(&table->title, root, "title") &&
-                     copy_string(&table->reason, root, "reason") &&
+    bool is_copied = copy_string(&table->title, root, "title") && copy_string(&table->reason, root, "reason") &&
                      copy_string(&verdict, root, "verdict") &&
                      describe_columns(table, fy_node_mapping_lookup_by_string(root, "columns", FY_NT));
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
@@ -175,8 +173,7 @@ static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* erro
         return itm_csv_fail_memory(csv_path, error);
     }
     struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* document =
-        access(path, R_OK) == 0 ? fy_document_build_from_file(&config, path) : NULL;
+    struct fy_document* document = access(path, R_OK) == 0 ? fy_document_build_from_file(&config, path) : NULL;
     free(path);
     bool is_copied = true;
     if (document != NULL) {

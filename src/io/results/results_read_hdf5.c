@@ -19,8 +19,8 @@ static bool copy_string(char** string, hid_t object, const char* name)
         return false;
     }
     hid_t type = H5Aget_type(attribute);
-    bool is_copied = H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &text) >= 0 &&
-                     text != NULL && itm_results_table_set_string(string, text, strlen(text));
+    bool is_copied = H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &text) >= 0 && text != NULL &&
+                     itm_results_table_set_string(string, text, strlen(text));
     H5free_memory(text);
     H5Tclose(type);
     H5Aclose(attribute);
@@ -73,9 +73,8 @@ static bool read_column(ItmTable* table, hid_t file, int column, double* values)
     hid_t dataset = H5Dopen2(file, table->names[column], H5P_DEFAULT);
     hid_t file_space = H5Dget_space(dataset);
     hid_t memory_space = H5Screate_simple(1, &count, NULL);
-    bool is_read =
-        H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-        H5Dread(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, values) >= 0;
+    bool is_read = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
+                   H5Dread(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, values) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
     H5Dclose(dataset);
@@ -104,7 +103,9 @@ static bool read_values(ItmTable* table, hid_t file)
 
 static hid_t memory_type(ItmArrayType type)
 {
-    return type == ITM_ARRAY_FLOAT32 ? H5T_NATIVE_FLOAT : type == ITM_ARRAY_FLOAT64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32;
+    return type == ITM_ARRAY_FLOAT32   ? H5T_NATIVE_FLOAT
+           : type == ITM_ARRAY_FLOAT64 ? H5T_NATIVE_DOUBLE
+                                       : H5T_NATIVE_INT32;
 }
 
 static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
@@ -118,9 +119,9 @@ static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
     bool is_read = H5Sget_simple_extent_ndims(space) == itm_record_motion_ndim(which) &&
                    H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
     long size[3] = {(long)extent[0], (long)extent[1], (long)extent[2]};
-    is_read = is_read && itm_record_array_allocate(array, which, size) &&
-              H5Dread(dataset, memory_type(itm_record_motion_type(which)), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                      array->values) >= 0;
+    is_read =
+        is_read && itm_record_array_allocate(array, which, size) &&
+        H5Dread(dataset, memory_type(itm_record_motion_type(which)), H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) >= 0;
     H5Sclose(space);
     H5Dclose(dataset);
     return is_read;
@@ -164,14 +165,12 @@ static void read_record(ItmRecord* record, hid_t file)
 static bool read_file(ItmTable* table, hid_t file)
 {
     char* verdict = NULL;
-    table->is_described = copy_string(&table->title, file, "title") &&
-                          copy_string(&table->reason, file, "reason") &&
+    table->is_described = copy_string(&table->title, file, "title") && copy_string(&table->reason, file, "reason") &&
                           copy_string(&verdict, file, "verdict");
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);
     read_record(&table->record, file);
-    bool is_listed =
-        H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_link, table) >= 0;
+    bool is_listed = H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_link, table) >= 0;
     return is_listed && read_values(table, file);
 }
 
@@ -194,6 +193,5 @@ ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* err
         return itm_results_fail_io(error, __func__, "read", path, code);
     }
     return is_read ? ITM_OK
-                   : itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
-                                   "'%s' is not an HDF5 file of results", path);
+                   : itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "'%s' is not an HDF5 file of results", path);
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCENE_DIGITS 7          // of coordinates in pictures
-#define SHAPE_DIGITS 5          // of shapes of modes
-#define MOST_VERTICES 20000     // of a hull, mesh or height field; a larger one is shown as the box around it
+#define SCENE_DIGITS 7       // of coordinates in pictures
+#define SHAPE_DIGITS 5       // of shapes of modes
+#define MOST_VERTICES 20000  // of a hull, mesh or height field; a larger one is shown as the box around it
 
 // ---------------------------------------------------------------------------- pieces
 
@@ -68,7 +68,8 @@ int itm_scene_find_body(const ItmModel* m, int body, int first)
 
 static void add_ends(ItmText* text, const ItmModel* m, int first, int body_a, int body_b)
 {
-    itm_text_format(text, ", \"bodies\": [%d, %d]", itm_scene_find_body(m, body_a, first), itm_scene_find_body(m, body_b, first));
+    itm_text_format(text, ", \"bodies\": [%d, %d]", itm_scene_find_body(m, body_a, first),
+                    itm_scene_find_body(m, body_b, first));
 }
 
 // ---------------------------------------------------------------------------- shapes
@@ -119,8 +120,8 @@ static void add_field(ItmText* text, const ItmFieldGeom* field)
 
 static int count_vertices(const ItmGeom* g)
 {
-    return g->kind == ITM_GEOM_HULL   ? g->hull.nvertex
-           : g->kind == ITM_GEOM_MESH ? (g->mesh.nvertex > g->mesh.ntriangle ? g->mesh.nvertex : g->mesh.ntriangle)
+    return g->kind == ITM_GEOM_HULL    ? g->hull.nvertex
+           : g->kind == ITM_GEOM_MESH  ? (g->mesh.nvertex > g->mesh.ntriangle ? g->mesh.nvertex : g->mesh.ntriangle)
            : g->kind == ITM_GEOM_FIELD ? g->field.nx * g->field.ny
                                        : 0;
 }
@@ -247,8 +248,8 @@ static void add_flexible(ItmText* text, const ItmModel* m, const char* prefix, c
     const ItmElasticPicture* picture = &f->picture;
     itm_scene_open_member(text, prefix, m->bodies[f->frame].name);
     itm_text_format(text, ", \"body\": %d, \"kind\": \"%s\", \"first\": %d, \"stiffening\": %s",
-                    itm_scene_find_body(m, f->frame, first_body), picture->is_beam ? "beam" : "nodes", first_mode + f->mode_adr,
-                    f->is_stiffening ? "true" : "false");
+                    itm_scene_find_body(m, f->frame, first_body), picture->is_beam ? "beam" : "nodes",
+                    first_mode + f->mode_adr, f->is_stiffening ? "true" : "false");
     if (picture->is_beam) {
         add_numbers(text, "section", (double[]){picture->width_y, picture->width_z}, 2);
         itm_text_format(text, ", \"round\": %s", picture->is_round ? "true" : "false");
