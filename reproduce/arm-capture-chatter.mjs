@@ -19,9 +19,10 @@ export default {
     const lifts = whole.filter((r, k) => k && r["tool.box.contact_count"] === 0 && whole[k - 1]["tool.box.contact_count"] > 0).length;
     return {
       measured: `The box of the capture is shaken so that its edge leaves the ground and comes back; at the communication points of the monolithic run it is found lifted off ${lifts} times anew. RMS of the position of U, with exchange hold as in the paper: ${words(asPaper)}; with impulses: ${words(errors)}.`,
-      // an error of the size that the paper accepts for its non-smooth model, 2.42 cm, tells a representative model from another
-      matched: [asPaper, errors].every(([s, n]) => peak(n) < 0.0242 && peak(s) > 0.0242),
-      why: "The shaking is ours; the paper's box keeps its edge on the ground. Exchange of impulses makes the smooth model several times better, and does not save it.",
+      // an error of the size that the paper accepts for its non-smooth model, 2.42 cm, separates a representative model from another; the
+      // paper exchanges held forces
+      matched: peak(asPaper[1]) < 0.0242 && peak(asPaper[0]) > 0.0242 && rms(errors[0]) > 2 * rms(errors[1]),
+      why: "The shaking is ours; the paper's box keeps its edge on the ground. Exchange of impulses, which the paper does not have, makes the smooth model several times better; it stays behind the non-smooth one.",
       charts: [
         chart({ title: "Height of U", y: { label: "m" }, lines: [{ name: "monolithic", points: curve(whole, "tool.U.position.z") }, { name: "smooth", points: curve(smooth, "tool.U.position.z"), dashed: true }, { name: "non-smooth", points: curve(nonsmooth, "tool.U.position.z"), dashed: true }] }),
         chart({ title: "Error of the position of U", y: { label: "mm" }, lines: [{ name: "smooth", points: errors[0].map(([t, e]) => [t, 1e3 * e]) }, { name: "non-smooth", points: errors[1].map(([t, e]) => [t, 1e3 * e]) }] }),

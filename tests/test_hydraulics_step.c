@@ -27,8 +27,8 @@ static ItmModelFile* load(const char* name, const char* const* overrides, int n)
 static ItmModelFile* load_crane(void)
 {
     static const char* const OVERRIDES[] = {"cosim.bonds={}", "subsystems.hydraulics.elements.valve1.command=0",
-                                            "subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.51 m, "
-                                            "amplitude: 0.01 m, frequency: 0.5 Hz, phase: -pi/2}}"};
+                                            ("subsystems.hydraulics.elements.cyl1.motion={sine: {offset: 0.51 m, "
+                                             "amplitude: 0.01 m, frequency: 0.5 Hz, phase: -pi/2}}")};
     return load("crane-single", OVERRIDES, 3);
 }
 

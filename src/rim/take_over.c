@@ -38,6 +38,17 @@ static void place(const ItmRimContacts* r, double* x, const double* Q)
     }
 }
 
+#define STIFF 1e6  // h^2 K over the mass that a row moves: from here on the row is rigid for all its step can tell
+
+// Gap at the end of the step. Of a row so stiff that the gap is rounding against the step, the one that its force accounts for: the
+// stiffness would turn rounding into energy.
+static double find_gap_after(const ItmRim* rim, int i)
+{
+    const ItmRimContacts* r = &rim->contacts;
+    double K = r->rows[i].stiffness, h = rim->h, mobility = r->H[(size_t)i * (size_t)(r->nc + 1)] - r->omega[i];
+    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : r->gap[i];
+}
+
 static void report(const ItmRim* rim, ItmData* d)
 {
     const ItmRimContacts* r = &rim->contacts;
@@ -45,7 +56,7 @@ static void report(const ItmRim* rim, ItmData* d)
     for (int i = 0; i < r->nc; i++) {
         b->v_after[r->table[i]] = r->wc[i];
         b->state[r->table[i]] = r->state[i];
-        b->rows[r->table[i]].gap_after = r->gap[i];
+        b->rows[r->table[i]].gap_after = find_gap_after(rim, i);
         itm_bounded_book_work(d, &b->rows[r->table[i]], r->work[i]);
     }
 }
