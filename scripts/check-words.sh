@@ -72,8 +72,10 @@ text_of() {
         *.c) awk -v file="$1" '
             /^[ \t]*(\/\/|#include)/ { next }
             { line = $0; text = ""
-              while (match(line, /"([^"\\]|\\.)*"/)) { text = text " " substr(line, RSTART + 1, RLENGTH - 2); line = substr(line, RSTART + RLENGTH) }
-              gsub(/\\n/, " ", text); if (text ~ /[a-z] [a-z]/) print file ":" FNR ":" text }' "$1" ;;
+              while (match(line, /"([^"\\]|\\.)*"/)) {
+                  literal = substr(line, RSTART + 1, RLENGTH - 2); line = substr(line, RSTART + RLENGTH)
+                  gsub(/\\n/, " ", literal); if (literal ~ /[a-z] [a-z]/) text = text " " literal }
+              if (text != "") print file ":" FNR ":" text }' "$1" ;;
         *) sed 's/\\-/-/g' "$1" | awk -v file="$1" '{ print file ":" FNR ":" $0 }' ;;
     esac
 }
