@@ -206,7 +206,7 @@ for (const name of headers) {
   write(`api/${name}.html`, name, renderHeader(name, readFileSync(join(root, "include/interim", name), "utf8")), shown);
 }
 const byName = [...declared].sort(([a], [b]) => a.localeCompare(b)).map(([name, header]) => `<li><a href="${header}.html#${name}">${name}</a></li>`);
-write("api/index.html", "C API", `<h1>All names of the C API</h1><p><code>#include &lt;interim/interim.h&gt;</code> has them all. <a href="../guide/getting-started.html#from-c">How to build with it</a>.</p><ul class="names">${byName.join("")}</ul>`, shown);
+write("api/index.html", "C API", `<h1>All names of the C API</h1><p><code>#include &lt;interim/interim.h&gt;</code> has them all. <a href="../guide/getting-started.html#using-the-c-library">How to build with it</a>.</p><ul class="names">${byName.join("")}</ul>`, shown);
 const gallery = makeGallery();
 write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>. It opens from disk: press space to play.</p><ul class="gallery">${gallery
   .map(([name, title, what]) => `<li><a href="gallery/${name}.html">${escape(title)}</a><small>${escape(what)}</small><code>${name}.yaml</code></li>`).join("")}</ul>`, shown);
