@@ -195,7 +195,7 @@ do_docs() {
 }
 
 do_bench() {
-    need $BUILD_PACKAGES libcmocka-dev g++
+    need $BUILD_PACKAGES g++ libopenblas-serial-dev liblapacke-dev
     bench/run.sh
 }
 
