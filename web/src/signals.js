@@ -8,7 +8,7 @@ const COMPONENT = /^([wxyz]|[tr][xyz]|\d+)$/;
  * all elements beside each other; first: quantities that people look for.
  */
 const SECTIONS = [
-  { id: "energy", title: "Energy ledger", test: /(^|\.)energy\./ },
+  { id: "energy", title: "Energy balance", test: /(^|\.)energy\./ },
   {
     id: "coupling", title: "Coupling", test: /(^|\.)(bond|rim|coupling|cosim|interface)\.|residual_(power|energy)|spurious/, byQuantity: true,
     first: ["residual_power", "spurious_energy", "condition", "rank", "effective_mass", "drift", "turn", "slip", "spurious_share", "residual_energy", "throughput", "impulse"],
@@ -21,7 +21,7 @@ const SECTIONS = [
   { id: "signals", title: "Signals", test: /./ },
 ];
 const ORDER = ["signals", "contact", "energy", "coupling", "solver"]; // on the page
-const TITLES = { size: "step size", gap: "joint gap", condition: "condition of the interface mobility", rank: "rank of the interface mobility", effective_mass: "effective mass at the interface", fallbacks: "solver fall-backs so far", unsolved: "unsolved islands so far" };
+const TITLES = { size: "step size", gap: "joint gap", condition: "condition of the interface mobility", rank: "rank of the interface mobility", effective_mass: "effective mass at the interface", fallbacks: "solver fallbacks so far", unsolved: "unsolved islands so far" };
 const ON_LOG = new Set(["condition", "effective_mass"]);
 const MOST_LINES = 8;
 const SMALL = 1 / 25; // of the largest line of a plot: what stays below it gets a plot of its own
