@@ -328,7 +328,9 @@ bool itm_bounded_is_at_rest(const ItmData* d, const ItmBoundRow* row)
 
 static bool is_off(const ItmData* d, const ItmBoundRow* row)
 {
-    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held, itm_bounded_is_at_rest(d, row));
+    // whether the bodies are at rest only matters within the band, and is not looked up for the others
+    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held, false) &&
+           (itm_bounded_is_off(row->gap, row->is_held, true) || !itm_bounded_is_at_rest(d, row));
 }
 
 void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held)
