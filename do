@@ -149,6 +149,7 @@ do_test() {
         run_tests build "release: tests"
         run_tests build-asan "asan: tests"
         check "format" scripts/check-format.sh
+        check "headers of the command" scripts/check-headers.sh
         check "references" scripts/check-references.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh
