@@ -10,19 +10,19 @@
 // Functions and variables in use.
 #define ITM_HDF5_SYMBOLS(X)                                                                                            \
     X(H5Aclose)                                                                                                        \
-    X(H5Acreate2) X(H5Aexists) X(H5Aget_type) X(H5Aopen) X(H5Aread) X(H5Awrite) X(H5Dclose) X(H5Dcreate2)              \
-        X(H5Dget_space) X(H5Dget_type) X(H5Dopen2) X(H5Dread) X(H5Dset_extent) X(H5Dwrite) X(H5Eauto_is_v2)            \
-            X(H5Eget_auto1) X(H5Eget_auto2) X(H5Eset_auto1) X(H5Eset_auto2) X(H5Fclose) X(H5Fcreate) X(H5Fflush)       \
-                X(H5Fget_eoa) X(H5Fopen) X(H5Gclose) X(H5Gcreate2) X(H5Gopen2) X(H5Literate)                           \
-                    X(H5P_CLS_DATASET_CREATE_ID_g) X(H5P_CLS_FILE_CREATE_ID_g) X(H5Pclose) X(H5Pcreate)                \
-                        X(H5Pset_chunk) X(H5Pset_deflate) X(H5Pset_link_creation_order) X(H5Pset_shuffle) X(H5Sclose)  \
-                            X(H5Screate) X(H5Screate_simple) X(H5Sget_simple_extent_dims)                              \
-                                X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) X(H5Sselect_hyperslab)   \
-                                    X(H5T_C_S1_g) X(H5T_IEEE_F32LE_g) X(H5T_IEEE_F64LE_g) X(H5T_NATIVE_DOUBLE_g)       \
-                                        X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g) X(H5T_STD_I32LE_g) X(H5Tclose)     \
-                                            X(H5Tcopy) X(H5Tget_class) X(H5Tis_variable_str) X(H5Tset_cset)            \
-                                                X(H5Tset_size) X(H5Zfilter_avail) X(H5check_version) X(H5free_memory)  \
-                                                    X(H5open)
+    X(H5Acreate2)                                                                                                      \
+    X(H5Aexists) X(H5Aget_type) X(H5Aopen) X(H5Aread) X(H5Awrite) X(H5Dclose) X(H5Dcreate2) X(H5Dget_space)            \
+        X(H5Dget_type) X(H5Dopen2) X(H5Dread) X(H5Dset_extent) X(H5Dwrite) X(H5Eauto_is_v2) X(H5Eget_auto1)            \
+            X(H5Eget_auto2) X(H5Eset_auto1) X(H5Eset_auto2) X(H5Fclose) X(H5Fcreate) X(H5Fflush) X(H5Fget_eoa)         \
+                X(H5Fopen) X(H5Gclose) X(H5Gcreate2) X(H5Gopen2) X(H5Literate) X(H5P_CLS_DATASET_CREATE_ID_g)          \
+                    X(H5P_CLS_FILE_CREATE_ID_g) X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) X(H5Pset_deflate)             \
+                        X(H5Pset_link_creation_order) X(H5Pset_shuffle) X(H5Sclose) X(H5Screate) X(H5Screate_simple)   \
+                            X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) \
+                                X(H5Sselect_hyperslab) X(H5T_C_S1_g) X(H5T_IEEE_F32LE_g) X(H5T_IEEE_F64LE_g)           \
+                                    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g)                 \
+                                        X(H5T_STD_I32LE_g) X(H5Tclose) X(H5Tcopy) X(H5Tget_class)                      \
+                                            X(H5Tis_variable_str) X(H5Tset_cset) X(H5Tset_size) X(H5Zfilter_avail)     \
+                                                X(H5check_version) X(H5free_memory) X(H5open)
 
 #define ITM_HDF5_FIELD(name) __typeof__(&(name)) name;
 typedef struct ItmHdf5 {
