@@ -38,14 +38,17 @@ static inline void cart_assemble(const Cart* c, const double q[3], const double 
 // a = M^-1 b by Cramer's rule
 static inline void cart_solve(const double M[9], const double b[3], double a[3])
 {
-    double d = M[0] * (M[4] * M[8] - M[5] * M[7]) - M[1] * (M[3] * M[8] - M[5] * M[6]) +
-               M[2] * (M[3] * M[7] - M[4] * M[6]);
-    a[0] = (b[0] * (M[4] * M[8] - M[5] * M[7]) - M[1] * (b[1] * M[8] - M[5] * b[2]) +
-            M[2] * (b[1] * M[7] - M[4] * b[2])) / d;
-    a[1] = (M[0] * (b[1] * M[8] - M[5] * b[2]) - b[0] * (M[3] * M[8] - M[5] * M[6]) +
-            M[2] * (M[3] * b[2] - b[1] * M[6])) / d;
-    a[2] = (M[0] * (M[4] * b[2] - b[1] * M[7]) - M[1] * (M[3] * b[2] - b[1] * M[6]) +
-            b[0] * (M[3] * M[7] - M[4] * M[6])) / d;
+    double d =
+        M[0] * (M[4] * M[8] - M[5] * M[7]) - M[1] * (M[3] * M[8] - M[5] * M[6]) + M[2] * (M[3] * M[7] - M[4] * M[6]);
+    a[0] =
+        (b[0] * (M[4] * M[8] - M[5] * M[7]) - M[1] * (b[1] * M[8] - M[5] * b[2]) + M[2] * (b[1] * M[7] - M[4] * b[2])) /
+        d;
+    a[1] =
+        (M[0] * (b[1] * M[8] - M[5] * b[2]) - b[0] * (M[3] * M[8] - M[5] * M[6]) + M[2] * (M[3] * b[2] - b[1] * M[6])) /
+        d;
+    a[2] =
+        (M[0] * (M[4] * b[2] - b[1] * M[7]) - M[1] * (M[3] * b[2] - b[1] * M[6]) + b[0] * (M[3] * M[7] - M[4] * M[6])) /
+        d;
 }
 
 static inline void cart_accelerate(const Cart* c, const double q[3], const double v[3], const double force[2],

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MISSED_SHARE 0.2    // of the change of rates: a model that misses more is probed again at the next step
-#define PROBE_SHARE 1e-3    // change of rates that a probing force should cause, of the rates
-#define PROBE_RATE 0.1      // m/s, rad/s: rates below count as this
-#define FORGETTING 0.98     // weight of a step against the next one in the identification
-#define LEAST_CHANGE 1e-6   // of the forces: smaller changes identify nothing
+#define MISSED_SHARE 0.2   // of the change of rates: a model that misses more is probed again at the next step
+#define PROBE_SHARE 1e-3   // change of rates that a probing force should cause, of the rates
+#define PROBE_RATE 0.1     // m/s, rad/s: rates below count as this
+#define FORGETTING 0.98    // weight of a step against the next one in the identification
+#define LEAST_CHANGE 1e-6  // of the forces: smaller changes identify nothing
 
 // ---------------------------------------------------------------------------- creation
 
@@ -432,7 +432,8 @@ ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int
 
 // ---------------------------------------------------------------------------- micro steps
 
-ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end, ItmError* error)
+ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
+                              ItmError* error)
 {
     ItmError cause;
     bool is_port = f->source == ITM_MOBILITY_PORT && f->table.predict != NULL;

@@ -70,7 +70,8 @@ ItmStatus itm_foreign_measure(ItmForeign* f, double* s, double* w, ItmError* err
 ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int K, bool use_heun, ItmError* error);
 
 // Micro steps as itm_rim_predict and itm_rim_advance: by the port where it solves contacts, otherwise by the numbers in rim.
-ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end, ItmError* error);
+ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
+                              ItmError* error);
 ItmStatus itm_foreign_advance(ItmForeign* f, ItmRim* rim, double h, const double* lambda, ItmError* error);
 
 // The macro step with the impulses that rim received, or with constant forces (n).
