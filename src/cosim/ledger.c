@@ -1,4 +1,4 @@
-// The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16-24]
+// The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16, 21, 22, 24]
 //
 // At a communication point the mechanism has had the force f and reached the rate w; the port was told the rate w~ and gives
 // the force f~. The residual power is dP = f w - f~ w~, its integral the residual energy, by the trapezoidal rule (the

@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 // Functions and variables in use.
+// clang-format off
 #define ITM_HDF5_SYMBOLS(X)                                                                                            \
     X(H5Aclose)                                                                                                        \
     X(H5Acreate2)                                                                                                      \
@@ -23,6 +24,7 @@
                                         X(H5T_STD_I32LE_g) X(H5Tclose) X(H5Tcopy) X(H5Tget_class)                      \
                                             X(H5Tis_variable_str) X(H5Tset_cset) X(H5Tset_size) X(H5Zfilter_avail)     \
                                                 X(H5check_version) X(H5free_memory) X(H5open)
+// clang-format on
 
 #define ITM_HDF5_FIELD(name) __typeof__(&(name)) name;
 typedef struct ItmHdf5 {
