@@ -110,7 +110,7 @@ build() {
 }
 
 passed=0 failed=0 skipped=0
-QUICK_TESTS='^test_(base|blocks|eigen|expression|signal|program|mlcp|narrow|rim|cosim|threads|results|record|report|compare)$|^example_'
+QUICK_TESTS='^test_(base|blocks|eigen|expression|signal|program|mlcp|rim|cosim|threads|results|record|report|compare)$|^example_'
 
 # One check that is no test program.
 check() {
