@@ -261,12 +261,12 @@ static double estimate_step(const ItmCosim* x, double H)
         work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) +
                         (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
         if (part->has_rim && part->cluster == ITM_NONE) {
-            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.nc);
+            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.problem.n);
         }
     }
     for (int i = 0; i < x->ncluster; i++) {
         const ItmRim* rim = &x->clusters[i].join.rim;
-        work += times * x->clusters[i].coupler.K * 2.0 * square(rim->n + rim->contacts.nc);
+        work += times * x->clusters[i].coupler.K * 2.0 * square(rim->n + rim->contacts.problem.n);
     }
     for (int i = 0; i < x->nmember; i++) {
         work += MEMBER_WORK * (1 + x->members[i].table.nstate) * H / fmin(x->members[i].step, H);
