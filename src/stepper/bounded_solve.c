@@ -194,7 +194,7 @@ static bool is_off(const ItmData* d, ItmRow* row)
     return !row->is_at_rest;
 }
 
-// Position correction of the island that was solved, into b->x_push. H is overwritten by its part over rigid normals.
+// Position correction of the island that was solved, into b->x_correction. H is overwritten by its part over rigid normals.
 static ItmStatus correct_island(ItmData* d)
 {
     ItmBounded* b = d->bounded;
@@ -207,7 +207,7 @@ static ItmStatus correct_island(ItmData* d)
     ItmStatus status =
         is_any && !b->step.feeds_gaps_back ? itm_bounded_correct(d, p, b->workspace, NULL, list, p->H, &count) : ITM_OK;
     for (int i = 0; status == ITM_OK && i < count; i++) {
-        b->x_push[b->global[list[i]]] = p->x[i];
+        b->x_correction[b->global[list[i]]] = p->x[i];
     }
     return status;
 }
@@ -219,7 +219,7 @@ static ItmStatus correct_island(ItmData* d)
 #define LEAST_TRIAL 4
 #define LEAST_SWEEPS 220   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
-#define MAX_PUSH_SWEEPS 50
+#define MAX_CORRECTION_SWEEPS 50
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmRow* row, double x, double v)
@@ -325,7 +325,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
     finish_sweep(b);
     if (is_any && !b->step.feeds_gaps_back) {
-        itm_sweep_solve(&b->sweep, b->x_push, ITM_ROW_SLOP, MAX_PUSH_SWEEPS);
+        itm_sweep_solve(&b->sweep, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
     }
     return true;
 }
@@ -488,7 +488,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
         itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
     b->has_Y = true;
-    memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
+    memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
     recall(m, b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
@@ -509,31 +509,31 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     }
 }
 
-void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction)
 {
     ItmBounded* b = d->bounded;
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    memset(correction, 0, sizeof(double) * (size_t)m->nv);
     if (b->nrow > 0) {
         respond_and_book(m, d, v);
     }
-    bool has_push = false;
+    bool has_correction = false;
     for (int i = 0; i < b->nrow; i++) {
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
-        has_push = has_push || b->x_push[i] != 0.0;
+        has_correction = has_correction || b->x_correction[i] != 0.0;
     }
-    if (has_push) {
-        itm_bounded_respond(m, d, push, b->x_push, NULL);
+    if (has_correction) {
+        itm_bounded_respond(m, d, correction, b->x_correction, NULL);
     }
     book_works(d);
     remember(b);
     // what was settled belongs to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
-        b->x[i] += b->x_settled[i];
+        b->x[i] += b->x_projected[i];
     }
     itm_clearance_tally(m, d, d->h);
 }
 
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = itm_bounded_begin(m, d);
@@ -545,7 +545,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
         status = itm_bounded_solve_island(m, d, b->head[b->islands[i]]);
     }
     if (status == ITM_OK) {
-        itm_bounded_finish(m, d, v, push);
+        itm_bounded_finish(m, d, v, correction);
     }
     return status;
 }

@@ -5,10 +5,10 @@
 #include "multibody/bounded_island.h"
 
 // Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
-// rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. push (nv) receives the displacement
+// rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. correction (nv) receives the displacement
 // that undoes penetrations. Energies are booked, what happened is in d->info.
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h);
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h);
 
 // ---------------------------------------------------------------------------- its parts, which interface models share
 
@@ -33,8 +33,8 @@ bool itm_bounded_is_at_rest(const ItmData* d, const ItmRow* row);
 
 // v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
 void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
-// All impulses b->x are there: v becomes v+, push as in itm_bounded_solve; energies, report, memory.
-void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push);
+// All impulses b->x are there: v becomes v+, correction as in itm_bounded_solve; energies, report, memory.
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction);
 
 // Work of a row's impulse, into its account and that of its loose joint.
 void itm_bounded_book_work(ItmData* d, const ItmRow* row, double work);
