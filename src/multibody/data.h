@@ -53,6 +53,8 @@ typedef enum ItmPositionState {
 // the inertia forces c has a relative error of 1e-4, turn^2 for steppers of order 1, turn^3 for ALI3-P.
 #define ITM_FAST_TURN 0.01
 #define ITM_FAST_TURN_SECOND 0.05
+// In a component that its joints keep in a plane (multibody/planar.h) no gyroscopic torque acts; there it is centrifugal forces only.
+#define ITM_FAST_TURN_PLANAR 0.1
 // For a step with a reduced interface model, which must be the mechanism's step to rounding. Impulses of the interface go through the drift
 // unseen by the model, so only components that could not be stepped otherwise are fast.
 #define ITM_FAST_TURN_INTERFACE 0.1

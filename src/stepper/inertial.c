@@ -355,14 +355,22 @@ static void run_drift(const ItmModel* m, ItmData* d, double* y, double h)
 
 // ---------------------------------------------------------------------------- in a step
 
+// Whether body i turns by more in h than its component may without being fast.
+static inline bool turns_fast(const ItmModel* m, const ItmData* d, int i, double h, double most)
+{
+    ItmVec3 w = d->twist[i].ang;
+    double turn = h * h * itm_vec_dot(w, w);
+    return turn > most * most &&
+           (turn > ITM_FAST_TURN_PLANAR * ITM_FAST_TURN_PLANAR || !m->is_planar[m->component[i]]);
+}
+
 static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
 {
     // where steps vary, a component must not be fast in one and slow in the next
     double h = itm_stepper_is_variable(d->options.stepper) ? fmax(step, d->options.step) : step;
     d->has_fast = false;
     for (int i = 0; i < m->nbody; i++) {
-        ItmVec3 w = d->twist[i].ang;
-        d->has_fast = d->has_fast || h * h * itm_vec_dot(w, w) > most * most;
+        d->has_fast = d->has_fast || turns_fast(m, d, i, h, most);
     }
     if (!d->has_fast) {
         return;
@@ -370,8 +378,7 @@ static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
     memset(d->is_fast, 0, sizeof(bool) * (size_t)m->nbody);
     memset(d->component_size, 0, sizeof(int) * (size_t)m->nbody);
     for (int i = 0; i < m->nbody; i++) {
-        ItmVec3 w = d->twist[i].ang;
-        d->is_fast[m->component[i]] |= h * h * itm_vec_dot(w, w) > most * most;
+        d->is_fast[m->component[i]] |= turns_fast(m, d, i, h, most);
         d->component_size[m->component[i]]++;
     }
     for (int k = 0; k < m->nblock; k++) {
