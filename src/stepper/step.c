@@ -192,6 +192,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     }
     memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
     d->info.iterations = 0;
+    double start = itm_data_get_time(d);
     ItmStatus status = dispatch(m, d);
     int culprit = status == ITM_OK ? find_not_finite(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
@@ -210,6 +211,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     }
     *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
+    itm_data_note_rates(m, d, d->state_backup + (d->v - d->state), itm_data_get_time(d) - start);
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
     itm_latch_apply_events(m, d);
