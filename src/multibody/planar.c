@@ -20,7 +20,7 @@ static int find_component(const ItmModel* m, const ItmJoint* joint)
 
 static bool is_rigid(const ItmJoint* joint)
 {
-    return joint->stiffness == 0.0 && joint->damping == 0.0 && joint->loose == ITM_NONE && joint->lead == 0.0;
+    return joint->stiffness == 0.0 && joint->damping == 0.0 && joint->clearance == ITM_NONE && joint->lead == 0.0;
 }
 
 // Whether a joint allows rotations about n and translations across it only.
