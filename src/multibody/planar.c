@@ -23,15 +23,19 @@ static bool is_rigid(const ItmJoint* joint)
     return joint->stiffness == 0.0 && joint->damping == 0.0 && joint->clearance == ITM_NONE && joint->lead == 0.0;
 }
 
-// Whether a joint allows rotations about n and translations across it only.
+static bool is_parallel(ItmVec3 e, ItmVec3 n)
+{
+    return itm_vec_dot(n, n) > 0.0 && itm_vec_norm(itm_vec_cross(e, n)) <= PARALLEL;
+}
+
+// Whether a joint allows rotations about n and translations across it only; n = 0: no rotations.
 static bool is_in_plane(const ItmData* d, const ItmJoint* joint, ItmVec3 n)
 {
     bool is_plane = is_rigid(joint);
     for (int k = 0; k < 3; k++) {
         ItmVec3 e = find_axis(d, joint, k);
         bool slides = joint->free & 1u << (ITM_TX + k), turns = joint->free & 1u << (ITM_RX + k);
-        is_plane = is_plane && !(slides && fabs(itm_vec_dot(e, n)) > PARALLEL) &&
-                   !(turns && itm_vec_norm(itm_vec_cross(e, n)) > PARALLEL);
+        is_plane = is_plane && !(slides && fabs(itm_vec_dot(e, n)) > PARALLEL) && !(turns && !is_parallel(e, n));
     }
     return is_plane;
 }

@@ -185,11 +185,6 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
     }
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
-    *d->steps += 1.0;
-    itm_data_note_rates(m, d, rim->v_start, H);
-    d->info.steps++;
-    d->info.total_iterations += d->info.iterations;
-    itm_latch_apply_events(m, d);
+    itm_step_count(m, d, rim->v_start, H);
     return ITM_OK;
 }
