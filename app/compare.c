@@ -12,18 +12,10 @@
 static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--signals", 'i', "NAMES", NULL, "signals to compare, separated by commas; * matches anything"},
     {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "also write an HTML report that overlays the runs"},
+    {APP_OPTION_WORD, "--title", 0, "TEXT", NULL, "title of the report; otherwise that of the first run"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print only one line per run"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
-
-static bool is_wanted(const int* columns, int count, const ItmTable* table, const char* name)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(table->names[columns[i]], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 // Where the events of a signal are; quantities that cross their middle once in a while have some.
 static void print_events(const ItmComparison* c)
@@ -35,7 +27,7 @@ static void print_events(const ItmComparison* c)
     }
 }
 
-static void print_errors(const ItmRunComparison* c, const ItmTable* reference, const int* columns, int count)
+static void print_errors(const ItmRunComparison* c)
 {
     size_t width = 6;
     for (int i = 0; i < c->nerror; i++) {
@@ -46,9 +38,6 @@ static void print_errors(const ItmRunComparison* c, const ItmTable* reference, c
            "at, s");
     for (int i = 0; i < c->nerror; i++) {
         const ItmSignalError* e = &c->errors[i];
-        if (!is_wanted(columns, count, reference, e->name)) {
-            continue;
-        }
         printf("  %-*s  %-8s  %10.3g  %10.3g  ", (int)width, e->name, e->unit, e->comparison.rms,
                e->comparison.maximum);
         if (e->comparison.reference_range > 0.0) {
@@ -72,7 +61,7 @@ static void print_shifts(const ItmRunComparison* c)
 }
 
 // Compare one run with the first; false where they have nothing in common.
-static bool compare(const AppTables* tables, int index, const int* columns, int count)
+static bool compare(const AppTables* tables, int index)
 {
     const ItmReportRun *reference = &tables->runs[0], *run = &tables->runs[index];
     ItmRunComparison c;
@@ -87,7 +76,7 @@ static bool compare(const AppTables* tables, int index, const int* columns, int 
                 c.from <= c.until ? "signal" : "time interval");
     } else {
         printf("%s against %s, from %.9g s to %.9g s\n", run->label, reference->label, c.from, c.until);
-        print_errors(&c, reference->table, columns, count);
+        print_errors(&c);
         print_shifts(&c);
         if (c.nonly + c.nonly_reference > 0) {
             printf("  %d signals are only in %s, %d only in %s\n", c.nonly_reference, reference->label, c.nonly,
@@ -98,32 +87,50 @@ static bool compare(const AppTables* tables, int index, const int* columns, int 
     return has_common;
 }
 
-static int write_report(const AppTables* tables, const char* path)
+// How each run went, a line each.
+static void print_outcomes(const AppTables* tables)
 {
-    ItmError error = {0};
-    ItmReportOptions options = {0};
-    if (itm_report_write(path, tables->runs, tables->count, &options, &error) != ITM_OK) {
-        app_print_error(&error);
-        return APP_BAD_INPUT;
+    size_t width = 0;
+    for (int i = 0; i < tables->count; i++) {
+        size_t length = strlen(tables->runs[i].label);
+        width = length > width ? length : width;
     }
-    printf("  report       %s\n", path);
-    return APP_FINISHED;
+    for (int i = 0; i < tables->count; i++) {
+        char* outcome = itm_report_describe_run(tables->runs, i);
+        printf("%-*s  %s\n", (int)width, tables->runs[i].label, outcome != NULL ? outcome : "");
+        free(outcome);
+    }
+}
+
+// The page comes first: a reader who closes the pipe after a few lines of the tables does not lose it.
+static bool write_report(const AppTables* tables, const AppArguments* arguments)
+{
+    const char* path = app_arguments_get(arguments, "--report");
+    ItmError error = {0};
+    ItmReportOptions options = itm_default_report_options();
+    options.title = app_arguments_get(arguments, "--title");
+    options.is_selection = app_arguments_get(arguments, "--signals") != NULL;
+    if (path != NULL && itm_report_write(path, tables->runs, tables->count, &options, &error) != ITM_OK) {
+        app_print_error(&error);
+        return false;
+    }
+    return true;
 }
 
 static int compare_all(const AppTables* tables, const AppArguments* arguments)
 {
-    int* columns = calloc((size_t)tables->runs[0].table->ncolumn + 1, sizeof *columns);
-    int count = columns != NULL ? app_tables_choose(tables, app_arguments_get(arguments, "--signals"), columns) : 0;
-    bool is_right = count > 0;
-    for (int i = 1; i < tables->count && is_right; i++) {
-        is_right = compare(tables, i, columns, count);
+    bool is_right = write_report(tables, arguments);
+    if (is_right) {
+        print_outcomes(tables);
     }
-    free(columns);
-    if (!is_right) {
-        return APP_BAD_INPUT;
+    for (int i = 1; i < tables->count && is_right && !arguments->is_quiet; i++) {
+        printf("\n");
+        is_right = compare(tables, i);
     }
-    const char* report = app_arguments_get(arguments, "--report");
-    return report != NULL ? write_report(tables, report) : APP_FINISHED;
+    if (is_right && app_arguments_get(arguments, "--report") != NULL) {
+        printf("report: %s\n", app_arguments_get(arguments, "--report"));
+    }
+    return is_right ? APP_FINISHED : APP_BAD_INPUT;
 }
 
 static int run(const AppArguments* arguments)
@@ -133,7 +140,12 @@ static int run(const AppArguments* arguments)
         return APP_BAD_INPUT;
     }
     AppTables tables;
-    int status = app_tables_read(&tables, arguments) ? compare_all(&tables, arguments) : APP_BAD_INPUT;
+    bool is_read =
+        app_tables_read(&tables, arguments) && app_tables_select(&tables, app_arguments_get(arguments, "--signals"));
+    if (is_read) {
+        app_tables_name(&tables);
+    }
+    int status = is_read ? compare_all(&tables, arguments) : APP_BAD_INPUT;
     app_tables_free(&tables);
     return status;
 }
@@ -142,10 +154,13 @@ const AppCommand app_compare_command = {
     .name = "compare",
     .synopsis = "REFERENCE RESULTS... [OPTION]...",
     .help = "compare results with a reference, signal by signal",
-    .details = "Compares each result file with the first one. For every signal, prints the root mean square and the\n"
-               "largest difference, also relative to the signal's range, and sorts by the relative difference. Also\n"
-               "prints the time differences of events (crossings of the middle of a signal's range) and of contact\n"
-               "onsets. Signals are compared at the times of the table with fewer rows; the other is interpolated.",
+    .details =
+        "Prints one line per run: how it ended and what energy its coupling created. Runs are named by the\n"
+        "values that differ (--set), or by their files. Then compares each run with the first one: for every\n"
+        "signal the root mean square and the largest difference, also relative to the signal's range, sorted by\n"
+        "the relative difference; rounding, solver and coupling signals come last. Also prints the time\n"
+        "differences of events (crossings of the middle of a signal's range) and of contact onsets. Signals are\n"
+        "compared at the times of the table with fewer rows; the other is interpolated.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .operand = "result file",

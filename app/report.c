@@ -49,6 +49,7 @@ static int report_runs(const AppArguments* arguments, const char* path)
     AppTables tables;
     int status = APP_BAD_INPUT;
     if (app_tables_read(&tables, arguments)) {
+        app_tables_name(&tables);
         status = write_report(&tables, path, app_arguments_get(arguments, "--static") != NULL, arguments->is_quiet);
     }
     app_tables_free(&tables);

@@ -278,7 +278,7 @@ static int choose_status(const Run* r, bool is_strict)
 }
 
 // Close the results and say what went wrong; the exit status.
-static int finish(Run* r, bool is_strict)
+static int finish(Run* r, const AppArguments* arguments)
 {
     double time = get_time(r);
     char reason[2000] = "";
@@ -294,14 +294,18 @@ static int finish(Run* r, bool is_strict)
     ItmCosimScale scale = itm_cosim_get_scale(r->cosim);
     r->summary.energy = scale.energy;
     r->summary.energy_error = scale.energy_error;
-    app_system_add_numbers(&r->summary, r->file, r->cosim, r->results);
+    app_system_add_numbers(&r->summary, r->file, r->cosim, r->results, time);
+    for (int i = 0; i < arguments->noverride && r->results != NULL; i++) {
+        // without memory a comparison names the run by its file
+        itm_results_add_setting(r->results, arguments->overrides[i], NULL);
+    }
     ItmError closing = {0};
     bool is_closed = itm_results_close(r->results, r->verdict, reason, &closing) == ITM_OK;
     if (r->has_write_error || !is_closed) {
         app_print_error(r->has_write_error ? &r->error : &closing);
         return APP_BAD_INPUT;
     }
-    return choose_status(r, is_strict);
+    return choose_status(r, app_arguments_get(arguments, "--strict") != NULL);
 }
 
 static void print_summary(const Run* r, const char* output)
@@ -324,7 +328,7 @@ static int run(const AppArguments* arguments)
     app_progress_end(&progress);
     r.summary.wall_time = app_wall_time() - progress.start;
 
-    int status = finish(&r, app_arguments_get(arguments, "--strict") != NULL);
+    int status = finish(&r, arguments);
     if (!arguments->is_quiet && !r.has_write_error) {
         print_summary(&r, arguments->output);
     }

@@ -1,4 +1,5 @@
 #include "sweep.h"
+#include "tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -273,7 +274,7 @@ static int finish(Sweep* s, double wall_time)
     print_troubles(s);
     const char* report = app_arguments_get(s->arguments, "--report");
     if (report != NULL && !s->has_failed) {
-        s->has_failed = app_report_write_sweep(s->arguments->output, report, s->arguments->model,
+        s->has_failed = app_report_write_sweep(s->arguments->output, report, app_tables_base_name(s->arguments->model),
                                                s->arguments->is_quiet) != APP_FINISHED;
     }
     bool has_failed = s->has_failed || counts[SWEEP_FAILED] > 0;

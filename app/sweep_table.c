@@ -29,13 +29,19 @@ static void emit_number(Sink* sink, const char* group, const char* name, const c
     sink->cell(sink, group, name, text);
 }
 
+static bool has_finished(const SweepJob* job)
+{
+    return job->verdict == SWEEP_FINISHED || job->verdict == SWEEP_DOUBTFUL;
+}
+
 static void emit_signals(Sink* sink, const SweepTable* t, const SweepRow* row, const char* format)
 {
     for (int i = 0; i < t->nsignal; i++) {
         const char* name = t->signals[i];
         if (t->has_reference) {
-            emit_number(sink, name, "rms", format, row->signals[i].rms);
-            emit_number(sink, name, "max", format, row->signals[i].maximum);
+            // of a run that did not come to its end there is no error to compare: the shorter it was, the smaller
+            emit_number(sink, name, "rms", format, has_finished(row->job) ? row->signals[i].rms : NAN);
+            emit_number(sink, name, "max", format, has_finished(row->job) ? row->signals[i].maximum : NAN);
         }
         emit_number(sink, name, "final", format, row->signals[i].last);
         emit_number(sink, name, "peak", format, row->signals[i].peak);
@@ -102,7 +108,10 @@ static void print_cell(Sink* sink, const char* group, const char* name, const ch
     (void)group;
     bool is_last = sink->column + 1 == sink->ncolumn;
     printf("%s%-*s%s", sink->column > 0 ? "  " : "", is_last ? 0 : sink->widths[sink->column],
-           sink->is_head ? name : text, is_last ? "\n" : "");
+           sink->is_head     ? name
+           : text[0] != '\0' ? text
+                             : "-",
+           is_last ? "\n" : "");
     sink->column++;
 }
 

@@ -160,12 +160,13 @@ static void add_mechanism_numbers(const AppRunSummary* s, const ItmModelFile* fi
     add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
-void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results)
+void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, ItmCosim* cosim, ItmResults* results,
+                            double time)
 {
     if (results == NULL) {
         return;
     }
-    double time = itm_cosim_get_time(cosim), error = 0.0;
+    double error = 0.0;
     int nbond = itm_cosim_get_bond_count(cosim);
     for (int i = 0; i < nbond; i++) {
         error = fmax(error, itm_cosim_get_bond(cosim, i).coupling_error_largest);

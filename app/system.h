@@ -12,8 +12,8 @@ void app_system_note_outputs(AppRunSummary* summary, ItmCosim* cosim);
 // Lines of the summary: mechanisms, circuits, coupling.
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim);
 
-// Key numbers for the top of a report; results may be NULL.
+// Key numbers for the top of a report; results may be NULL. time: simulated, s
 void app_system_add_numbers(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim,
-                            ItmResults* results);
+                            ItmResults* results, double time);
 
 #endif

@@ -25,6 +25,32 @@ static const char* choose_label(const AppArguments* arguments, int index)
     return app_tables_base_name(arguments->operands[index]);
 }
 
+// A rotation has two quaternions, q and -q; the results switch between them where w changes its sign. For plots and
+// comparisons the one nearer to the row before is taken. column: of w; x, y and z follow
+static void join_quaternions(ItmTable* table, int column)
+{
+    for (long row = 1; row < table->nrow; row++) {
+        double *q = table->values + row * table->ncolumn + column, *before = q - table->ncolumn;
+        if (q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3] < 0.0) {
+            for (int i = 0; i < 4; i++) {
+                q[i] = -q[i];
+            }
+        }
+    }
+}
+
+static void join_all_quaternions(ItmTable* table)
+{
+    static const char END[] = ".orientation.w";
+    for (int i = 1; i + 3 < table->ncolumn; i++) {
+        size_t length = strlen(table->names[i]), end = sizeof END - 1;
+        bool is_first = length > end && strcmp(table->names[i] + length - end, END) == 0;
+        if (is_first && strncmp(table->names[i], table->names[i + 3], length - 1) == 0) {
+            join_quaternions(table, i);
+        }
+    }
+}
+
 bool app_tables_read(AppTables* tables, const AppArguments* arguments)
 {
     *tables = (AppTables){.runs = calloc((size_t)arguments->noperand + 1, sizeof *tables->runs)};
@@ -39,6 +65,7 @@ bool app_tables_read(AppTables* tables, const AppArguments* arguments)
             app_print_error(&error);
             return false;
         }
+        join_all_quaternions(table);
         tables->runs[tables->count++] = (ItmReportRun){choose_label(arguments, i), table};
     }
     return true;
@@ -48,7 +75,11 @@ void app_tables_free(AppTables* tables)
 {
     for (int i = 0; i < tables->count; i++) {
         itm_results_table_destroy((ItmTable*)tables->runs[i].table);
+        if (tables->names != NULL) {
+            free(tables->names[i]);
+        }
     }
+    free(tables->names);
     free(tables->runs);
     *tables = (AppTables){0};
 }
@@ -107,4 +138,58 @@ int app_tables_choose(const AppTables* tables, const char* patterns, int* column
     }
     free(list);
     return count;
+}
+
+// The columns of the first run that a run has, too, with its record.
+static ItmTable* select_columns(ItmTable* table, const ItmTable* first, const int* columns, int count)
+{
+    int* own = calloc((size_t)count + 1, sizeof *own);  // time first
+    int nown = 1;
+    for (int i = 0; i < count && own != NULL; i++) {
+        int column = itm_results_table_find(table, first->names[columns[i]]);
+        if (column != ITM_NONE) {
+            own[nown++] = column;
+        }
+    }
+    ItmTable* selected = own != NULL ? itm_results_table_select(table, own, nown) : NULL;
+    if (selected != NULL) {
+        selected->record = table->record;
+        table->record = NULL;
+    }
+    free(own);
+    return selected;
+}
+
+bool app_tables_select(AppTables* tables, const char* patterns)
+{
+    if (patterns == NULL) {
+        return true;
+    }
+    int* columns = calloc((size_t)tables->runs[0].table->ncolumn + 1, sizeof *columns);
+    int count = columns != NULL ? app_tables_choose(tables, patterns, columns) : 0;
+    bool is_right = count > 0;
+    // the first one last: its columns are looked up for the others
+    for (int i = tables->count - 1; i >= 0 && is_right; i--) {
+        ItmTable* table = (ItmTable*)tables->runs[i].table;
+        ItmTable* selected = select_columns(table, tables->runs[0].table, columns, count);
+        is_right = selected != NULL;
+        if (is_right) {
+            tables->runs[i].table = selected;
+            itm_results_table_destroy(table);
+        } else {
+            fprintf(stderr, "interim: out of memory\n");
+        }
+    }
+    free(columns);
+    return is_right;
+}
+
+void app_tables_name(AppTables* tables)
+{
+    tables->names = calloc((size_t)tables->count + 1, sizeof *tables->names);
+    if (tables->names != NULL && itm_report_name_runs(tables->names, tables->runs, tables->count)) {
+        for (int i = 0; i < tables->count; i++) {
+            tables->runs[i].label = tables->names[i];
+        }
+    }
 }

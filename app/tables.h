@@ -7,6 +7,7 @@
 typedef struct AppTables {
     ItmReportRun* runs;  // label and table of each   (count)
     int count;
+    char** names;  // labels by what differs, or NULL   (count)
 } AppTables;
 
 // Read all operands; false after printing what is wrong. Free it in any case.
@@ -19,5 +20,11 @@ const char* app_tables_base_name(const char* path);
 // Columns of the first table that the patterns of --signals ("boom.*,energy.total") name, in the order of the patterns;
 // all of them without patterns. columns (ncolumn of the table); their number, or 0 after printing what is wrong.
 int app_tables_choose(const AppTables* tables, const char* patterns, int* columns);
+
+// Reduce all tables to the signals that the patterns name; nothing to do without patterns. False after printing what is wrong.
+bool app_tables_select(AppTables* tables, const char* patterns);
+
+// Label the runs by the overrides that differ, where the results tell them apart.
+void app_tables_name(AppTables* tables);
 
 #endif

@@ -20,14 +20,21 @@ typedef struct ItmReportRun {
 typedef struct ItmReportOptions {
     const char* title;  // NULL: that of the first run
     bool is_static;     // plots as images, no scripts and no 3-D view
+    bool is_selection;  // the tables hold the signals to show: nothing recorded beside them is plotted
 } ItmReportOptions;
 
 // Default options: title of the first run, with scripts.
 ITM_API ItmReportOptions itm_default_report_options(void);
-// Write an HTML page that needs no other file and no network. Several runs are overlaid: the 3-D view shows the first, and the
-// others are compared with it. options may be NULL. ITM_ERR_IO, ITM_ERR_MEMORY.
+// Write an HTML page that needs no other file and no network. Several runs are overlaid and compared with the first; up to four
+// machines move side by side. options may be NULL. ITM_ERR_IO, ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun,
                                    const ItmReportOptions* options, ItmError* error);
+// Names of runs by what differs between them, as in "coupling=zoh": overrides of the model file that the results hold. names
+// (nrun), owned by the caller; false, and all NULL: nothing differs, two runs are the same, or their titles differ.
+ITM_API bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun);
+// One sentence about a run: how it ended, what energy its coupling created or lost, and which signal differs most from the first
+// run, by how much. Owned by the caller; NULL: out of memory.
+ITM_API char* itm_report_describe_run(const ItmReportRun* runs, int run);
 // Whether this build contains the 3-D view; without it every report is static.
 ITM_API bool itm_report_has_viewer(void);
 // Write the page of a sweep table (a CSV file of `interim sweep`): curves of every result over the key with most values, maps
@@ -93,7 +100,9 @@ typedef struct ItmSignalError {
     const char* name;  // belongs to the reference, as does unit
     const char* unit;
     ItmComparison comparison;
-    bool is_noise;  // off by less than a millionth of what signals of its unit go through: rounding, mostly
+    double scale;        // range of the reference, at least a thousandth of the largest range of its unit
+    bool is_noise;       // off by less than a millionth of the largest range of its unit: rounding, mostly
+    bool is_diagnostic;  // belongs to the solver or the coupling (iterations, residuals), not to the machine
 } ItmSignalError;
 
 // Begins of contact of a pair of shapes that both records have.
@@ -106,7 +115,7 @@ typedef struct ItmContactShift {
 typedef struct ItmRunComparison {
     double from, until;  // time that both have, s; from > until: none
     ItmSignalError*
-        errors;  // (nerror) those that are off most first, by their share of the reference's range; noise last
+        errors;  // (nerror) those that are off most first, by their share of the reference's range; noise and diagnostics last
     int nerror;
     ItmContactShift* shifts;  // (nshift)
     int nshift;
@@ -119,7 +128,7 @@ ITM_API ItmStatus itm_compare_runs(ItmRunComparison* comparison, const ItmTable*
                                    ItmError* error);
 // Free what a comparison owns.
 ITM_API void itm_compare_free_runs(ItmRunComparison* comparison);
-// Largest difference as a share of the reference's range; the difference itself if the reference is constant.
+// Largest difference as a share of `scale`; the difference itself if all signals of the unit are constant.
 ITM_API double itm_compare_get_share(const ItmSignalError* error);
 
 ITM_EXTERN_C_END

@@ -51,6 +51,9 @@ ITM_API ItmStatus itm_results_add_doubt(ItmResults* results, const ItmDoubt* dou
 // Add a number to the head of the report ("wall_time", 1.2, "s", "wall time"). ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, double value, const char* unit,
                                          const char* description, ItmError* error);
+// Add a value that differs from the model file, as in "cosim.coupling=zoh": comparisons name runs by what differs.
+// ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_add_setting(ItmResults* results, const char* setting, ItmError* error);
 
 // ---------------------------------------------------------------------------- reading
 

@@ -12,6 +12,7 @@
 #include <libfyaml.h>
 
 #define NOISE 1e-6  // of the largest range of a unit
+#define SMALL 1e-3  // of the same: a smaller range is no scale for a difference
 
 // ---------------------------------------------------------------------------- contacts
 
@@ -112,31 +113,59 @@ static bool compare_contacts(ItmRunComparison* c, const ItmRecord* a, const ItmR
 
 double itm_compare_get_share(const ItmSignalError* error)
 {
-    const ItmComparison* c = &error->comparison;
-    return c->reference_range > 0.0 ? c->maximum / c->reference_range : c->maximum;
+    return error->scale > 0.0 ? error->comparison.maximum / error->scale : error->comparison.maximum;
+}
+
+static int rank(const ItmSignalError* e)
+{
+    return e->is_noise ? 2 : e->is_diagnostic ? 1 : 0;
 }
 
 static int compare_share(const void* a, const void* b)
 {
-    const ItmSignalError *e = a, *f = b;
-    if (e->is_noise != f->is_noise) {
-        return e->is_noise ? 1 : -1;
+    if (rank(a) != rank(b)) {
+        return rank(a) - rank(b);
     }
     double x = itm_compare_get_share(a), y = itm_compare_get_share(b);
     return (x < y) - (x > y);
 }
 
-// A signal that should be zero and is rounding would come first by its share, however small it is.
-static void mark_noise(ItmRunComparison* c)
+// Signals of the solver and of the coupling differ between any two runs and say nothing about the machine.
+static bool is_diagnostic(const char* name)
+{
+    static const char* const PARTS[] = {"bond.",      "rim.",           "solver.",        "stepper.",       ".step.",
+                                        "violation.", "energy.balance", "coupling_error", "constraint_work"};
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        if (strstr(name, PARTS[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether a range in one unit is a scale for another: torques of planar machines may all be rounding, next to their forces
+// (arms of a metre) and energies.
+static bool is_comparable(const char* unit, const char* wanted)
+{
+    return strcmp(unit, wanted) == 0 ||
+           (strcmp(wanted, "N m") == 0 && (strcmp(unit, "N") == 0 || strcmp(unit, "J") == 0));
+}
+
+// A signal that should be zero and is rounding would come first by its share, however small it is: the range that its
+// difference is compared with is at least a thousandth of the largest one of its unit.
+static void weigh(ItmRunComparison* c)
 {
     for (int i = 0; i < c->nerror; i++) {
         double largest = 0.0;
         for (int k = 0; k < c->nerror; k++) {
-            if (strcmp(c->errors[k].unit, c->errors[i].unit) == 0) {
+            if (is_comparable(c->errors[k].unit, c->errors[i].unit)) {
                 largest = fmax(largest, c->errors[k].comparison.reference_range);
             }
         }
-        c->errors[i].is_noise = c->errors[i].comparison.maximum < NOISE * largest;
+        ItmSignalError* e = &c->errors[i];
+        e->scale = fmax(e->comparison.reference_range, SMALL * largest);
+        e->is_noise = e->comparison.maximum < NOISE * largest;
+        e->is_diagnostic = is_diagnostic(e->name);
     }
 }
 
@@ -155,7 +184,7 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
         c->nerror += e->comparison.ncompared > 0;
     }
     c->nonly = run->ncolumn - (reference->ncolumn - c->nonly_reference);
-    mark_noise(c);
+    weigh(c);
     qsort(c->errors, (size_t)c->nerror, sizeof *c->errors, compare_share);
     return status;
 }

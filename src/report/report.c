@@ -205,6 +205,22 @@ static void add_comparison(ItmText* text, const ItmReportRun* run, const ItmRepo
 
 // ---------------------------------------------------------------------------- top
 
+// What each run did, a sentence each.
+static void add_outcomes(ItmText* text, const ItmReportRun* runs, int nrun)
+{
+    itm_text_add(text, "<ul class=\"outcomes\">\n");
+    for (int i = 0; i < nrun; i++) {
+        char* outcome = itm_report_describe_run(runs, i);
+        itm_text_format(text, "<li class=\"%s\"><i class=\"key run%d\"></i><b>", verdict_class(runs[i].table), i % 8);
+        itm_text_add_html(text, runs[i].label);
+        itm_text_add(text, "</b> ");
+        itm_text_add_html(text, outcome != NULL ? outcome : "");
+        itm_text_add(text, i == 0 ? " <span class=\"note\">(reference)</span></li>\n" : "</li>\n");
+        free(outcome);
+    }
+    itm_text_add(text, "</ul>\n");
+}
+
 static void add_banner(ItmText* text, const ItmReportRun* runs, int nrun, const char* title)
 {
     const ItmTable* first = runs[0].table;
@@ -219,12 +235,25 @@ static void add_banner(ItmText* text, const ItmReportRun* runs, int nrun, const 
         itm_text_add(text, "</span></p>\n");
         add_tiles(text, first);
     } else {
-        add_run_table(text, runs, nrun);
+        add_outcomes(text, runs, nrun);
     }
+    itm_text_add(text, "</header>\n");
+}
+
+// Below the plots: how the runs ended, and tables of differences.
+static void add_details(ItmText* text, const ItmReportRun* runs, int nrun)
+{
+    if (nrun == 1) {
+        return;
+    }
+    itm_text_add(text, "<section class=\"details\" aria-label=\"details of the runs\">\n<details class=\"group\">"
+                       "<summary><b>runs</b><span class=\"count\">verdicts and reasons</span></summary>\n");
+    add_run_table(text, runs, nrun);
+    itm_text_add(text, "</details>\n");
     for (int i = 1; i < nrun; i++) {
         add_comparison(text, &runs[i], &runs[0]);
     }
-    itm_text_add(text, "</header>\n");
+    itm_text_add(text, "</section>\n");
 }
 
 // ---------------------------------------------------------------------------- pages
@@ -286,14 +315,16 @@ static void add_static_plots(ItmText* text, const ItmReportRun* runs, int nrun)
     itm_text_add(text, "</main>\n");
 }
 
-static void add_viewer(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget)
+static void add_viewer(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget,
+                       bool is_selection)
 {
     ItmReportAsset viewer = itm_report_get_viewer();
     itm_text_add(text, "<main id=\"app\"><noscript><p class=\"note\">Plots and the 3-D view need JavaScript; "
                        "<code>interim report --static</code> writes a page without.</p></noscript></main>\n");
+    add_details(text, runs, nrun);
     add_footer(text, runs, nrun);
     itm_text_add(text, "<script type=\"application/json\" id=\"itm-data\">");
-    itm_report_add_data(text, runs, nrun, budget);
+    itm_report_add_data(text, runs, nrun, budget, is_selection);
     itm_text_add(text, "</script>\n<script>\n");
     itm_text_add_bytes(text, viewer.bytes, viewer.count);
     itm_text_add(text, "\n</script>\n");
@@ -313,9 +344,10 @@ static void add_page(ItmText* text, const ItmReportRun* runs, int nrun, const It
     add_banner(text, runs, nrun, title);
     if (is_static) {
         add_static_plots(text, runs, nrun);
+        add_details(text, runs, nrun);
         add_footer(text, runs, nrun);
     } else {
-        add_viewer(text, runs, nrun, budget);
+        add_viewer(text, runs, nrun, budget, options->is_selection);
     }
     itm_text_add(text, "</body>\n</html>\n");
 }

@@ -15,7 +15,8 @@ typedef struct ItmReportBudget {
 } ItmReportBudget;
 
 // The data of the viewer as one JSON object.
-void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget);
+void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget,
+                         bool is_selection);
 // Head of a page up to and with its style; `title` is escaped here.
 void itm_report_add_head(ItmText* text, const char* title, bool has_scripts);
 

@@ -11,6 +11,7 @@
 
 #define MOST_POINTS 8000  // of a signal
 #define LEAST_POINTS 200
+#define MOST_MACHINES 4  // side by side in 3-D
 
 // ---------------------------------------------------------------------------- packing
 
@@ -327,11 +328,15 @@ static void add_motion(ItmText* text, const ItmRecord* record, const ItmReportBu
 
 // ---------------------------------------------------------------------------- all of it
 
-void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget)
+void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, const ItmReportBudget* budget,
+                         bool is_selection)
 {
+    int nmachine = nrun < MOST_MACHINES ? nrun : MOST_MACHINES;
+    const ItmReportBudget each = {budget->signals / (size_t)nrun, budget->motion / (size_t)nmachine,
+                                  budget->contacts / (size_t)nmachine};
     itm_text_add(text, "{\"version\":");
     itm_text_add_json(text, itm_version());
-    itm_text_add(text, ",\"runs\":[");
+    itm_text_add(text, is_selection ? ",\"selection\":true,\"runs\":[" : ",\"runs\":[");
     for (int i = 0; i < nrun; i++) {
         const ItmTable* table = runs[i].table;
         itm_text_add(text, i > 0 ? ",\n{\"label\":" : "\n{\"label\":");
@@ -343,9 +348,9 @@ void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, cons
         add_key(text, "reason");
         itm_text_add_json(text, table->reason);
         add_columns(text, table);
-        add_signals(text, table, budget->signals / (size_t)nrun);
-        if (i == 0 && table->record != NULL) {
-            add_motion(text, table->record, budget);
+        add_signals(text, table, each.signals);
+        if (i < nmachine && table->record != NULL) {
+            add_motion(text, table->record, &each);
         }
         itm_text_add(text, "}");
     }

@@ -109,6 +109,13 @@ static bool is_first_of_rest(const Page* p, long row, int from)
     return true;
 }
 
+// The last word of a key.
+static const char* shorten(const char* name)
+{
+    const char* dot = strrchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
+}
+
 // "coupling = zoh, mu = 0.1" of a row; keys that do not vary are left out. text (size)
 static void describe_rest(char* text, size_t size, const Page* p, long row, int from)
 {
@@ -118,7 +125,7 @@ static void describe_rest(char* text, size_t size, const Page* p, long row, int 
         const Axis* axis = &p->axes[p->order[i]];
         if (axis->count > 1) {
             int count = snprintf(text + used, size - used, "%s%s = %s", used > 0 ? ", " : "",
-                                 p->grid->names[axis->column], itm_sweep_grid_get(p->grid, row, axis->column));
+                                 shorten(p->grid->names[axis->column]), itm_sweep_grid_get(p->grid, row, axis->column));
             used += count > 0 ? (size_t)count : 0;
         }
     }
@@ -276,14 +283,13 @@ static long find_row(const Page* p, const char* first, const char* second, long 
     return -1;
 }
 
-// The last word of a key, for the narrow corner of a map; the whole key shows up under the mouse.
+// The last word of a key, where there is little room; the whole key shows up under the mouse.
 static void add_short_name(ItmText* text, const char* name)
 {
-    const char* dot = strrchr(name, '.');
     itm_text_add(text, "<span title=\"");
     itm_text_add_html(text, name);
     itm_text_add(text, "\">");
-    itm_text_add_html(text, dot != NULL ? dot + 1 : name);
+    itm_text_add_html(text, shorten(name));
     itm_text_add(text, "</span>");
 }
 
@@ -341,41 +347,6 @@ static void add_maps(Page* p, int column)
 
 // ---------------------------------------------------------------------------- table
 
-static void add_table(Page* p)
-{
-    ItmText* text = p->text;
-    itm_text_add(text, "<section><h2>All runs</h2>\n<div class=\"wide\"><table class=\"errors\"><thead><tr>");
-    for (int i = 0; i < p->grid->ncolumn; i++) {
-        itm_text_add(text, "<th>");
-        itm_text_add_html(text, p->grid->names[i]);
-        itm_text_add(text, "</th>");
-    }
-    itm_text_add(text, "</tr></thead><tbody>\n");
-    for (long row = 0; row < p->grid->nrow; row++) {
-        itm_text_add(text, "<tr>");
-        for (int i = 0; i < p->grid->ncolumn; i++) {
-            double value = itm_sweep_grid_get_number(p->grid, row, i);
-            itm_text_add(text, isnan(value) ? "<td>" : "<td class=\"num\">");
-            if (i == p->verdict) {
-                const char* kind = is_doubtful(p, row)   ? "finished-with-doubts"
-                                   : is_finished(p, row) ? "finished"
-                                                         : "broke-down";
-                itm_text_format(text, "<span class=\"verdict %s\">", kind);
-            }
-            if (isnan(value)) {
-                itm_text_add_html(text, itm_sweep_grid_get(p->grid, row, i));
-            } else {
-                itm_text_add_number(text, value, 5);
-            }
-            itm_text_add(text, i == p->verdict ? "</span></td>" : "</td>");
-        }
-        itm_text_add(text, "</tr>\n");
-    }
-    itm_text_add(text, "</tbody></table></div></section>\n");
-}
-
-// ---------------------------------------------------------------------------- page
-
 // Results worth a curve: numbers behind the verdict that are not what a run cost.
 static bool is_result(const Page* p, int column)
 {
@@ -387,6 +358,84 @@ static bool is_result(const Page* p, int column)
     }
     return column > p->verdict;
 }
+
+// Columns from `first` on that belong to one signal: "boom.angle.rms", "boom.angle.max"; 1 for keys and costs.
+static int count_group(const ItmSweepGrid* g, int verdict, int first)
+{
+    const char* dot = strrchr(g->names[first], '.');
+    size_t length = dot != NULL ? (size_t)(dot - g->names[first]) + 1 : 0;
+    int n = 1;
+    while (first > verdict && length > 0 && first + n < g->ncolumn &&
+           strncmp(g->names[first], g->names[first + n], length) == 0 &&
+           strchr(g->names[first + n] + length, '.') == NULL) {
+        n++;
+    }
+    return n;
+}
+
+// Two lines: the signals, and below each its statistics; keys and costs by their last word.
+static void add_table_head(Page* p)
+{
+    ItmText* text = p->text;
+    const ItmSweepGrid* g = p->grid;
+    itm_text_add(text, "<thead><tr>");
+    for (int i = 0, n = 1; i < g->ncolumn; i += n) {
+        n = count_group(g, p->verdict, i);
+        if (n == 1) {
+            itm_text_add(text, "<th rowspan=\"2\">");
+            add_short_name(text, g->names[i]);
+            itm_text_add(text, "</th>");
+        } else {
+            itm_text_format(text, "<th colspan=\"%d\">", n);
+            char name[256];
+            snprintf(name, sizeof name, "%.*s", (int)(strrchr(g->names[i], '.') - g->names[i]), g->names[i]);
+            itm_text_add_html(text, name);
+            itm_text_add(text, "</th>");
+        }
+    }
+    itm_text_add(text, "</tr>\n<tr>");
+    for (int i = 0, n = 1; i < g->ncolumn; i += n) {
+        n = count_group(g, p->verdict, i);
+        for (int k = 0; k < n && n > 1; k++) {
+            itm_text_add(text, "<th class=\"num\">");
+            add_short_name(text, g->names[i + k]);
+            itm_text_add(text, "</th>");
+        }
+    }
+    itm_text_add(text, "</tr></thead>");
+}
+
+static void add_table(Page* p)
+{
+    ItmText* text = p->text;
+    itm_text_add(text, "<section><h2>All runs</h2>\n<div class=\"wide\"><table class=\"errors\">");
+    add_table_head(p);
+    itm_text_add(text, "<tbody>\n");
+    for (long row = 0; row < p->grid->nrow; row++) {
+        itm_text_add(text, "<tr>");
+        for (int i = 0; i < p->grid->ncolumn; i++) {
+            double value = itm_sweep_grid_get_number(p->grid, row, i);
+            itm_text_add(text, isnan(value) ? "<td>" : "<td class=\"num\">");
+            if (i == p->verdict) {
+                const char* kind = is_doubtful(p, row)   ? "finished-with-doubts"
+                                   : is_finished(p, row) ? "finished"
+                                                         : "broke-down";
+                itm_text_format(text, "<span class=\"verdict %s\">", kind);
+            }
+            const char* cell = itm_sweep_grid_get(p->grid, row, i);
+            if (isnan(value)) {
+                itm_text_add_html(text, cell[0] == '\0' && is_result(p, i) ? "\u2013" : cell);
+            } else {
+                itm_text_add_number(text, value, 5);
+            }
+            itm_text_add(text, i == p->verdict ? "</span></td>" : "</td>");
+        }
+        itm_text_add(text, "</tr>\n");
+    }
+    itm_text_add(text, "</tbody></table></div></section>\n");
+}
+
+// ---------------------------------------------------------------------------- page
 
 static void add_section(Page* p, const char* title, bool is_about_errors, void (*add)(Page*, int))
 {
@@ -428,6 +477,16 @@ static void add_banner(Page* p, const char* title)
     itm_text_add(p->text, "</dl></header>\n");
 }
 
+static bool has_unfinished(const Page* p)
+{
+    for (long row = 0; row < p->grid->nrow; row++) {
+        if (!is_finished(p, row)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_content(Page* p)
 {
     bool has_line = p->axes[p->order[0]].is_number && p->axes[p->order[0]].count > 1;
@@ -440,7 +499,7 @@ static void add_content(Page* p)
         add_section(p, "Maps of errors", true, add_maps);
         itm_text_add(p->text, "<p class=\"note\">Dark is small and yellow large, by decades where values span many; "
                               "hatched red runs did not finish.</p>\n");
-        if (p->end_time != ITM_NONE) {
+        if (p->end_time != ITM_NONE && has_unfinished(p)) {
             itm_text_add(p->text, "<section><h2>Stability</h2><p class=\"note\">How far each run came, in seconds; "
                                   "hatched red: and no farther.</p>\n<div class=\"figures\">\n");
             add_maps(p, p->end_time);

@@ -81,6 +81,47 @@ compare_tells_what_was_made() {
     grep -q 'b.csv against a.csv' c.html
 }
 
+# three couplings of one machine; the last one breaks down
+make_couplings() {
+    for coupling in monolithic rim zoh; do
+        "$interim" run -q "$source/examples/crane-single.yaml" --until 1s --set cosim.coupling=$coupling --set run.bounds.breakdown=0 \
+            -o $coupling.csv 2>>err.txt || [ $? -eq 2 ]
+    done
+}
+
+runs_are_named_by_what_differs_and_described_in_a_line() {
+    make_couplings
+    expect 0 "$interim" compare -q monolithic.csv rim.csv zoh.csv --signals 'crane.cyl1.length,energy.coupling_error' --report c.html
+    [ "$(wc -l <out.txt)" -eq 4 ] || fail "$(cat out.txt)"
+    grep -qE '^coupling=monolithic +finished at 1 s; the coupling (created|lost) [0-9.]+ µJ$' out.txt || fail "$(cat out.txt)"
+    grep -qE '^coupling=rim +finished at 1 s; the coupling (created|lost) [0-9.]+ [mµ]J; crane.cyl1.length differs by at most [0-9.]+ [µn]m, ' out.txt ||
+        fail "$(cat out.txt)"
+    grep -qE '^coupling=zoh +broke down at 0\.[0-9]+ s; the coupling created [0-9.]+ kJ$' out.txt || fail "$(cat out.txt)"
+    # the page says the same, and holds the signals that were chosen and no others
+    grep -q '<b>coupling=zoh</b> broke down at 0\.[0-9]* s; the coupling created' c.html
+    grep -q 'errors of 2 signals' c.html
+    ! grep -q 'crane.boom.position.x' c.html || fail "the page has other signals"
+}
+
+differences_of_the_machine_lead_and_rounding_does_not() {
+    make_couplings
+    expect 0 "$interim" compare monolithic.csv rim.csv
+    # the first rows of the table: nothing of the coupling or the solver, and no share above 100 %
+    sed -n '/^  signal /,$p' out.txt | sed -n '2,21p' >first.txt
+    ! grep -E 'bond\.|residual|iterations|e-1[0-9]| [0-9]{4,}%|e\+[0-9]+%' first.txt || fail "these lead: $(cat first.txt)"
+}
+
+runs_with_variable_steps_have_a_speed() {
+    "$interim" run -q "$source/examples/clearance-pendulum.yaml" --until 50ms -o v.csv
+    grep -qE '"real_time_factor".*"value": [0-9.e+-]*[1-9]' v.json || fail "$(grep real_time_factor v.json)"
+}
+
+a_reader_who_leaves_does_not_cost_the_page() {
+    make_couplings
+    ("$interim" compare monolithic.csv rim.csv --report kept.html || true) | :
+    grep -q '</html>' kept.html
+}
+
 plots_are_pictures() {
     "$interim" run -q "$source/examples/pendulum.yaml" --until 1s -o r.h5
     "$interim" plot r.h5 --signals 'hinge.angle,rod.position.*' -o p.png
@@ -97,7 +138,13 @@ sweeps_have_curves_maps_and_a_table() {
     "$interim" sweep -q "$source/examples/pendulum.yaml" --until 1s --every 16ms --over run.step=1ms,4ms,16ms --over parameters.L=1m,2m \
         --signals hinge.angle --reference run.step=0.5ms -o s.csv --report s.html
     grep -q '6 of 6 finished' s.html
-    [ "$(grep -c '<figure class="map">' s.html)" -eq 3 ]
+    # rms and max; how far runs came is worth a map only where one did not finish
+    [ "$(grep -c '<figure class="map">' s.html)" -eq 2 ]
+    grep -q '<th colspan="4">hinge.angle</th>' s.html
+    printf 'run.step,c,verdict,end_time,x.y.rms,x.y.max\n1,a,finished,2,1e-3,2e-3\n2,a,broke-down,0.1,,\n1,b,finished,2,1e-3,2e-3\n2,b,finished,2,2e-3,2e-3\n' >t.csv
+    "$interim" report -q t.csv -o t.html
+    [ "$(grep -c '<figure class="map">' t.html)" -eq 3 ]
+    grep -q '<td>–</td><td>–</td>' t.html
     [ "$(grep -c '<polyline' s.html)" -gt 8 ]
     "$interim" report -q s.csv -o again.html
     [ "$(grep -c '<polyline' again.html)" -eq "$(grep -c '<polyline' s.html)" ]
@@ -108,7 +155,8 @@ sweeps_have_curves_maps_and_a_table() {
 
 for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_broken_run_has_a_report_and_its_status \
     reports_are_made_from_either_format_and_are_the_same report_takes_any_table_with_a_time wrong_files_are_named \
-    compare_tells_what_was_made plots_are_pictures sweeps_have_curves_maps_and_a_table; do
+    compare_tells_what_was_made runs_are_named_by_what_differs_and_described_in_a_line differences_of_the_machine_lead_and_rounding_does_not \
+    runs_with_variable_steps_have_a_speed a_reader_who_leaves_does_not_cost_the_page plots_are_pictures sweeps_have_curves_maps_and_a_table; do
     pages_are_whole_or_not_there() {
     expect 0 "$interim" run "$source/examples/pendulum.yaml" -q -o r.csv
     expect 0 "$interim" report r.csv -o page.html

@@ -295,6 +295,41 @@ run: {duration: 0.1 s, step: 10 ms}
     await page.close();
   },
 
+  async couplings_move_side_by_side_and_the_broken_one_is_marked() {
+    // what ./do run shows first
+    const files = ["monolithic", "rim", "zoh"].map((coupling) => {
+      const file = join(work, `crane-${coupling}.csv`);
+      spawnSync(interim, ["run", "-q", example("crane-single"), "--until", "4s", "--set", `cosim.coupling=${coupling}`, "--set", "run.bounds.breakdown=0", "-o", file]);
+      return file;
+    });
+    const out = join(work, "couplings.html");
+    execFileSync(interim, ["compare", "-q", ...files, "--signals", "crane.cyl1.length,crane.cyl1.force,energy.coupling_error", "--report", out]);
+    const page = await open(out);
+    assert.deepEqual(await page.evaluate("interim.runs.map((run) => run.label)"), ["coupling=monolithic", "coupling=rim", "coupling=zoh"]);
+    assert.match(await page.evaluate("document.querySelector('.outcomes .broke-down').textContent"), /coupling=zoh broke down at 0\.\d+ s; the coupling created \d+ kJ/);
+    assert.equal(await page.evaluate("interim.stages.length"), 3);
+    assert.ok(await page.evaluate("interim.stages.every((stage) => stage.drawn > 0)"), "all machines are drawn");
+    // the page opens where it breaks, and only there the flag shows
+    const end = await page.evaluate("interim.runs[2].time.at(-1)");
+    assert.equal(await page.evaluate("interim.clock.time"), end);
+    const flags = "[...document.querySelectorAll('.flag')].map((node) => !node.hidden)";
+    assert.deepEqual(await page.evaluate(flags), [false, false, true]);
+    await page.evaluate("interim.clock.setTime(0.1)");
+    assert.deepEqual(await page.evaluate(flags), [false, false, false]);
+    // one camera for all
+    await page.evaluate("interim.stages[1].camera.fit('side')");
+    const eyes = await page.evaluate("interim.stages.map((stage) => stage.camera.eye.position.toArray().map((x) => x.toFixed(6)).join())");
+    assert.ok(eyes.every((eye) => eye === eyes[0]), `cameras differ: ${eyes}`);
+    // three plots, as they were chosen; the broken run does not squash the axis, and energy is on a log axis
+    await page.until("[...interim.board.plots.values()].every((plot) => plot.uplot)");
+    assert.deepEqual(await page.evaluate("[...interim.board.plots.values()].map((plot) => plot.isLog)"), [false, false, true]);
+    const [axis, good, bad] = await page.evaluate(`(() => { const plot = [...interim.board.plots.values()][1]; const width = (a) => Math.max(...a) - Math.min(...a);
+      return [plot.uplot.scales.y.max - plot.uplot.scales.y.min, width(plot.lines[1].signal.values), width(plot.lines[2].signal.values)]; })()`);
+    assert.ok(axis < 3 * good && bad > 10 * axis, `axis ${axis}, good runs ${good}, broken run ${bad}`);
+    assertQuiet(page);
+    await page.close();
+  },
+
   async dark_and_light_differ_and_can_be_switched() {
     const page = await open(run(example("crane"), "crane").out, { dark: true });
     const color = () => page.evaluate("getComputedStyle(document.body).backgroundColor");

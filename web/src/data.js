@@ -65,18 +65,20 @@ async function readMotion(m) {
 }
 
 /** A run: label, title, verdict, reason, rows, time, signals [{name, unit, description, values}], scene, motion. */
-async function readRun(raw) {
+async function readRun(raw, isSelection) {
   const [time, values] = await Promise.all([unpack(Float64Array, raw.time), unpack(Float32Array, raw.values)]);
   const n = raw.points;
   const signals = raw.columns.map(([name, unit, description], i) => ({
     name, unit, description, time, values: values.subarray(i * n, (i + 1) * n),
   }));
-  const run = { label: raw.label, title: raw.title, verdict: raw.verdict, reason: raw.reason, rows: raw.rows, time, signals };
+  const run = { label: raw.label, hasBroken: raw.verdict === "broke-down", title: raw.title, verdict: raw.verdict, reason: raw.reason, rows: raw.rows, time, signals };
   if (raw.scene && raw.motion) {
     run.scene = JSON.parse(raw.scene);
     run.motion = await readMotion(raw.motion);
-    addChannels(run);
-    addMasses(run);
+    if (!isSelection) {
+      addChannels(run);
+      addMasses(run);
+    }
   }
   return run;
 }
@@ -117,7 +119,7 @@ function addMasses(run) {
 
 export async function readData() {
   const raw = JSON.parse(document.getElementById("itm-data").textContent);
-  return { version: raw.version, runs: await Promise.all(raw.runs.map(readRun)) };
+  return { version: raw.version, isSelection: Boolean(raw.selection), runs: await Promise.all(raw.runs.map((run) => readRun(run, raw.selection))) };
 }
 
 /** Index of the last element of sorted `times` that is <= t, at least 0. */

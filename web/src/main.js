@@ -90,7 +90,7 @@ function quantitiesOf(group) {
 }
 
 function makeSection(section, runs, board, clock) {
-  const node = el("section.signals", { id: `section-${section.id}` }, el("h2", {}, section.title));
+  const node = el("section.signals", { id: `section-${section.id}` }, section.id === "selection" ? null : el("h2", {}, section.title));
   if (section.id === "energy") {
     const ledger = new Ledger(runs[0].signals, clock);
     if (ledger.node) node.append(ledger.node);
@@ -187,16 +187,52 @@ function listen(page) {
 
 // ---------------------------------------------------------------------------- page
 
+/** The machines of all runs side by side, with one camera; one that broke down is marked from there on. */
+function makeMachines(page, runs) {
+  const { clock } = page;
+  const machines = runs.filter((run) => run.motion?.frames).map((run) => ({ run, ...makeStage(run, clock, runs[0]) }));
+  const row = el("div.machines", {}, ...machines.map(({ run, node, label }) => {
+    const flag = el("div.flag", { hidden: true }, run.hasBroken ? `broke down at ${formatNumber(run.time.at(-1))} s` : "");
+    const showFlag = () => {
+      flag.hidden = !(run.hasBroken && clock.time >= run.time.at(-1) - 1e-9);
+      node.classList.toggle("broken", !flag.hidden);
+    };
+    clock.on("time", showFlag);
+    showFlag();
+    node.append(el("div.caption", {}, el(`i.key.run${runs.indexOf(run) % 8}`), run.label), flag);
+    label?.remove();
+    return node;
+  }));
+  const cameras = machines.filter(({ stage }) => stage).map(({ stage }) => stage.camera);
+  cameras.forEach((camera) => camera.controls.addEventListener("change", () => cameras.forEach((other) => other !== camera && other.copy(camera))));
+  page.stages = machines.map(({ stage }) => stage).filter(Boolean);
+  page.stage = page.stages[0];
+  row.style.setProperty("--count", machines.length);
+  return row;
+}
+
+/** Where a run broke down, look there: the time of the first that did, and about three times as much around it. */
+function lookAtBreak(clock, runs) {
+  const ends = runs.filter((run) => run.hasBroken && run.time.length > 1).map((run) => run.time.at(-1));
+  if (runs.length < 2 || ends.length === 0) return;
+  clock.setRange(clock.start, Math.min(clock.end, clock.start + 3 * (Math.max(...ends) - clock.start)));
+  clock.setTime(Math.min(...ends));
+}
+
 async function main() {
   const app = document.getElementById("app");
-  const { runs } = await readData();
+  const { runs, isSelection } = await readData();
   const first = runs[0];
   const times = runs.flatMap((run) => (run.time.length ? [run.time[0], run.time.at(-1)] : []));
   const clock = new Clock(Math.min(...times, Infinity === Math.min(...times) ? 0 : Infinity), Math.max(...times, times.length ? -Infinity : 1));
   const board = new PlotBoard(runs, clock);
   const page = { runs, clock, board, formatNumber };
   const layout = el("div.layout");
-  if (first.motion?.frames) {
+  const nmachine = runs.filter((run) => run.motion?.frames).length;
+  if (nmachine > 1) {
+    layout.classList.add("no-stage");
+    layout.append(makeMachines(page, runs));
+  } else if (first.motion?.frames) {
     const { node, stage, label } = makeStage(first, clock);
     layout.append(node);
     page.stage = stage;
@@ -205,17 +241,17 @@ async function main() {
     layout.classList.add("no-stage");
   }
   const panel = el("div.panel");
-  const sections = groupSignals(runs);
-  if (first.motion?.intervals.length && !sections.some((s) => s.id === "contact")) {
+  const sections = groupSignals(runs, isSelection);
+  if (!isSelection && first.motion?.intervals.length && !sections.some((s) => s.id === "contact")) {
     sections.splice(1, 0, { id: "contact", title: "Contact", groups: [], zero: [] });
   }
   panel.append(
-    el("nav", { "aria-label": "sections" }, ...sections.map((s) => el("a", { href: `#section-${s.id}` }, s.title)),
+    el("nav", { "aria-label": "sections" }, ...(isSelection ? [] : sections.map((s) => el("a", { href: `#section-${s.id}` }, s.title))),
+      runs.length > 1 ? makeRunSwitches(runs, board) : null,
       el("span.space"),
       el("button", { type: "button", title: "light or dark (T)", onclick: () => page.toggleTheme() }, "◐"),
       el("button", { type: "button", title: "keys (?)", onclick: () => page.help.showModal() }, "?")),
   );
-  if (runs.length > 1) panel.append(makeRunSwitches(runs, board));
   panel.append(...sections.map((section) => makeSection(section, runs, board, clock)));
   layout.append(panel);
   page.transport = makeTransport(clock, first.motion?.frames ? first.motion.time : first.time);
@@ -225,11 +261,12 @@ async function main() {
   };
   page.restyle = () => {
     board.restyle();
-    page.stage?.restyle();
+    (page.stages ?? [page.stage]).forEach((stage) => stage?.restyle());
     clock.tell("range");
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", page.restyle);
   app.replaceChildren(page.transport.node, layout); // first for those who come by Tab, though it stands at the bottom
+  lookAtBreak(clock, runs);
   page.help = listen(page);
   page.isReady = true;
   window.interim = page; // for those who want to script the page, and for its tests

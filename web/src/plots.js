@@ -17,7 +17,7 @@ function unitText(unit) {
 /** Columns of a plot on one time axis. */
 function alignData(lines) {
   const times = lines.map((line) => line.signal.time);
-  const values = lines.map(({ signal }) => (signal.hasGaps ? Array.from(signal.values, (x) => (Number.isNaN(x) ? null : x)) : signal.values));
+  const values = lines.map(({ signal, isLog }) => (isLog ? Array.from(signal.values, (x) => Math.abs(x) || null) : signal.hasGaps ? Array.from(signal.values, (x) => (Number.isNaN(x) ? null : x)) : signal.values));
   if (times.every((t) => t === times[0])) return [times[0], ...values];
   return uPlot.join(lines.map((line, i) => [Array.from(line.signal.time), Array.from(values[i])]));
 }
@@ -28,14 +28,15 @@ export class Plot {
     this.clock = clock;
     this.hiddenRuns = hiddenRuns;
     this.isLog = plot.isLog;
+    this.floor = plot.floor ?? 0; // of a log axis, as a share of its top: rounding stays below
     this.lines = [];
     plot.series.forEach((series, i) => {
       series.signals.forEach((signal, run) => {
         if (!signal || signal.time.length === 0) return;
         const isOnly = plot.series.length === 1;
-        const color = (isOnly ? run : i) % 8;
+        const color = (isOnly ? run : i) % 8, hasBroken = Boolean(runs[run].hasBroken) && runs.length > 1;
         const label = runs.length > 1 ? (isOnly ? runs[run].label : `${series.label} (${runs[run].label})`) : series.label;
-        this.lines.push({ signal, run, color, dash: isOnly ? [] : DASHES[run % DASHES.length], label, isShown: true });
+        this.lines.push({ signal, run, hasBroken, isLog: plot.isLog, color, dash: isOnly ? [] : DASHES[run % DASHES.length], label, isShown: true });
       });
     });
     this.node = el("figure.plot", { tabindex: 0, "aria-label": plot.title });
@@ -108,11 +109,11 @@ export class Plot {
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 }, sync: { key: "interim" }, y: false },
       scales: {
         x: { time: false, range: () => this.clock.range },
-        y: this.isLog ? { distr: 3, range: (u, lo, hi) => decadesOf(lo, hi) } : { range: (u, lo, hi) => rangeOf(lo, hi) },
+        y: this.isLog ? { distr: 3, range: (u, lo, hi) => decadesOf(Math.max(lo, this.floor * hi), hi) } : { range: (u, lo, hi) => rangeOf(...this.boundsOf(lo, hi)) },
       },
       axes: [
         { ...axis, size: 28, splits: (u, i, lo, hi) => ticks(lo, hi, width / 80), values: (u, at) => at.map(formatNumber) },
-        { ...axis, size: 62, splits: (u, i, lo, hi) => (this.isLog ? decades(lo, hi) : ticks(lo, hi, 4)), values: (u, at) => at.map(formatNumber) },
+        { ...axis, size: 62, splits: (u, i, lo, hi) => (this.isLog ? decades(lo, hi) : ticks(lo, hi, 4)), filter: (u, splits) => splits, values: (u, at) => at.map(formatNumber) },
       ],
       series: [
         {},
@@ -125,8 +126,51 @@ export class Plot {
           spanGaps: !line.signal.hasGaps,
         })),
       ],
-      hooks: { setSelect: [(u) => this.takeSelection(u)], draw: [() => this.showTime(), () => this.showNumbers()] },
+      hooks: { setSelect: [(u) => this.takeSelection(u)], draw: [() => this.showTime(), () => this.showNumbers(), (u) => this.drawEnds(u)] },
     };
+  }
+
+  /** A run that broke down must not squash the others: the axis is that of the runs beside it, where there are any. */
+  boundsOf(lo, hi) {
+    const good = this.lines.filter((line) => !line.hasBroken && line.isShown && !this.hiddenRuns.has(line.run));
+    if (good.length === 0 || good.length === this.lines.length) return [lo, hi];
+    const [from, to] = this.clock.range;
+    let least = Infinity, most = -Infinity;
+    for (const { signal: { time, values } } of good) {
+      for (let i = 0; i < time.length; i++) {
+        if (time[i] < from || time[i] > to || !Number.isFinite(values[i])) continue;
+        least = Math.min(least, values[i]);
+        most = Math.max(most, values[i]);
+      }
+    }
+    return least <= most ? [least - 0.25 * (most - least), most + 0.25 * (most - least)] : [lo, hi];
+  }
+
+  /** A cross where the line of a run that broke down ends, or leaves the axis for the last time. */
+  drawEnds(u) {
+    const { ctx, bbox } = u, size = 5 * uPlot.pxRatio;
+    this.lines.forEach((line, i) => {
+      if (!line.hasBroken || !u.series[i + 1].show) return;
+      const t = line.signal.time.at(-1), [from, to] = this.clock.range, last = line.signal.values.at(-1);
+      if (t < from || t > to) return;
+      const x = u.valToPos(t, "x", true), y = u.valToPos(this.isLog ? Math.abs(last) : last, "y", true);
+      const at = Math.min(bbox.top + bbox.height - 1.5 * size, Math.max(bbox.top + 1.5 * size, Number.isFinite(y) ? y : bbox.top));
+      ctx.save();
+      ctx.strokeStyle = css("--bad");
+      ctx.fillStyle = css("--bad");
+      ctx.lineWidth = 2.5 * uPlot.pxRatio;
+      ctx.beginPath();
+      ctx.moveTo(x - size, at - size);
+      ctx.lineTo(x + size, at + size);
+      ctx.moveTo(x - size, at + size);
+      ctx.lineTo(x + size, at - size);
+      ctx.stroke();
+      ctx.font = `${11 * uPlot.pxRatio}px system-ui, sans-serif`;
+      ctx.textBaseline = "middle";
+      ctx.textAlign = "left";
+      ctx.fillText(`broke down at ${formatNumber(t)} s`, x + 2 * size, at);
+      ctx.restore();
+    });
   }
 
   takeSelection(u) {

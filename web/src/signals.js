@@ -61,7 +61,7 @@ function findPlot(section, name, unit) {
  * Sections with groups (elements) with plots: {title, unit, isLog, series: [{label, signals: [signal a run or undefined]}]}, and what
  * stayed zero and is not plotted. The order is that of the first run; what only other runs have follows.
  */
-export function groupSignals(runs) {
+export function groupSignals(runs, isSelection = false) {
   const rows = new Map(); // name -> signals by run
   runs.forEach((run, k) => {
     for (const signal of run.signals) {
@@ -69,6 +69,7 @@ export function groupSignals(runs) {
       rows.get(signal.name)[k] = signal;
     }
   });
+  if (isSelection) return [{ id: "selection", title: "Signals", groups: [{ element: "", plots: [...rows].map(([name, signals]) => plotOf(name, signals)) }], zero: [] }];
   const sections = SECTIONS.map((section) => ({ ...section, groups: new Map(), zero: [] }));
   for (const [name, signals] of rows) {
     const section = sections.find((s) => s.test.test(name));
@@ -87,6 +88,13 @@ export function groupSignals(runs) {
     .map((section) => ({ ...section, groups: [...section.groups.values()].sort((a, b) => isFirst(section, b) - isFirst(section, a)).map((group) => ({ ...group, plots: finishPlots(section, [...group.plots.values()]) })) }))
     .filter((section) => section.groups.length > 0 || section.zero.length > 0)
     .sort((a, b) => ORDER.indexOf(a.id) - ORDER.indexOf(b.id));
+}
+
+/** A plot of one signal, as the reader chose it. Energy that a coupling created goes over decades from run to run. */
+function plotOf(name, signals) {
+  const isLog = name.endsWith("coupling_error") && signals.some((signal) => signal && sizeOf(signal) > 0);
+  const { unit } = signals.find(Boolean);
+  return { title: isLog ? `${name}, magnitude` : name, unit, isLog, floor: 1e-12, quantity: "", series: [{ name, label: name, signals }] };
 }
 
 /** The whole before its parts, all elements beside each other before single ones. */

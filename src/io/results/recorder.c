@@ -61,7 +61,8 @@ struct ItmRecorder {
     ItmWatchedList mechanisms;
     ItmContactLog contacts;
     ITM_DEF_LIST(Number) numbers;
-    ItmCosim* cosim;  // whose interfaces are watched, or NULL
+    ITM_DEF_LIST(char*) settings;  // "key.path=value", owned
+    ItmCosim* cosim;               // whose interfaces are watched, or NULL
     int nbody, nmode;
     int adr[NPART + 1];     // of the parts in the reals of a frame; the last one: reals in all
     Frame* frames;          // (capacity)
@@ -99,12 +100,16 @@ void itm_recorder_destroy(ItmRecorder* r)
         free(r->numbers.items[i].unit);
         free(r->numbers.items[i].description);
     }
+    for (int i = 0; i < r->settings.count; i++) {
+        free(r->settings.items[i]);
+    }
     for (int i = 0; i < r->capacity; i++) {
         free(r->frames[i].contacts.items);
     }
     itm_contact_log_free(&r->contacts);
     free(r->mechanisms.items);
     free(r->numbers.items);
+    free(r->settings.items);
     free(r->frames);
     free(r->reals);
     free(r);
@@ -140,6 +145,16 @@ bool itm_recorder_add_number(ItmRecorder* r, const char* name, double value, con
         free(number.name);
         free(number.unit);
         free(number.description);
+        return false;
+    }
+    return true;
+}
+
+bool itm_recorder_add_setting(ItmRecorder* r, const char* setting)
+{
+    char* copy = strdup(setting);
+    if (copy == NULL || !ITM_LIST_APPEND(r->settings, copy)) {
+        free(copy);
         return false;
     }
     return true;
@@ -314,7 +329,7 @@ static void add_info(ItmText* text, const char* name, const char* unit, const ch
 static void describe(ItmText* text, ItmRecorder* r)
 {
     ItmSceneText scene = {0};
-    ItmText interfaces = {0}, pairs = {0}, channels = {0}, numbers = {0};
+    ItmText interfaces = {0}, pairs = {0}, channels = {0}, numbers = {0}, settings = {0};
     for (int i = 0, mode = 0; i < r->mechanisms.count; i++) {
         const ItmWatched* mechanism = &r->mechanisms.items[i];
         itm_scene_add_model(&scene, mechanism->model, mechanism->prefix, mechanism->first_body, mode);
@@ -335,6 +350,11 @@ static void describe(ItmText* text, ItmRecorder* r)
         itm_text_add_number(&numbers, number->value, 17);
         itm_text_add(&numbers, "},\n");
     }
+    for (int i = 0; i < r->settings.count; i++) {
+        itm_text_add(&settings, "    ");
+        itm_text_add_json(&settings, r->settings.items[i]);
+        itm_text_add(&settings, ",\n");
+    }
     ItmVec3 g = r->mechanisms.items[0].model->gravity;
     itm_text_add(text, "{\n  \"gravity\": [");
     itm_text_add_number(text, g.x, 17);
@@ -351,7 +371,8 @@ static void describe(ItmText* text, ItmRecorder* r)
     add_list(text, "interfaces", &interfaces, ",\n");
     add_list(text, "pairs", &pairs, ",\n");
     add_list(text, "channels", &channels, ",\n");
-    add_list(text, "numbers", &numbers, "\n}");
+    add_list(text, "numbers", &numbers, ",\n");
+    add_list(text, "settings", &settings, "\n}");
 }
 
 static bool allocate_arrays(const ItmRecorder* r, ItmRecord* record)

@@ -19,6 +19,8 @@ void itm_recorder_add_interfaces(ItmRecorder* recorder, ItmCosim* cosim);
 // A number for the top of a report.
 bool itm_recorder_add_number(ItmRecorder* recorder, const char* name, double value, const char* unit,
                              const char* description);
+// A value that was set from outside the model file, "key.path=value".
+bool itm_recorder_add_setting(ItmRecorder* recorder, const char* setting);
 // The state now, at the start and after every step. Costs next to nothing between frames. False without memory.
 bool itm_recorder_note(ItmRecorder* recorder, double time);
 // The record so far, with the last noted state as its last frame; nothing (scene NULL) where there is no mechanism.

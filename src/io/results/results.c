@@ -353,6 +353,11 @@ ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, 
                                                                                                    : fail_record(error);
 }
 
+ItmStatus itm_results_add_setting(ItmResults* r, const char* setting, ItmError* error)
+{
+    return has_recorder(r) && itm_recorder_add_setting(r->recorder, setting) ? ITM_OK : fail_record(error);
+}
+
 ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)
 {
     ItmResultsSummary* s = &r->summary;

@@ -61,6 +61,18 @@ export class Camera {
     if (!this.isMoved && this.follow < 0) this.fit(this.view);
   }
 
+  /** The view of another camera. */
+  copy(other) {
+    if (this.eye.position.equals(other.eye.position) && this.controls.target.equals(other.controls.target)) return;
+    this.eye.position.copy(other.eye.position);
+    this.controls.target.copy(other.controls.target);
+    Object.assign(this.eye, { near: other.eye.near, far: other.eye.far });
+    this.isMoved = other.isMoved;
+    this.eye.lookAt(this.controls.target);
+    this.eye.updateProjectionMatrix();
+    this.onChange();
+  }
+
   setFollow(body) {
     this.follow = body;
     if (body >= 0) {

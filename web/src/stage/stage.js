@@ -36,8 +36,8 @@ function farthestStart({ poses, bodies }) {
 
 export class Stage {
   /** Throws where there is no WebGL. */
-  constructor(holder, run, clock) {
-    Object.assign(this, { holder, run, clock });
+  constructor(holder, run, clock, reference = null) {
+    Object.assign(this, { holder, run, clock, reference });
     this.show = { shapes: true, joints: true, forces: true, trail: true, masses: false };
     this.selected = -1;
     this.onSelect = () => {};
@@ -102,7 +102,9 @@ export class Stage {
     const { run, space } = this;
     this.bodies = new Bodies(space, new Set(run.scene.flexible.map((info) => info.body)));
     this.flexible = new Flexible(run, this.bodies, space.size);
-    const drawn = this.bodies.boundMotion(this.limit);
+    // beside other runs: all look at the same space, that of the first
+    const drawn = this.reference && this.reference !== run && this.reference.drawn ? this.reference.drawn.clone() : this.bodies.boundMotion(this.limit);
+    run.drawn = drawn;
     if (!drawn.isEmpty()) this.setBox(drawn);
     addLights(space);
     this.joints = new Joints(space, this.bodies, this.flexible);

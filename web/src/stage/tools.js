@@ -8,19 +8,19 @@ function button(text, title, act) {
   return el("button", { type: "button", title, onclick: act }, text);
 }
 
-/** {node, stage, label}; stage null where the browser has no WebGL. */
-export function makeStage(run, clock) {
+/** {node, stage, label}; stage null where the browser has no WebGL. reference: a run beside it, whose space it is shown in. */
+export function makeStage(run, clock, reference = null) {
   const holder = el("div.view"), label = el("div.picked");
   const node = el("section.stage", { "aria-label": "the machine" }, holder, label);
   let stage = null;
   try {
-    stage = new Stage(holder, run, clock);
+    stage = new Stage(holder, run, clock, reference);
   } catch (error) {
     holder.append(el("p.note", {}, `The 3-D view needs WebGL, which this browser does not give: ${error.message}`));
     return { node, stage: null };
   }
-  fillWindow(node);
-  node.append(cameraTools(run, stage), el("div.bottom", {}, massLegend(stage), shownTools(run, stage)));
+  if (!reference) fillWindow(node);
+  node.append(!reference || reference === run ? cameraTools(run, stage) : "", el("div.bottom", {}, massLegend(stage), shownTools(run, stage)));
   return { node, stage, label };
 }
 
