@@ -97,7 +97,9 @@ ItmModelFile* app_load(const AppArguments* arguments);
 
 // "interim: model.yaml:3:5: message" to stderr.
 void app_print_error(const ItmError* error);
-// "warning: arm: message" to stdout; part "": without it.
+// Warnings go to stderr from now on, after "interim: "; before, to stdout.
+void app_warn_to_stderr(void);
+// "warning: arm: message"; part "": without it.
 void app_print_warning(const char* part, const char* format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 2, 3)))

@@ -72,7 +72,7 @@ static int check(const AppArguments* arguments)
     if (nwarning >= 0) {
         print_run(file);
         print_notes(file);
-        int nmore = app_mechanisms_warn(file);
+        int nmore = app_mechanisms_warn(file, true);
         nwarning = nmore >= 0 ? nwarning + nmore : -1;
         printf("%s", nwarning == 0 ? "no warnings\n" : "");
     }

@@ -152,7 +152,7 @@ static int warn_solver(const ItmContactOptions* o, const char* name)
     return is_unsuitable;
 }
 
-int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char* name)
+int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char* name, bool is_checking)
 {
     ItmData* d = NULL;
     ItmError error = {0};
@@ -171,8 +171,10 @@ int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char*
     }
     // the contacts that a first step finds are those of the start
     status = itm_step(m, d);
-    printf("start        %s%s%d contacts, deepest penetration %.2g m\n", name, name[0] != '\0' ? ": " : "",
-           itm_contact_get_count(d), itm_data_get_step_info(d).penetration);
+    if (is_checking) {
+        printf("start        %s%s%d contacts, deepest penetration %.2g m\n", name, name[0] != '\0' ? ": " : "",
+               itm_contact_get_count(d), itm_data_get_step_info(d).penetration);
+    }
     int count = warn_penetration(m, d, name) + warn_masses(m, d, name) + warn_passed_over(m, contact.nshape, name) +
                 warn_solver(&contact.options, name);
     if (status != ITM_OK) {

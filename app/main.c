@@ -22,13 +22,21 @@ void app_print_error(const ItmError* error)
     fprintf(stderr, "%s\n", error->message[0] != '\0' ? error->message : itm_status_message(error->status));
 }
 
+static bool is_warning_to_stderr;
+
+void app_warn_to_stderr(void)
+{
+    is_warning_to_stderr = true;
+}
+
 void app_print_warning(const char* part, const char* format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    printf("warning: %s%s", part, part[0] != '\0' ? ": " : "");
-    vprintf(format, arguments);
-    printf("\n");
+    FILE* out = is_warning_to_stderr ? stderr : stdout;
+    fprintf(out, "%swarning: %s%s", is_warning_to_stderr ? "interim: " : "", part, part[0] != '\0' ? ": " : "");
+    vfprintf(out, format, arguments);
+    fprintf(out, "\n");
     va_end(arguments);
 }
 

@@ -262,7 +262,7 @@ int app_mechanisms_print(const ItmModelFile* file)
     return 0;
 }
 
-int app_mechanisms_warn(const ItmModelFile* file)
+int app_mechanisms_warn(const ItmModelFile* file, bool is_checking)
 {
     int nwarning = 0;
     for (int i = 0; i < file->nmechanism; i++) {
@@ -270,7 +270,7 @@ int app_mechanisms_warn(const ItmModelFile* file)
         ItmStepOptions step = file->run.step;
         step.step = it->step > 0.0 ? it->step : step.step;
         const char* name = file->nmechanism > 1 ? it->name : "";
-        int ncontact = app_contacts_warn(it->model, &step, name);
+        int ncontact = app_contacts_warn(it->model, &step, name, is_checking);
         if (ncontact < 0) {
             return -1;
         }

@@ -7,8 +7,9 @@
 // Bodies, joints, freedom, redundant rows, sizes, shapes and interfaces of every mechanism; then the cuts. Returns the number of
 // warnings, -1 after printing what is wrong: frames that are to be joined do not meet, say.
 int app_mechanisms_print(const ItmModelFile* file);
-// A warning to stdout for everything that is badly scaled, overlaps or cannot hold; returns their number, -1 after printing
+// A warning for everything that is badly scaled, overlaps or cannot hold, and with is_checking the number of contacts at the
+// start; returns their number, -1 after printing
 // that there is not enough memory.
-int app_mechanisms_warn(const ItmModelFile* file);
+int app_mechanisms_warn(const ItmModelFile* file, bool is_checking);
 
 #endif

@@ -1,6 +1,7 @@
 // interim run: load, step, write results, say how it went.
 #include "app.h"
 
+#include "mechanisms.h"
 #include "system.h"
 
 #include <math.h>
@@ -97,9 +98,12 @@ static bool set_up(Run* r, const AppArguments* arguments)
     if (r->file == NULL) {
         return false;
     }
-    if (r->file->nnote > 0 && !arguments->is_quiet) {
-        fprintf(stderr, "interim: %d note%s about the model file (see: interim check %s)\n", r->file->nnote,
-                r->file->nnote > 1 ? "s" : "", arguments->model);
+    for (int i = 0; i < r->file->nnote && !arguments->is_quiet; i++) {
+        fprintf(stderr, "interim: note: %s\n", r->file->notes[i]);
+    }
+    if (!arguments->is_quiet) {
+        app_warn_to_stderr();
+        app_mechanisms_warn(r->file, false);
     }
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);

@@ -5,6 +5,7 @@
 
 // Beyond these limits, double precision or the step no longer resolves both ends of the scale.
 #define MASS_RATIO_LIMIT 1e6
+#define LARGE_LIMIT 250.0  // m: larger machines are rare, lengths in millimetres without their unit are not
 #define FAR_LIMIT 1e5      // m from the world's origin
 #define GYRATION_MOST 1e3  // radius of gyration against the size of the model
 #define GYRATION_LEAST 1e-6
@@ -25,7 +26,11 @@ static int warn_masses(const ItmModelInfo* info, const char* name)
 static int warn_size(const ItmModelInfo* info, const char* name)
 {
     if (info->length <= FAR_LIMIT) {
-        return 0;
+        if (info->length > LARGE_LIMIT) {
+            app_print_warning(name, "the model extends to %.3g m; write %.3g mm if millimetres are meant", info->length,
+                              info->length);
+        }
+        return info->length > LARGE_LIMIT;
     }
     app_print_warning(name, "the model extends to %.2g m from the world origin; move the origin closer", info->length);
     return 1;

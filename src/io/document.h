@@ -42,7 +42,9 @@ struct ItmItem {
 
 // Owns all nodes and texts. All zero is an empty document.
 typedef struct ItmDocument {
-    ItmNode* root;  // NULL: nothing was read
+    ItmNode* root;            // NULL: nothing was read
+    const char* unitless;     // "--set key=value" of a plain number in place of a quantity, the first one, or NULL
+    const ItmNode* quantity;  // what stood there
     ItmOwned owned;
 } ItmDocument;
 

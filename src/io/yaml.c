@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/utf8.h"
+#include "io/yaml_advice.h"
 
 #include <libfyaml.h>
 
@@ -401,6 +402,11 @@ static void take_syntax_error(Loader* l, struct fy_diag* diag, const char* text,
     set_position_of_byte(l, text, length);
     if (first->line > 0 && first->line <= l->line) {
         set_position(l, first->line, first->column > 0 ? first->column : 1);
+    }
+    ItmYamlAdvice advice;
+    if (strstr(first->msg, "tab") == NULL && itm_yaml_advise(&advice, text, length, l->line)) {
+        set_position_of_byte(l, text, advice.at);
+        refuse(l, "%s", advice.message);
     }
     refuse(l, "not valid YAML: %s", first->msg);
 }

@@ -323,7 +323,7 @@ static void broken_yaml_is_located(void** state)
     (void)state;
     refuse("", 1, 1, "nothing");
     refuse("# only a comment\n", 1, 1, "nothing");
-    refuse("multibody: {bodies: [}\n", 1, 22, "YAML");
+    refuse("multibody: {bodies: [}\n", 1, 21, "this '[' is not closed");
     refuse("a: 1\nb: 2 : 3\n", 2, 6, "YAML");
     refuse("run: {step: 1}\nrun: {step: 2}\n", 2, 1, "'run' is given twice");
     refuse("run: *x\n", 1, 6, "refers to no anchor");
@@ -743,7 +743,7 @@ static void overrides_are_checked_like_the_file(void** state)
     refuse_override("run..step=2", 5, "key is missing");
     refuse_override("run.step.x=2", 10, "single value");
     refuse_override("run.step=", 10, "nothing");
-    refuse_override("run.step=[", 11, "YAML");
+    refuse_override("run.step=[", 10, "this '[' is not closed");
     refuse_override("run.step=\xff", 10, "UTF-8");
     refuse_override("run.\xff=1", 1, "UTF-8");
     refuse_override("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h=1", 1, "too many keys");

@@ -94,6 +94,18 @@ static ItmStatus parse_text(ItmMeshList* list, ItmWords* text, ItmError* error)
     return ITM_OK;
 }
 
+// Whether the file begins as text does: no control characters in the header of a binary file or up to its end.
+static bool is_text(const char* bytes, size_t length)
+{
+    for (size_t i = 0; i < length && i < HEADER + 4; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < ' ' && c != '\n' && c != '\r' && c != '\t') {
+            return false;
+        }
+    }
+    return length > 0;
+}
+
 ItmStatus itm_mesh_parse_stl(ItmMesh* mesh, const char* bytes, size_t length, const char* name, ItmError* error)
 {
     ItmMeshList list = {0};
@@ -106,6 +118,10 @@ ItmStatus itm_mesh_parse_stl(ItmMesh* mesh, const char* bytes, size_t length, co
     ItmStatus status;
     if (!has_size && has_word) {
         status = parse_text(&list, &text, error);
+    } else if (length < wanted && is_text(bytes, length)) {
+        status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
+                               "this is not an STL file: it is text and does not begin with 'solid'");
+        itm_error_locate(error, name, 0, 0);
     } else if (length < HEADER + 4 || length < wanted) {
         status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
                                "a binary STL file of %u triangles has %zu bytes, this one %zu", count, wanted, length);

@@ -64,6 +64,18 @@ static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t lengt
     return status;
 }
 
+// An override without a unit is the likely cause of units that do not match elsewhere.
+static void blame_override(const ItmDocument* doc, ItmError* error)
+{
+    bool is_about_units =
+        error != NULL && (strstr(error->message, "cannot ") != NULL || strstr(error->message, "unit") != NULL);
+    if (doc->unitless != NULL && is_about_units) {
+        size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used,
+                 "; '%.120s' has no unit, the file has '%.40s' there", doc->unitless, doc->quantity->text);
+    }
+}
+
 ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
                         const char* name, const char* const* overrides, int noverride, ItmError* error)
 {
@@ -77,6 +89,9 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
     free(r.signals);
     itm_names_free(&r.parameter_names);
     itm_names_free(&r.signal_names);
+    if (r.status == ITM_ERR_INPUT) {
+        blame_override(doc, error);
+    }
     return r.status;
 }
 

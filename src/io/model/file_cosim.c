@@ -2,6 +2,9 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
+#include "hydraulics/circuit.h"
+#include "multibody/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +104,39 @@ static ItmStatus add_frame_bond(ItmCosimBuilder* b, const ItmModelFile* file, co
     return itm_cosim_builder_add_frame_bond(b, ends[0], ends[1], &bond->options, error);
 }
 
+static bool is_word(const char* name, const char* word)
+{
+    return strcmp(name, word) == 0;
+}
+
+// The nearest actuator or cylinder, or all of them, behind the message about one that is not there.
+static void suggest_ends(ItmError* error, const ItmFileMechanism* mechanism, const char* actuator,
+                         const ItmFileCircuit* circuit, const char* cylinder)
+{
+    const ItmModel* m = mechanism->model;
+    bool is_actuator = is_word(error->field, "actuator");
+    int count = is_actuator ? m->nactuator : circuit->circuit->ncyl;
+    ItmNearest nearest =
+        itm_nearest_start(is_actuator ? actuator : cylinder, strlen(is_actuator ? actuator : cylinder));
+    char list[160] = "";
+    for (int i = 0; i < count; i++) {
+        const char* name = is_actuator ? m->scalar_forces[m->actuator_force[i]].name
+                                       : itm_circuit_get_cylinder_name(circuit->circuit, i);
+        size_t used = strlen(list);
+        itm_nearest_offer(&nearest, name);
+        snprintf(list + used, sizeof list - used, "%s'%s'", i > 0 ? ", " : "", name);
+    }
+    size_t used = strlen(error->message);
+    char hint[120];
+    bool is_joint = is_actuator && itm_model_find_joint(m, actuator) != ITM_NONE;
+    snprintf(error->message + used, sizeof error->message - used, "%s%s%s",
+             is_joint ? "; it is a joint, and bonds connect actuators" : "",
+             nearest.best != NULL ? itm_nearest_format(&nearest, hint, sizeof hint)
+             : count > 0          ? "; there is "
+                                  : "; there is none",
+             nearest.best == NULL ? list : "");
+}
+
 static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
 {
     const char *first_name = NULL, *second_name = NULL;
@@ -123,6 +159,10 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
                           bond->port);
     } else {
         status = itm_cosim_builder_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
+        bool is_unknown = status != ITM_OK && error != NULL && strstr(error->message, "' has no ") != NULL;
+        if (is_unknown && (is_word(error->field, "actuator") || is_word(error->field, "port"))) {
+            suggest_ends(error, &file->mechanisms[first], first_name, &file->circuits[circuit], second_name);
+        }
     }
     if (status != ITM_OK) {
         locate(error, &bond->place);

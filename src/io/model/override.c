@@ -189,6 +189,31 @@ static void refuse_missing(Override* o, const ItmNode* node, size_t at, size_t l
     refuse(o, at, message);
 }
 
+// Whether a value is a plain number, without a unit.
+static bool is_plain(const ItmNode* node)
+{
+    return node->kind == ITM_NODE_SCALAR && node->length > 0 && strspn(node->text, "0123456789.+-eE") == node->length;
+}
+
+// Whether a value begins with a number and goes on with a unit, as in "2 MPa".
+static bool has_unit(const ItmNode* node)
+{
+    if (node->kind != ITM_NODE_SCALAR || node->length == 0) {
+        return false;
+    }
+    size_t digits = strspn(node->text, "0123456789.+-");
+    return digits > 0 && digits < node->length && strpbrk(node->text + digits, "()*/^") == NULL;
+}
+
+// A plain number where the file has a unit is legal (SI), and often not meant: if it leads to an error, the error says so.
+static void note_unit(Override* o, const ItmNode* old)
+{
+    if (o->doc->unitless == NULL && is_plain(o->value) && has_unit(old)) {
+        o->doc->unitless = o->source;
+        o->doc->quantity = old;
+    }
+}
+
 // `node` with the value put in at the path that begins at byte `at`; nodes on the way are copied.
 static ItmNode* put(Override* o, const ItmNode* node, size_t at)
 {
@@ -219,6 +244,9 @@ static ItmNode* put(Override* o, const ItmNode* node, size_t at)
         item = copy->last;
     }
     if (o->status == ITM_OK) {
+        if (end == o->path_length) {
+            note_unit(o, item->value);
+        }
         item->value = end == o->path_length ? o->value : put(o, item->value, end + 1);
     }
     return copy;

@@ -49,9 +49,57 @@ void itm_reader_take(ItmReader* r, ItmStatus status, const ItmNode* whole, const
     itm_document_locate(at, 0, r->error);
 }
 
-// "; nearest: 'word'", or all the words if none is near.
+// Words of other tools, and ours.
+static const char* const SYNONYMS[][2] = {
+    {"hinge", "revolute"},
+    {"pin", "revolute"},
+    {"rotational", "revolute"},
+    {"slider", "prismatic"},
+    {"sliding", "prismatic"},
+    {"translational", "prismatic"},
+    {"ball", "spherical"},
+    {"socket", "spherical"},
+    {"weld", "fixed"},
+    {"rigid", "fixed"},
+    {"cardan", "universal"},
+    {"rk4", "reference"},
+    {"rk45", "reference"},
+    {"runge-kutta", "reference"},
+    {"implicit", "ali3p"},
+    {"pump", "flow-source"},
+    {"pump", "pressure-source"},
+    {"throttle", "orifice"},
+    {"reservoir", "tank"},
+    {"pipe", "hose"},
+    {"servo-valve", "valve-4-3"},
+    {"piston", "cylinder"},
+    {"none", "zoh"},
+    {"hold", "zoh"},
+};
+
+// Our word for a synonym, if it is one of the words; NULL otherwise.
+static const char* find_synonym(const ItmNode* typed, const char* const* words, int nword)
+{
+    for (size_t i = 0; i < sizeof SYNONYMS / sizeof SYNONYMS[0]; i++) {
+        bool is_typed =
+            strlen(SYNONYMS[i][0]) == typed->length && memcmp(SYNONYMS[i][0], typed->text, typed->length) == 0;
+        for (int k = 0; k < nword && is_typed; k++) {
+            if (strcmp(words[k], SYNONYMS[i][1]) == 0) {
+                return words[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+// "; use 'word'" for a synonym, "; nearest: 'word'", or all the words if none is near.
 static void suggest(char* buffer, size_t size, const ItmNode* typed, const char* const* words, int nword)
 {
+    const char* synonym = find_synonym(typed, words, nword);
+    if (synonym != NULL) {
+        snprintf(buffer, size, "; use '%s'", synonym);
+        return;
+    }
     ItmNearest nearest = itm_nearest_start(typed->text, typed->length);
     for (int i = 0; i < nword; i++) {
         itm_nearest_offer(&nearest, words[i]);
@@ -112,9 +160,25 @@ ItmScope itm_reader_get_scope(ItmReader* r)
     return (ItmScope){.context = r, .find = compute_parameter, .has = has_parameter};
 }
 
+// YAML's words for what is no number to compute with.
+static bool is_not_finite(const ItmNode* node)
+{
+    static const char* const WORDS[] = {".nan", ".NaN", ".NAN", ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", ".INF"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        if (strlen(WORDS[i]) == node->length && memcmp(WORDS[i], node->text, node->length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Value of a scalar as an expression; complaints go to the place inside it.
 static bool compute_scalar(ItmReader* r, const ItmNode* node, int depth, ItmQuantity* value)
 {
+    if (is_not_finite(node)) {
+        itm_reader_fail(r, node, "expected a finite number, found '%.8s'", node->text);
+        return false;
+    }
     const ItmScope scope = itm_reader_get_scope(r);
     ItmExpressionError error;
     if (!itm_expression_compute(value, node->text, node->length, &scope, depth, &error)) {

@@ -1,0 +1,223 @@
+// One walk over the lines of a text that the parser has refused. It knows no more of YAML than brackets, quotes, comments, keys
+// and indentation, and stops at the first of them that cannot be right.
+#include "io/yaml_advice.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_OPEN 64
+#define NEAR 1  // lines between a mistake and where the parser notices it
+
+typedef struct Bracket {
+    char kind;
+    size_t at;  // byte of the text
+    int indent;
+} Bracket;
+
+typedef struct Walk {
+    Bracket open[MOST_OPEN];
+    int nopen;
+    int levels[MOST_OPEN];  // indentations of the mappings that are open
+    int nlevel;
+    int line;          // 1-based
+    size_t start;      // byte at which it begins
+    bool has_value;    // the key of the line before has its value on that line
+    int value_indent;  // indentation of that line
+    int error_line;
+    ItmYamlAdvice* advice;
+    bool is_found;
+} Walk;
+
+typedef struct Line {
+    const char* text;
+    int length, indent;
+} Line;
+
+static void say(Walk* w, size_t at, const char* message)
+{
+    if (!w->is_found) {
+        snprintf(w->advice->message, sizeof w->advice->message, "%s", message);
+        w->advice->at = at;
+        w->is_found = true;
+    }
+}
+
+// ---------------------------------------------------------------------------- brackets and quotes
+
+static void say_not_closed(Walk* w, const Bracket* bracket)
+{
+    char message[120];
+    snprintf(message, sizeof message, "this '%c' is not closed: a '%c' is missing", bracket->kind,
+             bracket->kind == '[' ? ']' : '}');
+    say(w, bracket->at, message);
+}
+
+static void close_bracket(Walk* w, char kind, size_t at)
+{
+    char wanted = kind == ']' ? '[' : '{';
+    if (w->nopen == 0) {
+        char message[80];
+        snprintf(message, sizeof message, "this '%c' closes nothing: a '%c' is missing before it", kind, wanted);
+        say(w, at, message);
+    } else if (w->open[w->nopen - 1].kind != wanted) {
+        say_not_closed(w, &w->open[w->nopen - 1]);
+    } else {
+        w->nopen--;
+    }
+}
+
+// The byte behind the closing quote; the end of the line if there is none, which is an error.
+static int skip_quoted(Walk* w, const Line* line, int at)
+{
+    char quote = line->text[at];
+    for (int i = at + 1; i < line->length; i++) {
+        if (line->text[i] == '\\' && quote == '"') {
+            i++;
+        } else if (line->text[i] == quote) {
+            return i + 1;
+        }
+    }
+    char message[60];
+    snprintf(message, sizeof message, "this %c is not closed on its line", quote);
+    say(w, w->start + (size_t)at, message);
+    return line->length;
+}
+
+// A quote or comment begins only where a value can: at the start, or behind space, bracket, comma or colon.
+static bool is_start(const Line* line, int at)
+{
+    return at == line->indent || strchr(" \t[{,:", line->text[at - 1]) != NULL;
+}
+
+static void walk_brackets(Walk* w, const Line* line)
+{
+    for (int i = line->indent; i < line->length && !w->is_found;) {
+        char c = line->text[i];
+        if (c == '#' && is_start(line, i)) {
+            return;
+        }
+        if ((c == '"' || c == '\'') && is_start(line, i)) {
+            i = skip_quoted(w, line, i);
+            continue;
+        }
+        // in a block, a bracket inside a value is text
+        bool is_flow = w->nopen > 0 || is_start(line, i);
+        if ((c == '[' || c == '{') && is_flow && w->nopen < MOST_OPEN) {
+            w->open[w->nopen++] = (Bracket){c, w->start + (size_t)i, line->indent};
+        } else if ((c == ']' || c == '}') && is_flow) {
+            close_bracket(w, c, w->start + (size_t)i);
+        }
+        i++;
+    }
+}
+
+// ---------------------------------------------------------------------------- keys and indentation
+
+// Length of the word that begins a line, with its colon; 0 if it is no key.
+static int find_key(const Line* line)
+{
+    int i = line->indent;
+    while (i < line->length && (isalnum((unsigned char)line->text[i]) || strchr("_-.", line->text[i]) != NULL)) {
+        i++;
+    }
+    return i > line->indent && i < line->length && line->text[i] == ':' ? i + 1 - line->indent : 0;
+}
+
+// "mass:2 kg"
+static void check_colon(Walk* w, const Line* line, int key)
+{
+    int end = line->indent + key;
+    bool is_near = w->line >= w->error_line - NEAR && w->line <= w->error_line + NEAR;
+    if (is_near && end < line->length && strchr(" \t\r", line->text[end]) == NULL) {
+        char message[120];
+        snprintf(message, sizeof message, "a space is missing after '%.*s'", key > 60 ? 60 : key,
+                 line->text + line->indent);
+        say(w, w->start + (size_t)end, message);
+    }
+}
+
+// Whether a value follows the key on its line.
+static bool is_followed(const Line* line, int key)
+{
+    int i = line->indent + key;
+    while (i < line->length && strchr(" \t\r", line->text[i]) != NULL) {
+        i++;
+    }
+    return i < line->length && line->text[i] != '#' && strchr("|>&", line->text[i]) == NULL;
+}
+
+// A line goes on at an indentation that is open, or opens the mapping of a key without a value.
+static void check_indent(Walk* w, const Line* line)
+{
+    char message[160];
+    bool is_deeper = w->nlevel == 0 || line->indent > w->levels[w->nlevel - 1];
+    if (is_deeper && w->nlevel > 0 && w->has_value && line->indent > w->value_indent) {
+        snprintf(message, sizeof message,
+                 "this line is indented by %d spaces, the line before it by %d, which already has its value",
+                 line->indent, w->value_indent);
+        say(w, w->start + (size_t)line->indent, message);
+        return;
+    }
+    if (is_deeper) {
+        if (w->nlevel < MOST_OPEN) {
+            w->levels[w->nlevel++] = line->indent;
+        }
+        return;
+    }
+    int deeper = w->levels[w->nlevel - 1];
+    while (w->nlevel > 0 && w->levels[w->nlevel - 1] > line->indent) {
+        deeper = w->levels[--w->nlevel];
+    }
+    if (w->nlevel > 0 && w->levels[w->nlevel - 1] < line->indent) {
+        snprintf(message, sizeof message, "this line is indented by %d spaces, its neighbours by %d or %d",
+                 line->indent, w->levels[w->nlevel - 1], deeper);
+        say(w, w->start + (size_t)line->indent, message);
+    }
+}
+
+static void walk_line(Walk* w, const Line* line)
+{
+    int key = find_key(line);
+    if (w->nopen > 0) {
+        // a key of the block ends what should have been closed before
+        const Bracket* first = &w->open[0];
+        if (key > 0 && line->indent <= first->indent && line->text[line->indent + key - 1] == ':') {
+            say_not_closed(w, &w->open[w->nopen - 1]);
+        }
+        walk_brackets(w, line);
+        return;
+    }
+    if (key > 0) {
+        check_colon(w, line, key);
+        check_indent(w, line);
+        w->has_value = is_followed(line, key);
+        w->value_indent = line->indent;
+    }
+    walk_brackets(w, line);
+}
+
+bool itm_yaml_advise(ItmYamlAdvice* advice, const char* text, size_t length, int error_line)
+{
+    Walk w = {.error_line = error_line, .advice = advice};
+    for (size_t start = 0; start < length && !w.is_found;) {
+        const char* end = memchr(text + start, '\n', length - start);
+        size_t count = end != NULL ? (size_t)(end - text) - start : length - start;
+        Line line = {text + start, (int)count, 0};
+        while (line.indent < line.length && line.text[line.indent] == ' ') {
+            line.indent++;
+        }
+        w.line++;
+        w.start = start;
+        bool is_empty = line.indent == line.length || strchr("#\r", line.text[line.indent]) != NULL;
+        // a text over several lines (| or >) is not looked into, nor is what comes behind the error
+        if (!is_empty && (w.line <= error_line + NEAR || w.nopen > 0)) {
+            walk_line(&w, &line);
+        }
+        start += count + 1;
+    }
+    if (!w.is_found && w.nopen > 0) {
+        say_not_closed(&w, &w.open[w.nopen - 1]);
+    }
+    return w.is_found;
+}
