@@ -18,6 +18,8 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output_interval",
      "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
+    {APP_OPTION_WORD, "--verbose", 'v', NULL, NULL,
+     "a longer summary: every subsystem, the solver, redundant constraints, cost"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary; doubts are still printed"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
@@ -322,7 +324,7 @@ static void print_summary(const Run* r, const char* output)
 
 static int run(const AppArguments* arguments)
 {
-    Run r = {.verdict = ITM_VERDICT_FINISHED};
+    Run r = {.verdict = ITM_VERDICT_FINISHED, .summary.is_verbose = app_arguments_get(arguments, "--verbose") != NULL};
     if (!set_up(&r, arguments)) {
         tear_down(&r);
         return APP_BAD_INPUT;

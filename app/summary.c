@@ -74,8 +74,11 @@ static void print_steps(const ItmModelFile* file, const ItmStepInfo* info)
         printf("  steps        %ld of %.3g to %.3g s (%s)", info->steps, info->smallest_step, info->largest_step,
                itm_stepper_name(file->run.step.stepper));
     } else {
-        printf("  steps        %ld of %.9g s (%s), %ld iterations", info->steps, file->run.step.step,
-               itm_stepper_name(file->run.step.stepper), info->total_iterations);
+        printf("  steps        %ld of %.9g s (%s)", info->steps, file->run.step.step,
+               itm_stepper_name(file->run.step.stepper));
+    }
+    if (info->total_iterations > 0 && !(info->smallest_step > 0.0)) {
+        printf(", %ld iterations", info->total_iterations);
     }
     if (info->rejected > 0) {
         printf(", %ld repeated with a smaller step", info->rejected);
@@ -95,13 +98,14 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
     if (s->nbounded == 0) {
         return;
     }
-    printf("  bounds       up to %d rows", s->nbounded);
     if (s->ncontact > 0) {
-        printf(", %d contacts, penetration %.2g m", s->ncontact, s->penetration);
+        printf("  contacts     up to %d, penetration up to %.2g m\n", s->ncontact, s->penetration);
     }
-    printf("\n");
-    printf("  solver       %ld iterations, residual up to %.2g, %ld fallbacks\n", s->solver_iterations,
-           s->solver_residual, info->fallbacks);
+    if (s->is_verbose) {
+        printf("  bounds       up to %d rows\n", s->nbounded);
+        printf("  solver       %ld iterations, residual up to %.2g, %ld fallbacks\n", s->solver_iterations,
+               s->solver_residual, info->fallbacks);
+    }
     if (info->unsolved > 0) {
         printf("  unsolved     %ld problems that no solver solved to the tolerance\n", info->unsolved);
     }
@@ -113,7 +117,7 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
 
 static void print_redundant(const AppRunSummary* s)
 {
-    if (s->nredundant > 0) {
+    if (s->nredundant > 0 && s->is_verbose) {
         printf("  redundant    up to %d constraints, with forces of minimum norm; at %.9g s: %s\n", s->nredundant,
                s->redundant_time, s->redundant_names);
     }
@@ -152,7 +156,9 @@ void app_summary_print_mechanism(const AppRunSummary* s, const ItmModelFile* fil
     print_bounds(s, &info);
     print_redundant(s);
     print_clearance(file->model, data);
-    printf("  largest gap  %.2g m or rad\n", s->gap);
+    if (s->gap > 0.0) {
+        printf("  joint gap    up to %.2g m or rad\n", s->gap);
+    }
 }
 
 void app_summary_print_tail(const AppRunSummary* s, double time, const char* output, int noutput)

@@ -5,6 +5,7 @@
 #include "app.h"
 
 typedef struct AppRunSummary {
+    bool is_verbose;            // -v: also what only numerics people read
     double wall_time;           // s
     long nrow;                  // result rows
     double gap;                 // largest joint gap after any step, m or rad

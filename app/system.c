@@ -19,13 +19,19 @@ void app_system_note_outputs(AppRunSummary* summary, ItmCosim* cosim)
 
 // ---------------------------------------------------------------------------- circuits
 
-static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
+static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d, bool has_steps)
 {
     ItmHydraulicInfo info = itm_hydraulics_get_info(d);
     double time = itm_hydraulics_get_time(d);
-    printf("  %-12s %ld steps of %.9g s (%s), %ld iterations\n", circuit->name, info.steps,
-           info.steps > 0 ? time / (double)info.steps : 0.0,
-           itm_hydraulics_integrator_name(circuit->options.integrator), info.total_iterations);
+    if (has_steps) {
+        printf("  %-12s %ld steps of %.9g s (%s)", circuit->name, info.steps,
+               info.steps > 0 ? time / (double)info.steps : 0.0,
+               itm_hydraulics_integrator_name(circuit->options.integrator));
+        if (info.total_iterations > 0) {
+            printf(", %ld iterations", info.total_iterations);
+        }
+        printf("\n");
+    }
     if (info.splits > 0) {
         printf("  split        %ld steps halved because Newton's method failed\n", info.splits);
     }
@@ -37,7 +43,7 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d)
 // ---------------------------------------------------------------------------- coupling
 
 // Largest gaps at frame bonds, and events in interface models.
-static void print_frame_bonds(ItmCosim* cosim)
+static void print_frame_bonds(ItmCosim* cosim, bool is_verbose)
 {
     for (int i = 0; i < itm_cosim_get_frame_bond_count(cosim); i++) {
         ItmFrameBondState bond = itm_cosim_get_frame_bond(cosim, i);
@@ -47,7 +53,7 @@ static void print_frame_bonds(ItmCosim* cosim)
     }
     for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
         ItmRimNotes notes = itm_cosim_get_rim_notes(cosim, i);
-        if (notes.switches > 0) {
+        if (notes.switches > 0 && is_verbose) {
             printf("  contacts     %ld contact rows of '%s' changed within macro steps\n", notes.switches,
                    itm_cosim_get_mechanism_name(cosim, i));
         }
@@ -69,7 +75,7 @@ static void print_bonds(ItmCosim* cosim)
     }
 }
 
-static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
+static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_verbose)
 {
     const ItmFileCosim* c = &file->cosim;
     if (itm_cosim_get_bond_count(cosim) + itm_cosim_get_frame_bond_count(cosim) == 0) {
@@ -86,26 +92,27 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
            is_elastic ? " elastic forces, " : "", itm_cosim_get_step(cosim));
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;
-    if (sum > 0.0) {
+    if (sum > 0.0 && is_verbose) {
         printf("  cost         mechanism %.0f %%, interface model %.0f %%, subsystems %.0f %%\n",
                100.0 * cost.mechanism / sum, 100.0 * cost.rim / sum, 100.0 * cost.subsystems / sum);
     }
     print_bonds(cosim);
-    print_frame_bonds(cosim);
+    print_frame_bonds(cosim, is_verbose);
 }
 
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)
 {
+    bool has_details = summary->is_verbose || file->model == NULL;
     if (file->model != NULL) {
         app_summary_print_mechanism(summary, file, itm_cosim_get_data(cosim, 0));
     }
     for (int i = 0; i < file->ncircuit; i++) {
-        print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i));
+        print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i), has_details);
     }
-    for (int i = 0; i < file->ncontrol; i++) {
+    for (int i = 0; i < file->ncontrol && has_details; i++) {
         printf("  %-12s sample time %.9g s\n", file->controls[i].name, file->controls[i].step);
     }
-    print_coupling(file, cosim);
+    print_coupling(file, cosim, summary->is_verbose);
 }
 
 // ---------------------------------------------------------------------------- numbers of a report
