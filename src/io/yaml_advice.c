@@ -84,17 +84,26 @@ static int skip_quoted(Walk* w, const Line* line, int at)
     return line->length;
 }
 
-// A quote or comment begins only where a value can: at the start, or behind space, bracket, comma or colon.
+// A quote or bracket begins only where a value can: at the start, or behind bracket, comma, colon or dash. Elsewhere it is text.
 static bool is_start(const Line* line, int at)
 {
-    return at == line->indent || strchr(" \t[{,:", line->text[at - 1]) != NULL;
+    int before = at - 1;
+    while (before >= line->indent && line->text[before] == ' ') {
+        before--;
+    }
+    return before < line->indent || strchr("[{,:-", line->text[before]) != NULL;
+}
+
+static bool is_comment(const Line* line, int at)
+{
+    return line->text[at] == '#' && (at == line->indent || strchr(" \t", line->text[at - 1]) != NULL);
 }
 
 static void walk_brackets(Walk* w, const Line* line)
 {
     for (int i = line->indent; i < line->length && !w->is_found;) {
         char c = line->text[i];
-        if (c == '#' && is_start(line, i)) {
+        if (is_comment(line, i)) {
             return;
         }
         if ((c == '"' || c == '\'') && is_start(line, i)) {

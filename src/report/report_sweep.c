@@ -373,6 +373,12 @@ static int count_group(const ItmSweepGrid* g, int verdict, int first)
     return n;
 }
 
+// A statistic of a signal stands below its signal; keys and costs stand alone.
+static bool is_grouped(const Page* p, int column)
+{
+    return is_result(p, column) && strrchr(p->grid->names[column], '.') != NULL;
+}
+
 // Two lines: the signals, and below each its statistics; keys and costs by their last word.
 static void add_table_head(Page* p)
 {
@@ -381,7 +387,7 @@ static void add_table_head(Page* p)
     itm_text_add(text, "<thead><tr>");
     for (int i = 0, n = 1; i < g->ncolumn; i += n) {
         n = count_group(g, p->verdict, i);
-        if (n == 1) {
+        if (!is_grouped(p, i)) {
             itm_text_add(text, "<th rowspan=\"2\">");
             add_short_name(text, g->names[i]);
             itm_text_add(text, "</th>");
@@ -396,7 +402,7 @@ static void add_table_head(Page* p)
     itm_text_add(text, "</tr>\n<tr>");
     for (int i = 0, n = 1; i < g->ncolumn; i += n) {
         n = count_group(g, p->verdict, i);
-        for (int k = 0; k < n && n > 1; k++) {
+        for (int k = 0; k < n && is_grouped(p, i); k++) {
             itm_text_add(text, "<th class=\"num\">");
             add_short_name(text, g->names[i + k]);
             itm_text_add(text, "</th>");
