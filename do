@@ -184,8 +184,8 @@ do_run() {
 # whose energy comes from nowhere is off, so that one sees where it leads.
 show_couplings() {
     echo
-    echo "One crane, data exchanged every 10 ms, three couplings:"
-    echo "  monolithic (reference), reduced interface model (rim), zero-order hold as in most tools (zoh)"
+    echo "One crane, three couplings: data exchanged every 0.1 ms (monolithic, the reference), and every 10 ms with a"
+    echo "reduced interface model (rim) or with zero-order hold, as in most tools (zoh)"
     for coupling in monolithic rim zoh; do
         build/interim run -q examples/crane-single.yaml --set cosim.coupling=$coupling --set run.bounds.breakdown=0 \
             -o out/crane-$coupling.csv 2>out/crane-$coupling.txt || [ $? -eq 2 ] || { cat out/crane-$coupling.txt; return 1; }
