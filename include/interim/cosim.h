@@ -342,6 +342,25 @@ ITM_API ItmStatus itm_cosim_reset(ItmCosim* cosim);
 // itm_cosim_get_error returns the reason, with the first signal that failed in its field. ITM_ERR_DIVERGED is also returned if
 // energy grows without a source (ItmBounds.breakdown).
 ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
+// The macro step of a mechanism whose partner is outside of the system, for instance behind an interface model port of an FMU: the
+// caller takes the micro steps. All bonds of the mechanism end at one subsystem, which stands for the partner and is not
+// stepped. Order of calls: begin; then predict and advance as often as needed, or none; then commit or cancel.
+// Arrays have one entry per bond of the mechanism, in the order of the bonds.
+
+// Begin a macro step in K micro steps if they are equal; use_heun: positions follow the mean of the rates at both ends of a micro
+// step, otherwise the last one. Returns W (n x n) and a0 (n) of w+ = w + h (a0 + W lambda); both may be NULL. ITM_ERR_UNSUPPORTED:
+// the mechanism has other partners, or its coupling is not rim with exchange impulse.
+ITM_API ItmStatus itm_cosim_begin_step(ItmCosim* cosim, int mechanism, int K, bool use_heun, double* W, double* a0);
+// Rates w_end at the end of a micro step h at forces lambda, contacts included; nothing moves.
+ITM_API ItmStatus itm_cosim_predict_step(ItmCosim* cosim, double h, const double* lambda, double* w_end);
+// One micro step h at forces lambda, with use_heun the mean of those at its ends. Returns positions s and rates w at its end.
+ITM_API ItmStatus itm_cosim_advance_step(ItmCosim* cosim, double h, const double* lambda, double* s, double* w);
+// End the macro step: the mechanism takes over the impulses of the micro steps. Without micro steps it takes over the impulses P0,
+// moments P1 and theta that are given (see ItmForeignMechanism.commit); with micro steps these are not used and may be NULL.
+ITM_API ItmStatus itm_cosim_commit_step(ItmCosim* cosim, const double* P0, const double* P1, double theta);
+// Return to the state before begin.
+ITM_API void itm_cosim_cancel_step(ItmCosim* cosim);
+
 // For a single mechanism with stepper variable or adaptive: take one step of the length that the stepper chooses.
 // itm_data_get_time then returns the time; itm_cosim_get_time is not updated. Any other system: the same as itm_cosim_step.
 ITM_API ItmStatus itm_cosim_step_free(ItmCosim* cosim);

@@ -529,7 +529,7 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     if (x == NULL) {
         return refuse_memory(error);
     }
-    x->inspected = ITM_NONE;
+    x->inspected = x->driven = ITM_NONE;
     x->options = options != NULL ? *options : itm_default_cosim_options();
     ItmStatus status = check_options(&x->options, error);
     if (x->options.is_monolithic) {

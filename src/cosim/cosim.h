@@ -272,6 +272,7 @@ struct ItmCosim {
     char*    start;          // state to which a reset goes back
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
+    int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
 
     // bounds: what has one, and what it has been
     ItmJudged* judged;      //                                                  (njudged)
@@ -300,6 +301,11 @@ ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H);
 
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
 void itm_cosim_start_here(ItmCosim* x);
+// The two halves of a macro step: up to the interface models, and from the micro steps on. itm_cosim_abandon restores the state before
+// the first half and returns `status`.
+ItmStatus itm_cosim_prepare(ItmCosim* x);
+ItmStatus itm_cosim_finish(ItmCosim* x);
+ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
 
 // ---------------------------------------------------------------------------- mechanism.c
 
@@ -378,6 +384,8 @@ void itm_labels_destroy(ItmLabels* l);
 
 // All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
+// Whether the caller takes the micro steps of its interface model (drive.c).
+bool itm_group_is_driven(const ItmCosim* x, const ItmGroup* group);
 // Forces and outputs of all subsystems as they are now.
 void itm_cosim_start_subsystems(ItmCosim* x);
 bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* subsystem, int tick);

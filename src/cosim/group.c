@@ -355,6 +355,15 @@ static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
     return status;
 }
 
+bool itm_group_is_driven(const ItmCosim* x, const ItmGroup* group)
+{
+    bool is_driven = false;
+    for (int i = 0; i < group->ninterface_model && x->driven != ITM_NONE; i++) {
+        is_driven = is_driven || group->interface_models[i] == &x->mechanisms[x->driven].interface_model;
+    }
+    return is_driven;
+}
+
 void itm_group_run(ItmCosim* x, ItmGroup* group)
 {
     double start = itm_clock();

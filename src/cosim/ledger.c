@@ -24,7 +24,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
-    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? got : beyond;
+    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? 0.0 : beyond;
     memory->given += bond->work_port;
     memory->coupling_error += got - bond->work_port;
     itm_mechanism_show_force(part, bond->slot, memory->force);
@@ -96,7 +96,10 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
     sum.coupling_error = sum.booked[ITM_LEDGER_INTERFACE];
     for (int i = 0; i < x->nbond; i++) {
         const ItmBondMemory* memory = x->bonds[i].memory;
-        sum.load -= memory->coupling_error + (has_balance(&x->subsystems[x->bonds[i].subsystem]) ? memory->given : 0.0);
+        // a foreign mechanism is a load: its own energy is out of reach, and so is what the coupling adds to it
+        bool is_foreign = x->mechanisms[x->bonds[i].mechanism].foreign != NULL;
+        sum.load -= (is_foreign ? 0.0 : memory->coupling_error) +
+                    (has_balance(&x->subsystems[x->bonds[i].subsystem]) ? memory->given : 0.0);
         sum.coupling_error += memory->coupling_error;
     }
     sum.error = sum.kinetic + sum.potential - sum.start - sum.load;

@@ -261,7 +261,9 @@ static void run_first(void* context, int job)
     ItmCosim* x = context;
     int ahead = x->ngroup + x->nassembly;
     if (job < x->ngroup) {
-        itm_group_run(x, &x->groups[job]);
+        if (!itm_group_is_driven(x, &x->groups[job])) {
+            itm_group_run(x, &x->groups[job]);
+        }
     } else if (job < ahead) {
         ItmAssembly* assembly = &x->assemblies[job - x->ngroup];
         if (!assembly->has_subsystems) {
@@ -315,7 +317,8 @@ static ItmStatus find_failure(ItmCosim* x)
     return ITM_OK;
 }
 
-static ItmStatus step(ItmCosim* x)
+// Up to the interface models: motion at the communication point, samples of controls, reductions.
+static ItmStatus prepare(ItmCosim* x)
 {
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
     itm_assembly_measure_all(x);
@@ -328,12 +331,14 @@ static ItmStatus step(ItmCosim* x)
     }
     tell_forces(x);
     itm_pool_run(x->pool, reduce_one, x, x->nmechanism);
-    status = find_failure(x);
-    if (status != ITM_OK) {
-        return status;
-    }
+    return find_failure(x);
+}
+
+// From the micro steps on: groups and assemblies, then mechanisms.
+static ItmStatus run(ItmCosim* x)
+{
     itm_pool_run(x->pool, run_first, x, x->ngroup + x->nassembly + x->nmechanism);
-    status = find_failure(x);
+    ItmStatus status = find_failure(x);
     if (status != ITM_OK) {
         return status;
     }
@@ -351,8 +356,7 @@ static ItmStatus arrive(ItmCosim* x)
     return run_sampled(x, 0.0);
 }
 
-// Everything as it was before the step that failed.
-static ItmStatus go_back(ItmCosim* x, ItmStatus status)
+ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         if (x->mechanisms[i].foreign != NULL) {
@@ -360,10 +364,11 @@ static ItmStatus go_back(ItmCosim* x, ItmStatus status)
         }
     }
     copy_in(x, x->backup);
+    x->driven = ITM_NONE;
     return status;
 }
 
-ItmStatus itm_cosim_step(ItmCosim* x)
+ItmStatus itm_cosim_prepare(ItmCosim* x)
 {
     itm_verdict_begin(x);
     for (int i = 0; i < x->ngroup; i++) {
@@ -376,18 +381,34 @@ ItmStatus itm_cosim_step(ItmCosim* x)
         x->mechanisms[i].status = ITM_OK;
     }
     ItmStatus status = refuse_state(x, copy_out(x, x->backup), "saved");
-    status = status == ITM_OK ? step(x) : status;
     if (status != ITM_OK) {
-        return go_back(x, status);
+        return status;
+    }
+    status = prepare(x);
+    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
+}
+
+ItmStatus itm_cosim_finish(ItmCosim* x)
+{
+    ItmStatus status = run(x);
+    if (status != ITM_OK) {
+        return itm_cosim_abandon(x, status);
     }
     *itm_cosim_get_steps(x) += 1.0;
     itm_ledger_book_bonds(x);
     itm_assembly_arrive_all(x);
     status = itm_verdict_update(x, itm_cosim_get_time(x));
     if (status != ITM_OK) {
-        return go_back(x, status);
+        return itm_cosim_abandon(x, status);
     }
+    x->driven = ITM_NONE;
     return x->nsampled > 0 ? arrive(x) : ITM_OK;
+}
+
+ItmStatus itm_cosim_step(ItmCosim* x)
+{
+    ItmStatus status = itm_cosim_prepare(x);
+    return status == ITM_OK ? itm_cosim_finish(x) : status;
 }
 
 ItmStatus itm_cosim_step_free(ItmCosim* x)
@@ -404,7 +425,7 @@ ItmStatus itm_cosim_step_free(ItmCosim* x)
         return status;
     }
     status = itm_verdict_update(x, itm_data_get_time(part->data));
-    return status == ITM_OK ? ITM_OK : go_back(x, status);
+    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
 }
 
 // ---------------------------------------------------------------------------- looking

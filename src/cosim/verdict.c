@@ -246,6 +246,11 @@ static double compute_held_energy(const ItmCosim* x, const ItmBalance* balance)
             sum += m->bodies[i].mass * itm_vec_norm(m->gravity) * itm_vec_norm(x->mechanisms[k].data->x[i]);
         }
     }
+    for (int k = 0; k < x->nbond; k++) {
+        const ItmBond* bond = &x->bonds[k];
+        bool is_foreign = x->mechanisms[bond->mechanism].foreign != NULL;
+        sum += is_foreign ? fabs(bond->memory->force * bond->s) : 0.0;  // in place of weights
+    }
     for (int k = 0; k < x->nsubsystem; k++) {
         const ItmHydraulics* d = x->subsystems[k].hydraulics;
         for (int i = 0; d != NULL && i < d->circuit->nvol; i++) {
