@@ -39,7 +39,7 @@ ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun,
     ItmMechanism* part = &x->mechanisms[mechanism];
     if (!part->uses_impulse || part->assembly != ITM_NONE || part->foreign != NULL || !has_one_partner(x, part)) {
         return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, part->name,
-                             "micro steps of mechanism '%s' cannot be taken from outside: it needs coupling rim, "
+                             "micro steps of mechanism '%s' cannot be taken by the caller: it needs coupling rim, "
                              "exchange impulse, and all its bonds at one subsystem that stands for the partner",
                              part->name);
     }
