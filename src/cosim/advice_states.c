@@ -494,7 +494,7 @@ void itm_advice_states_name(const ItmStates* s, const ItmCosim* x, char (*names)
         name_state(&namer, "bond", x->bonds[i].name, "past_rate", 0);
         name_state(&namer, "bond", x->bonds[i].name, "past_rate", 1);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        name_member(&namer, &x->members[i]);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        name_member(&namer, &x->subsystems[i]);
     }
 }

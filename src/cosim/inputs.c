@@ -17,7 +17,7 @@ static bool is_wired(const ItmCosim* x, const ItmInputInfo* it)
     for (int i = 0; i < x->nwire; i++) {
         const ItmWire* wire = &x->wires[i];
         bool is_here = it->subsystem != ITM_NONE
-                           ? wire->to_member == it->subsystem
+                           ? wire->to_subsystem == it->subsystem
                            : wire->to_mechanism == it->mechanism && wire->is_signal == it->is_signal;
         if (is_here && wire->to_index == it->index) {
             return true;
@@ -70,7 +70,7 @@ static bool add_mechanism(ItmCosim* x, int mechanism)
         const char* name = m->signals[i].def.name;
         size_t n = strlen(name), suffix = strlen(SIGNAL_SUFFIX);
         n -= n > suffix && strcmp(name + n - suffix, SIGNAL_SUFFIX) == 0 ? suffix : 0;
-        if (m->signals[i].outside != ITM_NONE) {
+        if (m->signals[i].external != ITM_NONE) {
             ItmInputInfo input = {.subsystem = ITM_NONE, .mechanism = mechanism, .index = i, .is_signal = true};
             is_good = add_input(x, input, part->name, name, n);
         }
@@ -85,11 +85,11 @@ static bool walk(ItmCosim* x)
     for (int i = 0; i < x->nmechanism && is_good; i++) {
         is_good = add_mechanism(x, i);
     }
-    for (int i = 0; i < x->nmember && is_good; i++) {
-        const ItmSubsystem* table = &x->members[i].table;
+    for (int i = 0; i < x->nsubsystem && is_good; i++) {
+        const ItmSubsystem* table = &x->subsystems[i].table;
         for (int k = 0; k < table->ninput && is_good; k++) {
             ItmInputInfo input = {.subsystem = i, .mechanism = ITM_NONE, .index = k};
-            is_good = add_input(x, input, x->members[i].name, table->input_names[k], strlen(table->input_names[k]));
+            is_good = add_input(x, input, x->subsystems[i].name, table->input_names[k], strlen(table->input_names[k]));
         }
     }
     return is_good;
@@ -135,7 +135,7 @@ double itm_cosim_get_input_value(const ItmCosim* x, int input)
     }
     const ItmInputInfo* it = &x->inputs[input];
     if (it->subsystem != ITM_NONE) {
-        const ItmSubsystemInstance* member = &x->members[it->subsystem];
+        const ItmSubsystemInstance* member = &x->subsystems[it->subsystem];
         return member->u[it->index] - member->offset[it->index];
     }
     const ItmMechanism* part = &x->mechanisms[it->mechanism];
