@@ -19,6 +19,7 @@ from interim.subsystem import Controller, Subsystem, _Bridge, _Part
 Value = Any  # what a model file may hold: numbers, text with units, lists, mappings
 
 _COUPLINGS = {text(lib.itm_cosim_coupling_name(i)): i for i in range(lib.ITM_COUPLING_COUNT)}
+_NEUTRAL = 1.0 + 1e-6  # a radius up to this is no growth: differences have an error of this size
 _EXCHANGES = {text(lib.itm_cosim_exchange_name(i)): i for i in range(lib.ITM_EXCHANGE_COUNT)}
 
 
@@ -56,7 +57,7 @@ class Check:
                          f"{it['degrees_of_freedom']} degrees of freedom, {it['redundant']} redundant constraints")
         lines.append(f"run          {self.duration:g} s in steps of {self.step:g} s")
         if self.radius is not None:
-            lines.append(f"radius       {self.radius:.6g} per macro step" + ("" if self.radius <= 1.0 else ": unstable"))
+            lines.append(f"radius       {self.radius:.6g} per macro step" + ("" if self.radius <= _NEUTRAL else ": unstable"))
         lines += [f"note: {note}" for note in self.notes] + [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
@@ -249,11 +250,22 @@ class Model:
             if self._path is not None:
                 check(lib.itm_file_load(handle, self._path.encode(), overrides, len(strings), error), error)
             else:
-                # JSON is YAML; a line per value gives errors a place
-                source = (self._text if self._text is not None else json.dumps(self._description, indent=1)).encode()
-                check(lib.itm_file_parse(handle, source, len(source), b"model", overrides, len(strings), error), error)
+                self._parse(handle, overrides, len(strings), error)
             self._compiled = _Compiled(handle[0], self._attachments)
         return self._compiled
+
+    def _parse(self, handle: Any, overrides: Any, noverride: int, error: Any) -> None:
+        # JSON is YAML; a line per value gives errors a place
+        source = self._text if self._text is not None else json.dumps(self._description, indent=1)
+        data = source.encode()
+        try:
+            check(lib.itm_file_parse(handle, data, len(data), b"model", overrides, noverride, error), error)
+        except ModelError as found:
+            if self._text is not None or found.file != "model":
+                raise
+            path = _find_path(source, found.line)
+            raise ModelError(f"{path}: {found.message}" if path else found.message, status=found.status,
+                             field=found.field or path) from None
 
     @property
     def title(self) -> str:
@@ -303,7 +315,7 @@ class Model:
         except RuntimeError as error:
             found.warnings.append(f"the macro step cannot be linearised: {error}")
             return
-        if found.radius > 1.0 + 1e-6:
+        if found.radius > _NEUTRAL:
             found.warnings.append(f"small disturbances grow by a factor {found.radius:.4g} per macro step at the start")
 
     def __repr__(self) -> str:
@@ -330,6 +342,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value
+
+
+def _find_path(source: str, line: int) -> str:
+    """Path of keys of a line of JSON with an indent of 1: "multibody.bodies.rod.mass"."""
+    path: list[str] = []
+    for text_line in source.splitlines()[:line]:
+        depth = len(text_line) - len(text_line.lstrip())
+        key = text_line.strip().partition('":')[0] if '":' in text_line else ""
+        path = path[: max(0, depth - 1)] + ([key.lstrip('"')] if key else [])
+    return ".".join(path)
 
 
 def _format(value: Any) -> str:

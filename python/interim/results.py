@@ -25,6 +25,10 @@ class Signal(np.ndarray):
         for key in ("name", "unit", "description"):
             setattr(self, key, getattr(parent, key, ""))
 
+    def __array_wrap__(self, array: Any, context: Any = None) -> Any:
+        # a mean or maximum is a number
+        return array[()] if array.ndim == 0 else super().__array_wrap__(array, context)
+
     def __repr__(self) -> str:
         return f"{self.name} [{self.unit}] {np.array2string(np.asarray(self), threshold=8)}"
 
