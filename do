@@ -9,6 +9,9 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-
 # liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
 TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"
+# cffi reads the C headers at build time; the other three are for tests and tutorials, which skip what needs them where they are absent
+PYTHON_PACKAGES="python3 python3-cffi python3-numpy"
+PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
@@ -20,6 +23,7 @@ usage() {
 ./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
 ./do docs            the documentation as a site, in out/docs/index.html
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
+./do python          build the Python package, in out/python (for PYTHONPATH, or pip install ./python)
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
 ./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
@@ -71,7 +75,7 @@ want_web() {
 }
 
 do_setup() {
-    need $BUILD_PACKAGES $TEST_PACKAGES
+    need $BUILD_PACKAGES $TEST_PACKAGES $PYTHON_PACKAGES $PYTHON_TEST_PACKAGES
     want_web
 }
 
@@ -194,6 +198,18 @@ do_docs() {
     echo "see out/docs/index.html"
 }
 
+# A folder as a wheel has it: interim/ with the library inside, and interim-VERSION.dist-info.
+do_python() {
+    need $BUILD_PACKAGES $PYTHON_PACKAGES python3-setuptools python3-pip python3-wheel
+    build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
+    rm -rf out/python
+    mkdir -p out
+    quietly "python: package" /usr/bin/python3 -m pip install -q --no-index --no-deps --no-build-isolation --no-compile --root-user-action=ignore \
+        --target out/python ./python
+    rm -rf python/build python/interim.egg-info
+    PYTHONPATH=out/python /usr/bin/python3 -c 'import interim; print("interim", interim.__version__, "in out/python: PYTHONPATH=out/python, or pip install ./python")'
+}
+
 do_bench() {
     need $BUILD_PACKAGES g++ libopenblas-serial-dev liblapacke-dev
     bench/run.sh
@@ -237,6 +253,7 @@ case "${1:-help}" in
     test) do_test ;;
     reproduce) shift; do_reproduce "$@" ;;
     docs) do_docs ;;
+    python) do_python ;;
     bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;

@@ -391,6 +391,27 @@ ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);
 // Set an input of a subsystem. It keeps the value until a wire or another call changes it.
 ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
+// An input of the whole system, by its full name: an input of a subsystem ("hydraulics.valve1"), an actuator without a bond
+// ("arm.motor") or an external signal of a mechanism ("arm.drive").
+typedef struct ItmInputInfo {
+    const char* name;          // belongs to the system; NULL: there is no such input
+    int subsystem, mechanism;  // one of them, the other ITM_NONE
+    int index;                 // input of the subsystem, actuator or signal of the mechanism
+    bool is_signal;            // of a mechanism: an external signal, otherwise an actuator
+    bool is_wired;             // a wire sets it at every step
+} ItmInputInfo;
+// Number of inputs.
+ITM_API int itm_cosim_get_input_count(const ItmCosim* cosim);
+// An input, 0 <= input < count; name NULL if out of range.
+ITM_API ItmInputInfo itm_cosim_get_input_info(const ItmCosim* cosim, int input);
+// Index of an input by name; ITM_NONE if there is none.
+ITM_API int itm_cosim_find_input(const ItmCosim* cosim, const char* name);
+// Current value of an input; NAN if there is no such input.
+ITM_API double itm_cosim_get_input_value(const ItmCosim* cosim, int input);
+// Set an input. It keeps the value until the next call; a smooth external signal reaches it at the next communication point.
+// ITM_ERR_ARGUMENT: no such input, not finite, or set by a wire.
+ITM_API ItmStatus itm_cosim_set_input_value(ItmCosim* cosim, int input, double value);
+
 // State of a bond at the last communication point.
 typedef struct ItmBondState {
     double length;   // m
@@ -499,6 +520,31 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Name of the i-th subsystem whose states cannot be perturbed and are left out of the linearisation; NULL beyond the last.
 ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);
+
+#define ITM_STATE_NAME_SIZE 160
+
+// Step of the system and its outputs, linearised about the current state at time t:
+//   x(t + H) - x1 = A (x - x0) + B (u - u0),   y(t) - y0 = C (x - x0) + D (u - u0)
+// where x1 is the state that the step reaches from x0 with u0. x contains coordinates and velocities of all bodies, past values
+// of wires and bonds, and states of subsystems that give access to them. Matrices are row-major.
+typedef struct ItmLinear {
+    int nstate, ninput, noutput;
+    double step;  // H, s
+    double* x;    // x0                                       (nstate)
+    double* A;    //                                          (nstate x nstate)
+    double* B;    //                                          (nstate x ninput)
+    double* C;    //                                          (noutput x nstate)
+    double* D;    //                                          (noutput x ninput)
+    char (*names)
+        [ITM_STATE_NAME_SIZE];  // of the states: "arm.boom.q0", "arm.boom.v0", "hydraulics.line.pressure"   (nstate)
+} ItmLinear;
+// Linearise by central differences over whole steps. inputs (ninput) and outputs (noutput) are indices of this system. The state
+// is restored. It is a local measure, as itm_cosim_compute_radius. ITM_ERR_ARGUMENT: no such input or output, or an input that a
+// wire sets. Any other status: out of memory, or a trial step failed. itm_cosim_get_error returns the reason.
+ITM_API ItmStatus itm_linear_create(ItmLinear** linear, ItmCosim* cosim, const int* inputs, int ninput,
+                                    const int* outputs, int noutput);
+// Free a linearisation; NULL is allowed.
+ITM_API void itm_linear_destroy(ItmLinear* linear);
 
 // ---------------------------------------------------------------------------- outputs
 

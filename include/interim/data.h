@@ -191,6 +191,12 @@ typedef struct ItmWrench {
 ITM_API ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                                const ItmWrench* external);
 
+// Compute the mass matrix M (nv x nv), row-major: kinetic energy is v^T M v / 2. Constraint rows are not eliminated.
+ITM_API ItmStatus itm_dynamics_compute_mass_matrix(const ItmModel* m, ItmData* d, double* M);
+// Compute the Jacobian J (6 x nv), row-major, of a point of a body (body frame, m): J v is the velocity of the point (tx, ty, tz)
+// and the angular velocity of the body (rx, ry, rz), world axes. ITM_ERR_ARGUMENT: no such body.
+ITM_API ItmStatus itm_dynamics_compute_jacobian(const ItmModel* m, ItmData* d, double* J, int body, ItmVec3 point);
+
 // Outputs are what a run records, named element.quantity[.component].
 
 // Number of outputs.

@@ -128,6 +128,14 @@ ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFile
 ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimResidual* rest,
                                         ItmError* error);
 
+// The same in two steps, so that a program can add subsystems of its own, their bonds and their wires. Create a builder with
+// everything in the file; mechanisms are numbered as in the file, subsystems of the file come first.
+ITM_API ItmStatus itm_file_create_builder(ItmCosimBuilder** builder, const ItmModelFile* file, ItmError* error);
+// Create the system from such a builder, in its initial state. The builder can be destroyed afterwards; the file must outlive the
+// system. rest: as for itm_file_create_cosim.
+ITM_API ItmStatus itm_file_build_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimBuilder* builder,
+                                       ItmCosimResidual* rest, ItmError* error);
+
 ITM_EXTERN_C_END
 
 #endif

@@ -190,7 +190,7 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
     ItmStates states;
-    ItmStatus status = itm_advice_states_create(&states, x);
+    ItmStatus status = itm_advice_states_create(&states, x, false);
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
     if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
@@ -282,7 +282,7 @@ static double estimate_step(const ItmCosim* x, double H)
 double itm_advice_estimate_work(ItmCosim* x, double H)
 {
     ItmStates states;
-    ItmStatus status = itm_advice_states_create(&states, x);
+    ItmStatus status = itm_advice_states_create(&states, x, false);
     double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
     nstep /= states.ncomponent > 0 ? states.ncomponent : 1;
     itm_advice_states_destroy(&states);

@@ -557,6 +557,9 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
         status = itm_cosim_name_outputs(x, b, error);
     }
     if (status == ITM_OK) {
+        status = itm_inputs_create(x, error);
+    }
+    if (status == ITM_OK) {
         status = start(x, error);
     }
     if (status != ITM_OK) {
@@ -605,6 +608,7 @@ void itm_cosim_destroy(ItmCosim* x)
         return;
     }
     itm_pool_destroy(x->pool);
+    itm_inputs_destroy(x);
     itm_cosim_free_outputs(x);
     itm_verdict_destroy(x);
     itm_assembly_destroy_all(x);

@@ -282,7 +282,10 @@ struct ItmCosim {
     ItmMechanismWatch* watches; //                                                  (nmechanism)
     bool     is_trial;       // steps that are taken back: nothing is judged
 
-    // outputs
+    // inputs and outputs
+    int      ninput;
+    ItmInputInfo* inputs;    //                                                     (ninput)
+    ItmNames input_names;
     int      noutput;
     ItmOutputInfo* outputs;
     ItmNames output_names;
@@ -437,6 +440,12 @@ void itm_verdict_begin(ItmCosim* x);
 ItmStatus itm_verdict_update(ItmCosim* x, double time);
 // The largest value so far of a quantity of a bond, frame bond or mechanism.
 double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
+
+// ---------------------------------------------------------------------------- inputs.c
+
+// List the inputs by name, once wires and bonds are known.
+ItmStatus itm_inputs_create(ItmCosim* x, ItmError* error);
+void itm_inputs_destroy(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- output.c
 

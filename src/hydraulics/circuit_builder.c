@@ -65,6 +65,12 @@ ItmStatus itm_circuit_builder_add_signal(ItmCircuitBuilder* b, const ItmSignalDe
 {
     ITM_REQUIRE(itm_circuit_check_name(def->name, "signal", error));
     ITM_REQUIRE(itm_signal_def_check(def, error));
+    if (def->kind == ITM_SIGNAL_EXTERNAL) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "kind",
+                             "signal '%s' is external, which only mechanisms support; leave the signal out and set the "
+                             "input of the element",
+                             def->name);
+    }
     ItmSignalDef copy;
     if (!itm_signal_def_copy(&copy, def)) {
         return out_of_memory(error);

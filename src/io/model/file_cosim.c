@@ -201,6 +201,41 @@ static ItmStatus rest_circuits(ItmCosim* x, const ItmModelFile* file, ItmCosimRe
     return status;
 }
 
+ItmStatus itm_file_create_builder(ItmCosimBuilder** builder, const ItmModelFile* file, ItmError* error)
+{
+    if (builder == NULL || file == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or file is NULL");
+    }
+    *builder = NULL;
+    ItmCosimBuilder* b = NULL;
+    ItmStatus status = itm_cosim_builder_create(&b, error);
+    status = status == ITM_OK ? add_parts(b, file, error) : status;
+    if (status != ITM_OK) {
+        itm_cosim_builder_destroy(b);
+        return status;
+    }
+    *builder = b;
+    return ITM_OK;
+}
+
+ItmStatus itm_file_build_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimBuilder* builder,
+                               ItmCosimResidual* rest, ItmError* error)
+{
+    if (cosim == NULL || file == NULL || builder == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "cosim, file or builder is NULL");
+    }
+    *cosim = NULL;
+    ItmCosim* x = NULL;
+    ItmStatus status = itm_cosim_build(&x, builder, &file->cosim.options, error);
+    status = status != ITM_OK ? place_error(file, status, error) : rest_circuits(x, file, rest, error);
+    if (status != ITM_OK) {
+        itm_cosim_destroy(x);
+        return status;
+    }
+    *cosim = x;
+    return ITM_OK;
+}
+
 ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimResidual* rest, ItmError* error)
 {
     if (cosim == NULL || file == NULL) {
@@ -208,20 +243,8 @@ ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmC
     }
     *cosim = NULL;
     ItmCosimBuilder* b = NULL;
-    ItmCosim* x = NULL;
-    ItmStatus status = itm_cosim_builder_create(&b, error);
-    if (status == ITM_OK) {
-        status = add_parts(b, file, error);
-    }
-    if (status == ITM_OK) {
-        status = itm_cosim_build(&x, b, &file->cosim.options, error);
-        status = status != ITM_OK ? place_error(file, status, error) : rest_circuits(x, file, rest, error);
-    }
+    ItmStatus status = itm_file_create_builder(&b, file, error);
+    status = status == ITM_OK ? itm_file_build_cosim(cosim, file, b, rest, error) : status;
     itm_cosim_builder_destroy(b);
-    if (status != ITM_OK) {
-        itm_cosim_destroy(x);
-        return status;
-    }
-    *cosim = x;
-    return ITM_OK;
+    return status;
 }
