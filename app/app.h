@@ -74,6 +74,7 @@ extern const AppCommand app_sweep_command;
 extern const AppCommand app_report_command;
 extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
+extern const AppCommand app_export_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 

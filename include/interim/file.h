@@ -74,6 +74,20 @@ typedef struct ItmFileBond {
     ItmFilePlace place;
 } ItmFileBond;
 
+// A parameter of the file with its value.
+typedef struct ItmFileParameter {
+    char* name;
+    double value;
+    char* unit;          // SI unit as in model files, "kg m/s^2"; "1": none
+    bool is_calculated;  // from other parameters
+} ItmFileParameter;
+
+// A file that the model file refers to: mesh, recording, matrix, heights.
+typedef struct ItmFileReference {
+    char* name;  // as in the model file
+    char* path;
+} ItmFileReference;
+
 // The section cosim.
 typedef struct ItmFileCosim {
     ItmCosimOptions options;  // without this section, the macro step is the step of the run
@@ -98,6 +112,10 @@ typedef struct ItmModelFile {
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;
+    ItmFileParameter* parameters;  // in the order of the file  (nparameter)
+    int nparameter;
+    ItmFileReference* references;  // in the order of reading; a file may occur twice  (nreference)
+    int nreference;
     ItmRunSettings run;
     char** notes;  // unused contents of the file, or of files that it refers to, one sentence each  (nnote)
     int nnote;

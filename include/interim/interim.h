@@ -18,6 +18,7 @@
 #include "interim/control.h"
 #include "interim/verdict.h"
 #include "interim/cosim.h"
+#include "interim/export.h"
 #include "interim/file.h"
 #include "interim/results.h"
 #include "interim/run.h"

@@ -1,5 +1,6 @@
 // From libfyaml's events to nodes.
 #include "io/document.h"
+#include "io/tree.h"
 
 #include "base/error.h"
 #include "base/names.h"
@@ -442,6 +443,10 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
     Loader* l = calloc(1, sizeof *l);
     if (l == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    if (itm_tree_is(text, length)) {
+        free(l);
+        return itm_tree_read(root, doc, text, length, error);
     }
     *l = (Loader){.doc = doc, .text = text, .length = length, .source = source, .first_column = column, .error = error};
     check_text(l, text, length);

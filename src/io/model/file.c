@@ -313,6 +313,16 @@ void itm_file_clear(ItmModelFile* file)
         free(file->notes[i]);
     }
     free(file->notes);
+    for (int i = 0; i < file->nparameter; i++) {
+        free(file->parameters[i].name);
+        free(file->parameters[i].unit);
+    }
+    free(file->parameters);
+    for (int i = 0; i < file->nreference; i++) {
+        free(file->references[i].name);
+        free(file->references[i].path);
+    }
+    free(file->references);
     for (int i = 0; i < file->cosim.nbond; i++) {
         free(file->cosim.bonds[i].actuator);
         free(file->cosim.bonds[i].port);

@@ -306,6 +306,20 @@ void itm_reader_check_name(ItmReader* r, const ItmNode* node)
     }
 }
 
+static void keep_reference(ItmReader* r, const char* name, const char* path)
+{
+    ItmModelFile* file = r->file;
+    ItmFileReference* moved = realloc(file->references, ((size_t)file->nreference + 1) * sizeof *moved);
+    ItmFileReference it = {moved != NULL ? strdup(name) : NULL, moved != NULL ? strdup(path) : NULL};
+    if (moved != NULL) {
+        file->references = moved;
+        moved[file->nreference++] = it;
+    }
+    if (it.name == NULL || it.path == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, "itm_file_load", NULL, "out of memory");
+    }
+}
+
 char* itm_reader_make_path(ItmReader* r, const char* name)
 {
     const char* slash = strrchr(r->path, '/');
@@ -317,6 +331,7 @@ char* itm_reader_make_path(ItmReader* r, const char* name)
     }
     memcpy(path, r->path, length);
     strcpy(path + length, name);
+    keep_reference(r, name, path);
     return path;
 }
 
