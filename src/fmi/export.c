@@ -192,8 +192,8 @@ static void describe(Export* x)
     add_attribute(out, "modelName", x->title[0] != '\0' ? x->title : x->identifier);
     add_attribute(out, is_two ? "guid" : "instantiationToken", x->token);
     itm_text_add(out, " generationTool=\"Interim " ITM_VERSION "\"");
-    itm_text_add(out, is_two ? " variableNamingConvention=\"structured\" numberOfEventIndicators=\"0\">\n"
-                             : " variableNamingConvention=\"structured\">\n");
+    itm_text_add(out, is_two ? " variableNamingConvention=\"flat\" numberOfEventIndicators=\"0\">\n"
+                             : " variableNamingConvention=\"flat\">\n");
     itm_text_format(out, "  <CoSimulation modelIdentifier=\"%s\" canHandleVariableCommunicationStepSize=\"false\"",
                     x->identifier);
     itm_text_add(out, is_two ? " canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\""
@@ -402,6 +402,14 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
 {
     for (int i = 0; i < file->nreference; i++) {
         const char* name = file->references[i].name;
+        size_t n = strlen(name);
+        bool is_unread = n > 4 && strcmp(name + n - 4, ".csv") == 0;
+        if (is_unread || (n > 5 && strcmp(name + n - 5, ".urdf") == 0)) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
+                                 "exported",
+                                 name);
+        }
         if (name[0] == '/' || strstr(name, "..") != NULL) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
                                  "the model refers to '%s': an FMU holds files from the folder of the model or below",

@@ -26,14 +26,16 @@ static void add_parameter(ItmReader* r, const ItmItem* item)
     }
 }
 
-// Whether an expression names a parameter.
+// Whether an expression names a parameter. A name right after a number is a unit.
 static bool uses_parameters(const ItmReader* r, const char* text)
 {
     static const char* const ALL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    bool uses = false;
+    bool uses = false, is_after_number = false;
     while (*text != '\0' && !uses) {
         size_t n = strspn(text, ALL);
-        uses = n > 0 && itm_names_find(&r->parameter_names, text, n) != ITM_NONE;
+        bool is_number = n > 0 && *text >= '0' && *text <= '9';
+        uses = n > 0 && !is_number && !is_after_number && itm_names_find(&r->parameter_names, text, n) != ITM_NONE;
+        is_after_number = is_number || (is_after_number && n == 0 && (*text == ' ' || *text == '.'));
         text += n > 0 ? n : 1;
     }
     return uses;
