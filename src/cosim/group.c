@@ -255,27 +255,35 @@ static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* member)
     return false;
 }
 
-// Inputs by wires, samples of controls (those of tick 0 have been taken by itm_cosim_step), predictions.
-static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick)
+// Samples of controls that are due (those of tick 0 have been taken by itm_cosim_step).
+static ItmStatus sample_members(ItmCosim* x, ItmGroup* group, int tick)
+{
+    ItmStatus status = ITM_OK;
+    for (int k = 0; k < group->nmember && status == ITM_OK && tick > 0; k++) {
+        ItmSubsystemInstance* member = &x->members[group->members[k]];
+        if (member->table.is_sampled && itm_cosim_subsystem_is_due(x, member, tick)) {
+            itm_wires_feed_member(x, member);
+            status = itm_cosim_subsystem_step(x, member, tick, member->step, &group->error);
+        }
+    }
+    return status;
+}
+
+// Inputs by wires, predictions.
+static void prepare_members(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->nmember; k++) {
         ItmSubsystemInstance* member = &x->members[group->members[k]];
-        bool is_sampled = member->table.is_sampled;
-        if (!itm_cosim_subsystem_is_due(x, member, tick) || (is_sampled && tick == 0)) {
+        if (member->table.is_sampled || !itm_cosim_subsystem_is_due(x, member, tick)) {
             continue;
         }
         itm_wires_feed_member(x, member);
-        ItmStatus status = is_sampled ? itm_cosim_subsystem_step(x, member, tick, member->step, &group->error) : ITM_OK;
-        if (status != ITM_OK) {
-            return status;
-        }
         if (member->table.is_second_order && shares_model(x, member)) {
             tell_motion(x, member, false);
             ask_forces(x, member);
         }
         predict_ports(x, group, member, tick);
     }
-    return ITM_OK;
 }
 
 static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
@@ -301,8 +309,9 @@ static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
 
 static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
 {
-    ItmStatus status = prepare_members(x, group, tick);
+    ItmStatus status = sample_members(x, group, tick);
     if (status == ITM_OK) {
+        prepare_members(x, group, tick);
         status = predict_models(x, group, tick);
     }
     if (status == ITM_OK) {
@@ -335,12 +344,93 @@ static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
     return status;
 }
 
+ItmStatus itm_group_run_ticks(ItmCosim* x, ItmGroup* group, int first, int last)
+{
+    ItmStatus status = ITM_OK;
+    for (int tick = first; tick < last && status == ITM_OK; tick++) {
+        status = run_tick(x, group, tick);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- micro steps elsewhere
+
+// The only member that is not sampled, where it can take micro steps in its own process: it steps at every tick, alone at its
+// interface model, which has no contacts, and nothing that changes between samples is wired to it. NULL: there is none.
+static ItmSubsystemInstance* find_alone(const ItmCosim* x, const ItmGroup* group)
+{
+    ItmSubsystemInstance* alone = NULL;
+    for (int k = 0; k < group->nmember; k++) {
+        ItmSubsystemInstance* member = &x->members[group->members[k]];
+        if (!member->table.is_sampled && (alone != NULL || member->table.run == NULL || member->period != 1)) {
+            return NULL;
+        }
+        alone = member->table.is_sampled ? alone : member;
+    }
+    const ItmInterfaceModel* model = group->ncoupler > 0 ? group->couplers[0] : NULL;
+    bool is_alone = alone != NULL && group->ncoupler <= 1 && alone->table.nport <= ITM_MOST_RUN_PORTS;
+    if (is_alone && model != NULL) {
+        is_alone = model->K == group->nticks && model->rim->contacts.nc == 0 && model->rim->effective == NULL;
+        for (int i = 0; i < model->n && is_alone; i++) {
+            const ItmBond* bond = &x->bonds[model->bonds[i]];
+            is_alone = &x->members[bond->member] == alone && itm_coupling_is_rim(bond->options.coupling);
+        }
+    }
+    for (int i = 0; is_alone && i < alone->nwire; i++) {
+        const ItmWire* wire = &x->wires[alone->wire + i];
+        is_alone = wire->from == ITM_SOURCE_MECHANISM ||
+                   (wire->from == ITM_SOURCE_MEMBER && x->members[wire->from_part].table.is_sampled);
+    }
+    return is_alone ? alone : NULL;
+}
+
+// The tick after `tick` at which a sampled member is due next, or the end of the macro step.
+static int find_next_sample(const ItmCosim* x, const ItmGroup* group, int tick)
+{
+    long next = group->nticks;
+    for (int k = 0; k < group->nmember; k++) {
+        const ItmSubsystemInstance* member = &x->members[group->members[k]];
+        if (member->table.is_sampled) {
+            long due = tick + member->period - count_ticks(x, member, tick) % member->period;
+            next = due < next ? due : next;
+        }
+    }
+    return (int)next;
+}
+
+// Micro steps from `tick` to the next sample, in the process of the member. Returns that tick.
+static int run_alone(ItmCosim* x, ItmGroup* group, ItmSubsystemInstance* member, int tick)
+{
+    ItmMicroSteps steps = {.system = x,
+                           .group = group,
+                           .model = group->ncoupler > 0 ? group->couplers[0] : NULL,
+                           .member = member,
+                           .first = tick,
+                           .last = find_next_sample(x, group, tick)};
+    ItmError cause;
+    cause.message[0] = cause.field[0] = '\0';
+    group->status = sample_members(x, group, tick);
+    if (group->status == ITM_OK) {
+        itm_wires_feed_member(x, member);
+        group->status = member->table.run(member->table.self, &steps, &cause);
+        if (group->status != ITM_OK) {
+            itm_error_set(&group->error, group->status, "itm_cosim_step", cause.field, "%s: %s", member->name,
+                          cause.message);
+        }
+    }
+    return steps.last;
+}
+
 void itm_group_run(ItmCosim* x, ItmGroup* group)
 {
     double start = itm_clock();
     group->status = begin_bonds(x, group);
-    for (int tick = 0; tick < group->nticks && group->status == ITM_OK; tick++) {
-        group->status = run_tick(x, group, tick);
+    ItmSubsystemInstance* alone = group->status == ITM_OK ? find_alone(x, group) : NULL;
+    for (int tick = 0; alone != NULL && tick < group->nticks && group->status == ITM_OK;) {
+        tick = run_alone(x, group, alone, tick);
+    }
+    if (alone == NULL && group->status == ITM_OK) {
+        group->status = itm_group_run_ticks(x, group, 0, group->nticks);
     }
     if (group->status == ITM_OK) {
         group->status = end_bonds(x, group);

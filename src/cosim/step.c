@@ -97,12 +97,37 @@ static void copy_in(ItmCosim* x, const char* bytes)
         restore_member(member, bytes);
         bytes += get_member_size(member);
         memcpy(member->offset, bytes, get_port_size(member));
+        if (member->table.input_start != NULL && member->table.ninput > 0) {
+            member->table.set_inputs(member->table.self, member->u);
+        }
         bytes += get_port_size(member);
     }
 }
 
+const char* itm_cosim_find_unsaved(const ItmCosim* x)
+{
+    for (int i = 0; i < x->nmember; i++) {
+        if (x->members[i].table.is_unsaved) {
+            return x->members[i].name;
+        }
+    }
+    return NULL;
+}
+
+ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function)
+{
+    const char* name = itm_cosim_find_unsaved(x);
+    return name == NULL ? ITM_OK
+                        : itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, function, name,
+                                        "the state of subsystem '%s' cannot be saved and restored", name);
+}
+
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 {
+    ItmStatus status = itm_cosim_refuse_unsaved(x, __func__);
+    if (status != ITM_OK) {
+        return status;
+    }
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -152,6 +177,9 @@ static void reset_parts(ItmCosim* x)
         ItmSubsystemInstance* member = &x->members[i];
         member->table.reset(member->table.self);
         memset(member->offset, 0, get_port_size(member));
+        for (int k = 0; member->table.input_start != NULL && k < member->table.ninput; k++) {
+            member->u[k] = member->table.input_start[k];
+        }
     }
     for (int i = 0; i < x->nmechanism; i++) {
         itm_reset(x->mechanisms[i].model, x->mechanisms[i].data);
@@ -326,9 +354,19 @@ static ItmStatus go_back(ItmCosim* x, ItmStatus status)
     return status;
 }
 
-ItmStatus itm_cosim_step(ItmCosim* x)
+// Whether a subsystem that failed runs again.
+static bool has_recovered(const ItmCosim* x)
 {
-    itm_verdict_begin(x);
+    bool is_any = false;
+    for (int i = 0; i < x->nmember; i++) {
+        const ItmSubsystem* table = &x->members[i].table;
+        is_any = (table->is_recovered != NULL && table->is_recovered(table->self)) || is_any;
+    }
+    return is_any;
+}
+
+static void clear_failures(ItmCosim* x)
+{
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
     }
@@ -338,8 +376,21 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].status = ITM_OK;
     }
+}
+
+ItmStatus itm_cosim_step(ItmCosim* x)
+{
+    itm_verdict_begin(x);
+    clear_failures(x);
     copy_out(x, x->backup);
     ItmStatus status = step(x);
+    if (status != ITM_OK) {
+        go_back(x, status);
+        if (has_recovered(x)) {
+            clear_failures(x);
+            status = step(x);
+        }
+    }
     if (status != ITM_OK) {
         return go_back(x, status);
     }
