@@ -443,8 +443,9 @@ static ItmStatus read_zipped(ItmArchive* a, const ItmArchiveEntry* e, char* byte
     n = n >= 0 ? zip_fread(file, &more, 1) : n;
     ItmStatus status = ITM_OK;
     if (n != 0 || done != e->file.size) {
-        status = refuse(a, e->file.name, error, "the file is damaged (%s)",
-                        n > 0 ? "it is longer than the archive says" : zip_error_strerror(zip_file_get_error(file)));
+        status =
+            refuse(a, e->file.name, error, "the file is damaged (%s)",
+                   n > 0 ? "it is longer than the archive declares" : zip_error_strerror(zip_file_get_error(file)));
     }
     zip_fclose(file);
     return status;

@@ -226,7 +226,7 @@ static const char* copy_bytes(int to, zip_file_t* from, uint64_t size)
         }
         done += (uint64_t)n;
         if (done > size) {
-            return "it is longer than the archive says";
+            return "it is longer than the archive declares";
         }
         for (zip_int64_t at = 0; at < n;) {
             ssize_t written = write(to, buffer + at, (size_t)(n - at));

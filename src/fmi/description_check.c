@@ -157,8 +157,8 @@ static void check_alias(ItmFmiFindings* f, const ItmFmiDescription* d, const Itm
               v->value_reference);
     } else if (d->major == 3 && !is_same_declaration) {
         FAULT(ITM_FMI_ERROR, v, "value references",
-              "variables '%.100s' and '%.100s' share value reference %u; FMI 3.0 wants <Alias> for that", first->name,
-              v->name, v->value_reference);
+              "variables '%.100s' and '%.100s' share value reference %u; FMI 3.0 requires <Alias> for that",
+              first->name, v->name, v->value_reference);
     }
     bool has_two_units = first->unit != NULL && v->unit != NULL && strcmp(first->unit, v->unit) != 0;
     if (has_two_units) {
