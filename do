@@ -5,7 +5,7 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is installed: threads only get in the way of our small matrices
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev"
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libzip-dev libsundials-dev"
 # liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
 TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"

@@ -5,6 +5,7 @@
 #ifndef ITM_FMI_DESCRIPTION_H
 #define ITM_FMI_DESCRIPTION_H
 
+#include "base/owned.h"
 #include "fmi/archive.h"
 #include "interim/base.h"
 #include "signal/quantity.h"
@@ -320,8 +321,8 @@ typedef struct ItmFmiFindings {
     ItmFmiFinding* items;
     int count, capacity;
     int nerror, nwarning;
-    int nleft_out;  // past the most that are kept of one rule
-    struct ItmFmiReading* memory;
+    int nleft_out;   // past the most that are kept of one rule
+    ItmOwned owned;  // the texts
 } ItmFmiFindings;
 
 // Check the description against the rules of the standard. *findings is to be freed.
