@@ -388,7 +388,8 @@ int main(void)
     for (bool is_on = true; is_on;) {
         wait_for_turn(x->shared);
         is_on = is_ready && x->shared->command != ITM_FMU_QUIT;
-        x->shared->status = is_ready ? serve(x) : itm_error_set(&x->shared->error, ITM_ERR_IO, "host", NULL, "%s", why);
+        ItmStatus status = is_ready ? serve(x) : itm_error_set(&x->shared->error, ITM_ERR_IO, "host", NULL, "%s", why);
+        x->shared->status = (int32_t)status;
         if (!is_on && is_ready) {
             itm_fmi_destroy_instance(x->instance);
             x->instance = NULL;

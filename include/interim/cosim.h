@@ -28,7 +28,7 @@ ITM_EXTERN_C_BEGIN
 
 typedef struct ItmCosimBuilder ItmCosimBuilder;  // collects definitions
 typedef struct ItmCosim ItmCosim;                // a running system
-typedef struct ItmMicroSteps ItmMicroSteps;       // internal
+typedef struct ItmMicroSteps ItmMicroSteps;      // internal
 
 // ---------------------------------------------------------------------------- choices
 

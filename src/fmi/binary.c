@@ -730,7 +730,7 @@ ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double*
     *next = info.nextEventTimeDefined ? info.nextEventTime : INFINITY;
     return info.newDiscreteStatesNeeded
                ? itm_error_set(&b->error, ITM_ERR_DIVERGED, __func__, NULL,
-                               "the discrete states of the FMU do not settle in %d iterations at %.9g s",
+                               "the discrete states of the FMU still change after %d iterations at %.9g s",
                                MOST_ITERATIONS, b->time)
                : ITM_OK;
 }

@@ -253,7 +253,7 @@ static bool lay_out(ItmFmuInstance* x)
     ItmFmuScalar* in = calloc((size_t)(n + 2 * nport) + 1, sizeof *in);
     ItmFmuScalar* forces = calloc((size_t)nport + 1, sizeof *forces);
     x->rate_at = calloc(2 * (size_t)nport + 2, sizeof *x->rate_at);
-    x->reals = calloc(4 * (size_t)nport + 1, sizeof *x->reals);
+    x->reals = calloc(3 * (size_t)nport + (size_t)n + 1, sizeof *x->reals);
     x->slope_refs = calloc((size_t)nport + 1, sizeof *x->slope_refs);
     bool is_there = in != NULL && forces != NULL && x->rate_at != NULL && x->reals != NULL && x->slope_refs != NULL;
     if (is_there) {
@@ -261,6 +261,7 @@ static bool lay_out(ItmFmuInstance* x)
         x->s = x->reals;
         x->w = x->s + nport;
         x->w_end = x->w + nport;
+        x->input_start = x->w_end + nport;
         for (int i = 0; i < n; i++) {
             in[i] = spec->inputs[i];
         }
@@ -327,6 +328,9 @@ ItmStatus itm_fmi_create_instance(ItmFmuInstance** instance, const ItmFmuSpec* s
     status = status == ITM_OK ? itm_fmi_load(&x->binary, spec->library, spec->version, spec->is_exchange) : status;
     status = status == ITM_OK ? start(x) : status;
     status = status == ITM_OK ? measure_state(x) : status;
+    if (status == ITM_OK) {
+        itm_fmi_get_inputs(x, x->input_start);
+    }
     if (status != ITM_OK) {
         if (error != NULL) {
             *error = x->binary.error;
@@ -633,5 +637,7 @@ ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
         .get_state_size = get_state_size,
         .save = save,
         .restore = restore,
+        .input_start = x->input_start,
+        .is_unsaved = !spec->has_state,
     };
 }

@@ -41,6 +41,7 @@ typedef struct ItmFmuInstance {
     int*    rate_at;             // of each port in `in`, or ITM_NONE                  (nport)
     int*    position_at;         //                                                    (nport)
     double *s, *w, *w_end;       // motion of the ports                                (nport)
+    double* input_start;         // start values of the inputs                         (ninput)
     double* reals;               // owns these
     uint32_t* slope_refs;        // references of the rates, for their slopes          (nport)
     double  t;                   // where the instance is, s
