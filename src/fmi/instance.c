@@ -627,7 +627,7 @@ ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
         .nport = spec->nport,
         .ninput = spec->ninput,
         .noutput = spec->noutput,
-        .is_second_order = spec->is_exchange || spec->has_slopes,
+        .is_second_order = true,
         .set_motion = set_motion,
         .get_forces = get_forces,
         .set_inputs = set_inputs,

@@ -826,7 +826,7 @@ ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
         .nport = spec->nport,
         .ninput = spec->ninput,
         .noutput = spec->noutput,
-        .is_second_order = spec->is_exchange || spec->has_slopes,
+        .is_second_order = true,
         .set_motion = set_motion,
         .get_forces = get_forces,
         .set_inputs = set_inputs,
