@@ -44,7 +44,7 @@ typedef struct Host {
     int output;  // read end of the pipe that is stdout and stderr
     // the group of this FMU alone, for RUN
     ItmCosim system;
-    ItmSubsystemInstance member;
+    ItmSubsystemInstance subsystem;
     ItmGroup group;
     ItmInterfaceModel model;
     ItmRim rim;
@@ -146,23 +146,24 @@ static void place_values(Host* x)
 // The group around the FMU alone; what does not change between runs.
 static void prepare_group(Host* x)
 {
-    x->member = (ItmSubsystemInstance){.table = itm_fmi_get_table(x->instance), .name = (char*)(uintptr_t)x->spec.name};
+    x->subsystem =
+        (ItmSubsystemInstance){.table = itm_fmi_get_table(x->instance), .name = (char*)(uintptr_t)x->spec.name};
     size_t n = (size_t)x->spec.nport + 1;
-    x->member.bonds = calloc(n, sizeof *x->member.bonds);
-    x->member.s = calloc(4 * n + (size_t)x->spec.noutput, sizeof(double));
-    x->member.w = x->member.s + n;
-    x->member.w_end = x->member.w + n;
-    x->member.force = x->member.w_end + n;
-    x->member.y = x->member.force + n;
-    x->group.members = calloc(1, sizeof(int));
-    x->group.couplers = calloc(1, sizeof(ItmInterfaceModel*));
-    x->group.nmember = 1;
+    x->subsystem.bonds = calloc(n, sizeof *x->subsystem.bonds);
+    x->subsystem.s = calloc(4 * n + (size_t)x->spec.noutput, sizeof(double));
+    x->subsystem.w = x->subsystem.s + n;
+    x->subsystem.w_end = x->subsystem.w + n;
+    x->subsystem.force = x->subsystem.w_end + n;
+    x->subsystem.y = x->subsystem.force + n;
+    x->group.subsystems = calloc(1, sizeof(int));
+    x->group.interface_models = calloc(1, sizeof(ItmInterfaceModel*));
+    x->group.nsubsystem = 1;
     x->model.bonds = calloc(ITM_FMU_MOST_PORTS, sizeof(int));
     x->model.lambda = calloc(2 * ITM_FMU_MOST_PORTS, sizeof(double));
     x->model.w_end = x->model.lambda != NULL ? x->model.lambda + ITM_FMU_MOST_PORTS : NULL;
-    x->system.members = &x->member;
+    x->system.subsystems = &x->subsystem;
     x->system.groups = &x->group;
-    x->system.nmember = x->system.ngroup = 1;
+    x->system.nsubsystem = x->system.ngroup = 1;
 }
 
 static ItmStatus create(Host* x)
@@ -254,8 +255,8 @@ static void place_model(Host* x, ItmFmuRun* run)
     x->model.n = n;
     x->model.use_heun = run->use_heun != 0;
     x->model.K = run->nticks;
-    x->group.couplers[0] = &x->model;
-    x->group.ncoupler = n > 0;
+    x->group.interface_models[0] = &x->model;
+    x->group.ninterface_model = n > 0;
 }
 
 static void place_bonds(Host* x, ItmFmuRun* run)
@@ -263,17 +264,17 @@ static void place_bonds(Host* x, ItmFmuRun* run)
     ItmBond* bonds = (ItmBond*)(void*)((char*)run + run->bonds);
     ItmBondMemory* memories = (ItmBondMemory*)(void*)((char*)run + run->memories);
     for (int i = 0; i < x->spec.nport; i++) {
-        x->member.bonds[i] = ITM_NONE;
-        x->member.s[i] = x->s[i];
-        x->member.w[i] = x->w[i];
-        x->member.w_end[i] = x->w_end[i];
+        x->subsystem.bonds[i] = ITM_NONE;
+        x->subsystem.s[i] = x->s[i];
+        x->subsystem.w[i] = x->w[i];
+        x->subsystem.w_end[i] = x->w_end[i];
     }
     for (int i = 0; i < run->nbond; i++) {
         bonds[i].memory = &memories[i];
         bonds[i].name = NULL;
-        bonds[i].member = 0;
+        bonds[i].subsystem = 0;
         bonds[i].port = run->port[i];
-        x->member.bonds[run->port[i]] = i;
+        x->subsystem.bonds[run->port[i]] = i;
         if (run->row[i] != ITM_NONE) {
             x->model.bonds[run->row[i]] = i;
         }
@@ -290,8 +291,8 @@ static ItmStatus run_steps(Host* x)
     place_bonds(x, run);
     x->system.step = run->macro_step;
     x->system.state = &run->nsteps;
-    x->member.step = run->step;
-    x->member.period = 1;
+    x->subsystem.step = run->step;
+    x->subsystem.period = 1;
     x->group.nticks = run->nticks;
     itm_fmi_set_inputs(x->instance, x->u);
     ItmStatus status = itm_group_run_ticks(&x->system, &x->group, run->first, run->last);
@@ -304,7 +305,7 @@ static ItmStatus run_steps(Host* x)
     if (run->is_watched) {
         itm_fmi_get_outputs(x->instance, x->y);
     }
-    memcpy(x->force, x->member.force, sizeof(double) * (size_t)x->spec.nport);
+    memcpy(x->force, x->subsystem.force, sizeof(double) * (size_t)x->spec.nport);
     status = take_error(x);
     return status == ITM_OK && shared->wants_state ? save(x) : status;
 }

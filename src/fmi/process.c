@@ -645,12 +645,12 @@ static void copy_model(ItmRim* rim, double* v, bool is_back)
 
 static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* run)
 {
-    const ItmSubsystemInstance* member = steps->member;
+    const ItmSubsystemInstance* subsystem = steps->subsystem;
     const ItmInterfaceModel* model = steps->model;
     size_t n = (size_t)x->spec.nport;
     *run = (ItmFmuRun){.macro_step = steps->system->step,
                        .nsteps = *itm_cosim_get_steps(steps->system),
-                       .step = member->step,
+                       .step = subsystem->step,
                        .nticks = steps->group->nticks,
                        .first = steps->first,
                        .last = steps->last,
@@ -669,17 +669,17 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
         copy_model(model->rim, (double*)(void*)((char*)run + run->reals), false);
     }
     for (int i = 0; i < x->spec.nport; i++) {
-        if (member->bonds[i] == ITM_NONE) {
+        if (subsystem->bonds[i] == ITM_NONE) {
             continue;
         }
         int k = run->nbond++;
-        const ItmBond* bond = &steps->system->bonds[member->bonds[i]];
+        const ItmBond* bond = &steps->system->bonds[subsystem->bonds[i]];
         ((ItmBond*)(void*)((char*)run + run->bonds))[k] = *bond;
         ((ItmBondMemory*)(void*)((char*)run + run->memories))[k] = *bond->memory;
         run->port[k] = i;
         run->row[k] = ITM_NONE;
         for (int r = 0; model != NULL && r < model->n; r++) {
-            run->row[k] = model->bonds[r] == member->bonds[i] ? r : run->row[k];
+            run->row[k] = model->bonds[r] == subsystem->bonds[i] ? r : run->row[k];
         }
     }
 }
@@ -687,21 +687,21 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
 // Everything back into the bonds and the model; offsets are those that we made, not what the host left there.
 static void unpack_run(ItmFmuProcess* x, ItmMicroSteps* steps, ItmFmuRun* run)
 {
-    const ItmSubsystemInstance* member = steps->member;
+    const ItmSubsystemInstance* subsystem = steps->subsystem;
     size_t n = (size_t)x->spec.nport;
     size_t bonds = round_up(sizeof *run), memories = bonds + round_up(n * sizeof(ItmBond));
     size_t reals = memories + round_up(n * sizeof(ItmBondMemory));
     for (int i = 0, k = 0; i < x->spec.nport; i++) {
-        if (member->bonds[i] == ITM_NONE) {
+        if (subsystem->bonds[i] == ITM_NONE) {
             continue;
         }
-        ItmBond *bond = &steps->system->bonds[member->bonds[i]], before = *bond;
+        ItmBond *bond = &steps->system->bonds[subsystem->bonds[i]], before = *bond;
         *bond = ((ItmBond*)(void*)((char*)run + bonds))[k];
         bond->name = before.name;
         bond->options = before.options;
         bond->mechanism = before.mechanism;
         bond->slot = before.slot;
-        bond->member = before.member;
+        bond->subsystem = before.subsystem;
         bond->port = before.port;
         bond->memory = before.memory;
         *bond->memory = ((ItmBondMemory*)(void*)((char*)run + memories))[k];
@@ -720,12 +720,12 @@ static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
     if (x->is_failed) {
         return report(x, x->error.status, error);
     }
-    ItmSubsystemInstance* member = steps->member;
+    ItmSubsystemInstance* subsystem = steps->subsystem;
     ItmFmuRun* run = (ItmFmuRun*)(void*)((char*)x->shared + x->run_at);
     pack_run(x, steps, run);
-    memcpy(x->s, member->s, sizeof(double) * (size_t)x->spec.nport);
-    memcpy(x->w, member->w, sizeof(double) * (size_t)x->spec.nport);
-    memcpy(x->w_end, member->w_end, sizeof(double) * (size_t)x->spec.nport);
+    memcpy(x->s, subsystem->s, sizeof(double) * (size_t)x->spec.nport);
+    memcpy(x->w, subsystem->w, sizeof(double) * (size_t)x->spec.nport);
+    memcpy(x->w_end, subsystem->w_end, sizeof(double) * (size_t)x->spec.nport);
     x->shared->wants_state = x->spec.has_state && steps->last == steps->group->nticks;
     x->has_stepped = true;
     ItmStatus status = call(x, ITM_FMU_RUN);
@@ -733,12 +733,12 @@ static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
         return report(x, status, error);
     }
     unpack_run(x, steps, run);
-    memcpy(member->y, x->y, sizeof(double) * (size_t)x->spec.noutput);
-    memcpy(member->force, x->force, sizeof(double) * (size_t)x->spec.nport);
+    memcpy(subsystem->y, x->y, sizeof(double) * (size_t)x->spec.noutput);
+    memcpy(subsystem->force, x->force, sizeof(double) * (size_t)x->spec.nport);
     // the motion of the last step's end, for readers of forces
     for (int i = 0; i < x->spec.nport; i++) {
-        if (member->bonds[i] != ITM_NONE) {
-            const ItmBond* bond = &steps->system->bonds[member->bonds[i]];
+        if (subsystem->bonds[i] != ITM_NONE) {
+            const ItmBond* bond = &steps->system->bonds[subsystem->bonds[i]];
             x->s[i] = bond->s_port;
             x->w[i] = x->w_end[i] = bond->w_end;
         }
