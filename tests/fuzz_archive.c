@@ -1,0 +1,50 @@
+// libFuzzer target: any bytes as an FMU, with everything that is read of it without loading it.
+#include "fmi/archive.h"
+#include "fmi/description.h"
+#include "fmi/elf.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+static void read_files(ItmArchive* a)
+{
+    for (int i = 0; i < itm_archive_get_count(a); i++) {
+        const char* name = itm_archive_get_file(a, i)->name;
+        char* bytes = NULL;
+        size_t length = 0;
+        ItmElf elf;
+        if (name[0] == '/' || strstr(name, "..") == name || strchr(name, '\\') != NULL) {
+            __builtin_trap();  // a name that leaves the archive
+        }
+        if (itm_archive_read(a, &bytes, &length, name, 1u << 20, NULL) == ITM_OK &&
+            itm_elf_read(&elf, bytes, length, name, NULL) == ITM_OK) {
+            itm_elf_free(&elf);
+        }
+        free(bytes);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    ItmArchive* a = NULL;
+    ItmFmiDescription* d = NULL;
+    ItmError error = {0};
+    ItmArchiveLimits limits = {.files = 1000, .total = 8u << 20, .file = 4u << 20, .ratio = 200, .free = 1u << 20};
+    if (itm_archive_open_bytes(&a, data, size, "fuzz.fmu", &limits, &error) != ITM_OK) {
+        if (error.message[0] == '\0') {
+            __builtin_trap();  // an error without a message
+        }
+        return 0;
+    }
+    read_files(a);
+    if (itm_description_read(&d, a, &error) == ITM_OK) {
+        itm_description_destroy(d);
+    }
+    const char* folder = NULL;
+    itm_archive_unpack(a, &folder, &error);
+    itm_archive_close(a);
+    return 0;
+}
