@@ -77,8 +77,8 @@ typedef struct ItmCosimOptions {
     int nthread;         // threads, >= 1. The results do not depend on it
     bool is_monolithic;  // data are exchanged every smallest micro step, with coupling rim and exchange impulse
     ItmBounds bounds;    // a run outside them finishes with doubts, or breaks down
-    ItmElasticModel
-        elastic_model;  // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
+    ItmFlexibleInterface
+        flexible_interface;  // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
 } ItmCosimOptions;
 
 // Defaults: 10 ms, Jacobi, one thread, default bounds.
@@ -94,7 +94,7 @@ ITM_API const char* itm_cosim_bond_variables_name(ItmBondVariables variables);
 // Name as in model files: "jacobi" or "gauss-seidel"; NULL for any other number.
 ITM_API const char* itm_cosim_scheme_name(ItmScheme scheme);
 // Name as in model files: "implicit", "frozen" or "effective"; NULL for any other number.
-ITM_API const char* itm_cosim_elastic_model_name(ItmElasticModel model);
+ITM_API const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model);
 
 // ---------------------------------------------------------------------------- mechanisms and subsystems
 
@@ -181,17 +181,17 @@ ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char
 ITM_API ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
                                              const char* port, const ItmBondOptions* options, ItmError* error);
 // An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
-typedef struct ItmFrameDef {
+typedef struct ItmInterfaceDef {
     const char* name;
     const char* body;
     ItmVec3 point;        // in the body frame, m
     unsigned directions;  // bits 1 << ITM_TX ... 1 << ITM_RZ: velocity of the point, angular velocity of the body
-} ItmFrameDef;
+} ItmInterfaceDef;
 // Default: all six directions at the origin of the body frame.
-ITM_API ItmFrameDef itm_default_frame_def(void);
+ITM_API ItmInterfaceDef itm_default_interface_def(void);
 // Add an interface. Ids count over all mechanisms. An interface without a bond can still be inspected (itm_cosim_inspect).
-ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
-                                                  ItmError* error);
+ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def,
+                                                  int* id, ItmError* error);
 // Join the frames of two interfaces of different mechanisms. Both have the same directions, and their points coincide at the
 // start; points then stay together, and relative orientations stay as they are at the start. Couplings: rim, rim-nonsmooth.
 // Exchange hold: each mechanism takes its own steps with the interface models of the others, as in the papers. The name is
@@ -291,9 +291,9 @@ typedef struct ItmBondState {
         residual_power;  // force on the mechanism times its rate, minus force times rate of the port, W      [cranes, eq. 21]
     double
         residual_energy;  // its integral by the trapezoidal rule, J                                [cranes, eqs. 22, 24]
-    double spurious_energy;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
-    double throughput;       // energy transferred in either direction so far, J
-    double spurious_largest;  // largest magnitude of the coupling energy error so far, J
+    double coupling_error;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
+    double throughput;      // energy transferred in either direction so far, J
+    double coupling_error_largest;  // largest magnitude of the coupling energy error so far, J
 } ItmBondState;
 // Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);

@@ -42,9 +42,9 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     for (int i = 0; i < b->mechanisms.count; i++) {
         free(b->mechanisms.items[i].name);
     }
-    for (int i = 0; i < b->members.count; i++) {
-        free(b->members.items[i].name);
-        destroy_subsystem(&b->members.items[i].table);
+    for (int i = 0; i < b->subsystems.count; i++) {
+        free(b->subsystems.items[i].name);
+        destroy_subsystem(&b->subsystems.items[i].table);
     }
     free_wires(&b->wires);
     free_wires(&b->aliases);
@@ -54,7 +54,7 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     free(b->interfaces.items);
     free(b->frame_bonds.items);
     free(b->mechanisms.items);
-    free(b->members.items);
+    free(b->subsystems.items);
     free(b->bonds.items);
     free(b);
 }
@@ -85,8 +85,8 @@ static ItmStatus check_name(const ItmCosimBuilder* b, const char* kind, const ch
             itm_check_refuse(&k, "name", "a mechanism has this name already");
         }
     }
-    for (int i = 0; i < b->members.count && k.status == ITM_OK; i++) {
-        if (strcmp(b->members.items[i].name, name) == 0) {
+    for (int i = 0; i < b->subsystems.count && k.status == ITM_OK; i++) {
+        if (strcmp(b->subsystems.items[i].name, name) == 0) {
             itm_check_refuse(&k, "name", "a subsystem has this name already");
         }
     }
@@ -116,7 +116,7 @@ ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, 
 }
 
 // Takes over `def` but for its name, which is copied.
-static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDef def, int* id, ItmError* error)
+static ItmStatus add_subsystem(ItmCosimBuilder* b, const char* name, ItmSubsystemDef def, int* id, ItmError* error)
 {
     ItmStatus status = check_name(b, "subsystem", name, false, error);
     if (status == ITM_OK && !(isfinite(def.step) && def.step >= 0.0)) {
@@ -125,7 +125,7 @@ static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDe
     }
     if (status == ITM_OK) {
         def.name = strdup(name);
-        status = def.name != NULL && ITM_LIST_APPEND(b->members, def) ? ITM_OK : refuse_memory(error);
+        status = def.name != NULL && ITM_LIST_APPEND(b->subsystems, def) ? ITM_OK : refuse_memory(error);
     }
     if (status != ITM_OK) {
         free(def.name);
@@ -133,7 +133,7 @@ static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDe
         return status;
     }
     if (id != NULL) {
-        *id = b->members.count - 1;
+        *id = b->subsystems.count - 1;
     }
     return ITM_OK;
 }
@@ -149,7 +149,7 @@ ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, co
     if (options != NULL) {
         def.options = *options;
     }
-    return add_member(b, name, def, id, error);
+    return add_subsystem(b, name, def, id, error);
 }
 
 ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
@@ -171,7 +171,7 @@ ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, 
             is_saved ? "a function that it needs"
                      : "a state that can be saved: give its memory, or get_state_size, save and restore");
     }
-    return add_member(b, name, (ItmSubsystemDef){.table = *subsystem, .step = step}, id, error);
+    return add_subsystem(b, name, (ItmSubsystemDef){.table = *subsystem, .step = step}, id, error);
 }
 
 // ---------------------------------------------------------------------------- bonds and wires
@@ -220,29 +220,29 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
                             ItmError* error)
 {
     const ItmMechanismDef* mechanism = &b->mechanisms.items[def->mechanism];
-    const ItmSubsystemDef* member = &b->members.items[def->member];
+    const ItmSubsystemDef* subsystem = &b->subsystems.items[def->subsystem];
     if (def->actuator == ITM_NONE) {
         return REFUSE("actuator", "mechanism '%s' has no actuator '%s'", mechanism->name, actuator);
     }
     if (def->port == ITM_NONE) {
-        return REFUSE("port", "subsystem '%s' has no %s '%s'", member->name,
-                      member->circuit != NULL ? "cylinder" : "port", port);
+        return REFUSE("port", "subsystem '%s' has no %s '%s'", subsystem->name,
+                      subsystem->circuit != NULL ? "cylinder" : "port", port);
     }
-    if (member->circuit != NULL && member->circuit->cylinders[def->port].motion != ITM_NONE) {
+    if (subsystem->circuit != NULL && subsystem->circuit->cylinders[def->port].motion != ITM_NONE) {
         return REFUSE("port", "cylinder '%s' follows a signal and cannot be moved by an actuator too", port);
     }
-    if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && member->circuit == NULL &&
-        member->table.get_passive_force == NULL) {
+    if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && subsystem->circuit == NULL &&
+        subsystem->table.get_passive_force == NULL) {
         return REFUSE("variables", "subsystem '%s' does not separate friction from pressure force: use velocity-force",
-                      member->name);
+                      subsystem->name);
     }
     for (int i = 0; i < b->bonds.count; i++) {
         const ItmBondDef* other = &b->bonds.items[i];
         if (other->mechanism == def->mechanism && other->actuator == def->actuator) {
             return REFUSE("actuator", "actuator '%s' has a bond already", actuator);
         }
-        if (other->member == def->member && other->port == def->port) {
-            return REFUSE("port", "port '%s' of '%s' has a bond already", port, member->name);
+        if (other->subsystem == def->subsystem && other->port == def->port) {
+            return REFUSE("port", "port '%s' of '%s' has a bond already", port, subsystem->name);
         }
     }
     return check_bond_options(&def->options, actuator, error);
@@ -252,14 +252,14 @@ ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const ch
                                      const char* port, const ItmBondOptions* options, ItmError* error)
 {
     if (b == NULL || actuator == NULL || port == NULL || mechanism < 0 || mechanism >= b->mechanisms.count ||
-        subsystem < 0 || subsystem >= b->members.count) {
+        subsystem < 0 || subsystem >= b->subsystems.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, part or name of a bond is missing");
     }
     ItmBondDef def = {
         .mechanism = mechanism,
-        .member = subsystem,
+        .subsystem = subsystem,
         .actuator = itm_model_find_actuator(b->mechanisms.items[mechanism].model, actuator),
-        .port = find_port(&b->members.items[subsystem], port),
+        .port = find_port(&b->subsystems.items[subsystem], port),
         .options = options != NULL ? *options : itm_default_bond_options(),
     };
     ItmStatus status = check_bond(b, &def, actuator, port, error);
@@ -271,7 +271,7 @@ ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const ch
 
 // ---------------------------------------------------------------------------- frames
 
-static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body,
+static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int body,
                                  ItmError* error)
 {
     ItmCheck k = itm_check_start("itm_cosim_builder_add_interface", "interface", def->name, error);
@@ -296,7 +296,7 @@ static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const 
 #define SAME_PLACE 1e-9  // m
 
 // On a flexible body an interface sits on a watched point of the mechanism, which moves with the deformation.
-static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceEntry* entry, ItmError* error)
+static ItmStatus attach(const ItmModel* m, const ItmInterfaceDef* def, ItmInterfaceEntry* entry, ItmError* error)
 {
     bool is_flexible = false;
     for (int i = 0; i < m->nflexible; i++) {
@@ -320,7 +320,7 @@ static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceE
                : ITM_OK;
 }
 
-ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
+ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int* id,
                                           ItmError* error)
 {
     if (b == NULL || def == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {

@@ -51,7 +51,7 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
 // The part of the force of a port that the mechanism has itself.
 static double get_passive(const ItmCosim* x, const ItmBond* bond, double s, double w)
 {
-    const ItmSubsystem* table = &x->members[bond->member].table;
+    const ItmSubsystem* table = &x->subsystems[bond->subsystem].table;
     return bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE
                ? table->get_passive_force(table->self, bond->port, s, w)
                : 0.0;
@@ -92,7 +92,7 @@ static bool has_own_friction(const ItmCosim* x, const ItmMechanism* part)
 // by Newton's method on one bond after the other; f falls with the rate, so each has one solution. s, w (nbond): at the start of the
 // step. `held` has the forces at that rate before, and these afterwards. A model that subsystems share is theirs by now, possibly in
 // another thread: only what they do not change is read, and it is that of this step.
-static ItmStatus settle_friction(ItmCosim* x, ItmMechanism* part, double h, const double* s, const double* w)
+static ItmStatus solve_friction(ItmCosim* x, ItmMechanism* part, double h, const double* s, const double* w)
 {
     ItmRim* rim = &part->rim;
     ItmStatus status = part->has_rim ? ITM_OK
@@ -139,21 +139,22 @@ void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock(), before = part->rim.cost;
-    bool keeps_contacts = part->uses_impulse || part->cluster != ITM_NONE;
+    bool keeps_contacts = part->uses_impulse || part->assembly != ITM_NONE;
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
-    // where partners see a smooth model, they get a copy of it (cluster.c)
+    // where partners see a smooth model, they get a copy of it (assembly.c)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
     double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
-    ItmStatus status =
-        part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
+    ItmStatus status = part->assembly != ITM_NONE
+                           ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift)
+                           : ITM_OK;
     if (status == ITM_OK) {
         status = part->uses_impulse ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
                                     : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step,
-                                                           x->options.elastic_model, contact);
+                                                           x->options.flexible_interface, contact);
     }
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
@@ -185,8 +186,8 @@ void itm_mechanism_take_over(ItmMechanism* part)
 static ItmMeasured look_at_bond(const ItmMechanism* part, int slot)
 {
     const ItmModel* m = part->model;
-    const ItmScalarForce* push = &m->pushes[m->actuator_force[part->rim.actuator[slot]]];
-    return itm_measure_compute(m, part->data, &m->measures[push->measure]);
+    const ItmScalarForce* force = &m->scalar_forces[m->actuator_force[part->rim.actuator[slot]]];
+    return itm_measure_compute(m, part->data, &m->measures[force->measure]);
 }
 
 // One step of the stepper, and the work of the held forces over it as the ledger of the mechanism has it: f h (w + w+) / 2, or
@@ -245,7 +246,7 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
         }
         const double *s = k > 0 ? part->rim.s : NULL, *w = k > 0 ? part->rim.w : NULL;
         set_inputs(x, part, s, w);
-        ItmStatus status = has_own_friction(x, part) ? settle_friction(x, part, part->step.step, s, w) : ITM_OK;
+        ItmStatus status = has_own_friction(x, part) ? solve_friction(x, part, part->step.step, s, w) : ITM_OK;
         status = status == ITM_OK ? make_step(x, part) : status;
         if (status != ITM_OK) {
             itm_mechanism_note_failure(part, status);

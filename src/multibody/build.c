@@ -236,8 +236,8 @@ static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b
         }
     }
     for (int i = 0; i < b->springs.count; i++) {
-        if (m->pushes[i].rest < 0.0) {
-            m->pushes[i].rest = itm_measure_compute_value(m, d, d->q, &m->measures[m->pushes[i].measure]);
+        if (m->scalar_forces[i].rest < 0.0) {
+            m->scalar_forces[i].rest = itm_measure_compute_value(m, d, d->q, &m->measures[m->scalar_forces[i].measure]);
         }
     }
 }

@@ -92,7 +92,7 @@ int itm_model_find_signal(const ItmModel* m, const char* name)
 int itm_model_find_actuator(const ItmModel* m, const char* name)
 {
     for (int id = 0; id < m->nactuator; id++) {
-        if (strcmp(m->pushes[m->actuator_force[id]].name, name) == 0) {
+        if (strcmp(m->scalar_forces[m->actuator_force[id]].name, name) == 0) {
             return id;
         }
     }
