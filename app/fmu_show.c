@@ -165,7 +165,7 @@ static void print_beside(const ItmFmiDescription* d)
 {
     for (int i = 0; i < d->nterminal; i++) {
         const ItmFmiTerminal* t = &d->terminals[i];
-        printf("  %-16s %s%s%s, %d members\n", "terminal", t->name, t->kind[0] != '\0' ? ", " : "", t->kind,
+        printf("  %-16s %s%s%s, %d variables\n", "terminal", t->name, t->kind[0] != '\0' ? ", " : "", t->kind,
                t->nmember);
     }
     for (int i = 0; i < d->nlayer; i++) {

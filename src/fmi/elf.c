@@ -407,17 +407,17 @@ const char* itm_elf_get_clash(const char* symbol)
         {"SUNLin", "SUNDIALS"}, {"SUNMat", "SUNDIALS"},  {"KIN", "SUNDIALS"},     {"IDA", "SUNDIALS"},
         {"cblas_", "BLAS"},     {"LAPACKE_", "LAPACK"},  {"xmlParse", "libxml2"}, {"XML_Parse", "expat"},
         {"H5F", "HDF5"},        {"zip_", "libzip"},      {"inflate", "zlib"},     {"deflate", "zlib"}};
-    static const char* const NAMES[][2] = {{"dgemm_", "BLAS"},    {"daxpy_", "BLAS"},    {"ddot_", "BLAS"},
-                                           {"dscal_", "BLAS"},    {"dgemv_", "BLAS"},    {"dgesv_", "LAPACK"},
-                                           {"dgetrf_", "LAPACK"}, {"dgetrs_", "LAPACK"}, {"dgeev_", "LAPACK"}};
+    static const char* const SYMBOLS[][2] = {{"dgemm_", "BLAS"},    {"daxpy_", "BLAS"},    {"ddot_", "BLAS"},
+                                             {"dscal_", "BLAS"},    {"dgemv_", "BLAS"},    {"dgesv_", "LAPACK"},
+                                             {"dgetrf_", "LAPACK"}, {"dgetrs_", "LAPACK"}, {"dgeev_", "LAPACK"}};
     for (size_t i = 0; i < sizeof STARTS / sizeof *STARTS; i++) {
         if (strncmp(symbol, STARTS[i][0], strlen(STARTS[i][0])) == 0) {
             return STARTS[i][1];
         }
     }
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        if (strcmp(symbol, NAMES[i][0]) == 0) {
-            return NAMES[i][1];
+    for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS; i++) {
+        if (strcmp(symbol, SYMBOLS[i][0]) == 0) {
+            return SYMBOLS[i][1];
         }
     }
     return NULL;
