@@ -47,4 +47,10 @@ void app_fmu_judge(AppFmuVerdicts* verdicts, AppFmuLevel level, const char* what
 #endif
     ;
 
+// ---------------------------------------------------------------------------- compare
+
+// Compare results with a reference by the rule of the cross-check (report/crosscheck.h) and print one line: "passed: ...",
+// "failed: ..." or "refused: ...". The exit status: APP_FINISHED, APP_BROKE_DOWN, APP_BAD_INPUT.
+int app_fmu_compare_files(const char* results, const char* reference);
+
 #endif
