@@ -115,7 +115,7 @@ double app_wall_time(void);
 // From now on the first SIGINT, SIGTERM or SIGHUP is only noted, for the command to end properly; the second one
 // ends the process. Signals that nohup or a shell set to ignored stay ignored.
 void app_signals_catch(void);
-// Back to the system's handling of them, as a new process has it.
+// From now on a signal ends the process, after what it has unpacked is removed; as every command begins.
 void app_signals_release(void);
 // Hold them back, or let them through.
 void app_signals_block(bool is_blocked);

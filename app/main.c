@@ -169,6 +169,7 @@ static int dispatch(int argc, char** argv)
 int main(int argc, char** argv)
 {
     signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error we report, not a reason to die
+    app_signals_release();
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("interim: standard output");
