@@ -215,6 +215,9 @@ ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int inter
 // loads or servos; a smooth external signal reaches the new value at the next communication point. Outputs of mechanisms are
 // those of the last communication point, except length, rate and force of a bond, which are updated every micro step.
 ITM_API ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
+// The same with a linear transformation: value at the input = factor * value of the output + offset.
+ITM_API ItmStatus itm_cosim_builder_add_scaled_wire(ItmCosimBuilder* b, const char* from, const char* to, double factor,
+                                                    double offset, ItmError* error);
 
 // Add a second name for an output of the system: "arm.theta1" for "arm.theta1.angle". itm_cosim_build checks it.
 ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output,

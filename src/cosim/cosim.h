@@ -194,6 +194,7 @@ typedef struct ItmWire {
     int to_subsystem, to_mechanism;  // one of them, the other ITM_NONE
     bool is_signal;               // of the mechanism, external; otherwise an actuator
     int to_index;                 // input of the subsystem, actuator or signal of the mechanism
+    double factor, offset;        // value at the end = factor * value at the start + offset
 } ItmWire;
 
 // Subsystems that must step side by side, because a wire or an interface model joins them. Groups step in parallel.

@@ -114,17 +114,34 @@ static int compare_entries(const void* x, const void* y)
     return strcmp(a->file.name, b->file.name);
 }
 
-// Sort the files, and refuse two of one name and a file that is also a folder of others.
+// Two files of one name: the same content twice is harmless, and the second is left out; otherwise readers could disagree on
+// which one counts.
+static ItmStatus drop_duplicates(ItmArchive* a, ItmError* error)
+{
+    int n = 0;
+    for (int i = 0; i < a->entries.count; i++) {
+        const ItmArchiveEntry *last = n > 0 ? &a->entries.items[n - 1] : NULL, *e = &a->entries.items[i];
+        if (last == NULL || strcmp(last->file.name, e->file.name) != 0) {
+            a->entries.items[n++] = *e;
+        } else if (last->file.size != e->file.size || last->checksum != e->checksum) {
+            return refuse(
+                a, e->file.name, error,
+                "the archive has two files of this name with different content; which one is meant is unknown");
+        }
+    }
+    a->entries.count = n;
+    return ITM_OK;
+}
+
+// Sort the files, and refuse a file that is also a folder of others.
 static ItmStatus sort_files(ItmArchive* a, ItmError* error)
 {
     if (a->entries.count > 0) {
         qsort(a->entries.items, (size_t)a->entries.count, sizeof *a->entries.items, compare_entries);
     }
-    for (int i = 0; i + 1 < a->entries.count; i++) {
-        if (strcmp(a->entries.items[i].file.name, a->entries.items[i + 1].file.name) == 0) {
-            return refuse(a, a->entries.items[i].file.name, error,
-                          "the archive has two files of this name; which one is meant is unknown");
-        }
+    ItmStatus status = drop_duplicates(a, error);
+    if (status != ITM_OK) {
+        return status;
     }
     // "a" and "a/b" need not be neighbours ("a-b" is between them): look every folder up
     for (int i = 0; i < a->entries.count; i++) {
@@ -216,6 +233,7 @@ static ItmStatus list_entry(ItmArchive* a, zip_uint64_t index, ItmError* error)
         return status;
     }
     entry.file.size = s.size;
+    entry.checksum = s.crc;
     entry.is_executable = (mode & S_IXUSR) != 0;
     status = add_size(a, name, &s, error);
     return status == ITM_OK ? add_file(a, &entry, clean, error) : status;

@@ -12,6 +12,7 @@
 typedef struct ItmArchiveEntry {
     ItmArchiveFile file;
     zip_uint64_t index;  // in the ZIP
+    uint32_t checksum;   // of its bytes, as the ZIP declares it
     bool is_executable;
 } ItmArchiveEntry;
 

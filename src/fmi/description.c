@@ -231,9 +231,9 @@ static void check_identifier(ItmFmiParser* p, const ItmXmlNode* node, const char
 
 static void read_kinds(ItmFmiParser* p, const ItmXmlNode* root)
 {
-    static const char* const NAMES[ITM_FMI_KIND_COUNT] = {"CoSimulation", "ModelExchange"};
+    static const char* const WORDS[ITM_FMI_KIND_COUNT] = {"CoSimulation", "ModelExchange"};
     for (int i = 0; i < ITM_FMI_KIND_COUNT; i++) {
-        const ItmXmlNode* node = itm_xml_find(root, NAMES[i]);
+        const ItmXmlNode* node = itm_xml_find(root, WORDS[i]);
         ItmFmiKind* k = &p->d->kinds[i];
         if (node == NULL) {
             continue;
@@ -477,28 +477,28 @@ uint64_t itm_description_count_states(const ItmFmiDescription* d)
 
 const char* itm_description_get_type_name(ItmFmiType type)
 {
-    static const char* const NAMES[ITM_FMI_TYPE_COUNT] = {"Float64", "Float32", "Int8",   "UInt8",      "Int16",
+    static const char* const WORDS[ITM_FMI_TYPE_COUNT] = {"Float64", "Float32", "Int8",   "UInt8",      "Int16",
                                                           "UInt16",  "Int32",   "UInt32", "Int64",      "UInt64",
                                                           "Boolean", "String",  "Binary", "Enumeration"};
-    return NAMES[type];
+    return WORDS[type];
 }
 
 const char* itm_description_get_causality_name(ItmFmiCausality causality)
 {
-    static const char* const NAMES[ITM_FMI_CAUSALITY_COUNT] = {
+    static const char* const WORDS[ITM_FMI_CAUSALITY_COUNT] = {
         "parameter", "calculatedParameter", "input", "output", "local", "independent", "structuralParameter"};
-    return NAMES[causality];
+    return WORDS[causality];
 }
 
 const char* itm_description_get_variability_name(ItmFmiVariability variability)
 {
-    static const char* const NAMES[ITM_FMI_VARIABILITY_COUNT] = {"constant", "fixed", "tunable", "discrete",
+    static const char* const WORDS[ITM_FMI_VARIABILITY_COUNT] = {"constant", "fixed", "tunable", "discrete",
                                                                  "continuous"};
-    return NAMES[variability];
+    return WORDS[variability];
 }
 
 const char* itm_description_get_initial_name(ItmFmiInitial initial)
 {
-    static const char* const NAMES[ITM_FMI_INITIAL_COUNT] = {"", "exact", "approx", "calculated"};
-    return NAMES[initial];
+    static const char* const WORDS[ITM_FMI_INITIAL_COUNT] = {"", "exact", "approx", "calculated"};
+    return WORDS[initial];
 }

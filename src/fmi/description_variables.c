@@ -566,7 +566,7 @@ static void connect_variables(ItmFmiParser* p, const ItmXmlNode* list, ItmFmiVar
         read_dimensions(p, node, &variables[i], variables, references);
         read_derivative(p, node, &variables[i], references);
     }
-    for (; i < p->d->nvariable; i++) {
+    for (; i < p->d->nvariable && p->status == ITM_OK; i++) {
         // aliases of FMI 3.0, copied before the dimensions were known
         const ItmFmiVariable* owner = &variables[variables[i].alias_of];
         variables[i].dimensions = owner->dimensions;

@@ -78,30 +78,34 @@ static void take_parser_error(void* context, xmlError* e)
 
 // ---------------------------------------------------------------------------- place of an element
 
+// Characters of UTF-8 from one byte to another.
+static int count_characters(const xmlChar* from, const xmlChar* to)
+{
+    int count = 0;
+    for (; from < to; from++) {
+        count += (*from & 0xc0) != 0x80;
+    }
+    return count;
+}
+
 // The parser stands behind the attributes of a start tag. Its "<" is the last one before, because no value may contain one.
 static void locate_tag(const Builder* b, int* line, int* column)
 {
     const xmlParserInput* input = b->context->input;
     const xmlChar* at = input->cur;
     *line = input->line;
-    *column = input->col;
-    bool is_same_line = true;
     while (at > input->base && *at != '<') {
         at--;
-        if (*at == '\n') {
-            (*line)--;
-            is_same_line = false;
-        }
-    }
-    if (is_same_line) {
-        *column -= (int)(input->cur - at);
-        return;
+        *line -= *at == '\n';
     }
     const xmlChar* start = at;
     while (start > input->base && start[-1] != '\n') {
         start--;
     }
-    *column = (int)(at - start) + 1;
+    // where the parser has dropped the beginning of the line, its own column is all there is
+    bool has_beginning = start > input->base || *line < input->line;
+    *column = has_beginning ? count_characters(start, at) + 1 : input->col - count_characters(at, input->cur);
+    *column = *column > 0 ? *column : 1;
 }
 
 // ---------------------------------------------------------------------------- events

@@ -184,7 +184,15 @@ static void links_devices_duplicates_and_passwords_are_refused(void** state)
     const TestEntry two[] = {{"a.txt", "1", 0, 0}, {"b.txt", "2", 0, 0}};
     write_archive("hostile.fmu", two, 2);
     patch_file("hostile.fmu", "b.txt", "a.txt");
-    refuse_with("hostile.fmu", NULL, "two files of this name");
+    refuse_with("hostile.fmu", NULL, "two files of this name with different content");
+    const TestEntry same[] = {{"a.txt", "1", 0, 0}, {"b.txt", "1", 0, 0}};
+    write_archive("hostile.fmu", same, 2);
+    patch_file("hostile.fmu", "b.txt", "a.txt");
+    ItmArchive* archive = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_archive_open(&archive, "hostile.fmu", NULL, &error), &error);
+    assert_int_equal(itm_archive_get_count(archive), 1);
+    itm_archive_close(archive);
     const TestEntry both[] = {{"a", "1", 0, 0}, {"a-b", "1", 0, 0}, {"a/b", "2", 0, 0}};
     write_archive("hostile.fmu", both, 3);
     refuse_with("hostile.fmu", NULL, "a file and a folder");

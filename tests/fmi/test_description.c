@@ -238,6 +238,9 @@ static void mistakes_are_located(void** state)
 {
     (void)state;
     REFUSE("<other/>", 1, 1, "expected <fmiModelDescription>, found <other>");
+    REFUSE(
+        "<?xml version='1.0' encoding='ISO-8859-1'?><fmiModelDescription fmiVersion='2.0' modelName='\xe4\xf6\xfc'/>",
+        1, 44, "needs the attribute 'guid'");
     REFUSE("<fmiModelDescription modelName='m'/>", 1, 1, "needs the attribute 'fmiVersion'");
     REFUSE("<fmiModelDescription fmiVersion='2.0' modelName='m'/>", 1, 1, "needs the attribute 'guid'");
     REFUSE(HEAD2 "<ModelVariables/>" TAIL, 2, 1, "neither <CoSimulation> nor <ModelExchange>");

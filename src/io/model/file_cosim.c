@@ -190,7 +190,8 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
         status = add_bond(b, file, &file->cosim.bonds[i], error);
     }
     for (int i = 0; i < file->nconnection && status == ITM_OK; i++) {
-        status = itm_cosim_builder_add_wire(b, file->connections[i].from, file->connections[i].to, error);
+        const ItmFileConnection* c = &file->connections[i];
+        status = itm_cosim_builder_add_scaled_wire(b, c->from, c->to, c->factor, c->offset, error);
     }
     for (int i = 0; i < file->cosim.nalias && status == ITM_OK; i++) {
         status = itm_cosim_builder_add_alias(b, file->cosim.aliases[i].to, file->cosim.aliases[i].from, error);

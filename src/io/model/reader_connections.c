@@ -82,7 +82,7 @@ void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* su
     }
     file->connections = moved;
     ItmFileConnection* connection = &moved[file->nconnection++];
-    *connection = (ItmFileConnection){.from = strdup(node->text), .to = join(subsystem, input)};
+    *connection = (ItmFileConnection){.from = strdup(node->text), .to = join(subsystem, input), .factor = 1.0};
     connection->place = itm_reader_get_place(r, node);
     if (connection->from == NULL || connection->to == NULL) {
         r->status = out_of_memory(r);
