@@ -5,7 +5,7 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is installed: threads only get in the way of our small matrices
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev"
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libzip-dev libsundials-dev"
 # liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
 TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"
@@ -25,8 +25,9 @@ usage() {
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do python          build the Python package, in out/python (for PYTHONPATH, or pip install ./python)
 ./do bench           print the table of speeds beside other simulators
-./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
+./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
 ./do threads         run the tests of threads under the thread sanitizer
+./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
 ./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END
@@ -221,25 +222,37 @@ do_bench() {
     bench/run.sh
 }
 
-# fuzz PROGRAM SECONDS: new finds go to out/fuzz/PROGRAM, a crash stops it
+# fuzz PROGRAM SECONDS SEEDS...: new finds go to out/fuzz/PROGRAM, a crash stops it
 fuzz() {
-    mkdir -p "out/fuzz/$1"
-    "build-fuzz/tests/$1" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$2" \
-        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus tests/urdf examples >"out/fuzz/$1.log" 2>&1 ||
-        { tail -n 40 "out/fuzz/$1.log"; return 1; }
-    grep -E '^Done' "out/fuzz/$1.log" | sed "s/^/$1: /"
+    name=$1 seconds=$2; shift 2
+    mkdir -p "out/fuzz/$name"
+    "build-fuzz/tests/$name" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$seconds" \
+        -artifact_prefix=out/fuzz/ "out/fuzz/$name" "$@" >"out/fuzz/$name.log" 2>&1 ||
+        { tail -n 40 "out/fuzz/$name.log"; return 1; }
+    grep -E '^Done' "out/fuzz/$name.log" | sed "s/^/$name: /"
 }
 
 do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build fuzz build-fuzz
-    fuzz fuzz_override $(($1 * 60)) &
-    override=$!
-    fuzz fuzz_urdf $(($1 * 60)) &
-    urdf=$!
-    fuzz fuzz_file $(($1 * 60))
-    wait $override
-    wait $urdf
+    seconds=$(($1 * 60)) running=
+    for target in fuzz_override fuzz_urdf; do
+        fuzz $target $seconds tests/corpus tests/urdf examples &
+        running="$running $!"
+    done
+    for target in fuzz_archive fuzz_description fuzz_ssd; do
+        fuzz $target $seconds tests/fmi/corpus &
+        running="$running $!"
+    done
+    fuzz fuzz_file $seconds tests/corpus tests/urdf examples
+    for process in $running; do wait "$process"; done
+}
+
+do_crosscheck() {
+    [ $# -eq 1 ] || { echo "./do crosscheck needs a folder with FMUs" >&2; exit 1; }
+    need $BUILD_PACKAGES
+    build release build -DINTERIM_BUILD_BENCH=OFF
+    scripts/crosscheck.sh build/interim "$1"
 }
 
 # Programs whose threads share models, circuits and files, under the thread sanitizer; the build takes longer than they do.
@@ -274,6 +287,7 @@ case "${1:-help}" in
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
     threads) do_threads ;;
+    crosscheck) shift; do_crosscheck "$@" ;;
     torture) do_torture "${2:-0.3}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;

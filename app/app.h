@@ -55,7 +55,9 @@ struct AppOption {
     const char* help;
 };
 
-typedef struct AppCommand {
+typedef struct AppCommand AppCommand;
+
+struct AppCommand {
     const char* name;
     const char* synopsis;  // after "interim run "
     const char* help;      // a sentence for the overview
@@ -65,7 +67,8 @@ typedef struct AppCommand {
     const char* operand;                        // what the operand is ("result file"); NULL: a model file
     bool takes_many;                            // operands, not one
     int (*run)(const AppArguments* arguments);  // gives the exit status
-} AppCommand;
+    const AppCommand* const* subcommands;       // NULL-terminated, named "fmu show"; NULL: it has none
+};
 
 extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
@@ -75,6 +78,7 @@ extern const AppCommand app_report_command;
 extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
 extern const AppCommand app_export_command;
+extern const AppCommand app_fmu_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
@@ -116,7 +120,7 @@ double app_wall_time(void);
 // From now on the first SIGINT, SIGTERM or SIGHUP is only noted, for the command to end properly; the second one
 // ends the process. Signals that nohup or a shell set to ignored stay ignored.
 void app_signals_catch(void);
-// Back to the system's handling of them, as a new process has it.
+// From now on a signal ends the process, after what it has unpacked is removed; as every command begins.
 void app_signals_release(void);
 // Hold them back, or let them through.
 void app_signals_block(bool is_blocked);

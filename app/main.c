@@ -7,9 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {
-    &app_run_command,    &app_check_command,   &app_inspect_command, &app_sweep_command,
-    &app_report_command, &app_compare_command, &app_plot_command,    &app_export_command, NULL};
+const AppCommand* const app_commands[] = {&app_run_command,   &app_check_command,  &app_inspect_command,
+                                          &app_sweep_command, &app_report_command, &app_compare_command,
+                                          &app_plot_command,  &app_fmu_command,    &app_export_command,
+                                          NULL};
 
 void app_print_error(const ItmError* error)
 {
@@ -78,10 +79,22 @@ static const AppCommand* find_command(const char* name)
     return NULL;
 }
 
+// "show" of the command "fmu" is named "fmu show".
+static const AppCommand* find_subcommand(const AppCommand* command, const char* word)
+{
+    for (int i = 0; command->subcommands[i] != NULL; i++) {
+        if (strcmp(word, command->subcommands[i]->name + strlen(command->name) + 1) == 0) {
+            return command->subcommands[i];
+        }
+    }
+    return NULL;
+}
+
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run",  "check", "inspect", "sweep",     "report", "compare",
-                                        "plot", "export", "help",  "--help",  "--version", NULL};
+    static const char* const WORDS[] = {"run",  "check", "inspect", "sweep", "report", "compare",
+                                        "plot", "fmu",   "export",  "help",  "--help", "--version",
+                                        NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);
@@ -91,7 +104,21 @@ static int complain_unknown(const char* word)
     return APP_BAD_INPUT;
 }
 
-static int run_help(const char* topic)
+static int complain_subcommand(const AppCommand* command, const char* word)
+{
+    const char* names[16] = {NULL};
+    for (int i = 0; command->subcommands[i] != NULL && i < 15; i++) {
+        names[i] = command->subcommands[i]->name + strlen(command->name) + 1;
+    }
+    const char* nearest = app_find_nearest(word, names);
+    fprintf(stderr, "interim %s: unknown subcommand '%s'%s%s%s (see: interim help %s)\n", command->name, word,
+            nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "",
+            command->name);
+    return APP_BAD_INPUT;
+}
+
+// Help of a topic ("run"), or of a subcommand ("fmu", "show"). Both may be NULL.
+static int run_help(const char* topic, const char* subtopic)
 {
     if (topic == NULL) {
         app_help_print_overview();
@@ -100,6 +127,13 @@ static int run_help(const char* topic)
     const AppCommand* command = find_command(topic);
     if (command == NULL) {
         return complain_unknown(topic);
+    }
+    if (subtopic != NULL && command->subcommands != NULL) {
+        const AppCommand* subcommand = find_subcommand(command, subtopic);
+        if (subcommand == NULL) {
+            return complain_subcommand(command, subtopic);
+        }
+        command = subcommand;
     }
     app_help_print_command(command);
     return APP_FINISHED;
@@ -111,13 +145,24 @@ static int run_command(const AppCommand* command, int argc, char** argv)
     int status = APP_BAD_INPUT;
     if (app_arguments_parse(&arguments, command, argc, argv)) {
         if (arguments.wants_help) {
-            status = run_help(command->name);
+            app_help_print_command(command);
+            status = APP_FINISHED;
         } else {
             status = command->run(&arguments);
         }
     }
     app_arguments_free(&arguments);
     return status;
+}
+
+static int dispatch_subcommand(const AppCommand* command, int argc, char** argv)
+{
+    if (argc < 1 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
+        app_help_print_command(command);
+        return argc < 1 ? APP_BAD_INPUT : APP_FINISHED;
+    }
+    const AppCommand* subcommand = find_subcommand(command, argv[0]);
+    return subcommand != NULL ? run_command(subcommand, argc - 1, argv + 1) : complain_subcommand(command, argv[0]);
 }
 
 static int dispatch(int argc, char** argv)
@@ -132,15 +177,19 @@ static int dispatch(int argc, char** argv)
         return APP_FINISHED;
     }
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        return run_help(argc > 2 ? argv[2] : NULL);
+        return run_help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
     }
     const AppCommand* command = find_command(word);
+    if (command != NULL && command->subcommands != NULL) {
+        return dispatch_subcommand(command, argc - 2, argv + 2);
+    }
     return command != NULL ? run_command(command, argc - 2, argv + 2) : complain_unknown(word);
 }
 
 int main(int argc, char** argv)
 {
     signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error we report, not a reason to die
+    app_signals_release();
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("interim: standard output");

@@ -28,6 +28,7 @@ ITM_EXTERN_C_BEGIN
 
 typedef struct ItmCosimBuilder ItmCosimBuilder;  // collects definitions
 typedef struct ItmCosim ItmCosim;                // a running system
+typedef struct ItmMicroSteps ItmMicroSteps;      // internal
 
 // ---------------------------------------------------------------------------- choices
 
@@ -150,6 +151,17 @@ typedef struct ItmSubsystem {
     void (*set_states)(void* self, const double* x);
     double repeat;  // period of its samples, s; 0: its step
 
+    // Start values of the inputs, which they have until a wire or a call sets them. (ninput), NULL: zeros
+    const double* input_start;
+    // The state cannot be saved: get_state_size is 0. A step that fails then cannot be taken back, and itm_cosim_save,
+    // itm_cosim_compute_radius and a static start are refused.
+    bool is_unsaved;
+    // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
+    // step is then repeated once. NULL: no.
+    bool (*is_recovered)(void* self);
+    // Micro steps against an interface model in another process; used by the library's own subsystems. NULL: none.
+    ItmStatus (*run)(void* self, ItmMicroSteps* steps, ItmError* error);
+
     void (*destroy)(void* self);  // may be NULL
 } ItmSubsystem;
 
@@ -205,6 +217,9 @@ ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int inter
 // loads or servos; a smooth external signal reaches the new value at the next communication point. Outputs of mechanisms are
 // those of the last communication point, except length, rate and force of a bond, which are updated every micro step.
 ITM_API ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
+// The same with a linear transformation: value at the input = factor * value of the output + offset.
+ITM_API ItmStatus itm_cosim_builder_add_scaled_wire(ItmCosimBuilder* b, const char* from, const char* to, double factor,
+                                                    double offset, ItmError* error);
 
 // Add a second name for an output of the system: "arm.theta1" for "arm.theta1.angle". itm_cosim_build checks it.
 ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output,

@@ -59,10 +59,19 @@ typedef struct ItmFileControl {
     double step;          // sample interval, s
 } ItmFileControl;
 
+// An FMU: a subsystem of type `fmu`.
+typedef struct ItmFileFmu {
+    char* name;          // prefix of its result names
+    struct ItmFmu* fmu;  // archive, description and choices
+    double step;         // micro step, s; 0: the macro step
+    ItmFilePlace place;
+} ItmFileFmu;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
-    char* from;  // "control.kappa1": subsystem and output
-    char* to;    // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
+    char* from;             // "control.kappa1": subsystem and output
+    char* to;               // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
+    double factor, offset;  // value at the input = factor * value of the output + offset
     ItmFilePlace place;
 } ItmFileConnection;
 
@@ -109,6 +118,8 @@ typedef struct ItmModelFile {
     int ncircuit;
     ItmFileControl* controls;  // in the order of the file  (ncontrol)
     int ncontrol;
+    ItmFileFmu* fmus;  // in the order of the file  (nfmu)
+    int nfmu;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;
@@ -119,12 +130,14 @@ typedef struct ItmModelFile {
     ItmRunSettings run;
     char** notes;  // unused contents of the file, or of files that it refers to, one sentence each  (nnote)
     int nnote;
+    struct ItmArchive* archive;  // of a system structure (.ssp), unpacked while the file lives; NULL: none
 } ItmModelFile;
 
 // Read, check, compile and assemble a model file. overrides: "key.path=value" strings (noverride), each checked like
 // the file itself. A path names an existing key of the file or a valid optional key
 // ("run.step=2ms", "parameters.L=2 m", "multibody.coordinates=absolute").
-// A file that ends in .urdf is read as a model of that robot alone, with a fixed base.
+// A file that ends in .urdf is read as a model of that robot alone, with a fixed base; one that ends in .ssp or .ssd as a
+// system structure (SSP) of FMUs.
 // Errors contain file, line, column, the expected value and the nearest valid word.
 ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
                                 ItmError* error);

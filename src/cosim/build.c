@@ -480,6 +480,8 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
     }
     for (int i = 0; i < x->nwire && status == ITM_OK; i++) {
         status = itm_wires_resolve(x, &x->wires[i], b->wires.items[i].from, b->wires.items[i].to, error);
+        x->wires[i].factor = b->wires.items[i].factor;
+        x->wires[i].offset = b->wires.items[i].offset;
     }
     return status;
 }

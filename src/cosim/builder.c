@@ -473,9 +473,10 @@ ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, 
 
 // ---------------------------------------------------------------------------- wires
 
-static ItmStatus append_wire(ItmWireList* list, const char* from, const char* to, ItmError* error)
+static ItmStatus append_wire(ItmWireList* list, const char* from, const char* to, double factor, double offset,
+                             ItmError* error)
 {
-    ItmWireDef def = {strdup(from), strdup(to)};
+    ItmWireDef def = {strdup(from), strdup(to), factor, offset};
     if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(*list, def)) {
         free(def.from);
         free(def.to);
@@ -489,7 +490,18 @@ ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const
     if (b == NULL || from == NULL || to == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or an end of a wire is missing");
     }
-    return append_wire(&b->wires, from, to, error);
+    return append_wire(&b->wires, from, to, 1.0, 0.0, error);
+}
+
+ItmStatus itm_cosim_builder_add_scaled_wire(ItmCosimBuilder* b, const char* from, const char* to, double factor,
+                                            double offset, ItmError* error)
+{
+    if (b == NULL || from == NULL || to == NULL || !isfinite(factor) || !isfinite(offset)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "builder or an end of a wire is missing, or factor %g or offset %g is not finite", factor,
+                             offset);
+    }
+    return append_wire(&b->wires, from, to, factor, offset, error);
 }
 
 ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error)
@@ -497,5 +509,5 @@ ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, con
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");
     }
-    return append_wire(&b->aliases, output, alias, error);
+    return append_wire(&b->aliases, output, alias, 1.0, 0.0, error);
 }

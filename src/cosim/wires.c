@@ -176,7 +176,7 @@ ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const 
 
 // ---------------------------------------------------------------------------- values
 
-static double get_value(const ItmCosim* x, const ItmWire* wire)
+static double get_source(const ItmCosim* x, const ItmWire* wire)
 {
     switch (wire->from) {
     case ITM_SOURCE_SUBSYSTEM:
@@ -191,6 +191,11 @@ static double get_value(const ItmCosim* x, const ItmWire* wire)
         return x->bonds[wire->from_index].lambda;
     }
     return 0.0;
+}
+
+static double get_value(const ItmCosim* x, const ItmWire* wire)
+{
+    return wire->factor * get_source(x, wire) + wire->offset;
 }
 
 void itm_wires_feed_subsystem(ItmCosim* x, ItmSubsystemInstance* subsystem)

@@ -1,6 +1,7 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "fmi/fmu.h"
 #include "io/model/reader.h"
 #include "stepper/stepper.h"
 
@@ -54,20 +55,13 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
     }
 }
 
-static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t length, const char* name,
-                                const char* const* overrides, int noverride, ItmError* error)
+ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* name,
+                                 const char* const* overrides, int noverride, ItmError* error)
 {
-    ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
+    ItmStatus status = ITM_OK;
     for (int i = 0; i < noverride && status == ITM_OK; i++) {
         status = itm_override_apply(doc, overrides[i], error);
     }
-    return status;
-}
-
-ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error)
-{
-    ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
     if (status != ITM_OK) {
         return status;
     }
@@ -78,6 +72,13 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
     itm_names_free(&r.parameter_names);
     itm_names_free(&r.signal_names);
     return r.status;
+}
+
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
+                        const char* name, const char* const* overrides, int noverride, ItmError* error)
+{
+    ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
+    return status == ITM_OK ? itm_file_read_document(file, parts, doc, name, overrides, noverride, error) : status;
 }
 
 void itm_file_parts_clear(ItmFileParts* parts)
@@ -156,6 +157,21 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     return status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
 }
 
+// The second half, if the first one was fine; frees what only reading needs, and everything on failure.
+static ItmStatus finish(ItmModelFile** file, ItmModelFile* read, ItmFileParts* parts, ItmDocument* doc,
+                        ItmStatus status, ItmError* error)
+{
+    status = status == ITM_OK ? build_all(read, parts, doc, error) : status;
+    itm_file_parts_clear(parts);
+    itm_document_free(doc);
+    if (status != ITM_OK) {
+        itm_file_destroy(read);
+        return status;
+    }
+    *file = read;
+    return ITM_OK;
+}
+
 ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                          const char* const* overrides, int noverride, ItmError* error)
 {
@@ -171,15 +187,7 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     ItmFileParts parts = {0};
     ItmStatus status =
         itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, overrides, noverride, error);
-    status = status == ITM_OK ? build_all(read, &parts, &doc, error) : status;
-    itm_file_parts_clear(&parts);
-    itm_document_free(&doc);
-    if (status != ITM_OK) {
-        itm_file_destroy(read);
-        return status;
-    }
-    *file = read;
-    return ITM_OK;
+    return finish(file, read, &parts, &doc, status, error);
 }
 
 // ---------------------------------------------------------------------------- the file
@@ -212,11 +220,59 @@ static char* read_bytes(FILE* stream, size_t* length)
     return bytes;
 }
 
-static bool is_urdf(const char* path)
+static bool has_ending(const char* path, const char* ending)
 {
-    size_t n = strlen(path);
-    return n > 5 && strcmp(path + n - 5, ".urdf") == 0;
+    size_t n = strlen(path), k = strlen(ending);
+    return n > k && strcmp(path + n - k, ending) == 0;
 }
+
+// ---------------------------------------------------------------------------- system structures
+
+static ItmStatus add_notes(ItmModelFile* file, const ItmSsp* ssp, ItmError* error)
+{
+    ItmReader r = {.file = file, .error = error};
+    for (int i = 0; i < ssp->notes.count && r.status == ITM_OK; i++) {
+        itm_reader_note(&r, ssp->notes.items[i]);
+    }
+    return r.status;
+}
+
+// A structure in a ZIP file is unpacked for as long as the model file lives: its FMUs are files.
+static ItmStatus read_structure(ItmModelFile* file, ItmDocument* doc, const char* path, ItmError* error)
+{
+    ItmSsp* ssp = NULL;
+    const char* folder = NULL;
+    ItmStatus status;
+    if (has_ending(path, ".ssd")) {
+        status = itm_ssp_read_file(&ssp, path, error);
+    } else {
+        status = itm_archive_open(&file->archive, path, NULL, error);
+        status = status == ITM_OK ? itm_ssp_read(&ssp, file->archive, error) : status;
+        status = status == ITM_OK ? itm_archive_unpack(file->archive, &folder, error) : status;
+    }
+    status = status == ITM_OK ? add_notes(file, ssp, error) : status;
+    status = status == ITM_OK ? itm_file_make_ssp_document(doc, ssp, folder, error) : status;
+    itm_ssp_destroy(ssp);
+    return status;
+}
+
+static ItmStatus load_structure(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
+                                ItmError* error)
+{
+    ItmModelFile* read = calloc(1, sizeof *read);
+    if (read == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    ItmDocument doc = {0};
+    ItmFileParts parts = {0};
+    ItmStatus status = read_structure(read, &doc, path, error);
+    if (status == ITM_OK) {
+        status = itm_file_read_document(read, &parts, &doc, path, overrides, noverride, error);
+    }
+    return finish(file, read, &parts, &doc, status, error);
+}
+
+// ---------------------------------------------------------------------------- loading
 
 // A robot description alone is a model with nothing else in it.
 static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
@@ -250,7 +306,11 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     }
     *file = NULL;
     FILE* stream = fopen(path, "rb");
-    if (stream != NULL && is_urdf(path)) {
+    if (stream != NULL && (has_ending(path, ".ssp") || has_ending(path, ".ssd"))) {
+        fclose(stream);
+        return load_structure(file, path, overrides, noverride, error);
+    }
+    if (stream != NULL && has_ending(path, ".urdf")) {
         fclose(stream);
         return load_urdf(file, path, overrides, noverride, error);
     }
@@ -303,6 +363,12 @@ void itm_file_clear(ItmModelFile* file)
         itm_control_destroy(file->controls[i].control);
     }
     free(file->controls);
+    for (int i = 0; i < file->nfmu; i++) {
+        free(file->fmus[i].name);
+        free(file->fmus[i].place.file);
+        itm_fmi_close(file->fmus[i].fmu);
+    }
+    free(file->fmus);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);
@@ -336,6 +402,7 @@ void itm_file_clear(ItmModelFile* file)
     }
     free(file->cosim.aliases);
     free(file->cosim.place.file);
+    itm_archive_close(file->archive);
     *file = (ItmModelFile){0};
 }
 
