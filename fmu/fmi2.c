@@ -220,11 +220,12 @@ fmi2Status fmi2GetStringStatus(fmi2Component c, fmi2StatusKind kind, fmi2String*
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
                                        const fmi2Integer order[], const fmi2Real values[])
 {
-    (void)c;
-    (void)refs;
-    (void)order;
-    (void)values;
-    return n == 0 ? fmi2OK : fmi2Error;
+    Instance* x = c;
+    ItmStatus status = ITM_OK;
+    for (size_t i = 0; i < n && status == ITM_OK; i++) {
+        status = order[i] == 1 ? itm_unit_set_slope(x->unit, (int)refs[i], values[i]) : ITM_ERR_ARGUMENT;
+    }
+    return judge(x, status);
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,

@@ -378,6 +378,10 @@ ITM_API ItmStatus itm_cosim_commit_step(ItmCosim* cosim, const double* P0, const
 // Return to the state before begin.
 ITM_API void itm_cosim_cancel_step(ItmCosim* cosim);
 
+// Compute the forces of all ports at the present motion of the mechanisms, between steps; for foreign mechanisms whose motion has been
+// changed from elsewhere.
+ITM_API ItmStatus itm_cosim_refresh_ports(ItmCosim* cosim);
+
 // For a single mechanism with stepper variable or adaptive: take one step of the length that the stepper chooses.
 // itm_data_get_time then returns the time; itm_cosim_get_time is not updated. Any other system: the same as itm_cosim_step.
 ITM_API ItmStatus itm_cosim_step_free(ItmCosim* cosim);

@@ -171,6 +171,21 @@ ItmStatus itm_cosim_commit_step(ItmCosim* x, const double* P0, const double* P1,
     return itm_cosim_finish(x);
 }
 
+ItmStatus itm_cosim_refresh_ports(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        part->status = ITM_OK;
+        itm_mechanism_measure(x, part);
+        if (part->status != ITM_OK) {
+            x->error = part->error;
+            return part->status;
+        }
+    }
+    itm_cosim_start_subsystems(x);
+    return ITM_OK;
+}
+
 void itm_cosim_cancel_step(ItmCosim* x)
 {
     if (x->driven != ITM_NONE) {

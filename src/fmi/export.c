@@ -200,7 +200,9 @@ static void describe(Export* x)
                              : " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"");
     itm_text_format(out, " %s=\"%s\"", is_two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives",
                     itm_unit_get_mechanism_port_count(x->unit) > 0 ? "true" : "false");
-    if (!is_two) {
+    if (is_two) {
+        itm_text_add(out, " canInterpolateInputs=\"true\"");
+    } else {
         add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");

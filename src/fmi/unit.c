@@ -32,10 +32,11 @@ struct ItmUnit {
     bool*   is_set;              // before initialization                               (count)
 
     // partners of the ports: forces on the mechanism; motion of the subsystems' ports
-    double force[ITM_UNIT_MOST_PORTS], s[ITM_UNIT_MOST_PORTS], w[ITM_UNIT_MOST_PORTS];
+    double force[ITM_UNIT_MOST_PORTS], s[ITM_UNIT_MOST_PORTS], w[ITM_UNIT_MOST_PORTS], slope[ITM_UNIT_MOST_PORTS];
     double W[ITM_UNIT_MOST_PORTS * ITM_UNIT_MOST_PORTS], a0[ITM_UNIT_MOST_PORTS];
     double P0[ITM_UNIT_MOST_PORTS], P1[ITM_UNIT_MOST_PORTS], theta, use_impulses;
     bool   is_begun;             // W and a0 belong to the coming step
+    bool   has_moved;            // ports of subsystems have been set: their forces are to be computed
     double* y;                   // outputs at the present time
     bool   has_outputs;
     ItmError error;
@@ -106,7 +107,7 @@ static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, dou
     (void)use_heun;
     (void)error;
     memset(W, 0, sizeof(double) * n * n);
-    memset(a0, 0, sizeof(double) * n);
+    memcpy(a0, u->slope, sizeof(double) * n);
     return ITM_OK;
 }
 
@@ -133,7 +134,7 @@ static ItmStatus reset_mechanism(void* self, ItmError* error)
     return ITM_OK;
 }
 
-// The mechanism at the subsystems' ports: constant rates over a macro step, whatever the forces.
+// The mechanism at the subsystems' ports: given rates over a macro step, whatever the forces.
 static ItmForeignMechanism make_mechanism(ItmUnit* u)
 {
     return (ItmForeignMechanism){.self = u,
@@ -578,6 +579,10 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
         *value = itm_cosim_get_bond(u->cosim, u->mechanism_bond + v->index).rate;
         break;
     case ITM_UNIT_FORCE_OUT:
+        if (u->has_moved) {
+            status = keep_error(u, itm_cosim_refresh_ports(u->cosim));
+            u->has_moved = false;
+        }
         *value = itm_cosim_get_bond(u->cosim, u->subsystem_bond + v->index).force;
         break;
     case ITM_UNIT_ACCELERATION:
@@ -596,6 +601,17 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
         break;
     }
     return status;
+}
+
+ItmStatus itm_unit_set_slope(ItmUnit* u, int variable, double slope)
+{
+    const ItmUnitVariable* v = itm_unit_get_variable(u, variable);
+    if (v == NULL || v->kind != ITM_UNIT_RATE_IN || !isfinite(slope)) {
+        return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, v != NULL ? v->name : NULL,
+                             "only rates of ports have slopes, which are finite");
+    }
+    u->slope[v->index] = slope;
+    return ITM_OK;
 }
 
 static bool is_fixed(const ItmUnitVariable* v)
@@ -618,6 +634,7 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
     u->values[variable] = value;
     u->is_set[variable] = true;
     if (place != NULL) {
+        u->has_moved = u->has_moved || v->kind == ITM_UNIT_POSITION_IN || v->kind == ITM_UNIT_RATE_IN;
         *place = value;
     } else if (v->kind == ITM_UNIT_INPUT && u->cosim != NULL) {
         cancel_step(u);
@@ -669,9 +686,9 @@ ItmStatus itm_unit_reset(ItmUnit* u)
     return ITM_OK;
 }
 
-static ItmStatus step_once(ItmUnit* u)
+static ItmStatus step_once(ItmUnit* u, bool is_impulse)
 {
-    if (u->use_impulses != 0.0 && u->nmechanism_port > 0) {
+    if (is_impulse) {
         ItmStatus status = begin_step(u);
         u->is_begun = false;
         return status == ITM_OK ? keep_error(u, itm_cosim_commit_step(u->cosim, u->P0, u->P1, u->theta)) : status;
@@ -690,14 +707,21 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
                              h);
     }
     ItmStatus status = ITM_OK;
-    u->has_outputs = false;
+    bool is_impulse = u->use_impulses != 0.0 && u->nmechanism_port > 0;
+    if (is_impulse && n != 1.0) {
+        return itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
+                             "impulses belong to one macro step: set the parameter macro_step to %.9g s, not %.9g s", H, h);
+    }
+    u->has_outputs = u->has_moved = false;
     for (long i = 0; i < (long)n && status == ITM_OK; i++) {
-        status = step_once(u);
+        status = step_once(u, is_impulse);
         // ports of subsystems move on with their rates
         for (int k = 0; k < u->nsubsystem_port; k++) {
-            u->s[k] += h * u->w[k];
+            u->s[k] += h * (u->w[k] + 0.5 * h * u->slope[k]);
+            u->w[k] += h * u->slope[k];
         }
     }
+    memset(u->slope, 0, sizeof u->slope);
     return status;
 }
 
@@ -710,7 +734,7 @@ double itm_unit_get_time(const ItmUnit* u)
 
 static size_t count_own_reals(const ItmUnit* u)
 {
-    return (size_t)(2 + 5 * ITM_UNIT_MOST_PORTS) + (size_t)u->variables.count;
+    return (size_t)(2 + 6 * ITM_UNIT_MOST_PORTS) + (size_t)u->variables.count;
 }
 
 size_t itm_unit_get_state_size(const ItmUnit* u)
@@ -721,9 +745,9 @@ size_t itm_unit_get_state_size(const ItmUnit* u)
 // Arrays that belong to the state beside the system, one after the other.
 static void copy_own(ItmUnit* u, double* at, bool is_saving)
 {
-    double* arrays[] = {u->force, u->s, u->w, u->P0, u->P1};
+    double* arrays[] = {u->force, u->s, u->w, u->slope, u->P0, u->P1};
     double* numbers[] = {&u->theta, &u->use_impulses};
-    for (int i = 0; i < 5; i++, at += ITM_UNIT_MOST_PORTS) {
+    for (int i = 0; i < 6; i++, at += ITM_UNIT_MOST_PORTS) {
         memcpy(is_saving ? at : arrays[i], is_saving ? arrays[i] : at, sizeof(double) * ITM_UNIT_MOST_PORTS);
     }
     for (int i = 0; i < 2; i++, at++) {

@@ -66,6 +66,9 @@ int itm_unit_get_mechanism_port_count(const ItmUnit* u);
 ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value);
 ItmStatus itm_unit_set(ItmUnit* u, int variable, double value);
 
+// Slope of a rate of a subsystem's port over the next step; 0 without a call. ITM_ERR_ARGUMENT: any other variable.
+ItmStatus itm_unit_set_slope(ItmUnit* u, int variable, double slope);
+
 // Build the system with the parameters that were set, in its initial state at time 0.
 ItmStatus itm_unit_initialize(ItmUnit* u);
 // Back to before initialization, all variables at their start values.

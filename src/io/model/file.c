@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "fmi/fmu.h"
 #include "io/model/reader.h"
+#include "fmi/mechanism.h"
 #include "stepper/stepper.h"
 
 #include <errno.h>
@@ -367,6 +368,14 @@ void itm_file_clear(ItmModelFile* file)
         free(file->fmus[i].name);
         free(file->fmus[i].place.file);
         itm_fmi_close(file->fmus[i].fmu);
+        for (int k = 0; k < file->fmus[i].nport; k++) {
+            struct ItmFmuMechanismPort* port = &file->fmus[i].ports[k];
+            free(port->name);
+            free(port->force);
+            free(port->rate);
+            free(port->position);
+        }
+        free(file->fmus[i].ports);
     }
     free(file->fmus);
     for (int i = 0; i < file->nconnection; i++) {

@@ -2,7 +2,7 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
-#include "fmi/fmu.h"
+#include "fmi/mechanism.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +47,16 @@ static ItmStatus place_error(const ItmModelFile* file, ItmStatus status, ItmErro
 
 // ---------------------------------------------------------------------------- parts
 
+// Number of an FMU among the mechanisms, after those of the file, or among the FMUs that are subsystems.
+static int count_fmus_before(const ItmModelFile* file, int fmu, bool is_mechanism)
+{
+    int n = 0;
+    for (int i = 0; i < fmu; i++) {
+        n += (file->fmus[i].nport > 0) == is_mechanism;
+    }
+    return n;
+}
+
 // Number of the circuit or FMU that a port names ("hydraulics.cyl1") among the subsystems, and the port's own name.
 static int find_partner(const ItmModelFile* file, const char* full, const char** port)
 {
@@ -55,8 +65,12 @@ static int find_partner(const ItmModelFile* file, const char* full, const char**
         bool is_circuit = i < file->ncircuit;
         const char* name = is_circuit ? file->circuits[i].name : file->fmus[i - file->ncircuit].name;
         if (strlen(name) == n && strncmp(name, full, n) == 0) {
+            int fmu = i - file->ncircuit;
+            if (!is_circuit && file->fmus[fmu].nport > 0) {
+                return ITM_NONE;
+            }
             *port = full + n + 1;
-            return is_circuit ? i : i + file->ncontrol;
+            return is_circuit ? i : file->ncircuit + file->ncontrol + count_fmus_before(file, fmu, false);
         }
     }
     return ITM_NONE;
@@ -72,6 +86,13 @@ static int find_mechanism(const ItmModelFile* file, const char* full, const char
             return i;
         }
     }
+    for (int i = 0; i < file->nfmu && full[n] == '.'; i++) {
+        const ItmFileFmu* f = &file->fmus[i];
+        if (f->nport > 0 && strlen(f->name) == n && strncmp(f->name, full, n) == 0) {
+            *end = full + n + 1;
+            return file->nmechanism + count_fmus_before(file, i, true);
+        }
+    }
     return ITM_NONE;
 }
 
@@ -79,6 +100,9 @@ static int find_mechanism(const ItmModelFile* file, const char* full, const char
 static int find_interface(const ItmModelFile* file, int mechanism, const char* name)
 {
     int id = 0;
+    if (mechanism >= file->nmechanism) {
+        return ITM_NONE;
+    }
     for (int i = 0; i < mechanism; i++) {
         id += file->mechanisms[i].ninterface;
     }
@@ -95,6 +119,11 @@ static ItmStatus add_frame_bond(ItmCosimBuilder* b, const ItmModelFile* file, co
 {
     int ends[2] = {find_interface(file, first, first_name), find_interface(file, second, second_name)};
     for (int k = 0; k < 2; k++) {
+        if (ends[k] == ITM_NONE && (k == 0 ? first : second) >= file->nmechanism) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                                 "an FMU that is a mechanism has power ports only, no frames: '%s'",
+                                 k == 0 ? bond->actuator : bond->port);
+        }
         if (ends[k] == ITM_NONE) {
             return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
                                  "mechanism '%s' has no interface '%s': name one in its section 'interfaces'",
@@ -156,17 +185,22 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
 static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* error)
 {
     ItmSubsystem subsystem;
+    ItmForeignMechanism mechanism;
     ItmError ignored;
     error = error != NULL ? error : &ignored;
     ItmStatus status = itm_fmi_prove(f->fmu, error);
-    status = status == ITM_OK ? itm_fmi_make_subsystem(&subsystem, f->fmu, NULL, error) : status;
+    if (status == ITM_OK) {
+        status = f->nport > 0 ? itm_fmi_make_mechanism(&mechanism, f->fmu, f->ports, f->nport, error)
+                              : itm_fmi_make_subsystem(&subsystem, f->fmu, NULL, error);
+    }
     if (status != ITM_OK) {
         ItmError cause = *error;
         itm_error_set(error, status, "itm_file_create_cosim", cause.field, "FMU '%s': %s", f->name, cause.message);
         locate(error, &f->place);
         return status;
     }
-    return itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
+    return f->nport > 0 ? itm_cosim_builder_add_foreign_mechanism(b, f->name, &mechanism, &f->options, NULL, error)
+                        : itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
 }
 
 static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmError* error)

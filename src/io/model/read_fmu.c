@@ -3,7 +3,7 @@
 #include "io/model/reader.h"
 
 #include "base/error.h"
-#include "fmi/fmu.h"
+#include "fmi/mechanism.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,6 +164,70 @@ static void read_port(FmuReader* f, const ItmItem* item)
     }
 }
 
+// ---------------------------------------------------------------------------- mechanisms
+
+// Whether the force of the first port is an input of the FMU, which is a mechanism then.
+static bool takes_forces(const FmuReader* f)
+{
+    const char* force = f->ports[0].force;
+    int variable = find_variable(f, force + (force[0] == '-'));
+    return variable != ITM_NONE && itm_fmi_get_description(f->fmu)->variables[variable].causality == ITM_FMI_INPUT;
+}
+
+static void refuse_memory(ItmReader* r)
+{
+    r->status = itm_error_set(r->error, ITM_ERR_MEMORY, "itm_file_load", NULL, "out of memory");
+}
+
+// The ports become those of a mechanism; for the FMU their variables are inputs and outputs.
+static void make_mechanism(FmuReader* f, ItmFileFmu* kept)
+{
+    kept->ports = calloc((size_t)f->def.nport, sizeof *kept->ports);
+    if (kept->ports == NULL) {
+        refuse_memory(f->r);
+        return;
+    }
+    for (int i = 0; i < f->def.nport && f->r->status == ITM_OK; i++) {
+        const ItmFmuPortDef* def = &f->ports[i];
+        if (def->rate == NULL || def->position == NULL) {
+            itm_reader_fail(f->r, f->r->doc->root, "port '%s' of a mechanism needs force, rate and position", def->name);
+            return;
+        }
+        ItmFmuMechanismPort* port = &kept->ports[kept->nport++];
+        *port = (ItmFmuMechanismPort){strdup(def->name), strdup(def->force), strdup(def->rate), strdup(def->position),
+                                      def->offset};
+        if (port->name == NULL || port->force == NULL || port->rate == NULL || port->position == NULL) {
+            refuse_memory(f->r);
+        }
+    }
+    f->def.nport = 0;
+}
+
+// mobility: auto; probing: {every: 1, amplitude: 100 N}
+static void read_mobility(FmuReader* f, const ItmNode* mobility, const ItmNode* probing, ItmForeignOptions* options)
+{
+    const char* names[ITM_MOBILITY_COUNT];
+    *options = itm_default_foreign_options();
+    for (int i = 0; i < ITM_MOBILITY_COUNT; i++) {
+        names[i] = itm_cosim_mobility_name((ItmMobility)i);
+    }
+    int choice = itm_reader_get_word(f->r, mobility, "a source of the mobility", names, ITM_MOBILITY_COUNT, 0);
+    options->mobility = choice != ITM_NONE ? (ItmMobility)choice : ITM_MOBILITY_AUTO;
+    if (probing == NULL) {
+        return;
+    }
+    enum { EVERY, AMPLITUDE, NKEY };
+    static const char* const KEYS[NKEY] = {"every", "amplitude"};
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(f->r, probing, "probing", KEYS, NKEY, v);
+    double every = itm_reader_get_real(f->r, v[EVERY], ITM_DIM_ONE, 1.0);
+    options->amplitude = itm_reader_get_real(f->r, v[AMPLITUDE], ITM_DIM_FORCE, 0.0);
+    if (f->r->status == ITM_OK && !(every >= 1.0 && every <= 1e6 && every == floor(every))) {
+        itm_reader_fail(f->r, v[EVERY], "every is a number of macro steps, 1 or more, not %g", every);
+    }
+    options->probe_interval = (int)fmax(1.0, fmin(every, 1e6));
+}
+
 // ---------------------------------------------------------------------------- limits and choices
 
 // "2 GB", "500 kB", "1000": bytes
@@ -284,9 +348,26 @@ static bool take_room(FmuReader* f, int nvalue, int nport, int nrecord)
 
 void itm_read_fmu(ItmReader* r, const ItmItem* item)
 {
-    enum { TYPE, FILE_KEY, KIND, STEP, TOLERANCE, SET, PORTS, INPUTS, RECORD, ISOLATION, LIMITS, ON_FAILURE, NKEY };
-    static const char* const KEYS[NKEY] = {"type",  "file",   "kind",   "step",      "tolerance", "set",
-                                           "ports", "inputs", "record", "isolation", "limits",    "on_failure"};
+    enum {
+        TYPE,
+        FILE_KEY,
+        KIND,
+        STEP,
+        TOLERANCE,
+        SET,
+        PORTS,
+        INPUTS,
+        RECORD,
+        ISOLATION,
+        LIMITS,
+        ON_FAILURE,
+        MOBILITY,
+        PROBING,
+        NKEY
+    };
+    static const char* const KEYS[NKEY] = {"type",   "file",      "kind",   "step",       "tolerance", "set",    "ports",
+                                           "inputs", "record",    "isolation", "limits", "on_failure", "mobility",
+                                           "probing"};
     static const char* const KINDS[ITM_FMI_KIND_COUNT] = {"co-simulation", "model-exchange"};
     static const char* const ISOLATIONS[] = {"process", "none"};
     static const char* const REACTIONS[] = {"stop", "restart"};
@@ -323,6 +404,13 @@ void itm_read_fmu(ItmReader* r, const ItmItem* item)
             blame(&f, "kind", v[KIND]);
         }
         blame(&f, "file", v[FILE_KEY]);
+    }
+    if (r->status == ITM_OK && f.def.nport > 0 && takes_forces(&f)) {
+        make_mechanism(&f, kept);
+        read_mobility(&f, v[MOBILITY], v[PROBING], &kept->options);
+    } else if (r->status == ITM_OK && (v[MOBILITY] != NULL || v[PROBING] != NULL)) {
+        itm_reader_fail(r, v[MOBILITY] != NULL ? v[MOBILITY] : v[PROBING],
+                        "mobility and probing belong to an FMU that is a mechanism: forces of its ports are inputs");
     }
     if (r->status == ITM_OK) {
         itm_reader_take(r, itm_fmi_choose(f.fmu, &f.def, r->error), item->key, f.blames, f.nblame);
