@@ -379,9 +379,8 @@ const AppCommand app_fmu_compare_command = {
     .name = "fmu compare",
     .synopsis = "FILE.fmu --reference REF.csv [OPTION]...",
     .help = "simulate an FMU and compare it with a reference",
-    .details =
-        "Simulates one FMU and compares every signal of the reference with it: passed where all are met within 1 % of\n"
-        "their range, one sample of shift allowed at events. Exit status: 0 passed, 2 failed, 1 refused.",
+    .details = "Simulates one FMU and compares every signal of the reference with it: passed if all are within 1 % of\n"
+               "their range, one sample of shift allowed at events. Exit status: 0 passed, 2 failed, 1 refused.",
     .options = COMPARE_OPTIONS,
     .noption = sizeof COMPARE_OPTIONS / sizeof *COMPARE_OPTIONS,
     .operand = "FMU",
