@@ -39,7 +39,7 @@ struct ItmFmu {
 ItmFmuDef itm_default_fmi_def(void)
 {
     return (ItmFmuDef){
-        .kind = ITM_NONE, .step = 1e-3, .stop = NAN, .isolation = ITM_FMU_PROCESS, .limits = itm_default_fmi_limits()};
+        .kind = ITM_NONE, .stop = NAN, .isolation = ITM_FMU_PROCESS, .limits = itm_default_fmi_limits()};
 }
 
 static ItmStatus refuse_memory(ItmError* error)
@@ -352,6 +352,18 @@ static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causal
     return ITM_OK;
 }
 
+// Start value of the variable of a port, in our units.
+static double get_start(ItmFmu* f, const char* typed, const ItmFmuScalar* scalar)
+{
+    int variable, element;
+    if (find_scalar(f, typed + (typed[0] == '-'), &variable, &element, NULL) != ITM_OK) {
+        return 0.0;
+    }
+    const ItmFmiVariable* v = &f->description->variables[variable];
+    double start = v->start == NULL || v->nstart == 0 ? 0.0 : v->start[element < v->nstart ? element : 0];
+    return scalar->scale * start + scalar->shift;
+}
+
 static ItmStatus choose_port(ItmFmu* f, const ItmFmuPortDef* def, ItmFmuPort* port, ItmError* error)
 {
     ItmDimension angle = ITM_DIM_ONE, frequency = ITM_DIM_FREQUENCY, torque = ITM_DIM_TORQUE;
@@ -366,6 +378,7 @@ static ItmStatus choose_port(ItmFmu* f, const ItmFmuPortDef* def, ItmFmuPort* po
     if (status == ITM_OK && port->has_position) {
         status = choose_end(f, def->position, ITM_FMI_INPUT, is_turning ? angle : length, &port->position, error);
         port->position.shift += def->offset;
+        port->start = status == ITM_OK ? get_start(f, def->position, &port->position) : 0.0;
     }
     return status;
 }
@@ -590,14 +603,30 @@ const char* itm_fmi_get_note(const ItmFmu* f, int i)
     return f->notes[i];
 }
 
+double itm_fmi_get_fixed_step(const ItmFmu* f)
+{
+    const ItmFmiDescription* d = f->description;
+    const ItmFmiKind* k = &d->kinds[ITM_FMI_CO_SIMULATION];
+    double step = k->fixed_step > 0.0 ? k->fixed_step : d->step_size > 0.0 ? d->step_size : 0.0;
+    return f->spec.is_exchange || k->can_handle_variable_step ? 0.0 : step;
+}
+
+// Step of the probes: that of the model file, the FMU's own, that of its default experiment, or 1 ms.
+static double get_probe_step(const ItmFmu* f)
+{
+    const ItmFmiDescription* d = f->description;
+    double fixed = d->kinds[f->spec.is_exchange ? ITM_FMI_MODEL_EXCHANGE : ITM_FMI_CO_SIMULATION].fixed_step;
+    return f->def.step > 0.0 ? f->def.step : fixed > 0.0 ? fixed : d->step_size > 0.0 ? d->step_size : 1e-3;
+}
+
 static void prove_state(ItmFmu* f)
 {
     ItmFmuSpec* s = &f->spec;
-    ItmFmuProbe probe = itm_fmi_probe_state(s, &f->def.limits, f->def.step);
+    ItmFmuProbe probe = itm_fmi_probe_state(s, &f->def.limits, get_probe_step(f));
     if (probe.verdict != ITM_FMU_HOLDS && s->has_bytes) {
         note(f, "claims that its state can be written as bytes, which is not relied on", &probe);
         s->has_bytes = false;
-        probe = itm_fmi_probe_state(s, &f->def.limits, f->def.step);
+        probe = itm_fmi_probe_state(s, &f->def.limits, get_probe_step(f));
     }
     if (probe.verdict != ITM_FMU_HOLDS) {
         note(f, "claims that its state can be saved and restored, which is not relied on", &probe);
@@ -613,7 +642,7 @@ ItmStatus itm_fmi_prove(ItmFmu* f, ItmError* error)
         if (s->has_state) {
             prove_state(f);
         }
-        ItmFmuProbe latch = itm_fmi_probe_latch(s, &f->def.limits, f->def.step);
+        ItmFmuProbe latch = itm_fmi_probe_latch(s, &f->def.limits, get_probe_step(f));
         if (latch.verdict == ITM_FMU_WRONG) {
             note(f, "latches its inputs", &latch);
             s->is_latched = true;

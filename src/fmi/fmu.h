@@ -39,7 +39,7 @@ typedef enum ItmFmuIsolation { ITM_FMU_PROCESS, ITM_FMU_IN_PLACE } ItmFmuIsolati
 typedef struct ItmFmuDef {
     const char* name;            // of the instance
     int    kind;                 // ITM_FMI_CO_SIMULATION, ITM_FMI_MODEL_EXCHANGE; ITM_NONE: the first that is there
-    double step;                 // micro step for the probes, s
+    double step;                 // micro step for the probes, s; 0: that of the FMU
     double tolerance;            // 0: that of the FMU's default experiment
     double start, stop;          // experiment, s; stop NAN: none
     bool   keeps_units;          // values in the units of the FMU; otherwise SI where the unit is known
@@ -75,6 +75,9 @@ ItmStatus itm_fmi_choose(ItmFmu* fmu, const ItmFmuDef* def, ItmError* error);
 const ItmFmuSpec* itm_fmi_get_spec(const ItmFmu* fmu);
 // Name of an element of an array, in the order of its values, "A[2,1]"; NULL: there is none. To be freed.
 char* itm_fmi_name_element(const ItmFmu* fmu, int variable, int element);
+// Its steps are multiples of this, s; 0: any step. Of an FMU that takes no other step and does not say which, that of its default
+// experiment.
+double itm_fmi_get_fixed_step(const ItmFmu* fmu);
 const char* itm_fmi_get_input_name(const ItmFmu* fmu, int input);
 ItmOutputInfo itm_fmi_get_output_info(const ItmFmu* fmu, int output);
 

@@ -310,9 +310,9 @@ static ItmStatus find_ports(Mechanism* x, const ItmFmu* fmu, const ItmFmuMechani
     return status;
 }
 
-static ItmForeignMechanism make_table(Mechanism* x, const ItmFmuSpec* spec)
+static ItmForeignMechanism make_table(Mechanism* x, const ItmFmu* fmu)
 {
-    bool has_state = spec->has_state && x->table.save != NULL;
+    bool has_state = itm_fmi_get_spec(fmu)->has_state && x->table.save != NULL;
     return (ItmForeignMechanism){.self = x,
                                  .nport = x->nport,
                                  .port_names = x->port_names,
@@ -320,6 +320,7 @@ static ItmForeignMechanism make_table(Mechanism* x, const ItmFmuSpec* spec)
                                  .input_names = x->free_names,
                                  .noutput = x->noutput,
                                  .outputs = x->outputs,
+                                 .step = itm_fmi_get_fixed_step(fmu),
                                  .get_motion = get_motion,
                                  .do_step = do_step,
                                  .set_inputs = set_inputs,
@@ -350,6 +351,6 @@ ItmStatus itm_fmi_make_mechanism(ItmForeignMechanism* mechanism, ItmFmu* fmu, co
         destroy(x);
         return status;
     }
-    *mechanism = make_table(x, spec);
+    *mechanism = make_table(x, fmu);
     return ITM_OK;
 }

@@ -44,6 +44,9 @@ static bool begin(Subject* x, const ItmFmuSpec* spec, const ItmFmuLimits* limits
     }
     x->table = itm_fmi_get_process_table(x->process);
     memcpy(x->u, x->table.input_start, sizeof(double) * (size_t)spec->ninput);
+    for (int i = 0; i < spec->nport; i++) {
+        x->s[i] = spec->ports[i].start;
+    }
     return true;
 }
 

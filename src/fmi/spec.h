@@ -31,6 +31,7 @@ typedef struct ItmFmuSetting {
 typedef struct ItmFmuPort {
     bool has_rate, has_position;
     ItmFmuScalar rate, position, force;
+    double start;  // position at the start, for the probes, m, rad
 } ItmFmuPort;
 
 // clang-format off
