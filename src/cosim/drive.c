@@ -108,7 +108,7 @@ static ItmStatus take_impulses(ItmMechanism* part, const double* P0, const doubl
     ItmRim* rim = &part->rim;
     double H = rim->H;
     int n = rim->n;
-    if (rim->contacts.nc > 0) {
+    if (rim->contacts.problem.n > 0) {
         ItmStatus status = itm_rim_begin(rim, 2, rim->use_heun);
         for (int half = 0; half < 2 && status == ITM_OK; half++) {
             for (int i = 0; i < n; i++) {

@@ -94,12 +94,14 @@ static void add_variable(Export* x, int i)
     const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
     ItmText* out = &x->description;
     bool is_two = x->options->version == 2, has_unit = strcmp(v->unit, "1") != 0;
-    const char* causality = is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
+    bool is_time = v->kind == ITM_UNIT_TIME;
+    const char* causality =
+        is_time ? "independent" : is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
     itm_text_add(out, is_two ? "    <ScalarVariable" : "    <Float64");
     add_attribute(out, "name", v->name);
     itm_text_format(out, " valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", i, causality,
                     is_parameter(v) ? "fixed" : "continuous");
-    if (!is_input(v)) {
+    if (!is_input(v) && !is_time) {
         itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
     }
     add_attribute(out, "description", v->description);
@@ -168,7 +170,7 @@ static void add_structure(Export* x)
         itm_text_add(out, !is_two ? "" : pass == 0 ? "    <Outputs>\n" : "    <InitialUnknowns>\n");
         for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
             const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
-            if (is_input(v) || is_parameter(v)) {
+            if (is_input(v) || is_parameter(v) || v->kind == ITM_UNIT_TIME) {
                 continue;
             }
             if (is_two) {

@@ -323,6 +323,7 @@ static ItmStatus list_variables(ItmUnit* u)
             ADD(ITM_UNIT_PARAMETER, i, p->unit, "parameter of the model", p->value, "parameters.%s", p->name);
         }
     }
+    ADD(ITM_UNIT_TIME, 0, "s", "time", 0.0, "time");
     ADD(ITM_UNIT_STEP, 0, "s", "macro step of the model", itm_cosim_get_step(u->cosim), "macro_step");
     for (int i = 0; i < itm_cosim_get_input_count(u->cosim); i++) {
         ItmInputInfo info = itm_cosim_get_input_info(u->cosim, i);
@@ -570,6 +571,9 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
         return ITM_OK;
     }
     switch (v->kind) {
+    case ITM_UNIT_TIME:
+        *value = itm_cosim_get_time(u->cosim);
+        break;
     case ITM_UNIT_OUTPUT:
         return get_output(u, v->index, value);
     case ITM_UNIT_POSITION_OUT:

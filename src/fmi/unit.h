@@ -30,6 +30,7 @@ typedef enum ItmUnitKind {
     ITM_UNIT_P1,
     ITM_UNIT_THETA,
     ITM_UNIT_USE_IMPULSES,   // 1: the next step takes P0 and P1, 0: forces
+    ITM_UNIT_TIME,           // s
 } ItmUnitKind;
 
 typedef struct ItmUnitVariable {
