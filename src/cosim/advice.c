@@ -27,6 +27,11 @@ const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
             return x->subsystems[k].name;
         }
     }
+    for (int k = 0; k < x->nmechanism; k++) {
+        if (x->mechanisms[k].foreign != NULL && i-- == 0) {
+            return x->mechanisms[k].name;
+        }
+    }
     return NULL;
 }
 
