@@ -305,6 +305,9 @@ static double find_base(const ItmModelFile* file)
     for (int i = 0; i < file->ncontrol && isfinite(common); i++) {
         common = itm_cosim_find_common_multiple(common, file->controls[i].step);
     }
+    for (int i = 0; i < file->nfmu && isfinite(common); i++) {
+        common = itm_cosim_find_common_multiple(common, file->fmus[i].step);
+    }
     for (int i = 0; i < file->nmechanism && isfinite(common); i++) {
         double own = file->mechanisms[i].step > 0.0 ? file->mechanisms[i].step
                      : file->run.step.step != H     ? file->run.step.step

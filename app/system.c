@@ -1,4 +1,5 @@
 #include "system.h"
+#include "fmi/fmu.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +95,22 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
     print_frame_bonds(cosim);
 }
 
+static void print_fmus(const ItmModelFile* file)
+{
+    for (int i = 0; i < file->nfmu; i++) {
+        const ItmFmu* fmu = file->fmus[i].fmu;
+        const ItmFmuSpec* spec = itm_fmi_get_spec(fmu);
+        printf("  %-12s FMU of FMI %d.0, %s, %s\n", file->fmus[i].name, spec->version,
+               spec->is_exchange ? "model exchange" : "co-simulation",
+               spec->has_bytes   ? "state proven"
+               : spec->has_state ? "state proven, not as bytes"
+                                 : "no state that can be restored");
+        for (int k = 0; k < itm_fmi_get_note_count(fmu); k++) {
+            printf("  note         %s\n", itm_fmi_get_note(fmu, k));
+        }
+    }
+}
+
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)
 {
     if (file->model != NULL) {
@@ -105,6 +122,7 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
     for (int i = 0; i < file->ncontrol; i++) {
         printf("  %-12s sample time %.9g s\n", file->controls[i].name, file->controls[i].step);
     }
+    print_fmus(file);
     print_coupling(file, cosim);
 }
 

@@ -28,6 +28,7 @@ ITM_EXTERN_C_BEGIN
 
 typedef struct ItmCosimBuilder ItmCosimBuilder;  // collects definitions
 typedef struct ItmCosim ItmCosim;                // a running system
+typedef struct ItmMicroSteps ItmMicroSteps;      // internal
 
 // ---------------------------------------------------------------------------- choices
 
@@ -147,6 +148,17 @@ typedef struct ItmSubsystem {
     void (*get_states)(void* self, double* x);
     void (*set_states)(void* self, const double* x);
     double repeat;  // period of its samples, s; 0: its step
+
+    // Start values of the inputs, which they have until a wire or a call sets them. (ninput), NULL: zeros
+    const double* input_start;
+    // The state cannot be saved: get_state_size is 0. A step that fails then cannot be taken back, and itm_cosim_save,
+    // itm_cosim_compute_radius and a static start are refused.
+    bool is_unsaved;
+    // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
+    // step is then repeated once. NULL: no.
+    bool (*is_recovered)(void* self);
+    // Micro steps against an interface model in another process; used by the library's own subsystems. NULL: none.
+    ItmStatus (*run)(void* self, ItmMicroSteps* steps, ItmError* error);
 
     void (*destroy)(void* self);  // may be NULL
 } ItmSubsystem;

@@ -59,6 +59,14 @@ typedef struct ItmFileControl {
     double step;          // sample interval, s
 } ItmFileControl;
 
+// An FMU: a subsystem of type `fmu`.
+typedef struct ItmFileFmu {
+    char* name;          // prefix of its result names
+    struct ItmFmu* fmu;  // archive, description and choices
+    double step;         // micro step, s; 0: the macro step
+    ItmFilePlace place;
+} ItmFileFmu;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
     char* from;             // "control.kappa1": subsystem and output
@@ -96,6 +104,8 @@ typedef struct ItmModelFile {
     int ncircuit;
     ItmFileControl* controls;  // in the order of the file  (ncontrol)
     int ncontrol;
+    ItmFileFmu* fmus;  // in the order of the file  (nfmu)
+    int nfmu;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;

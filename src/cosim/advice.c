@@ -190,7 +190,11 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
     ItmStates states;
-    ItmStatus status = itm_advice_states_create(&states, x);
+    ItmStatus status = itm_cosim_refuse_unsaved(x, "itm_cosim_compute_radius");
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = itm_advice_states_create(&states, x);
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
     if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,

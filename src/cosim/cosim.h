@@ -299,6 +299,9 @@ ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H);
 
 // ---------------------------------------------------------------------------- step.c
 
+// The first subsystem whose state cannot be saved, or NULL; ITM_ERR_UNSUPPORTED with a sentence in x->error if there is one.
+const char* itm_cosim_find_unsaved(const ItmCosim* x);
+ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function);
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
 void itm_cosim_start_here(ItmCosim* x);
 
@@ -377,8 +380,21 @@ void itm_labels_destroy(ItmLabels* l);
 
 // ---------------------------------------------------------------------------- group.c
 
+// Micro steps that a subsystem takes in a process of its own (ItmSubsystem.run): those of ticks first ... last - 1, with the
+// interface model that it has to itself. `model` and the bonds of the subsystem are as after these ticks when it returns.
+struct ItmMicroSteps {
+    ItmCosim* system;
+    ItmGroup* group;
+    ItmInterfaceModel* model;  // NULL: the subsystem has none
+    ItmSubsystemInstance* subsystem;
+    int first, last;
+};
+#define ITM_MOST_RUN_PORTS 64
+
 // All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
+// Its micro steps of ticks first ... last - 1, here.
+ItmStatus itm_group_run_ticks(ItmCosim* x, ItmGroup* group, int first, int last);
 // Forces and outputs of all subsystems as they are now.
 void itm_cosim_start_subsystems(ItmCosim* x);
 bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* subsystem, int tick);

@@ -118,6 +118,9 @@ static ItmStatus copy_in(ItmCosim* x, const char* bytes)
         restore_subsystem(subsystem, bytes);
         bytes += get_subsystem_size(subsystem);
         memcpy(subsystem->offset, bytes, get_port_size(subsystem));
+        if (subsystem->table.input_start != NULL && subsystem->table.ninput > 0) {
+            subsystem->table.set_inputs(subsystem->table.self, subsystem->u);
+        }
         bytes += get_port_size(subsystem);
     }
     return status;
@@ -130,8 +133,30 @@ static ItmStatus refuse_state(ItmCosim* x, ItmStatus status, const char* verb)
                                             "the state of a foreign mechanism cannot be %s", verb);
 }
 
+const char* itm_cosim_find_unsaved(const ItmCosim* x)
+{
+    for (int i = 0; i < x->nsubsystem; i++) {
+        if (x->subsystems[i].table.is_unsaved) {
+            return x->subsystems[i].name;
+        }
+    }
+    return NULL;
+}
+
+ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function)
+{
+    const char* name = itm_cosim_find_unsaved(x);
+    return name == NULL ? ITM_OK
+                        : itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, function, name,
+                                        "the state of subsystem '%s' cannot be saved and restored", name);
+}
+
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 {
+    ItmStatus status = itm_cosim_refuse_unsaved(x, __func__);
+    if (status != ITM_OK) {
+        return status;
+    }
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -180,6 +205,9 @@ static ItmStatus reset_parts(ItmCosim* x)
         ItmSubsystemInstance* subsystem = &x->subsystems[i];
         subsystem->table.reset(subsystem->table.self);
         memset(subsystem->offset, 0, get_port_size(subsystem));
+        for (int k = 0; subsystem->table.input_start != NULL && k < subsystem->table.ninput; k++) {
+            subsystem->u[k] = subsystem->table.input_start[k];
+        }
     }
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
@@ -363,9 +391,19 @@ static ItmStatus go_back(ItmCosim* x, ItmStatus status)
     return status;
 }
 
-ItmStatus itm_cosim_step(ItmCosim* x)
+// Whether a subsystem that failed runs again.
+static bool has_recovered(const ItmCosim* x)
 {
-    itm_verdict_begin(x);
+    bool is_any = false;
+    for (int i = 0; i < x->nsubsystem; i++) {
+        const ItmSubsystem* table = &x->subsystems[i].table;
+        is_any = (table->is_recovered != NULL && table->is_recovered(table->self)) || is_any;
+    }
+    return is_any;
+}
+
+static void clear_failures(ItmCosim* x)
+{
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
     }
@@ -375,8 +413,21 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].status = ITM_OK;
     }
+}
+
+ItmStatus itm_cosim_step(ItmCosim* x)
+{
+    itm_verdict_begin(x);
+    clear_failures(x);
     ItmStatus status = refuse_state(x, copy_out(x, x->backup), "saved");
     status = status == ITM_OK ? step(x) : status;
+    if (status != ITM_OK) {
+        go_back(x, status);
+        if (has_recovered(x)) {
+            clear_failures(x);
+            status = step(x);
+        }
+    }
     if (status != ITM_OK) {
         return go_back(x, status);
     }

@@ -1,6 +1,7 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "fmi/fmu.h"
 #include "io/model/reader.h"
 #include "stepper/stepper.h"
 
@@ -362,6 +363,12 @@ void itm_file_clear(ItmModelFile* file)
         itm_control_destroy(file->controls[i].control);
     }
     free(file->controls);
+    for (int i = 0; i < file->nfmu; i++) {
+        free(file->fmus[i].name);
+        free(file->fmus[i].place.file);
+        itm_fmi_close(file->fmus[i].fmu);
+    }
+    free(file->fmus);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);

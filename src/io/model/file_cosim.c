@@ -2,6 +2,7 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "fmi/fmu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,14 +47,16 @@ static ItmStatus place_error(const ItmModelFile* file, ItmStatus status, ItmErro
 
 // ---------------------------------------------------------------------------- parts
 
-// Number of the circuit that a port names ("hydraulics.cyl1"), and the port's own name.
-static int find_circuit(const ItmModelFile* file, const char* full, const char** port)
+// Number of the circuit or FMU that a port names ("hydraulics.cyl1") among the subsystems, and the port's own name.
+static int find_partner(const ItmModelFile* file, const char* full, const char** port)
 {
     size_t n = strcspn(full, ".");
-    for (int i = 0; i < file->ncircuit && full[n] == '.'; i++) {
-        if (strlen(file->circuits[i].name) == n && strncmp(file->circuits[i].name, full, n) == 0) {
+    for (int i = 0; i < file->ncircuit + file->nfmu && full[n] == '.'; i++) {
+        bool is_circuit = i < file->ncircuit;
+        const char* name = is_circuit ? file->circuits[i].name : file->fmus[i - file->ncircuit].name;
+        if (strlen(name) == n && strncmp(name, full, n) == 0) {
             *port = full + n + 1;
-            return i;
+            return is_circuit ? i : i + file->ncontrol;
         }
     }
     return ITM_NONE;
@@ -106,7 +109,7 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     const char *first_name = NULL, *second_name = NULL;
     int first = find_mechanism(file, bond->actuator, &first_name),
         second = find_mechanism(file, bond->port, &second_name);
-    int circuit = second == ITM_NONE ? find_circuit(file, bond->port, &second_name) : ITM_NONE;
+    int partner = second == ITM_NONE ? find_partner(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
     if (first == ITM_NONE) {
         bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
@@ -115,14 +118,14 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
                                has_name ? file->mechanisms[0].name : "arm", bond->actuator);
     } else if (second != ITM_NONE) {
         status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
-    } else if (circuit == ITM_NONE) {
-        status =
-            itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-                          "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', or at an interface of a "
-                          "mechanism, not at '%s'",
-                          bond->port);
+    } else if (partner == ITM_NONE) {
+        status = itm_error_set(
+            error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+            "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', at a port of an FMU, or at an "
+            "interface of a mechanism, not at '%s'",
+            bond->port);
     } else {
-        status = itm_cosim_builder_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
+        status = itm_cosim_builder_add_bond(b, first, first_name, partner, second_name, &bond->options, error);
     }
     if (status != ITM_OK) {
         locate(error, &bond->place);
@@ -149,6 +152,23 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
     return status;
 }
 
+// Start an FMU; what it claims is tested first.
+static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* error)
+{
+    ItmSubsystem subsystem;
+    ItmError ignored;
+    error = error != NULL ? error : &ignored;
+    ItmStatus status = itm_fmi_prove(f->fmu, error);
+    status = status == ITM_OK ? itm_fmi_make_subsystem(&subsystem, f->fmu, NULL, error) : status;
+    if (status != ITM_OK) {
+        ItmError cause = *error;
+        itm_error_set(error, status, "itm_file_create_cosim", cause.field, "FMU '%s': %s", f->name, cause.message);
+        locate(error, &f->place);
+        return status;
+    }
+    return itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
+}
+
 static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmError* error)
 {
     ItmStatus status = ITM_OK;
@@ -162,6 +182,9 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
     for (int i = 0; i < file->ncontrol && status == ITM_OK; i++) {
         const ItmFileControl* c = &file->controls[i];
         status = itm_cosim_builder_add_control(b, c->name, c->control, c->step, NULL, error);
+    }
+    for (int i = 0; i < file->nfmu && status == ITM_OK; i++) {
+        status = add_fmu(b, &file->fmus[i], error);
     }
     for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
         status = add_bond(b, file, &file->cosim.bonds[i], error);
