@@ -337,13 +337,38 @@ static void a_structure_runs_as_the_model_file_that_says_the_same(void** state)
         system_step(&b);
         assert_true(system_get(&a, "b.x") == system_get(&b, "b.x") && system_get(&a, "a.x") == system_get(&b, "a.x"));
     }
+    assert_int_equal(a.file->nnote, 0);
     // pushed by 2 x + 0.25, the second one has moved away from where the first one is
     assert_true(fabs(system_get(&a, "b.x") - system_get(&a, "a.x")) > 0.01);
     system_finish(&a);
     system_finish(&b);
     assert_int_equal(count_folders(), 0);
+    unsetenv("TMPDIR");
     rmdir("unpacked-ssp");
     remove("running.ssp");
+}
+
+static void wires_between_different_dimensions_are_noted(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    const char* text = "subsystems:\n"
+                       "  a: {type: fmu, file: '" ITM_FMU_DIR "/oscillator2.fmu'}\n"
+                       "  b: {type: fmu, file: '" ITM_FMU_DIR "/oscillator2.fmu'}\n"
+                       "cosim:\n"
+                       "  macro_step: 1 ms\n"
+                       "  wires:\n"
+                       "    b.piston.s: a.x\n"
+                       "    b.piston.w: a.x\n"
+                       "    b.offset: a.v\n"
+                       "    a.piston.s: {from: b.v, factor: 2}\n"
+                       "run: {duration: 0.1 s}\n";
+    CHECK_OK(itm_file_parse(&file, text, strlen(text), "text", NULL, 0, &error), &error);
+    assert_int_equal(file->nnote, 1);
+    assert_string_equal(file->notes[0],
+                        "text:8: the wire from 'a.x' (m) to 'b.piston.w' (m/s) connects different dimensions");
+    itm_file_destroy(file);
 }
 
 int main(void)
@@ -356,6 +381,7 @@ int main(void)
         cmocka_unit_test(archives_are_read_and_confined),
         cmocka_unit_test(a_structure_becomes_a_model_file),
         cmocka_unit_test(a_structure_runs_as_the_model_file_that_says_the_same),
+        cmocka_unit_test(wires_between_different_dimensions_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
