@@ -141,12 +141,15 @@ static void unused_parts_are_named(void** state)
     ItmSsp* ssp = accept(HEAD "<ssd:System name='root'>\n<ssd:SignalDictionaries/>\n<ssd:Elements>" COMPONENT(
         "a",
         "<ssd:Annotations><ssc:Annotation type='org.other'/></ssd:Annotations>") "<ssd:SignalDictionaryReference name='d' dictionary='e'/>"
-                                                                                 "</ssd:Elements><ssd:Connections><ssd:Connection startConnector='u' endElement='a' endConnector='u'/></ssd:Connections></ssd:System><ssd:Surprise/>" TAIL);
-    static const char* const WORDS[] = {"<Surprise> in <SystemStructureDescription>", "<SignalDictionaries>",
-                                        "annotation of type 'org.other'", "<SignalDictionaryReference>",
+                                                                                 "</ssd:Elements><ssd:Connections><ssd:Connection startConnector='u' endElement='a' endConnector='u' suppressUnitConversion='true'/></ssd:Connections></ssd:System><ssd:Surprise/>" TAIL);
+    static const char* const WORDS[] = {"<Surprise> in <SystemStructureDescription>",
+                                        "<SignalDictionaries>",
+                                        "annotation of type 'org.other'",
+                                        "<SignalDictionaryReference>",
+                                        "suppressUnitConversion of <Connection>",
                                         "connected to nothing; 'u' of 'a' keeps its start value"};
-    assert_int_equal(ssp->notes.count, 5);
-    for (int i = 0; i < 5; i++) {
+    assert_int_equal(ssp->notes.count, 6);
+    for (int i = 0; i < 6; i++) {
         if (strstr(ssp->notes.items[i], WORDS[i]) == NULL ||
             strncmp(ssp->notes.items[i], "s.ssp!SystemStructure.ssd:", 26) != 0) {
             fail_msg("note %d: %s", i, ssp->notes.items[i]);
@@ -180,6 +183,10 @@ static void mistakes_are_located(void** state)
                          "<ssd:ParameterBindings><ssd:ParameterBinding source='absent.ssv'/></ssd:ParameterBindings>"),
                ""),
         3, "'absent.ssv' cannot be read");
+    refuse_with(SYSTEM(COMPONENT("a", "<ssd:ParameterBindings><ssd:ParameterBinding source='a.ssv' "
+                                      "sourceBase='component'/></ssd:ParameterBindings>"),
+                       ""),
+                3, "sourceBase 'component' is not supported");
     // connectors of systems that lead to one another
     refuse_with(SYSTEM(COMPONENT("a", "") "<ssd:System name='s'/>",
                        CONNECT("s", "x", "s", "y", "") CONNECT("s", "y", "s", "x", "") CONNECT("s", "x", "a", "u", "")),
