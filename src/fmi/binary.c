@@ -18,11 +18,11 @@
 #define CALL_NAME3(name, presence) "fmi3" #name,
 
 enum { ID_NONE, FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) ID_LOAD, ID_COUNT };
-static const char* const NAMES[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3) "dlopen"};
+static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3) "dlopen"};
 
 const char* itm_fmi_get_call_name(int call)
 {
-    return call >= 0 && call < ID_COUNT ? NAMES[call] : "";
+    return call >= 0 && call < ID_COUNT ? CALLS[call] : "";
 }
 
 static void begin_call(ItmFmuBinary* b, int id)
@@ -46,7 +46,7 @@ static void end_call(ItmFmuBinary* b)
 
 static ItmStatus refuse_missing(ItmFmuBinary* b, int id)
 {
-    return itm_error_set(&b->error, ITM_ERR_UNSUPPORTED, NAMES[id], NAMES[id], "the FMU has no function %s", NAMES[id]);
+    return itm_error_set(&b->error, ITM_ERR_UNSUPPORTED, CALLS[id], CALLS[id], "the FMU has no function %s", CALLS[id]);
 }
 
 // OK and Warning pass; the status is that of either version, whose numbers agree.
@@ -60,7 +60,7 @@ static ItmStatus judge(ItmFmuBinary* b, int id, int status)
     bool is_known = status > 0 && status <= fmi2Pending;
     char number[32];
     snprintf(number, sizeof number, "%d, which is no status", status);
-    return itm_error_set(&b->error, ITM_ERR_DIVERGED, NAMES[id], NAMES[id], "%s returned %s%s at %.9g s%s%s", NAMES[id],
+    return itm_error_set(&b->error, ITM_ERR_DIVERGED, CALLS[id], CALLS[id], "%s returned %s%s at %.9g s%s%s", CALLS[id],
                          is_known ? (b->version == 2 ? "fmi2" : "fmi3") : "", is_known ? WORDS[status] : number,
                          b->time, b->last[0] != '\0' ? "; its last message: " : "", b->last);
 }
