@@ -7,12 +7,13 @@
 
 #define MOST_LIBRARY_BYTES ((size_t)1 << 30)
 
-const AppCommand* const app_fmu_commands[] = {&app_fmu_show_command, &app_fmu_check_command, NULL};
+const AppCommand* const app_fmu_commands[] = {&app_fmu_show_command, &app_fmu_check_command, &app_fmu_run_command,
+                                              &app_fmu_compare_command, NULL};
 
 const AppCommand app_fmu_command = {
     .name = "fmu",
     .synopsis = "SUBCOMMAND FILE.fmu [OPTION]...",
-    .help = "show and check functional mock-up units (FMI 2.0 and 3.0)",
+    .help = "show, check, run and compare functional mock-up units (FMI 2.0 and 3.0)",
     .details =
         "Reads an FMU of FMI 2.0 or 3.0: a ZIP file or a folder. `interim help fmu show` shows the help of a subcommand.",
     .subcommands = app_fmu_commands,

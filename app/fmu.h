@@ -10,6 +10,8 @@
 
 extern const AppCommand app_fmu_show_command;
 extern const AppCommand app_fmu_check_command;
+extern const AppCommand app_fmu_run_command;
+extern const AppCommand app_fmu_compare_command;
 // NULL-terminated list of all subcommands; their names are "fmu show", ...
 extern const AppCommand* const app_fmu_commands[];
 
@@ -46,6 +48,9 @@ void app_fmu_judge(AppFmuVerdicts* verdicts, AppFmuLevel level, const char* what
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
+
+// Run the FMU in processes that are thrown away: determinism, states, input latch, effort.
+void app_fmu_probe(AppFmuVerdicts* verdicts, const char* path);
 
 // ---------------------------------------------------------------------------- compare
 

@@ -204,6 +204,9 @@ static int run(const AppArguments* arguments)
     int status = APP_BAD_INPUT;
     if (check_description(&v, fmu.description)) {
         check_library(&v, &fmu);
+        if (v.nerror == 0) {
+            app_fmu_probe(&v, arguments->model);
+        }
         printf("%d checks passed, %d warnings, %d errors, %d skipped\n", v.ngood, v.nwarning, v.nerror, v.nskipped);
         status = v.nerror == 0 ? APP_FINISHED : APP_BAD_INPUT;
     }
@@ -214,10 +217,12 @@ static int run(const AppArguments* arguments)
 const AppCommand app_fmu_check_command = {
     .name = "fmu check",
     .synopsis = "FILE.fmu [-q]",
-    .help = "check archive, description, libraries and functions of an FMU",
+    .help = "check archive, description, libraries and behaviour of an FMU",
     .details =
         "Checks an FMU against the rules of FMI 2.0 and 3.0, one line per verdict: archive, description, libraries that its\n"
-        "binary needs, and functions that it must export. Exit status: 0 without errors, 1 otherwise.",
+        "binary needs, and functions that it must export. Without an error there it then runs the FMU in processes that are\n"
+        "thrown away: same bits twice, states that continue with the same bits, inputs that act at once, effort per step.\n"
+        "Exit status: 0 without errors, 1 otherwise.",
     .options = OPTIONS,
     .noption = sizeof OPTIONS / sizeof *OPTIONS,
     .operand = "FMU",

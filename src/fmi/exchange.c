@@ -18,6 +18,7 @@
 #define MOST_STEPS 200000       // inside one micro step
 #define STIFF_STEPS 300         // of the explicit pair inside one micro step, before the implicit one takes over
 #define MOST_STIFF_STATES 2000  // the Jacobian is dense
+#define MOST_EVENTS 10000       // inside one micro step
 #define DEFAULT_TOLERANCE 1e-6
 
 // clang-format off
@@ -434,6 +435,13 @@ static ItmStatus refuse_steps(ItmFmuInstance* m, double t, double h)
                          "the states of the FMU cannot be integrated at %.9g s: the step has shrunk to %.3g s", t, h);
 }
 
+// Events that follow each other ever faster would never let the time go on.
+static ItmStatus refuse_events(ItmFmuInstance* m, double t)
+{
+    return itm_error_set(&m->binary.error, ITM_ERR_DIVERGED, "itm_fmi_integrate", NULL,
+                         "the FMU has more than %d events in one step at %.9g s", MOST_EVENTS, t);
+}
+
 ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
 {
     ItmFmuExchange* e = m->exchange;
@@ -447,6 +455,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
     }
     status = status == ITM_OK ? begin_step(m, t) : status;
     double h = e->h_next > 0.0 ? e->h_next : 0.1 * H;
+    int nevent = 0;
     for (int n = 0; status == ITM_OK && t < end; n++) {
         if (n == STIFF_STEPS && become_stiff(e)) {
             h = 0.1 * H;
@@ -472,7 +481,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
         }
         t = is_last && taken == step ? goal : t + taken;
         if (has_event || t >= e->next_event) {
-            status = handle_event(m);
+            status = ++nevent <= MOST_EVENTS ? handle_event(m) : refuse_events(m, t);
         }
         // after an event and with new inputs derivatives start anew
         status = status == ITM_OK && t < end ? begin_step(m, t) : status;

@@ -207,8 +207,8 @@ static ItmFmuScalar make_scalar(const ItmFmu* f, int variable, int element)
 {
     const ItmFmiVariable* v = &f->description->variables[variable];
     ItmFmiConversion c = {.is_known = false};
-    bool is_known =
-        itm_description_convert_unit(&c, f->description, variable, NULL) == ITM_OK && c.is_known && c.factor != 0.0;
+    bool is_known = !f->def.keeps_units && itm_description_convert_unit(&c, f->description, variable, NULL) == ITM_OK &&
+                    c.is_known && c.factor != 0.0;
     return (ItmFmuScalar){.reference = v->value_reference,
                           .type = (int)v->type,
                           .element = element,
@@ -445,7 +445,8 @@ static char* make_unit(const ItmFmu* f, int variable)
 {
     ItmFmiConversion c = {.is_known = false};
     char buffer[64];
-    if (itm_description_convert_unit(&c, f->description, variable, NULL) == ITM_OK && c.is_known) {
+    if (!f->def.keeps_units && itm_description_convert_unit(&c, f->description, variable, NULL) == ITM_OK &&
+        c.is_known) {
         const char* text = itm_quantity_format_dimension(c.dimension, buffer, sizeof buffer);
         return strdup(strcmp(text, "no unit") == 0 ? "1" : text);
     }

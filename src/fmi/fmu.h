@@ -42,6 +42,7 @@ typedef struct ItmFmuDef {
     double step;                 // micro step for the probes, s
     double tolerance;            // 0: that of the FMU's default experiment
     double start, stop;          // experiment, s; stop NAN: none
+    bool   keeps_units;          // values in the units of the FMU; otherwise SI where the unit is known
     bool   is_logging;           // all messages, not only warnings and errors
     ItmFmuIsolation isolation;
     ItmFmuLimits limits;
