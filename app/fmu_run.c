@@ -380,7 +380,7 @@ const AppCommand app_fmu_compare_command = {
     .synopsis = "FILE.fmu --reference REF.csv [OPTION]...",
     .help = "simulate an FMU and compare it with a reference",
     .details =
-        "Simulates one FMU and compares every signal of the reference with it: passed where all are met within 1 % of\n"
+        "Simulates one FMU and compares every signal of the reference with it: passed where all agree within 1 % of\n"
         "their range, one sample of shift allowed at events. Exit status: 0 passed, 2 failed, 1 refused.",
     .options = COMPARE_OPTIONS,
     .noption = sizeof COMPARE_OPTIONS / sizeof *COMPARE_OPTIONS,

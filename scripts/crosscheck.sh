@@ -20,6 +20,12 @@ option() {
     sed -n "s/^[[:space:]]*$2[[:space:]]*[,=][[:space:]]*\\([^[:space:],]*\\).*/\\1/p" "$1" | tr -d '\r' | head -n 1
 }
 
+# last_time FILE ABSENT: the time of the last row of a table
+last_time() {
+    time=$(tr -d '\r"' <"$1" | awk -F, 'NF > 1 && $1 + 0 == $1 { last = $1 } END { print last }')
+    echo "${time:-$2}"
+}
+
 # first existing file
 first() {
     for file; do
@@ -49,9 +55,10 @@ judge() {
     esac
     for pair in StartTime:--start StopTime:--until StepSize:--step RelTol:--tolerance; do
         value=$(option "$options" "${pair%%:*}")
+        # what counts is the end of the reference, not that of the options
+        [ "${pair%%:*}" != StopTime ] || value=$(last_time "$reference" "$value")
         case $value in
-            '' | 0 | 0.0) ;;
-            *) set -- "$@" "${pair#*:}" "$value" ;;
+            *[1-9]*) set -- "$@" "${pair#*:}" "$value" ;;
         esac
     done
     status=0
