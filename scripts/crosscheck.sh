@@ -64,10 +64,10 @@ judge() {
     status=0
     timeout -k 5 "$limit" "$interim" fmu compare "$fmu" "$@" >"$work/out" 2>"$work/err" || status=$?
     line=$(grep -E '^(passed|failed|refused): ' "$work/out" | tail -n 1)
-    if [ -n "$line" ]; then
-        echo "$line"
-    elif [ $status -eq 124 ] || [ $status -eq 137 ]; then
+    if [ $status -eq 124 ] || [ $status -eq 137 ]; then
         echo "failed: not finished within $limit s"
+    elif [ -n "$line" ]; then
+        echo "$line"
     elif [ $status -eq 1 ]; then
         echo "refused: $(tail -n 1 "$work/err" | sed 's/^interim: //')"
     else
