@@ -6,9 +6,9 @@ export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is i
 cd "$(dirname "$0")"
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libzip-dev libsundials-dev"
-# liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
+# liblzma-dev, libbz2-dev, libssl-dev: what pkg-config --static asks for on behalf of libxml2 and libzip; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
-TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev libbz2-dev libssl-dev locales clang clang-format chromium"
 # cffi reads the C headers at build time; the other three are for tests and tutorials, which skip what needs them where they are absent
 PYTHON_PACKAGES="python3 python3-cffi python3-numpy"
 PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas"
@@ -28,6 +28,7 @@ usage() {
 ./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
 ./do threads         run the tests of threads under the thread sanitizer
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
+./do threads         run the tests of threads under the thread sanitizer
 ./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END

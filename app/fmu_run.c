@@ -1,6 +1,7 @@
 // interim fmu run and interim fmu compare: one FMU alone, in its host process. All values are in the units of the FMU.
 #include "fmu.h"
 
+#include "fmi/binary.h"
 #include "fmi/fmu.h"
 #include "io/results/results_read.h"
 
@@ -224,6 +225,12 @@ static bool step_to_the_end(Run* r, double* time, long* nstep)
         double t = r->start + (double)i * r->step;
         feed(r, t, t + 0.5 * r->step);
         is_good = r->table.do_step(r->table.self, (double)i * r->step, r->step, &r->error) == ITM_OK;
+        if (!is_good && strcmp(r->error.field, ITM_FMU_END) == 0) {
+            // the FMU ends the run, in order; its outputs are those of the end
+            r->table.get_outputs(r->table.self, r->y);
+            *time = t + r->step;
+            return r->results == NULL || itm_results_append(r->results, *time, r->y, &r->error) == ITM_OK;
+        }
         feed(r, t + r->step, t + r->step);
         *time = is_good ? t + r->step : t;
         is_good = is_good && record(r, t + r->step);

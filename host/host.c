@@ -212,10 +212,13 @@ static ItmStatus step(Host* x)
 {
     itm_fmi_set_inputs(x->instance, x->u);
     itm_fmi_set_motion(x->instance, x->s, x->w, x->w_end);
-    if (itm_fmi_step(x->instance, x->shared->t, x->shared->h) == ITM_OK) {
-        give_values(x);
+    ItmStatus status = itm_fmi_step(x->instance, x->shared->t, x->shared->h);
+    if (x->instance->is_failed) {
+        return take_error(x);
     }
-    return take_error(x);
+    x->shared->error = x->instance->error;
+    give_values(x);
+    return status != ITM_OK ? status : take_error(x);
 }
 
 static ItmStatus save(Host* x)

@@ -596,14 +596,36 @@ ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int
 
 // ---------------------------------------------------------------------------- co-simulation
 
+static ItmStatus refuse_end(ItmFmuBinary* b)
+{
+    return itm_error_set(&b->error, ITM_ERR_DIVERGED, "fmi", ITM_FMU_END,
+                         "the FMU asks to end the simulation at %.9g s", b->time);
+}
+
+// Discard with the status `terminated` is a wish to end, not a failure.
+static ItmStatus do_step2(ItmFmuBinary* b, double t, double h)
+{
+    ItmStatus status = CALL2(b, DoStep, b->instance, t, h, fmi2True);
+    if (status == ITM_OK || b->f2.GetBooleanStatus == NULL || strstr(b->error.message, "Discard") == NULL) {
+        return status;
+    }
+    ItmError before = b->error;
+    fmi2Boolean is_over = fmi2False;
+    if (CALL2(b, GetBooleanStatus, b->instance, fmi2Terminated, &is_over) == ITM_OK && is_over) {
+        return refuse_end(b);
+    }
+    b->error = before;
+    return status;
+}
+
 static ItmStatus do_step3(ItmFmuBinary* b, double t, double h)
 {
     fmi3Boolean has_event = false, is_over = false, is_early = false;
     fmi3Float64 last = t + h;
     ItmStatus status = CALL3(b, DoStep, b->instance, t, h, fmi3True, &has_event, &is_over, &is_early, &last);
     if (status == ITM_OK && is_over) {
-        return itm_error_set(&b->error, ITM_ERR_DIVERGED, "fmi3DoStep", "fmi3DoStep",
-                             "the FMU asks to end the simulation at %.9g s", last);
+        b->time = last;
+        return refuse_end(b);
     }
     return status;
 }
@@ -611,7 +633,7 @@ static ItmStatus do_step3(ItmFmuBinary* b, double t, double h)
 ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h)
 {
     b->time = t;
-    return b->version == 2 ? CALL2(b, DoStep, b->instance, t, h, fmi2True) : do_step3(b, t, h);
+    return b->version == 2 ? do_step2(b, t, h) : do_step3(b, t, h);
 }
 
 // ---------------------------------------------------------------------------- model exchange
@@ -661,12 +683,6 @@ ItmStatus itm_fmi_get_indicators(ItmFmuBinary* b, double* z, size_t nz)
     return nz == 0           ? ITM_OK
            : b->version == 2 ? CALL2(b, GetEventIndicators, b->instance, z, nz)
                              : CALL3(b, GetEventIndicators, b->instance, z, nz);
-}
-
-static ItmStatus refuse_end(ItmFmuBinary* b)
-{
-    return itm_error_set(&b->error, ITM_ERR_DIVERGED, "fmi", NULL, "the FMU asks to end the simulation at %.9g s",
-                         b->time);
 }
 
 ItmStatus itm_fmi_complete_step(ItmFmuBinary* b, bool* has_event)

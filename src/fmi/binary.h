@@ -103,7 +103,8 @@ ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int
 
 // ---------------------------------------------------------------------------- co-simulation
 
-// ITM_ERR_DIVERGED: the FMU returned an error, or wants to end the simulation.
+// ITM_ERR_DIVERGED: the FMU returned an error, or asks to end the simulation; the field of the error is ITM_FMU_END then.
+#define ITM_FMU_END "end of simulation"
 ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h);
 
 // ---------------------------------------------------------------------------- model exchange

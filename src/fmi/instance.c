@@ -137,8 +137,9 @@ static ItmStatus write_access(ItmFmuInstance* x, ItmFmuAccess* a, bool is_discre
 
 static ItmStatus fail(ItmFmuInstance* x, ItmStatus status)
 {
+    // an FMU that asks to end the simulation can still be read
     if (status != ITM_OK && !x->is_failed) {
-        x->is_failed = true;
+        x->is_failed = strcmp(x->binary.error.field, ITM_FMU_END) != 0;
         x->error = x->binary.error;
         x->error.status = status;
     }
