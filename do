@@ -23,6 +23,7 @@ usage() {
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
+./do threads         run the tests of threads under the thread sanitizer
 ./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END
@@ -110,6 +111,7 @@ build() {
 }
 
 passed=0 failed=0 skipped=0
+QUICK_TESTS='^test_(base|blocks|eigen|expression|signal|program|mlcp|rim|cosim|threads|results|record|report|compare)$|^example_'
 
 # One check that is no test program.
 check() {
@@ -120,11 +122,11 @@ count() {
     grep -o "$1" "$2" | wc -l
 }
 
-# All tests of a build, counted case by case as they name themselves: [ RUN ] and [ OK ]
+# All tests of a build, or those that ctest selects by further options, counted case by case as they name themselves: [ RUN ] and [ OK ]
 run_tests() {
-    folder=$1
+    folder=$1 title=$2; shift 2
     log=$folder/Testing/Temporary/LastTest.log
-    TAIL=200 quietly "$2" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 300 && status=0 ||
+    TAIL=200 quietly "$title" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 300 "$@" && status=0 ||
         status=1
     ran=$(count '\[ RUN      \]' "$log")
     good=$(count '\[       OK \]' "$log")
@@ -145,12 +147,16 @@ verdict() {
 
 do_test() {
     do_setup
-    rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log
+    rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log build-clang/Testing/Temporary/LastTest.log
     if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
         run_tests build "release: tests"
         run_tests build-asan "asan: tests"
+        # without optimisation: the quick tests of every room
+        run_tests build-clang "clang: tests" -R "$QUICK_TESTS"
         check "format" scripts/check-format.sh
+        check "headers of the command" scripts/check-headers.sh
         check "references" scripts/check-references.sh
+        check "equations" scripts/check-equations.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh
         check "names of functions" scripts/check-names.sh
@@ -233,11 +239,23 @@ do_crosscheck() {
     scripts/crosscheck.sh build/interim "$1"
 }
 
+# Programs whose threads share models, circuits and files, under the thread sanitizer; the build takes longer than they do.
+do_threads() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    drop_foreign_cache build-tsan
+    quietly "tsan: configure" cmake --preset tsan -DINTERIM_WEB=OFF &&
+        quietly "tsan: build" cmake --build build-tsan -j "$JOBS" --target test_pool test_threads
+    run_tests build-tsan "tsan: tests" -R '^test_(pool|threads)$'
+    verdict
+}
+
 # Campaigns that take long. A run that is out of balance and does not say so ends it with status 1.
 do_torture() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build release build -DINTERIM_BUILD_TESTS=ON
     mkdir -p out/torture
+    INTERIM_TORTURE=1 build/tests/test_physics_spin >out/torture/spin.txt 2>&1 ||
+        { grep ERROR out/torture/spin.txt; return 1; }
     build/tests/torture_matrix "$1" examples/*.yaml >out/torture/matrix.txt ||
         { grep SILENT out/torture/matrix.txt; tail -n 1 out/torture/matrix.txt; return 1; }
     tail -n 1 out/torture/matrix.txt
@@ -254,6 +272,7 @@ case "${1:-help}" in
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
     crosscheck) shift; do_crosscheck "$@" ;;
+    threads) do_threads ;;
     torture) do_torture "${2:-0.3}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;
