@@ -6,9 +6,9 @@ export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is i
 cd "$(dirname "$0")"
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libzip-dev libsundials-dev"
-# liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
+# liblzma-dev, libbz2-dev, libssl-dev: what pkg-config --static asks for on behalf of libxml2 and libzip; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
-TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev libbz2-dev libssl-dev locales clang clang-format chromium"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 

@@ -37,7 +37,13 @@ int app_fmu_compare_files(const char* results, const char* reference)
         itm_crosscheck_compare(&c, run, wanted, ITM_CROSSCHECK_SHARE, &error) == ITM_OK) {
         status = print_verdict(&c);
     } else {
-        printf("refused: %s%s%s\n", error.file, error.file[0] != '\0' ? ": " : "", error.message);
+        printf("refused: ");
+        if (error.file[0] != '\0' && error.line > 0) {
+            printf("%s:%d:%d: ", error.file, error.line, error.column);
+        } else if (error.file[0] != '\0') {
+            printf("%s: ", error.file);
+        }
+        printf("%s\n", error.message);
     }
     itm_results_table_destroy(run);
     itm_results_table_destroy(wanted);

@@ -20,6 +20,12 @@ option() {
     sed -n "s/^[[:space:]]*$2[[:space:]]*[,=][[:space:]]*\\([^[:space:],]*\\).*/\\1/p" "$1" | tr -d '\r' | head -n 1
 }
 
+# last_time FILE ABSENT: the time of the last row of a table
+last_time() {
+    time=$(tr -d '\r"' <"$1" | awk -F, 'NF > 1 && $1 + 0 == $1 { last = $1 } END { print last }')
+    echo "${time:-$2}"
+}
+
 # first existing file
 first() {
     for file; do
@@ -49,18 +55,19 @@ judge() {
     esac
     for pair in StartTime:--start StopTime:--until StepSize:--step RelTol:--tolerance; do
         value=$(option "$options" "${pair%%:*}")
+        # what counts is the end of the reference, not that of the options
+        [ "${pair%%:*}" != StopTime ] || value=$(last_time "$reference" "$value")
         case $value in
-            '' | 0 | 0.0) ;;
-            *) set -- "$@" "${pair#*:}" "$value" ;;
+            *[1-9]*) set -- "$@" "${pair#*:}" "$value" ;;
         esac
     done
     status=0
     timeout -k 5 "$limit" "$interim" fmu compare "$fmu" "$@" >"$work/out" 2>"$work/err" || status=$?
     line=$(grep -E '^(passed|failed|refused): ' "$work/out" | tail -n 1)
-    if [ -n "$line" ]; then
-        echo "$line"
-    elif [ $status -eq 124 ] || [ $status -eq 137 ]; then
+    if [ $status -eq 124 ] || [ $status -eq 137 ]; then
         echo "failed: not finished within $limit s"
+    elif [ -n "$line" ]; then
+        echo "$line"
     elif [ $status -eq 1 ]; then
         echo "refused: $(tail -n 1 "$work/err" | sed 's/^interim: //')"
     else

@@ -342,6 +342,8 @@ typedef struct ItmFmiConversion {
 
 ItmStatus itm_description_convert_unit(ItmFmiConversion* conversion, const ItmFmiDescription* description, int variable,
                                        ItmError* error);
+// The same of a unit by its name, "N.m/s2" or "kg/(m s)"; false and *conversion as it was if it is none that we know.
+bool itm_description_parse_unit(ItmFmiConversion* conversion, const char* name);
 // Whether a variable may be connected with a quantity of this dimension; the sentence of the error names both units. A
 // variable without a known unit fits everything.
 ItmStatus itm_description_check_dimension(const ItmFmiDescription* description, int variable, ItmDimension dimension,

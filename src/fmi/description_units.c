@@ -82,7 +82,7 @@ static NamedUnit scan_product(NameScanner* s)
     return product;
 }
 
-static bool convert_by_name(ItmFmiConversion* c, const char* name)
+bool itm_description_parse_unit(ItmFmiConversion* c, const char* name)
 {
     if (strcmp(name, "degC") == 0 || strcmp(name, "°C") == 0) {
         *c = (ItmFmiConversion){true, {{0, 0, 0, 0, 1}}, 1.0, 273.15};
@@ -122,7 +122,7 @@ ItmStatus itm_description_convert_unit(ItmFmiConversion* c, const ItmFmiDescript
         c->factor = u->factor;
         c->offset = u->offset;
     } else if (v->unit != NULL) {
-        convert_by_name(c, v->unit);
+        itm_description_parse_unit(c, v->unit);
     }
     c->offset = v->is_relative ? 0.0 : c->offset;
     return ITM_OK;

@@ -388,7 +388,12 @@ static void read_values(Parser* p, const ItmXmlNode* binding, const char* path, 
     const char *prefix = itm_xml_get(binding, "prefix"), *source = itm_xml_get(binding, "source");
     const ItmXmlNode* values = itm_xml_find(binding, "ParameterValues");
     const ItmXmlNode* set = itm_xml_find(values, "ParameterSet");
+    const char* base = itm_xml_get(binding, "sourceBase");
     prefix = prefix != NULL ? prefix : "";
+    if (base != NULL && strcmp(base, "SSD") != 0) {
+        fail(p, binding, "sourceBase '%.40s' is not supported; give the source relative to the structure", base);
+        return;
+    }
     if (source == NULL) {
         if (set == NULL) {
             fail(p, binding, "<ParameterBinding> has neither 'source' nor values");
@@ -502,6 +507,17 @@ static void read_component(Parser* p, const ItmXmlNode* node, const char* around
     read_bindings(p, node, c.path);
 }
 
+// Values go through wires in SI units, so the units of the FMUs are always converted.
+static void note_conversion(Parser* p, const ItmXmlNode* node)
+{
+    const char* text = itm_xml_get(node, "suppressUnitConversion");
+    bool is_suppressed = false;
+    if (text != NULL && itm_xml_to_boolean(&is_suppressed, text) && is_suppressed) {
+        note(p, node->line, "suppressUnitConversion of <%s> is not used: units of FMUs are always converted",
+             node->name);
+    }
+}
+
 static void read_connection(Parser* p, const ItmXmlNode* node, const char* path)
 {
     Edge e = {.line = node->line, .column = node->column};
@@ -511,6 +527,7 @@ static void read_connection(Parser* p, const ItmXmlNode* node, const char* path)
     e.start = require(p, node, "startConnector");
     e.end = require(p, node, "endConnector");
     read_transformation(p, node, &e.factor, &e.offset);
+    note_conversion(p, node);
     if (itm_xml_get(node, "startIndices") != NULL || itm_xml_get(node, "endIndices") != NULL) {
         fail(p, node, "connections of elements of arrays are not supported; connect whole arrays or scalar variables");
     }

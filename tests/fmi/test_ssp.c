@@ -1,10 +1,14 @@
 // System structures: how nested systems are flattened, where values end up, what is refused or noted, and the model file that
 // they become.
+#define _DEFAULT_SOURCE  // realpath
 #include "archive_file.h"
+
+#include "../system.h"
 
 #include "fmi/ssp.h"
 #include "io/model/file.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,12 +141,15 @@ static void unused_parts_are_named(void** state)
     ItmSsp* ssp = accept(HEAD "<ssd:System name='root'>\n<ssd:SignalDictionaries/>\n<ssd:Elements>" COMPONENT(
         "a",
         "<ssd:Annotations><ssc:Annotation type='org.other'/></ssd:Annotations>") "<ssd:SignalDictionaryReference name='d' dictionary='e'/>"
-                                                                                 "</ssd:Elements><ssd:Connections><ssd:Connection startConnector='u' endElement='a' endConnector='u'/></ssd:Connections></ssd:System><ssd:Surprise/>" TAIL);
-    static const char* const WORDS[] = {"<Surprise> in <SystemStructureDescription>", "<SignalDictionaries>",
-                                        "annotation of type 'org.other'", "<SignalDictionaryReference>",
+                                                                                 "</ssd:Elements><ssd:Connections><ssd:Connection startConnector='u' endElement='a' endConnector='u' suppressUnitConversion='true'/></ssd:Connections></ssd:System><ssd:Surprise/>" TAIL);
+    static const char* const WORDS[] = {"<Surprise> in <SystemStructureDescription>",
+                                        "<SignalDictionaries>",
+                                        "annotation of type 'org.other'",
+                                        "<SignalDictionaryReference>",
+                                        "suppressUnitConversion of <Connection>",
                                         "connected to nothing; 'u' of 'a' keeps its start value"};
-    assert_int_equal(ssp->notes.count, 5);
-    for (int i = 0; i < 5; i++) {
+    assert_int_equal(ssp->notes.count, 6);
+    for (int i = 0; i < 6; i++) {
         if (strstr(ssp->notes.items[i], WORDS[i]) == NULL ||
             strncmp(ssp->notes.items[i], "s.ssp!SystemStructure.ssd:", 26) != 0) {
             fail_msg("note %d: %s", i, ssp->notes.items[i]);
@@ -176,6 +183,10 @@ static void mistakes_are_located(void** state)
                          "<ssd:ParameterBindings><ssd:ParameterBinding source='absent.ssv'/></ssd:ParameterBindings>"),
                ""),
         3, "'absent.ssv' cannot be read");
+    refuse_with(SYSTEM(COMPONENT("a", "<ssd:ParameterBindings><ssd:ParameterBinding source='a.ssv' "
+                                      "sourceBase='component'/></ssd:ParameterBindings>"),
+                       ""),
+                3, "sourceBase 'component' is not supported");
     // connectors of systems that lead to one another
     refuse_with(SYSTEM(COMPONENT("a", "") "<ssd:System name='s'/>",
                        CONNECT("s", "x", "s", "y", "") CONNECT("s", "y", "s", "x", "") CONNECT("s", "x", "a", "u", "")),
@@ -266,12 +277,118 @@ static void a_structure_becomes_a_model_file(void** state)
     itm_ssp_destroy(ssp);
 }
 
+// ---------------------------------------------------------------------------- running
+
+// All bytes of a file.
+static char* read_file(const char* path, size_t* size)
+{
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char* bytes = malloc(*size);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static int count_folders(void)
+{
+    int count = 0;
+    DIR* folder = opendir("unpacked-ssp");
+    for (const struct dirent* e = readdir(folder); e != NULL; e = readdir(folder)) {
+        count += e->d_name[0] != '.';
+    }
+    closedir(folder);
+    return count;
+}
+
+// Two oscillators, the second pushed by the first through a scaled connection: the archive and the model file that says the
+// same give the same bits, and nothing is left unpacked.
+static void a_structure_runs_as_the_model_file_that_says_the_same(void** state)
+{
+    (void)state;
+    static const char STRUCTURE[] = HEAD
+        "<ssd:System name='root'><ssd:Elements>\n"
+        "<ssd:Component name='a' source='resources/oscillator.fmu'>" BIND(REAL(
+            "mass",
+            "3")) "</ssd:Component>\n"
+                  "<ssd:Component name='b' source='resources/oscillator.fmu'/>\n"
+                  "</ssd:Elements><ssd:Connections>" CONNECT(
+                      "a", "x", "b", "piston.s",
+                      SCALE(
+                          "2",
+                          "0.25")) "</ssd:Connections></ssd:System>\n"
+                                   "<ssd:DefaultExperiment stopTime='0.1'><ssd:Annotations><ssc:Annotation type='interim'>\n"
+                                   "cosim: {macro_step: 1 ms}\n</ssc:Annotation></ssd:Annotations></ssd:DefaultExperiment>" TAIL;
+    mkdir("unpacked-ssp", 0700);
+    setenv("TMPDIR", realpath("unpacked-ssp", (char[4096]){0}), 1);
+    size_t size = 0;
+    char* fmu = read_file(ITM_FMU_DIR "/oscillator2.fmu", &size);
+    const TestEntry entries[] = {{"SystemStructure.ssd", STRUCTURE, 0, 0}, {"resources/oscillator.fmu", fmu, size, 0}};
+    write_archive("running.ssp", entries, 2);
+    free(fmu);
+    System a, b;
+    a = system_load("running.ssp", NULL, 0);
+    b = system_parse("subsystems:\n"
+                     "  a: {type: fmu, file: '" ITM_FMU_DIR "/oscillator2.fmu', set: {mass: 3}}\n"
+                     "  b: {type: fmu, file: '" ITM_FMU_DIR "/oscillator2.fmu'}\n"
+                     "cosim: {macro_step: 1 ms, wires: {b.piston.s: {from: a.x, factor: 2, offset: 0.25}}}\n"
+                     "run: {duration: 0.1 s}\n",
+                     NULL, 0);
+    CHECK_NEAR(a.file->run.duration, 0.1, 0.0);
+    assert_int_equal(itm_cosim_get_output_count(a.x), itm_cosim_get_output_count(b.x));
+    for (int k = 0; k < 100; k++) {
+        system_step(&a);
+        system_step(&b);
+        assert_true(system_get(&a, "b.x") == system_get(&b, "b.x") && system_get(&a, "a.x") == system_get(&b, "a.x"));
+    }
+    assert_int_equal(a.file->nnote, 0);
+    // pushed by 2 x + 0.25, the second one has moved away from where the first one is
+    assert_true(fabs(system_get(&a, "b.x") - system_get(&a, "a.x")) > 0.01);
+    system_finish(&a);
+    system_finish(&b);
+    assert_int_equal(count_folders(), 0);
+    unsetenv("TMPDIR");
+    rmdir("unpacked-ssp");
+    remove("running.ssp");
+}
+
+static void wires_between_different_dimensions_are_noted(void** state)
+{
+    (void)state;
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    const char* text = "subsystems:\n"
+                       "  a: {type: fmu, file: '" ITM_FMU_DIR "/oscillator2.fmu'}\n"
+                       "  b: {type: fmu, file: '" ITM_FMU_DIR "/oscillator2.fmu'}\n"
+                       "cosim:\n"
+                       "  macro_step: 1 ms\n"
+                       "  wires:\n"
+                       "    b.piston.s: a.x\n"
+                       "    b.piston.w: a.x\n"
+                       "    b.offset: a.v\n"
+                       "    a.piston.s: {from: b.v, factor: 2}\n"
+                       "run: {duration: 0.1 s}\n";
+    CHECK_OK(itm_file_parse(&file, text, strlen(text), "text", NULL, 0, &error), &error);
+    assert_int_equal(file->nnote, 1);
+    assert_string_equal(file->notes[0],
+                        "text:8: the wire from 'a.x' (m) to 'b.piston.w' (m/s) connects different dimensions");
+    itm_file_destroy(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nested_systems_are_flattened),   cmocka_unit_test(values_reach_components),
-        cmocka_unit_test(unused_parts_are_named),         cmocka_unit_test(mistakes_are_located),
-        cmocka_unit_test(archives_are_read_and_confined), cmocka_unit_test(a_structure_becomes_a_model_file),
+        cmocka_unit_test(nested_systems_are_flattened),
+        cmocka_unit_test(values_reach_components),
+        cmocka_unit_test(unused_parts_are_named),
+        cmocka_unit_test(mistakes_are_located),
+        cmocka_unit_test(archives_are_read_and_confined),
+        cmocka_unit_test(a_structure_becomes_a_model_file),
+        cmocka_unit_test(a_structure_runs_as_the_model_file_that_says_the_same),
+        cmocka_unit_test(wires_between_different_dimensions_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,8 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
     }
-    return status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
+    status = status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
+    return status == ITM_OK ? itm_file_note_units(file, error) : status;
 }
 
 // The second half, if the first one was fine; frees what only reading needs, and everything on failure.

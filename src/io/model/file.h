@@ -43,6 +43,9 @@ void itm_file_parts_clear(ItmFileParts* parts);
 ItmStatus itm_file_build_circuit(ItmFileCircuit* circuit, const ItmCircuitPart* part, ItmDocument* doc,
                                  ItmError* error);
 
+// file_units.c: note wires to FMUs that connect different dimensions.
+ItmStatus itm_file_note_units(ItmModelFile* file, ItmError* error);
+
 // Whether everything that connections come from is there, once all subsystems are compiled.
 ItmStatus itm_reader_check_file_connections(const ItmModelFile* file, ItmError* error);
 
