@@ -28,7 +28,6 @@ usage() {
 ./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
 ./do threads         run the tests of threads under the thread sanitizer
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
-./do threads         run the tests of threads under the thread sanitizer
 ./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END

@@ -1,5 +1,4 @@
 #include "system.h"
-#include "fmi/fmu.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,15 +97,11 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
 static void print_fmus(const ItmModelFile* file)
 {
     for (int i = 0; i < file->nfmu; i++) {
-        const ItmFmu* fmu = file->fmus[i].fmu;
-        const ItmFmuSpec* spec = itm_fmi_get_spec(fmu);
-        printf("  %-12s FMU of FMI %d.0, %s, %s\n", file->fmus[i].name, spec->version,
-               spec->is_exchange ? "model exchange" : "co-simulation",
-               spec->has_bytes   ? "state proven"
-               : spec->has_state ? "state proven, not as bytes"
-                                 : "no state that can be restored");
-        for (int k = 0; k < itm_fmi_get_note_count(fmu); k++) {
-            printf("  note         %s\n", itm_fmi_get_note(fmu, k));
+        char text[160];
+        itm_file_describe_fmu(&file->fmus[i], text, sizeof text);
+        printf("  %-12s %s\n", file->fmus[i].name, text);
+        for (int k = 0; itm_file_get_fmu_note(&file->fmus[i], k) != NULL; k++) {
+            printf("  note         %s\n", itm_file_get_fmu_note(&file->fmus[i], k));
         }
     }
 }

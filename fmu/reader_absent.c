@@ -87,6 +87,19 @@ void itm_fmi_close(ItmFmu* fmu)
     (void)fmu;
 }
 
+int itm_fmi_get_note_count(const ItmFmu* fmu)
+{
+    (void)fmu;
+    return 0;
+}
+
+const char* itm_fmi_get_note(const ItmFmu* fmu, int note)
+{
+    (void)fmu;
+    (void)note;
+    return NULL;
+}
+
 ItmOutputInfo itm_fmi_get_output_info(const ItmFmu* fmu, int output)
 {
     (void)fmu;
@@ -123,4 +136,11 @@ ItmStatus itm_fmi_prove(ItmFmu* fmu, ItmError* error)
 {
     (void)fmu;
     return refuse(error);
+}
+
+ItmStatus itm_file_note_units(ItmModelFile* file, ItmError* error)
+{
+    (void)file;
+    (void)error;
+    return ITM_OK;
 }

@@ -156,6 +156,11 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit,
                                              ItmHydraulicResidual* rest, ItmError* error);
 
+// One line on an FMU into `text` (size): version, kind, whether its state can be restored.
+ITM_API void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size);
+// Sentence on the i-th claim of an FMU that did not hold when its first instance was created; NULL beyond the last.
+ITM_API const char* itm_file_get_fmu_note(const ItmFileFmu* fmu, int i);
+
 // Create the system in its initial state: subsystems, bonds, connections, static start. A single mechanism or circuit is a
 // system of one subsystem. The file must outlive it. rest (may be NULL): residual of the equilibrium if a circuit requests a
 // static start.

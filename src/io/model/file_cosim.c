@@ -203,6 +203,21 @@ static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* erro
                         : itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
 }
 
+void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size)
+{
+    const ItmFmuSpec* spec = itm_fmi_get_spec(fmu->fmu);
+    snprintf(text, size, "FMU of FMI %d.0, %s, %s", spec->version,
+             spec->is_exchange ? "model exchange" : "co-simulation",
+             spec->has_bytes   ? "state can be restored"
+             : spec->has_state ? "state can be restored, but not written as bytes"
+                               : "no state that can be restored");
+}
+
+const char* itm_file_get_fmu_note(const ItmFileFmu* fmu, int i)
+{
+    return i >= 0 && i < itm_fmi_get_note_count(fmu->fmu) ? itm_fmi_get_note(fmu->fmu, i) : NULL;
+}
+
 static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmError* error)
 {
     ItmStatus status = ITM_OK;
