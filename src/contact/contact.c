@@ -115,8 +115,8 @@ static ItmSpatial common_bias(const ItmData* d, int body_a, int body_b, ItmVec3 
 }
 
 // A row along a direction at the contact (force) or about it (torque).
-static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmBoundKind kind, int owner,
-                            int part, ItmVec3 direction, bool is_torque)
+static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmRowKind kind, int owner,
+                       int part, ItmVec3 direction, bool is_torque)
 {
     ItmVec3 zero = {0, 0, 0};
     ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
@@ -125,7 +125,7 @@ static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmCon
         is_torque ? (ItmSpatial){direction, zero} : (ItmSpatial){itm_vec_cross(s_b, direction), direction};
     ItmSpatial on_a = is_torque ? (ItmSpatial){itm_vec_neg(direction), zero}
                                 : (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
-    ItmBoundRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
     row->kind = kind;
     row->owner = owner;
     row->key = row_key(c, part);
@@ -157,7 +157,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
     // torsion and rolling: single rows with a box each
     const struct {
         double mu;
-        ItmBoundKind kind;
+        ItmRowKind kind;
         ItmVec3 axis;
     } turns[3] = {{s->torsional_friction, ITM_BOUND_TORSION, c->point.normal},
                   {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[0]},
@@ -190,7 +190,7 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
     *c = contact;
     c->row = b->nrow;
     itm_vec_make_tangents(c->tangent, c->point.normal);
-    ItmBoundRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
+    ItmRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
     normal->gap = c->point.gap;
     normal->lo = 0.0;
     normal->restitution = s->restitution;

@@ -27,6 +27,11 @@ const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
             return x->subsystems[k].name;
         }
     }
+    for (int k = 0; k < x->nmechanism; k++) {
+        if (x->mechanisms[k].foreign != NULL && i-- == 0) {
+            return x->mechanisms[k].name;
+        }
+    }
     return NULL;
 }
 
@@ -261,12 +266,12 @@ static double estimate_step(const ItmCosim* x, double H)
         work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) +
                         (part->assembly != ITM_NONE ? square(part->nframe) : 0.0));
         if (part->has_rim && part->assembly == ITM_NONE) {
-            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.nc);
+            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.problem.n);
         }
     }
     for (int i = 0; i < x->nassembly; i++) {
         const ItmRim* rim = &x->assemblies[i].join.rim;
-        work += times * x->assemblies[i].interface_model.K * 2.0 * square(rim->n + rim->contacts.nc);
+        work += times * x->assemblies[i].interface_model.K * 2.0 * square(rim->n + rim->contacts.problem.n);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
         work += SUBSYSTEM_WORK * (1 + x->subsystems[i].table.nstate) * H / fmin(x->subsystems[i].step, H);

@@ -122,6 +122,9 @@ static int join_source(Graph* g, const ItmCosim* x, const ItmWire* wire)
     if (wire->from != ITM_SOURCE_MECHANISM) {
         return subsystems + x->bonds[wire->from_index].subsystem;
     }
+    if (x->mechanisms[wire->from_part].foreign != NULL) {
+        return subsystems + x->bonds[x->mechanisms[wire->from_part].bonds[0]].subsystem;
+    }
     for (int i = 1; i < x->mechanisms[wire->from_part].model->nbody; i++) {
         join_bodies(g, wire->from_part, 0, i);
     }
@@ -137,8 +140,11 @@ static void join_wires(Graph* g, const ItmCosim* x)
             join_nodes(g, node, g->first[x->nmechanism] + wire->to_subsystem);
             continue;
         }
-        const ItmModel* m = x->mechanisms[wire->to_mechanism].model;
-        if (wire->is_signal) {
+        const ItmMechanism* part = &x->mechanisms[wire->to_mechanism];
+        const ItmModel* m = part->model;
+        if (part->foreign != NULL) {
+            join_nodes(g, node, g->first[x->nmechanism] + x->bonds[part->bonds[0]].subsystem);
+        } else if (wire->is_signal) {
             drive_signal(g, m, wire->to_mechanism, wire->to_index, node);
         } else {
             drive_measure(g, m, wire->to_mechanism, m->scalar_forces[m->actuator_force[wire->to_index]].measure, node);
@@ -151,6 +157,12 @@ static void join_bonds(Graph* g, const ItmCosim* x)
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
         const ItmMechanism* part = &x->mechanisms[bond->mechanism];
+        if (part->foreign != NULL) {
+            // its states are out of reach: subsystems at one foreign mechanism belong together
+            int subsystems = g->first[x->nmechanism];
+            join_nodes(g, subsystems + bond->subsystem, subsystems + x->bonds[part->bonds[0]].subsystem);
+            continue;
+        }
         int force = part->model->actuator_force[part->rim.actuator[bond->slot]];
         drive_measure(g, part->model, bond->mechanism, part->model->scalar_forces[force].measure,
                       g->first[x->nmechanism] + bond->subsystem);

@@ -3,6 +3,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "model/model_build.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,14 +166,17 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
         const ItmBondDef* def = &b->bonds.items[i];
         ItmBond* bond = &x->bonds[i];
         ItmMechanism* part = &x->mechanisms[def->mechanism];
-        const char* actuator = itm_actuator_name(part->model, def->actuator);
+        const char* actuator = part->foreign != NULL ? part->foreign->table.port_names[def->actuator]
+                                                     : itm_actuator_name(part->model, def->actuator);
+        int slot =
+            part->foreign != NULL ? def->actuator : part->nbond;  // ports of a foreign mechanism keep their order
         char name[160];
         bool is_one = x->nmechanism == 1;
         snprintf(name, sizeof name, "%s%s%s", is_one ? "" : part->name, is_one ? "" : "-", actuator);
         *bond = (ItmBond){.name = strdup(name),
                           .options = def->options,
                           .mechanism = def->mechanism,
-                          .slot = part->nbond,
+                          .slot = slot,
                           .subsystem = def->subsystem,
                           .port = def->port};
         bond->memory = (ItmBondMemory*)(x->state + 1) + i;
@@ -182,7 +186,8 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
         if (bond->name == NULL) {
             return refuse_memory(error);
         }
-        part->bonds[part->nbond++] = i;
+        part->bonds[slot] = i;
+        part->nbond++;
         x->subsystems[def->subsystem].bonds[def->port] = i;
     }
     return ITM_OK;
@@ -298,13 +303,30 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
                                                 .lambda = part->lambda,
                                                 .w_end = part->w_end,
                                                 .use_heun = part->use_heun,
-                                                .K = part->K};
-    part->y = ITM_TAKE(arena, double, itm_model_get_output_count(part->model));
+                                                .K = part->K,
+                                                .foreign = part->foreign};
+    int noutput = part->foreign != NULL ? part->foreign->table.noutput : itm_model_get_output_count(part->model);
+    part->y = ITM_TAKE(arena, double, noutput);
+}
+
+// Every port of a foreign mechanism has a bond: the interface model is that of all its ports.
+static ItmStatus check_ports(const ItmMechanism* part, ItmError* error)
+{
+    const ItmForeign* f = part->foreign;
+    return f == NULL || part->nbond == f->n
+               ? ITM_OK
+               : itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", part->name,
+                               "%d of the %d ports of mechanism '%s' have a bond: connect all of them, or leave "
+                               "the others out of its ports",
+                               part->nbond, f->n, part->name);
 }
 
 static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
 {
-    ItmStatus status = choose_exchange(x, part, error);
+    ItmStatus status = check_ports(part, error);
+    if (status == ITM_OK) {
+        status = choose_exchange(x, part, error);
+    }
     if (status == ITM_OK) {
         status = check_flexible_interface(x, part, error);
     }
@@ -325,7 +347,7 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
     }
     lay_out_mechanism(x, part);
     for (int i = 0; i < part->rim.n; i++) {
-        actuators[i] = i < part->nbond ? b->bonds.items[part->bonds[i]].actuator : ITM_NONE;
+        actuators[i] = i < part->nbond && part->foreign == NULL ? b->bonds.items[part->bonds[i]].actuator : ITM_NONE;
     }
     itm_rim_init(&part->rim, part->model, actuators);
     itm_frames_set_rows(x, part);
@@ -412,9 +434,28 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     return ITM_OK;
 }
 
+// The foreign mechanisms of the builder, which gives up its tables.
+static ItmStatus create_foreign(ItmMechanism* part, ItmMechanismDef* def, ItmError* error)
+{
+    if (def->foreign.nport == 0) {
+        return ITM_OK;
+    }
+    ItmForeignMechanism table = def->foreign;
+    def->foreign.destroy = NULL;
+    ItmStatus status = itm_foreign_create(&part->foreign, part->name, &table, &def->options, error);
+    if (status == ITM_OK) {
+        status = itm_model_build_empty(&part->empty, error);
+    }
+    part->model = part->empty;
+    return status;
+}
+
 static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
 {
     ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        status = create_foreign(&x->mechanisms[i], &b->mechanisms.items[i], error);
+    }
     for (int i = 0; i < x->nsubsystem && status == ITM_OK; i++) {
         status = create_subsystem(&x->subsystems[i], &b->subsystems.items[i], error);
     }
@@ -574,6 +615,8 @@ void itm_cosim_destroy(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         itm_data_destroy(part->data);
+        itm_model_destroy(part->empty);
+        itm_foreign_destroy(part->foreign);
         itm_arena_free(&part->arena);
         free(part->name);
     }

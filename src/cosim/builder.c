@@ -25,6 +25,13 @@ static void destroy_subsystem(const ItmSubsystem* table)
     }
 }
 
+static void destroy_foreign(const ItmForeignMechanism* table)
+{
+    if (table->destroy != NULL) {
+        table->destroy(table->self);
+    }
+}
+
 static void free_wires(ItmWireList* list)
 {
     for (int i = 0; i < list->count; i++) {
@@ -41,6 +48,7 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     }
     for (int i = 0; i < b->mechanisms.count; i++) {
         free(b->mechanisms.items[i].name);
+        destroy_foreign(&b->mechanisms.items[i].foreign);
     }
     for (int i = 0; i < b->subsystems.count; i++) {
         free(b->subsystems.items[i].name);
@@ -115,6 +123,55 @@ ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, 
     return ITM_OK;
 }
 
+static ItmStatus check_foreign(const ItmForeignMechanism* t, const ItmForeignOptions* o, const char* name,
+                               ItmError* error)
+{
+    bool has_state = t->get_state_size != NULL && t->save != NULL && t->restore != NULL;
+    bool has_part_of_state = t->get_state_size != NULL || t->save != NULL || t->restore != NULL;
+    bool is_whole = t->nport > 0 && t->port_names != NULL && t->get_motion != NULL && t->do_step != NULL &&
+                    t->reset != NULL && (t->ninput == 0 || t->set_inputs != NULL) &&
+                    (t->noutput == 0 || t->get_outputs != NULL) && has_state == has_part_of_state &&
+                    (t->begin == NULL) == (t->commit == NULL) && (t->predict == NULL) == (t->advance == NULL);
+    if (!is_whole) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_cosim_builder_add_foreign_mechanism", NULL,
+                             "foreign mechanism '%s' lacks ports or a function that it needs", name);
+    }
+    if (itm_cosim_mobility_name(o->mobility) == NULL || o->probe_interval < 1 ||
+        !(isfinite(o->amplitude) && o->amplitude >= 0.0)) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_builder_add_foreign_mechanism", "mobility",
+                             "foreign mechanism '%s': probe_interval is at least 1 and amplitude not negative", name);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_builder_add_foreign_mechanism(ItmCosimBuilder* b, const char* name,
+                                                  const ItmForeignMechanism* mechanism,
+                                                  const ItmForeignOptions* options, int* id, ItmError* error)
+{
+    if (b == NULL || mechanism == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or mechanism is missing");
+    }
+    ItmMechanismDef def = {.foreign = *mechanism, .step = itm_default_step_options()};
+    def.options = options != NULL ? *options : itm_default_foreign_options();
+    ItmStatus status = check_name(b, "mechanism", name, false, error);
+    if (status == ITM_OK) {
+        status = check_foreign(mechanism, &def.options, name, error);
+    }
+    if (status == ITM_OK) {
+        def.name = strdup(name);
+        status = def.name != NULL && ITM_LIST_APPEND(b->mechanisms, def) ? ITM_OK : refuse_memory(error);
+    }
+    if (status != ITM_OK) {
+        free(def.name);
+        destroy_foreign(mechanism);
+        return status;
+    }
+    if (id != NULL) {
+        *id = b->mechanisms.count - 1;
+    }
+    return ITM_OK;
+}
+
 // Takes over `def` but for its name, which is copied.
 static ItmStatus add_subsystem(ItmCosimBuilder* b, const char* name, ItmSubsystemDef def, int* id, ItmError* error)
 {
@@ -176,6 +233,16 @@ ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, 
 
 // ---------------------------------------------------------------------------- bonds and wires
 
+// Actuator of a mechanism, or port of a foreign one.
+static int find_actuator(const ItmMechanismDef* def, const char* name)
+{
+    int port = ITM_NONE;
+    for (int i = 0; i < def->foreign.nport && port == ITM_NONE; i++) {
+        port = strcmp(def->foreign.port_names[i], name) == 0 ? i : ITM_NONE;
+    }
+    return def->model != NULL ? itm_model_find_actuator(def->model, name) : port;
+}
+
 static int find_port(const ItmSubsystemDef* def, const char* port)
 {
     if (def->circuit != NULL) {
@@ -222,7 +289,8 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
     const ItmMechanismDef* mechanism = &b->mechanisms.items[def->mechanism];
     const ItmSubsystemDef* subsystem = &b->subsystems.items[def->subsystem];
     if (def->actuator == ITM_NONE) {
-        return REFUSE("actuator", "mechanism '%s' has no actuator '%s'", mechanism->name, actuator);
+        return REFUSE("actuator", "mechanism '%s' has no %s '%s'", mechanism->name,
+                      mechanism->model != NULL ? "actuator" : "port", actuator);
     }
     if (def->port == ITM_NONE) {
         return REFUSE("port", "subsystem '%s' has no %s '%s'", subsystem->name,
@@ -258,7 +326,7 @@ ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const ch
     ItmBondDef def = {
         .mechanism = mechanism,
         .subsystem = subsystem,
-        .actuator = itm_model_find_actuator(b->mechanisms.items[mechanism].model, actuator),
+        .actuator = find_actuator(&b->mechanisms.items[mechanism], actuator),
         .port = find_port(&b->subsystems.items[subsystem], port),
         .options = options != NULL ? *options : itm_default_bond_options(),
     };
@@ -327,6 +395,11 @@ ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, con
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, mechanism or interface is missing");
     }
     const ItmModel* m = b->mechanisms.items[mechanism].model;
+    if (m == NULL) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "interface",
+                             "foreign mechanism '%s' has power ports only, no frames",
+                             b->mechanisms.items[mechanism].name);
+    }
     int body = def->body != NULL ? itm_model_find_body(m, def->body) : ITM_NONE;
     ItmStatus status = check_interface(b, mechanism, def, body, error);
     if (status != ITM_OK) {

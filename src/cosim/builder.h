@@ -10,7 +10,9 @@ typedef struct ItmMechanismDef {
     char* name;
     const ItmModel* model;
     ItmStepOptions step;
-    bool has_step;  // of its own
+    bool has_step;                // of its own
+    ItmForeignMechanism foreign;  // nport 0: none
+    ItmForeignOptions options;    // of the foreign mechanism
 } ItmMechanismDef;
 
 typedef struct ItmSubsystemDef {

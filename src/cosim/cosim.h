@@ -7,6 +7,7 @@
 #define ITM_COSIM_COSIM_H
 
 #include "base/names.h"
+#include "cosim/foreign.h"
 #include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
@@ -100,6 +101,7 @@ typedef struct ItmInterfaceModel {
     double* w_end;           // rates                                               (n or more)     m/s
     bool    use_heun;
     int     K;               // micro steps a macro step
+    ItmForeign* foreign;     // whose model it is, or NULL
 } ItmInterfaceModel;
 
 // Mechanisms that frame bonds connect.
@@ -124,7 +126,9 @@ typedef struct ItmAssembly {
 
 typedef struct ItmMechanism {
     char* name;
-    const ItmModel* model;
+    const ItmModel* model;   // without bodies for a foreign mechanism
+    ItmForeign* foreign;     // simulated elsewhere, or NULL
+    ItmModel* empty;         // model of a foreign mechanism, owned
     ItmStepOptions step;
     double   own_step;       // that the user gave it, 0: none                      s
     ItmData* data;
@@ -302,6 +306,12 @@ void itm_cosim_start_here(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- mechanism.c
 
+// Name of the actuator or port of a bond.
+const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
+// The force of a bond's port as an output of the mechanism.
+void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
+// Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.
+void itm_mechanism_look_at_ports(ItmMechanism* part);
 // Positions, velocities and interfaces at the communication point.
 void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
 // The polynomial of the rate over the coming step H.

@@ -8,6 +8,8 @@ static const char* const VARIABLES_NAMES[ITM_VARIABLES_COUNT] = {"velocity-force
 static const char* const SCHEME_NAMES[ITM_SCHEME_COUNT] = {"jacobi", "gauss-seidel"};
 static const char* const FLEXIBLE_INTERFACE_NAMES[ITM_FLEXIBLE_INTERFACE_COUNT] = {"implicit", "frozen", "effective"};
 
+static const char* const MOBILITY_NAMES[ITM_MOBILITY_COUNT] = {"auto", "port", "derivatives", "probing", "identified"};
+
 static const char* get_name(const char* const* names, int count, int i)
 {
     return i >= 0 && i < count ? names[i] : NULL;
@@ -41,6 +43,16 @@ const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model)
 ItmCosimOptions itm_default_cosim_options(void)
 {
     return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .bounds = itm_default_verdict_bounds()};
+}
+
+const char* itm_cosim_mobility_name(ItmMobility mobility)
+{
+    return get_name(MOBILITY_NAMES, ITM_MOBILITY_COUNT, (int)mobility);
+}
+
+ItmForeignOptions itm_default_foreign_options(void)
+{
+    return (ItmForeignOptions){.mobility = ITM_MOBILITY_AUTO, .probe_interval = 1};
 }
 
 ItmBondOptions itm_default_bond_options(void)

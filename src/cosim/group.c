@@ -136,9 +136,27 @@ static void collect_forces(const ItmCosim* x, ItmInterfaceModel* interface_model
 
 static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* interface_model, ItmStatus status)
 {
+    if (interface_model->foreign != NULL) {
+        return status;  // the error is there
+    }
     const ItmError* cause = &interface_model->rim->data->error;
     return itm_error_set(&group->error, status, "itm_cosim_step", cause->field, "interface model of '%s': %s",
                          interface_model->name, cause->message);
+}
+
+// Rates at the end of a micro step at the present forces of an interface model.
+static ItmStatus predict(ItmGroup* group, ItmInterfaceModel* model, double h)
+{
+    return model->foreign != NULL
+               ? itm_foreign_predict(model->foreign, model->rim, h, model->lambda, model->w_end, &group->error)
+               : itm_rim_predict(model->rim, h, model->lambda, model->w_end);
+}
+
+// A micro step of an interface model.
+static ItmStatus advance(ItmGroup* group, ItmInterfaceModel* model, double h)
+{
+    return model->foreign != NULL ? itm_foreign_advance(model->foreign, model->rim, h, model->lambda, &group->error)
+                                  : itm_rim_advance(model->rim, h, model->lambda);
 }
 
 // Rates at the end of the steps of subsystems that are due, for their ports at interface models: as they are, or predicted with the
@@ -159,8 +177,7 @@ static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
             if (interface_model->use_heun && subsystem->step != h) {
                 h = subsystem->step;
                 collect_forces(x, interface_model);
-                ItmStatus status =
-                    itm_rim_predict(interface_model->rim, h, interface_model->lambda, interface_model->w_end);
+                ItmStatus status = predict(group, interface_model, h);
                 if (status != ITM_OK) {
                     return refuse_model(group, interface_model, status);
                 }
@@ -186,7 +203,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
             interface_model->lambda[i] =
                 is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : interface_model->lambda[i];
         }
-        ItmStatus status = itm_rim_advance(interface_model->rim, x->step / interface_model->K, interface_model->lambda);
+        ItmStatus status = advance(group, interface_model, x->step / interface_model->K);
         if (status != ITM_OK) {
             return refuse_model(group, interface_model, status);
         }

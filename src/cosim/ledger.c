@@ -19,14 +19,15 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     bool is_impulse = part->uses_impulse && itm_coupling_is_rim(bond->options.coupling);
     double w_end = part->rim.w[bond->slot], force = is_impulse ? memory->force : bond->held;
     double beyond = is_impulse ? (memory->P0 - memory->P1) * (w_end - bond->w_now) : 0.0;
-    double got = is_impulse ? bond->work_model + beyond : bond->work_held;
+    double work = part->foreign != NULL ? part->foreign->work[bond->slot] : bond->work_model + beyond;
+    double got = is_impulse ? work : bond->work_held;
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
-    part->data->ledger[ITM_LEDGER_LOAD] += beyond;
+    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? got : beyond;
     memory->given += bond->work_port;
     memory->coupling_error += got - bond->work_port;
-    part->data->input[part->rim.actuator[bond->slot]] = memory->force;
+    itm_mechanism_show_force(part, bond->slot, memory->force);
 }
 
 void itm_ledger_book_bonds(ItmCosim* x)
@@ -36,8 +37,7 @@ void itm_ledger_book_bonds(ItmCosim* x)
         if (part->nbond == 0) {
             continue;
         }
-        itm_data_refresh(part->model, part->data);
-        itm_rim_measure(part->model, part->data, &part->rim);
+        itm_mechanism_look_at_ports(part);
         for (int i = 0; i < part->nbond; i++) {
             book(x, part, &x->bonds[part->bonds[i]]);
         }

@@ -33,10 +33,44 @@ void itm_mechanism_predict_bond(ItmBond* bond, double H)
     past->w_past[0] = w;
 }
 
-void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
+const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot)
 {
+    return part->foreign != NULL ? part->foreign->table.port_names[slot]
+                                 : itm_actuator_name(part->model, part->rim.actuator[slot]);
+}
+
+void itm_mechanism_show_force(ItmMechanism* part, int slot, double force)
+{
+    if (part->foreign == NULL) {
+        part->data->input[part->rim.actuator[slot]] = force;
+    }
+}
+
+void itm_mechanism_look_at_ports(ItmMechanism* part)
+{
+    if (part->foreign != NULL) {
+        ItmStatus status = itm_foreign_measure(part->foreign, part->rim.s, part->rim.w, &part->error);
+        part->status = part->status == ITM_OK ? status : part->status;
+        return;
+    }
     itm_data_refresh(part->model, part->data);
     itm_rim_measure(part->model, part->data, &part->rim);
+}
+
+static void read_outputs(ItmMechanism* part)
+{
+    ItmForeign* f = part->foreign;
+    if (f == NULL) {
+        itm_model_compute_outputs(part->model, part->data, part->y);
+    } else if (f->table.noutput > 0) {
+        ItmStatus status = f->table.get_outputs(f->table.self, part->y, &part->error);
+        part->status = part->status == ITM_OK ? status : part->status;
+    }
+}
+
+void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
+{
+    itm_mechanism_look_at_ports(part);
     for (int i = 0; i < part->nbond; i++) {
         ItmBond* bond = &x->bonds[part->bonds[i]];
         bond->s = bond->s_now = part->rim.s[i];
@@ -44,7 +78,7 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
         bond->lambda = bond->memory->force;
     }
     if (part->is_watched) {
-        itm_model_compute_outputs(part->model, part->data, part->y);
+        read_outputs(part);
     }
 }
 
@@ -69,7 +103,7 @@ static void set_inputs(ItmCosim* x, ItmMechanism* part, const double* s, const d
     for (int i = 0; i < part->nbond; i++) {
         ItmBond* bond = &x->bonds[part->bonds[i]];
         bond->held = held_force(x, bond, s != NULL ? s[i] : bond->s, w != NULL ? w[i] : bond->w);
-        part->data->input[part->rim.actuator[i]] = bond->held;
+        itm_mechanism_show_force(part, i, bond->held);
     }
 }
 
@@ -81,7 +115,7 @@ static bool has_own_friction(const ItmCosim* x, const ItmMechanism* part)
     for (int i = 0; i < part->nbond; i++) {
         has_any = has_any || x->bonds[part->bonds[i]].options.variables == ITM_VARIABLES_VELOCITY_PRESSURE;
     }
-    return has_any && part->step.stepper == ITM_STEPPER_EULER;
+    return has_any && part->step.stepper == ITM_STEPPER_EULER && part->foreign == NULL;
 }
 
 #define MOST_SWEEPS 50
@@ -144,6 +178,12 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
+    if (part->foreign != NULL) {
+        part->status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step, part->K,
+                                          part->use_heun, &part->error);
+        part->cost_rim += itm_clock() - start;
+        return;
+    }
     // where partners see a smooth model, they get a copy of it (assembly.c)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
@@ -174,6 +214,11 @@ void itm_mechanism_count(ItmMechanism* part)
 void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
+    if (part->foreign != NULL) {
+        part->status = itm_foreign_take_over(part->foreign, &part->rim, &part->error);
+        part->cost += itm_clock() - start;
+        return;
+    }
     ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
     itm_mechanism_count(part);
     if (status != ITM_OK) {
@@ -234,9 +279,26 @@ static ItmStatus make_step(ItmCosim* x, ItmMechanism* part)
     return status;
 }
 
+static void step_foreign_held(ItmCosim* x, ItmMechanism* part)
+{
+    set_inputs(x, part, NULL, NULL);
+    for (int i = 0; i < part->nbond; i++) {
+        part->lambda[i] = x->bonds[part->bonds[i]].held;
+    }
+    part->status = itm_foreign_step_held(part->foreign, itm_cosim_get_time(x), x->step, part->lambda, &part->error);
+    for (int i = 0; i < part->nbond; i++) {
+        x->bonds[part->bonds[i]].work_held = part->foreign->work[i];
+    }
+}
+
 void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock();
+    if (part->foreign != NULL) {
+        step_foreign_held(x, part);
+        part->cost += itm_clock() - start;
+        return;
+    }
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].work_held = 0.0;
     }

@@ -44,8 +44,33 @@ static void emit(Sink* sink, const char* part, const char* element, const char* 
 
 // ---------------------------------------------------------------------------- parts
 
+// Ports, then outputs of its own.
+static ItmStatus emit_foreign(Sink* sink, ItmMechanism* part)
+{
+    ItmForeign* f = part->foreign;
+    for (int i = 0; i < f->n; i++) {
+        const char* port = f->table.port_names[i];
+        emit(sink, part->name, port, "length", "m", "position of the port", part->rim.s[i]);
+        emit(sink, part->name, port, "rate", "m/s", "rate of the port", part->rim.w[i]);
+        emit(sink, part->name, port, "force", "N", "mean force on the port over the last macro step", f->f[i]);
+    }
+    ItmStatus status = ITM_OK;
+    if (sink->values != NULL && f->table.noutput > 0) {
+        status = f->table.get_outputs(f->table.self, sink->values + sink->count, &sink->x->error);
+    }
+    for (int i = 0; i < f->table.noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {
+        name_output(sink, part->name, "", f->table.outputs[i].name, f->table.outputs[i]);
+        sink->count++;
+    }
+    sink->count += sink->values != NULL || sink->x->outputs == NULL ? f->table.noutput : 0;
+    return status;
+}
+
 static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
 {
+    if (part->foreign != NULL) {
+        return emit_foreign(sink, part);
+    }
     int n = itm_model_get_output_count(part->model);
     ItmStatus status = ITM_OK;
     if (sink->values != NULL) {
@@ -66,7 +91,7 @@ static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
 static void emit_subsystem(Sink* sink, ItmSubsystemInstance* subsystem)
 {
     const ItmSubsystem* table = &subsystem->table;
-    if (sink->values != NULL) {
+    if (sink->values != NULL && table->noutput > 0) {
         table->get_outputs(table->self, sink->values + sink->count);
     }
     for (int i = 0; i < table->noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {

@@ -89,14 +89,19 @@ static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
         return itm_error_set(&part->error, ITM_ERR_MEMORY, "itm_cosim_solve_static", NULL, "out of memory");
     }
     ItmData* d = part->data;
-    itm_data_refresh(part->model, d);
-    itm_rim_measure(part->model, d, &part->rim);
-    ItmStatus status = itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_SOLVE);
+    itm_mechanism_look_at_ports(part);
+    ItmStatus status =
+        part->foreign != NULL
+            ? itm_foreign_reduce(part->foreign, &part->rim, 0.0, x->step, 1, true, &d->error)
+            : itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_SOLVE);
     status = status == ITM_OK ? itm_rim_begin(&part->rim, 1, true) : status;
     if (status == ITM_OK) {
         status = find_forces(part, x->step, part->lambda, work);
     } else {
         part->error = d->error;
+    }
+    if (part->foreign != NULL) {
+        itm_foreign_cancel(part->foreign);
     }
     d->position_state = ITM_POSITION_STALE;
     free(work);

@@ -18,7 +18,8 @@
 
 static size_t get_mechanism_size(const ItmMechanism* part)
 {
-    return itm_data_get_state_size(part->model, part->data);
+    return itm_data_get_state_size(part->model, part->data) +
+           (part->foreign != NULL ? itm_foreign_get_state_size(part->foreign) : 0);
 }
 
 static size_t get_subsystem_size(const ItmSubsystemInstance* subsystem)
@@ -65,13 +66,30 @@ size_t itm_cosim_get_state_size(const ItmCosim* x)
     return size;
 }
 
-static void copy_out(const ItmCosim* x, char* bytes)
+static ItmStatus save_mechanism(const ItmMechanism* part, char* bytes)
 {
+    size_t size = itm_data_get_state_size(part->model, part->data);
+    itm_data_save(part->model, part->data, bytes, size);
+    return part->foreign != NULL ? itm_foreign_save(part->foreign, bytes + size) : ITM_OK;
+}
+
+static ItmStatus restore_mechanism(ItmMechanism* part, const char* bytes)
+{
+    size_t size = itm_data_get_state_size(part->model, part->data);
+    itm_data_restore(part->model, part->data, bytes, size);
+    return part->foreign != NULL ? itm_foreign_restore(part->foreign, bytes + size) : ITM_OK;
+}
+
+// Returns the first failure of a foreign mechanism.
+static ItmStatus copy_out(const ItmCosim* x, char* bytes)
+{
+    ItmStatus status = ITM_OK;
     memcpy(bytes, x->state, sizeof(double) * x->nstate);
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
-        itm_data_save(part->model, part->data, bytes, get_mechanism_size(part));
+        ItmStatus saved = save_mechanism(part, bytes);
+        status = status == ITM_OK ? saved : status;
         bytes += get_mechanism_size(part);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
@@ -81,15 +99,18 @@ static void copy_out(const ItmCosim* x, char* bytes)
         memcpy(bytes, subsystem->offset, get_port_size(subsystem));
         bytes += get_port_size(subsystem);
     }
+    return status;
 }
 
-static void copy_in(ItmCosim* x, const char* bytes)
+static ItmStatus copy_in(ItmCosim* x, const char* bytes)
 {
+    ItmStatus status = ITM_OK;
     memcpy(x->state, bytes, sizeof(double) * x->nstate);
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        itm_data_restore(part->model, part->data, bytes, get_mechanism_size(part));
+        ItmStatus restored = restore_mechanism(part, bytes);
+        status = status == ITM_OK ? restored : status;
         bytes += get_mechanism_size(part);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
@@ -99,6 +120,14 @@ static void copy_in(ItmCosim* x, const char* bytes)
         memcpy(subsystem->offset, bytes, get_port_size(subsystem));
         bytes += get_port_size(subsystem);
     }
+    return status;
+}
+
+static ItmStatus refuse_state(ItmCosim* x, ItmStatus status, const char* verb)
+{
+    return status == ITM_OK ? ITM_OK
+                            : itm_error_set(&x->error, status, "itm_cosim_save", NULL,
+                                            "the state of a foreign mechanism cannot be %s", verb);
 }
 
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
@@ -107,8 +136,7 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
-    copy_out(x, bytes);
-    return ITM_OK;
+    return refuse_state(x, copy_out(x, bytes), "saved");
 }
 
 ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
@@ -117,8 +145,7 @@ ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
-    copy_in(x, bytes);
-    return ITM_OK;
+    return refuse_state(x, copy_in(x, bytes), "restored");
 }
 
 // ---------------------------------------------------------------------------- start
@@ -145,8 +172,9 @@ static ItmStatus run_sampled(ItmCosim* x, double h_factor)
     return ITM_OK;
 }
 
-static void reset_parts(ItmCosim* x)
+static ItmStatus reset_parts(ItmCosim* x)
 {
+    ItmStatus status = ITM_OK;
     memset(x->state, 0, sizeof(double) * x->nstate);
     for (int i = 0; i < x->nsubsystem; i++) {
         ItmSubsystemInstance* subsystem = &x->subsystems[i];
@@ -154,8 +182,13 @@ static void reset_parts(ItmCosim* x)
         memset(subsystem->offset, 0, get_port_size(subsystem));
     }
     for (int i = 0; i < x->nmechanism; i++) {
-        itm_reset(x->mechanisms[i].model, x->mechanisms[i].data);
+        ItmMechanism* part = &x->mechanisms[i];
+        itm_reset(part->model, part->data);
+        if (part->foreign != NULL && status == ITM_OK) {
+            status = itm_foreign_reset(part->foreign, &x->error);
+        }
     }
+    return status;
 }
 
 // Forces, outputs and inputs by wires from the present state of the parts; no past.
@@ -174,7 +207,7 @@ static ItmStatus start_parts(ItmCosim* x)
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
         ItmMechanism* part = &x->mechanisms[bond->mechanism];
-        part->data->input[part->rim.actuator[bond->slot]] = bond->memory->force;
+        itm_mechanism_show_force(part, bond->slot, bond->memory->force);
     }
     return status;
 }
@@ -191,11 +224,10 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
         x->assemblies[i].cost = 0.0;
     }
     if (x->has_start) {
-        copy_in(x, x->start);
-        return ITM_OK;
+        return refuse_state(x, copy_in(x, x->start), "restored");
     }
-    reset_parts(x);
-    return start_parts(x);
+    ItmStatus status = reset_parts(x);
+    return status == ITM_OK ? start_parts(x) : status;
 }
 
 void itm_cosim_start_here(ItmCosim* x)
@@ -322,6 +354,11 @@ static ItmStatus arrive(ItmCosim* x)
 // Everything as it was before the step that failed.
 static ItmStatus go_back(ItmCosim* x, ItmStatus status)
 {
+    for (int i = 0; i < x->nmechanism; i++) {
+        if (x->mechanisms[i].foreign != NULL) {
+            itm_foreign_cancel(x->mechanisms[i].foreign);
+        }
+    }
     copy_in(x, x->backup);
     return status;
 }
@@ -338,8 +375,8 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].status = ITM_OK;
     }
-    copy_out(x, x->backup);
-    ItmStatus status = step(x);
+    ItmStatus status = refuse_state(x, copy_out(x, x->backup), "saved");
+    status = status == ITM_OK ? step(x) : status;
     if (status != ITM_OK) {
         return go_back(x, status);
     }
@@ -429,6 +466,15 @@ ItmData* itm_cosim_get_data(ItmCosim* x, int mechanism)
 {
     ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->data : NULL;
+}
+
+ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* x, int mechanism)
+{
+    const ItmMechanism* part = get_mechanism(x, mechanism);
+    const ItmForeign* f = part != NULL ? part->foreign : NULL;
+    return f != NULL ? (ItmForeignNotes){f->source, (long)f->memory->nprobe, f->memory->asymmetry,
+                                         f->memory->nonlinearity, f->memory->error}
+                     : (ItmForeignNotes){0};
 }
 
 ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)

@@ -118,8 +118,8 @@ static bool is_contact_supported(const ItmContactModel* c)
 static bool is_supported(const ItmMechanism* part)
 {
     const ItmModel* m = part->model;
-    bool is = part->assembly != ITM_NONE || m->nload > 0 || m->nflexible > 0 || m->nclearance > 0 ||
-              is_contact_supported(m->contact);
+    bool is = part->foreign != NULL || part->assembly != ITM_NONE || m->nload > 0 || m->nflexible > 0 ||
+              m->nclearance > 0 || is_contact_supported(m->contact);
     for (int i = 0; i < m->nbody && !is; i++) {
         is = m->bodies[i].parent == ITM_NONE && m->bodies[i].nv < 6;
     }

@@ -49,7 +49,7 @@ static bool find_bond_quantity(ItmCosim* x, int mechanism, const char* name, Itm
     static const ItmSourceKind KINDS[] = {ITM_SOURCE_LENGTH, ITM_SOURCE_RATE, ITM_SOURCE_FORCE};
     const ItmMechanism* part = &x->mechanisms[mechanism];
     for (int i = 0; i < part->nbond; i++) {
-        const char* rest = strip_part(name, itm_actuator_name(part->model, part->rim.actuator[i]));
+        const char* rest = strip_part(name, itm_mechanism_get_port_name(part, i));
         int quantity = rest != NULL ? find_name(QUANTITIES, 3, rest) : ITM_NONE;
         if (quantity != ITM_NONE) {
             *wire = (ItmWire){.from = KINDS[quantity], .from_part = mechanism, .from_index = part->bonds[i]};
@@ -57,6 +57,18 @@ static bool find_bond_quantity(ItmCosim* x, int mechanism, const char* name, Itm
         }
     }
     return false;
+}
+
+static int find_mechanism_output(const ItmMechanism* part, const char* name)
+{
+    if (part->foreign == NULL) {
+        return itm_model_find_output(part->model, name);
+    }
+    int output = ITM_NONE;
+    for (int i = 0; i < part->foreign->table.noutput && output == ITM_NONE; i++) {
+        output = strcmp(part->foreign->table.outputs[i].name, name) == 0 ? i : ITM_NONE;
+    }
+    return output;
 }
 
 static bool find_source(ItmCosim* x, ItmWire* wire, const char* from)
@@ -78,7 +90,7 @@ static bool find_source(ItmCosim* x, ItmWire* wire, const char* from)
         if (find_bond_quantity(x, i, name, wire)) {
             return true;
         }
-        int output = itm_model_find_output(x->mechanisms[i].model, name);
+        int output = find_mechanism_output(&x->mechanisms[i], name);
         if (output != ITM_NONE) {
             *wire = (ItmWire){.from = ITM_SOURCE_MECHANISM, .from_part = i, .from_index = output};
             x->mechanisms[i].is_watched = true;
@@ -102,6 +114,11 @@ static bool has_bond(const ItmMechanism* part, int actuator)
 // the element that has it ("drive" for "drive:signal").
 static bool find_driven(const ItmMechanism* part, const char* name, ItmWire* wire)
 {
+    if (part->foreign != NULL) {
+        const ItmForeignMechanism* table = &part->foreign->table;
+        wire->to_index = find_name(table->input_names, table->ninput, name);
+        return wire->to_index != ITM_NONE;
+    }
     const ItmModel* m = part->model;
     int actuator = itm_model_find_actuator(m, name);
     if (actuator != ITM_NONE && !has_bond(part, actuator)) {
@@ -191,11 +208,17 @@ void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part)
 {
     for (int i = part->wire; i < part->wire + part->nwire; i++) {
         const ItmWire* wire = &x->wires[i];
-        if (wire->is_signal) {
+        if (part->foreign != NULL) {
+            part->foreign->u[wire->to_index] = get_value(x, wire);
+        } else if (wire->is_signal) {
             itm_data_set_signal(part->model, part->data, wire->to_index, get_value(x, wire), x->step);
         } else {
             itm_data_set_actuator_force(part->model, part->data, wire->to_index, get_value(x, wire));
         }
+    }
+    if (part->foreign != NULL && part->nwire > 0) {
+        const ItmForeignMechanism* table = &part->foreign->table;
+        part->status = table->set_inputs(table->self, part->foreign->u, &part->error);
     }
 }
 
@@ -222,7 +245,11 @@ static const char* get_target_name(const ItmCosim* x, const ItmWire* wire)
     if (wire->to_subsystem != ITM_NONE) {
         return x->subsystems[wire->to_subsystem].table.input_names[wire->to_index];
     }
-    const ItmModel* m = x->mechanisms[wire->to_mechanism].model;
+    const ItmMechanism* part = &x->mechanisms[wire->to_mechanism];
+    const ItmModel* m = part->model;
+    if (part->foreign != NULL) {
+        return part->foreign->table.input_names[wire->to_index];
+    }
     return wire->is_signal ? m->signals[wire->to_index].def.name : itm_actuator_name(m, wire->to_index);
 }
 

@@ -24,7 +24,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
         if (!b->blocks[head].is_in_rim) {
-            status = itm_bounded_solve_island(m, d, head, rim->H);
+            status = itm_bounded_solve_island(m, d, head);
         }
     }
     return status;
@@ -33,7 +33,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
 // Hand impulses (or moments) of the contact rows to the table.
 static void place(const ItmRimContacts* r, double* x, const double* Q)
 {
-    for (int i = 0; i < r->nc; i++) {
+    for (int i = 0; i < r->problem.n; i++) {
         x[r->table[i]] = Q[i];
     }
 }
@@ -45,17 +45,18 @@ static void place(const ItmRimContacts* r, double* x, const double* Q)
 static double find_gap_after(const ItmRim* rim, int i)
 {
     const ItmRimContacts* r = &rim->contacts;
-    double K = r->rows[i].stiffness, h = rim->h, mobility = r->H[(size_t)i * (size_t)(r->nc + 1)] - r->omega[i];
-    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : r->gap[i];
+    const ItmRow* row = &r->problem.rows[i];
+    double K = row->stiffness, h = rim->h, mobility = r->problem.H[(size_t)i * (size_t)(r->problem.n + 1)] - row->omega;
+    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : row->gap;
 }
 
 static void report(const ItmRim* rim, ItmData* d)
 {
     const ItmRimContacts* r = &rim->contacts;
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < r->nc; i++) {
-        b->v_after[r->table[i]] = r->wc[i];
-        b->state[r->table[i]] = r->state[i];
+    for (int i = 0; i < r->problem.n; i++) {
+        b->v_after[r->table[i]] = r->problem.rows[i].rate;
+        b->state[r->table[i]] = r->problem.state[i];
         b->rows[r->table[i]].gap_after = find_gap_after(rim, i);
         itm_bounded_book_work(d, &b->rows[r->table[i]], r->work[i]);
     }
@@ -71,7 +72,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
         bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
         n += b->blocks[b->rows[i].block].is_in_rim ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
-    for (int i = 0; i < rim->contacts.nc; i++) {
+    for (int i = 0; i < rim->contacts.problem.n; i++) {
         n += rim->contacts.has_changed[i];
     }
     return n;
