@@ -21,5 +21,6 @@
 #include "interim/file.h"
 #include "interim/results.h"
 #include "interim/run.h"
+#include "interim/report.h"
 
 #endif
