@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
 
 import numpy as np
 
 from interim._library import NONE, NULL, check, ffi, lib, make_exception, new_error, text
-from interim.errors import Error
 from interim.results import Results, _explain
 
 if TYPE_CHECKING:
@@ -190,11 +188,15 @@ class Simulation:
         is_alone = lib.itm_cosim_get_mechanism_count(self._cosim) == 1 and lib.itm_cosim_get_subsystem_count(self._cosim) == 0
         return is_alone and stepper in (lib.ITM_STEPPER_VARIABLE, lib.ITM_STEPPER_ADAPTIVE)
 
+    def _take_exception(self) -> BaseException | None:
+        """The first exception that a subsystem in Python has raised since the last call."""
+        found = [bridge.take_exception() for bridge in self._bridges.values()]
+        return next((error for error in found if error is not None), None)
+
     def _fail(self, status: int) -> None:
-        for bridge in self._bridges.values():
-            raised = bridge.take_exception()
-            if raised is not None:
-                raise raised
+        raised = self._take_exception()
+        if raised is not None:
+            raise raised
         raise make_exception(status, lib.itm_cosim_get_error(self._cosim))
 
     def step(self, n: int = 1) -> None:
@@ -252,14 +254,16 @@ class Simulation:
         run = ffi.gc(handle[0], lib.itm_run_destroy)
         self._advance(run, _Progress(options.duration, progress))
         check(lib.itm_run_close(run), lib.itm_run_get_error(run))
-        for bridge in self._bridges.values():
-            raised = bridge.take_exception()
-            if raised is not None and not isinstance(raised, KeyboardInterrupt):
-                raise raised
+        raised = self._take_exception()
+        if raised is not None and not isinstance(raised, KeyboardInterrupt):
+            raise raised
         info = lib.itm_run_get_info(run)
+        verdict, reason = _VERDICTS[info.verdict], text(lib.itm_run_get_reason(run))
+        if raised is not None:  # Ctrl-C within a subsystem in Python
+            verdict, reason = "interrupted", f"interrupted at {info.time:.9g} s by the user"
         columns = [("time", "s", "time"), *self._describe_outputs()]
         rows = view(lib.itm_run_get_rows(run), (info.nrow if keep else 0, len(columns)), (run, self._compiled))
-        return Results(rows, columns, verdict=_VERDICTS[info.verdict], reason=text(lib.itm_run_get_reason(run)),
+        return Results(rows, columns, verdict=verdict, reason=reason,
                        title=text(self._compiled.file.title), steps=info.nstep, wall_time=info.wall_time,
                        path=os.fspath(output) if output is not None else None)
 
@@ -297,6 +301,9 @@ class Simulation:
         """Current values of all outputs, in the order of `outputs`. The array changes with the next read."""
         if not self._is_current and self._values.size:
             check(lib.itm_cosim_compute_outputs(self._cosim, self._values_pointer), lib.itm_cosim_get_error(self._cosim))
+            raised = self._take_exception() if self._bridges else None
+            if raised is not None:
+                raise raised
             self._is_current = True
         return self._values
 

@@ -149,6 +149,8 @@ class _Bridge:
 
     def _do_step(self, _self: Any, t: float, h: float, error: Any) -> int:
         try:
+            if self.exception is not None:  # of a callback that cannot fail by itself
+                raise self.exception
             self._block[-2] = t + h
             if self._is_controller:
                 self._values[:] = self.part.sample(t, h, self._input)

@@ -8,6 +8,7 @@
 // same trial step, so the number of trial steps is that of the largest component, however many copies of a machine a system holds.
 #include "cosim/advice.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/union_find.h"
 #include "contact/contact.h"
@@ -474,14 +475,14 @@ static void name_mechanism(Namer* namer, const ItmMechanism* part)
     }
 }
 
-static void name_member(Namer* namer, const ItmSubsystemInstance* member)
+static void name_subsystem(Namer* namer, const ItmSubsystemInstance* part)
 {
-    const ItmSubsystem* table = &member->table;
+    const ItmSubsystem* table = &part->table;
     for (int k = 0; table->get_states != NULL && k < table->nstate; k++) {
-        if (member->hydraulics != NULL) {
-            name_state(namer, member->name, itm_circuit_get_state_name(member->hydraulics->circuit, k), "", ITM_NONE);
+        if (part->hydraulics != NULL) {
+            name_state(namer, part->name, itm_circuit_get_state_name(part->hydraulics->circuit, k), "", ITM_NONE);
         } else {
-            name_state(namer, member->name, "", "x", k);
+            name_state(namer, part->name, "", "x", k);
         }
     }
 }
@@ -507,6 +508,7 @@ void itm_advice_states_name(const ItmStates* s, const ItmCosim* x, char (*names)
         name_state(&namer, "bond", x->bonds[i].name, "past_rate", 1);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
-        name_member(&namer, &x->subsystems[i]);
+        name_subsystem(&namer, &x->subsystems[i]);
     }
+    ITM_ASSERT(namer.n == s->n);
 }

@@ -135,8 +135,8 @@ double itm_cosim_get_input_value(const ItmCosim* x, int input)
     }
     const ItmInputInfo* it = &x->inputs[input];
     if (it->subsystem != ITM_NONE) {
-        const ItmSubsystemInstance* member = &x->subsystems[it->subsystem];
-        return member->u[it->index] - member->offset[it->index];
+        const ItmSubsystemInstance* part = &x->subsystems[it->subsystem];
+        return part->u[it->index] - part->offset[it->index];
     }
     const ItmMechanism* part = &x->mechanisms[it->mechanism];
     return it->is_signal ? itm_data_compute_signal(part->model, part->data, it->index, itm_data_get_time(part->data)).x

@@ -137,6 +137,33 @@ def test_exceptions_of_a_subsystem_come_through():
         model.run()
 
 
+class Interrupted(Broken):
+    def step(self, t, h, length, rate):
+        if t > 0.05:
+            raise KeyboardInterrupt
+        return 3000.0
+
+
+def test_interrupt_within_a_subsystem_keeps_the_results():
+    results = make_crane().attach("slow", Interrupted(), step="1 ms", bonds={"crane.cyl": "end"}).run()
+    assert results.verdict == "interrupted" and "by the user" in results.reason
+    assert results.time[-1] == pytest.approx(0.05, abs=0.011)
+
+
+class BadOutput(Spring):
+    def output(self, t):
+        raise LookupError("no such sensor")
+
+
+def test_exceptions_of_outputs_come_through():
+    sim = make_crane().attach("spring", BadOutput(), step="0.5 ms", bonds={"crane.cyl": "end"}).simulation()
+    for _ in range(2):
+        with pytest.raises(LookupError, match="no such sensor"):
+            sim["spring.force"]
+    with pytest.raises(LookupError):
+        make_crane().attach("spring", BadOutput(), step="0.5 ms", bonds={"crane.cyl": "end"}).run()
+
+
 def test_bad_connections_are_refused():
     for bonds in ({"crane.cyl2": "end"}, {"crane.cyl": "start"}, {"lorry.cyl": "end"}):
         with pytest.raises(interim.ModelError):
