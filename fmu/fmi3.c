@@ -183,7 +183,8 @@ fmi3Status fmi3Reset(fmi3Instance c)
 
 // ---------------------------------------------------------------------------- variables
 
-fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[], size_t nvalue)
+fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
+                          size_t nvalue)
 {
     Instance* x = c;
     ItmStatus status = ITM_OK;

@@ -7,7 +7,7 @@
 typedef struct Instance {
     ItmUnit* unit;
     char* name;
-    double start;     // time of the master at time 0 of the unit, s
+    double start;  // time of the master at time 0 of the unit, s
     bool is_logging;
     void* environment;  // of the master
     void* logger;       // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback

@@ -10,12 +10,12 @@ ITM_EXTERN_C_BEGIN
 
 // Options of an export.
 typedef struct ItmExportOptions {
-    int version;                   // of FMI: 2 or 3
-    const char* const* parts;      // mechanisms and subsystems of the model that the FMU holds (npart); 0: all
+    int version;               // of FMI: 2 or 3
+    const char* const* parts;  // mechanisms and subsystems of the model that the FMU holds (npart); 0: all
     int npart;
     const char* const* overrides;  // "key.path=value", as for itm_file_load (noverride)
     int noverride;
-    const char* binary;            // binary of exported FMUs, interim_fmu.so; NULL: the one installed with the library
+    const char* binary;  // binary of exported FMUs, interim_fmu.so; NULL: the one installed with the library
 } ItmExportOptions;
 // Defaults: FMI 3.0, all parts.
 ITM_API ItmExportOptions itm_default_export_options(void);

@@ -31,7 +31,8 @@ static void make_identifier(char* identifier, size_t size, const char* path)
     const char* name = slash != NULL ? slash + 1 : path;
     size_t n = 0;
     for (; *name != '\0' && *name != '.' && n + 2 < size; name++) {
-        bool is_good = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || (*name >= '0' && *name <= '9');
+        bool is_good =
+            (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || (*name >= '0' && *name <= '9');
         if (n == 0 && *name >= '0' && *name <= '9') {
             identifier[n++] = '_';
         }
@@ -95,8 +96,7 @@ static void add_variable(Export* x, int i)
     ItmText* out = &x->description;
     bool is_two = x->options->version == 2, has_unit = strcmp(v->unit, "1") != 0;
     bool is_time = v->kind == ITM_UNIT_TIME;
-    const char* causality =
-        is_time ? "independent" : is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
+    const char* causality = is_time ? "independent" : is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
     itm_text_add(out, is_two ? "    <ScalarVariable" : "    <Float64");
     add_attribute(out, "name", v->name);
     itm_text_format(out, " valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", i, causality,
@@ -209,8 +209,9 @@ static void describe(Export* x)
     }
     itm_text_add(out, "/>\n");
     add_units(x);
-    itm_text_add(out, "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"reason of a failed call\"/>\n"
-                      "  </LogCategories>\n  <DefaultExperiment startTime=\"0\"");
+    itm_text_add(out,
+                 "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"reason of a failed call\"/>\n"
+                 "  </LogCategories>\n  <DefaultExperiment startTime=\"0\"");
     add_number(out, "stopTime", file->run.duration);
     add_number(out, "stepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     itm_text_add(out, "/>\n  <ModelVariables>\n");
@@ -236,7 +237,8 @@ static void add_terminals(Export* x)
 {
     ItmText* out = &x->terminals;
     int n = itm_unit_get_variable_count(x->unit);
-    itm_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiTerminalsAndIcons fmiVersion=\"3.0\">\n  <Terminals>\n");
+    itm_text_add(
+        out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiTerminalsAndIcons fmiVersion=\"3.0\">\n  <Terminals>\n");
     for (int i = 0; i < n; i++) {
         const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
         bool is_first = v->kind == ITM_UNIT_FORCE_IN || v->kind == ITM_UNIT_POSITION_IN;
@@ -244,12 +246,13 @@ static void add_terminals(Export* x)
             continue;
         }
         size_t length = (size_t)(strrchr(v->name, '.') - v->name);
-        itm_text_format(out, "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".port\">\n",
+        itm_text_format(out,
+                        "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".port\">\n",
                         (int)length, v->name);
         for (int k = i; k < n; k++) {
             const ItmUnitVariable* other = itm_unit_get_variable(x->unit, k);
-            bool is_same = strncmp(other->name, v->name, length + 1) == 0 && strchr(other->name + length + 1, '.') == NULL &&
-                           other->kind != ITM_UNIT_OUTPUT;
+            bool is_same = strncmp(other->name, v->name, length + 1) == 0 &&
+                           strchr(other->name + length + 1, '.') == NULL && other->kind != ITM_UNIT_OUTPUT;
             if (is_same) {
                 add_member(out, "      ", other, other->name + length + 1);
             }
@@ -257,7 +260,8 @@ static void add_terminals(Export* x)
         itm_text_add(out, "    </Terminal>\n");
     }
     if (itm_unit_get_mechanism_port_count(x->unit) > 0) {
-        itm_text_add(out, "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".model\">\n");
+        itm_text_add(out,
+                     "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".model\">\n");
         for (int i = 0; i < n; i++) {
             const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
             if (strncmp(v->name, "rim.", 4) == 0 && v->kind != ITM_UNIT_OUTPUT) {
@@ -395,10 +399,9 @@ static ItmStatus write_archive(Export* x, const char* path, ItmError* error)
 
 static ItmStatus check_options(const ItmExportOptions* o, ItmError* error)
 {
-    return o->version == 2 || o->version == 3
-               ? ITM_OK
-               : itm_error_set(error, ITM_ERR_ARGUMENT, "itm_export_fmu", "version", "FMI %d: FMUs are of version 2 or 3",
-                               o->version);
+    return o->version == 2 || o->version == 3 ? ITM_OK
+                                              : itm_error_set(error, ITM_ERR_ARGUMENT, "itm_export_fmu", "version",
+                                                              "FMI %d: FMUs are of version 2 or 3", o->version);
 }
 
 // Referred files keep their names below the resources.
@@ -409,10 +412,11 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
         size_t n = strlen(name);
         bool is_unread = n > 4 && strcmp(name + n - 4, ".csv") == 0;
         if (is_unread || (n > 5 && strcmp(name + n - 5, ".urdf") == 0)) {
-            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                                 "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
-                                 "exported",
-                                 name);
+            return itm_error_set(
+                error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
+                "exported",
+                name);
         }
         if (name[0] == '/' || strstr(name, "..") != NULL) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
@@ -445,8 +449,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
     x->title = itm_unit_get_file(x->unit)->title;
     describe(x);
     add_terminals(x);
-    bool has_failed =
-        x->tree.has_failed || x->ports.has_failed || x->description.has_failed || x->terminals.has_failed;
+    bool has_failed = x->tree.has_failed || x->ports.has_failed || x->description.has_failed || x->terminals.has_failed;
     return has_failed ? itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory") : ITM_OK;
 }
 

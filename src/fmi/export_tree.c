@@ -40,7 +40,8 @@ static bool names_part(const Cut* c, const char* text, size_t* length)
         return false;
     }
     bool is = c->has_multibody && strlen(c->name) == *length && strncmp(c->name, text, *length) == 0;
-    for (const ItmItem* item = c->subsystems != NULL ? c->subsystems->first : NULL; item != NULL && !is; item = item->next) {
+    for (const ItmItem* item = c->subsystems != NULL ? c->subsystems->first : NULL; item != NULL && !is;
+         item = item->next) {
         is = item->key->length == *length && strncmp(item->key->text, text, *length) == 0;
     }
     return is;
@@ -103,9 +104,9 @@ static void add_port(Cut* c, const char* text, bool is_mechanism)
     size_t length;
     ItmExportTree* tree = c->tree;
     if (tree->nport >= ITM_UNIT_MOST_PORTS || !names_part(c, text, &length)) {
-        c->status = itm_error_set(c->error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                                  "'%s' is no port of a part, or there are more than %d ports", text,
-                                  ITM_UNIT_MOST_PORTS);
+        c->status =
+            itm_error_set(c->error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                          "'%s' is no port of a part, or there are more than %d ports", text, ITM_UNIT_MOST_PORTS);
         return;
     }
     ItmUnitPort* port = &tree->ports[tree->nport++];

@@ -38,8 +38,7 @@ struct ItmFmu {
 
 ItmFmuDef itm_default_fmi_def(void)
 {
-    return (ItmFmuDef){
-        .kind = ITM_NONE, .stop = NAN, .isolation = ITM_FMU_PROCESS, .limits = itm_default_fmi_limits()};
+    return (ItmFmuDef){.kind = ITM_NONE, .stop = NAN, .isolation = ITM_FMU_PROCESS, .limits = itm_default_fmi_limits()};
 }
 
 static ItmStatus refuse_memory(ItmError* error)

@@ -57,11 +57,11 @@ static ItmStatus find_variable(const ItmFmu* fmu, const char* port, const char* 
     *sign = name[0] == '-' ? -1.0 : 1.0;
     const char* bare = name + (name[0] == '-');
     *place = is_input ? find_input(fmu, bare) : find_output(fmu, bare);
-    return *place != ITM_NONE ? ITM_OK
-                              : itm_error_set(error, ITM_ERR_INPUT, "itm_fmi_make_mechanism", name,
-                                              "port '%s': the FMU has no %s '%s'%s", port,
-                                              is_input ? "input" : "output", bare,
-                                              is_input ? "" : " (other variables can be named in 'record')");
+    return *place != ITM_NONE
+               ? ITM_OK
+               : itm_error_set(error, ITM_ERR_INPUT, "itm_fmi_make_mechanism", name,
+                               "port '%s': the FMU has no %s '%s'%s", port, is_input ? "input" : "output", bare,
+                               is_input ? "" : " (other variables can be named in 'record')");
 }
 
 // ---------------------------------------------------------------------------- interface model port
@@ -294,7 +294,8 @@ static ItmStatus find_ports(Mechanism* x, const ItmFmu* fmu, const ItmFmuMechani
             status = find_variable(fmu, port->name, port->rate, false, &x->rate[i], &x->rate_sign[i], error);
         }
         if (status == ITM_OK) {
-            status = find_variable(fmu, port->name, port->position, false, &x->position[i], &x->position_sign[i], error);
+            status =
+                find_variable(fmu, port->name, port->position, false, &x->position[i], &x->position_sign[i], error);
         }
     }
     find_model(x, fmu);

@@ -155,7 +155,8 @@ static ItmStatus add_mechanism_ports(ItmUnit* u, ItmCosimBuilder* b)
     ItmSubsystem table = make_partner(u);
     ItmStatus status = itm_cosim_builder_add_subsystem(b, "partner", &table, 0.0, &partner, &u->error);
     for (int i = 0; i < u->nmechanism_port && status == ITM_OK; i++) {
-        status = itm_cosim_builder_add_bond(b, u->mechanism, u->ports[i].name, partner, u->port_names[i], NULL, &u->error);
+        status =
+            itm_cosim_builder_add_bond(b, u->mechanism, u->ports[i].name, partner, u->port_names[i], NULL, &u->error);
     }
     return status;
 }
@@ -178,11 +179,10 @@ static ItmStatus add_subsystem_ports(ItmUnit* u, ItmCosimBuilder* b)
     for (int i = 0; i < u->nsubsystem_port && status == ITM_OK; i++) {
         const ItmUnitPort* port = &u->ports[u->nmechanism_port + i];
         int subsystem = find_subsystem(u->file, port->part);
-        status = subsystem != ITM_NONE
-                     ? itm_cosim_builder_add_bond(b, mechanism, u->port_names[u->nmechanism_port + i], subsystem,
-                                                  port->name, NULL, &u->error)
-                     : itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_initialize", port->part,
-                                     "the unit has no circuit '%s'", port->part);
+        status = subsystem != ITM_NONE ? itm_cosim_builder_add_bond(b, mechanism, u->port_names[u->nmechanism_port + i],
+                                                                    subsystem, port->name, NULL, &u->error)
+                                       : itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_initialize", port->part,
+                                                       "the unit has no circuit '%s'", port->part);
     }
     return status;
 }
@@ -279,8 +279,9 @@ static ItmStatus list_ports(ItmUnit* u)
         ADD(ITM_UNIT_FORCE_IN, i, "N", "force on the mechanism; > 0 lengthens", 0.0, "%s.force", u->port_names[i]);
         ADD(ITM_UNIT_POSITION_OUT, i, "m", "length of the actuator", state.length, "%s.position", u->port_names[i]);
         ADD(ITM_UNIT_RATE_OUT, i, "m/s", "rate of the length", state.rate, "%s.rate", u->port_names[i]);
-        ADD(ITM_UNIT_ACCELERATION, i, "m/s^2", "acceleration of the length at the present forces, mean over the macro step",
-            0.0, "%s.acceleration", u->port_names[i]);
+        ADD(ITM_UNIT_ACCELERATION, i, "m/s^2",
+            "acceleration of the length at the present forces, mean over the macro step", 0.0, "%s.acceleration",
+            u->port_names[i]);
     }
     for (int i = 0; i < u->nsubsystem_port; i++) {
         const char* name = u->port_names[u->nmechanism_port + i];
@@ -631,9 +632,9 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
     if (!can_be_set || !isfinite(value)) {
         return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, v != NULL ? v->name : NULL, "'%s' %s",
                              v != NULL ? v->name : "?",
-                             v == NULL      ? "does not exist"
+                             v == NULL     ? "does not exist"
                              : !can_be_set ? "is an output, or a parameter after initialization, and cannot be set"
-                                            : "must be finite");
+                                           : "must be finite");
     }
     u->values[variable] = value;
     u->is_set[variable] = true;
@@ -707,14 +708,15 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
     double n = round(H / h);
     if (!(n >= 1.0 && n < 1e9 && fabs(n * h - H) <= 1e-9 * H)) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
-                             "the step %.9g s is not a multiple of the macro step %.9g s: set the parameter macro_step", H,
-                             h);
+                             "the step %.9g s is not a multiple of the macro step %.9g s: set the parameter macro_step",
+                             H, h);
     }
     ItmStatus status = ITM_OK;
     bool is_impulse = u->use_impulses != 0.0 && u->nmechanism_port > 0;
     if (is_impulse && n != 1.0) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
-                             "impulses belong to one macro step: set the parameter macro_step to %.9g s, not %.9g s", H, h);
+                             "impulses belong to one macro step: set the parameter macro_step to %.9g s, not %.9g s", H,
+                             h);
     }
     u->has_outputs = u->has_moved = false;
     for (long i = 0; i < (long)n && status == ITM_OK; i++) {

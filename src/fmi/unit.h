@@ -13,39 +13,39 @@
 #define ITM_UNIT_MOST_PORTS 32
 
 typedef enum ItmUnitKind {
-    ITM_UNIT_PARAMETER,      // of the model file; before initialization
-    ITM_UNIT_STEP,           // macro step, s; before initialization
+    ITM_UNIT_PARAMETER,  // of the model file; before initialization
+    ITM_UNIT_STEP,       // macro step, s; before initialization
     ITM_UNIT_INPUT,
     ITM_UNIT_OUTPUT,
-    ITM_UNIT_FORCE_IN,       // port of a mechanism
+    ITM_UNIT_FORCE_IN,  // port of a mechanism
     ITM_UNIT_POSITION_OUT,
     ITM_UNIT_RATE_OUT,
-    ITM_UNIT_ACCELERATION,   // derivative of the rate at the present force
-    ITM_UNIT_POSITION_IN,    // port of a subsystem
+    ITM_UNIT_ACCELERATION,  // derivative of the rate at the present force
+    ITM_UNIT_POSITION_IN,   // port of a subsystem
     ITM_UNIT_RATE_IN,
     ITM_UNIT_FORCE_OUT,
-    ITM_UNIT_W,              // interface model of the mechanism's ports, row-major
+    ITM_UNIT_W,  // interface model of the mechanism's ports, row-major
     ITM_UNIT_A0,
     ITM_UNIT_P0,
     ITM_UNIT_P1,
     ITM_UNIT_THETA,
-    ITM_UNIT_USE_IMPULSES,   // 1: the next step takes P0 and P1, 0: forces
-    ITM_UNIT_TIME,           // s
+    ITM_UNIT_USE_IMPULSES,  // 1: the next step takes P0 and P1, 0: forces
+    ITM_UNIT_TIME,          // s
 } ItmUnitKind;
 
 typedef struct ItmUnitVariable {
     char* name;
     ItmUnitKind kind;
-    int index;               // parameter, input, output, port, or place in W
-    const char* unit;        // SI
+    int index;         // parameter, input, output, port, or place in W
+    const char* unit;  // SI
     const char* description;
     double start;
 } ItmUnitVariable;
 
 // An end of a bond that stays in the unit.
 typedef struct ItmUnitPort {
-    char* part;              // mechanism or subsystem
-    char* name;              // actuator or port
+    char* part;  // mechanism or subsystem
+    char* name;  // actuator or port
     bool is_mechanism;
 } ItmUnitPort;
 

@@ -140,7 +140,8 @@ ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, siz
     } else {
         t.status = ITM_ERR_INPUT;
     }
-    return t.status == ITM_OK ? ITM_OK
-                              : itm_error_set(error, t.status, __func__, NULL, "%s",
-                                              t.status == ITM_ERR_MEMORY ? "out of memory" : "the model tree is damaged");
+    return t.status == ITM_OK
+               ? ITM_OK
+               : itm_error_set(error, t.status, __func__, NULL, "%s",
+                               t.status == ITM_ERR_MEMORY ? "out of memory" : "the model tree is damaged");
 }

@@ -12,7 +12,8 @@ static void write_node(ItmText* out, const ItmNode* node)
         itm_text_add(out, "\n");
         return;
     }
-    itm_text_format(out, "%c %d %d %d\n", node->kind == ITM_NODE_MAP ? 'M' : 'L', node->line, node->column, node->count);
+    itm_text_format(out, "%c %d %d %d\n", node->kind == ITM_NODE_MAP ? 'M' : 'L', node->line, node->column,
+                    node->count);
     for (const ItmItem* item = node->first; item != NULL; item = item->next) {
         if (item->key != NULL) {
             write_node(out, item->key);
@@ -29,4 +30,3 @@ void itm_tree_write(ItmText* out, const ItmNode* root)
     itm_text_add(out, "\n");
     write_node(out, root);
 }
-

@@ -190,7 +190,8 @@ static void make_mechanism(FmuReader* f, ItmFileFmu* kept)
     for (int i = 0; i < f->def.nport && f->r->status == ITM_OK; i++) {
         const ItmFmuPortDef* def = &f->ports[i];
         if (def->rate == NULL || def->position == NULL) {
-            itm_reader_fail(f->r, f->r->doc->root, "port '%s' of a mechanism needs force, rate and position", def->name);
+            itm_reader_fail(f->r, f->r->doc->root, "port '%s' of a mechanism needs force, rate and position",
+                            def->name);
             return;
         }
         ItmFmuMechanismPort* port = &kept->ports[kept->nport++];
@@ -365,9 +366,9 @@ void itm_read_fmu(ItmReader* r, const ItmItem* item)
         PROBING,
         NKEY
     };
-    static const char* const KEYS[NKEY] = {"type",   "file",      "kind",   "step",       "tolerance", "set",    "ports",
-                                           "inputs", "record",    "isolation", "limits", "on_failure", "mobility",
-                                           "probing"};
+    static const char* const KEYS[NKEY] = {"type",   "file",       "kind",     "step",   "tolerance",
+                                           "set",    "ports",      "inputs",   "record", "isolation",
+                                           "limits", "on_failure", "mobility", "probing"};
     static const char* const KINDS[ITM_FMI_KIND_COUNT] = {"co-simulation", "model-exchange"};
     static const char* const ISOLATIONS[] = {"process", "none"};
     static const char* const REACTIONS[] = {"stop", "restart"};

@@ -97,8 +97,7 @@ void itm_interface_log_describe(ItmCosim* x, const ItmWatchedList* mechanisms, I
         const ItmMechanism* part = &x->mechanisms[x->bonds[i].mechanism];
         const ItmWatched* watched = find_watched(mechanisms, part);
         if (watched != NULL) {
-            describe_line(&x->bonds[i], itm_mechanism_get_port_name(part, x->bonds[i].slot), watched,
-                          text);
+            describe_line(&x->bonds[i], itm_mechanism_get_port_name(part, x->bonds[i].slot), watched, text);
         }
     }
 }
