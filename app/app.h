@@ -121,8 +121,8 @@ int app_signals_get(void);
 // ---------------------------------------------------------------------------- reports
 
 // Where a run puts its results: -o, or beside the report (--report) a file that goes away again. To be freed; NULL where
-// neither is wanted, or without memory.
-char* app_report_choose_results(const AppArguments* arguments);
+// neither is wanted. False without memory.
+bool app_report_choose_results(char** path, const AppArguments* arguments);
 // Write the report of a sweep from its table; the exit status.
 int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet);
 // Write the report of a run that ended with this exit status; the exit status of it all.

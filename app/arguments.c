@@ -153,6 +153,9 @@ bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, c
                         .operands = calloc((size_t)argc + 1, sizeof *a->operands),
                         .words = calloc((size_t)argc + 1, sizeof *a->words)};
     bool has_options = true, is_right = a->overrides != NULL && a->operands != NULL && a->words != NULL;
+    if (!is_right) {
+        fprintf(stderr, "interim %s: out of memory\n", command->name);
+    }
     for (int i = 0; i < argc && is_right;) {
         if (has_options && strcmp(argv[i], "--") == 0) {
             has_options = false;

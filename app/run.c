@@ -102,7 +102,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     }
     const ItmRunSettings* run = &r->file->run;
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &r->error);
-    r->results_path = app_report_choose_results(arguments);
+    status = status == ITM_OK && !app_report_choose_results(&r->results_path, arguments) ? ITM_ERR_MEMORY : status;
     app_signals_catch();  // from here on there is a file that an interrupted run must finish
     status = status == ITM_OK ? open_results(r, r->results_path) : status;
     if (status != ITM_OK) {
@@ -196,6 +196,13 @@ static bool is_at_end(const Run* r, long step)
     return r->is_variable ? get_time(r) >= r->file->run.duration : step >= r->nstep;
 }
 
+// Note the state for the animation; false ends the run.
+static bool note(Run* r)
+{
+    r->has_write_error = itm_results_note_step(r->results, get_time(r), &r->error) != ITM_OK;
+    return !r->has_write_error;
+}
+
 // One step, and its row if one is due; false ends the run.
 static bool advance(Run* r, long step)
 {
@@ -206,11 +213,7 @@ static bool advance(Run* r, long step)
     }
     r->is_recorded = false;
     app_system_note_step(&r->summary, r->cosim);
-    if (itm_results_note_step(r->results, get_time(r), &r->error) != ITM_OK) {
-        r->has_write_error = true;
-        return false;
-    }
-    return !is_row_due(r, step) || record(r);
+    return note(r) && (!is_row_due(r, step) || record(r));
 }
 
 // The last row is the last good state, also off the spacing; what ended the run stays the reason.
@@ -227,7 +230,7 @@ static void record_last(Run* r)
 static void step_to_the_end(Run* r, AppProgress* progress)
 {
     long step = 0;
-    bool is_going = itm_results_note_step(r->results, get_time(r), &r->error) == ITM_OK && record(r);
+    bool is_going = note(r) && record(r);
     while (is_going && !is_at_end(r, step) && app_signals_get() == 0) {
         is_going = advance(r, step);
         step += is_going;
@@ -254,9 +257,8 @@ static void tell_doubts(Run* r, char* reason, size_t size)
         fprintf(stderr, "interim: doubt: %s\n", text);
         size_t used = strlen(reason);
         snprintf(reason + used, size - used, "%s%s", used > 0 ? "; " : "", text);
-        if (r->results != NULL) {
-            // without memory the description lacks a doubt, the verdict stands
-            itm_results_add_doubt(r->results, &doubt, NULL);
+        if (r->results != NULL && itm_results_add_doubt(r->results, &doubt, &r->error) != ITM_OK) {
+            r->has_write_error = true;
         }
     }
     r->verdict = ndoubt > 0 && r->verdict == ITM_VERDICT_FINISHED ? ITM_VERDICT_DOUBTFUL : r->verdict;

@@ -1,6 +1,7 @@
 #include "report/report.h"
 
 #include "base/error.h"
+#include "io/json.h"
 #include "report/compare_runs.h"
 #include "report/plot.h"
 #include "io/results/results.h"
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <libfyaml.h>
 
 #define STATIC_PLOTS 40  // groups of signals that a page without scripts shows
 #define STATIC_SERIES 8  // lines of one of its plots
@@ -74,30 +73,23 @@ static void add_tile(ItmText* text, const char* name, double value, const char* 
     itm_text_add(text, "</dd></div>\n");
 }
 
-static const char* get_text(struct fy_node* object, const char* key)
-{
-    const char* text = fy_node_get_scalar0(fy_node_mapping_lookup_by_string(object, key, FY_NT));
-    return text != NULL ? text : "";
-}
-
 // Tiles of the numbers in a run's scene.
 static void add_numbers(ItmText* text, const ItmRecord* record)
 {
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* document =
-        record->scene != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
-    if (document == NULL) {
-        return;
+    ItmDocument document = {0};
+    ItmNode* scene = NULL;
+    if (record->scene != NULL &&
+        itm_json_parse(&scene, &document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
+        text->has_failed = true;
     }
-    void* iterator = NULL;
-    struct fy_node* item = NULL;
-    struct fy_node* numbers = fy_node_mapping_lookup_by_string(fy_document_root(document), "numbers", FY_NT);
-    while ((item = fy_node_sequence_iterate(numbers, &iterator)) != NULL) {
-        const char* value = get_text(item, "value");
+    const ItmNode* numbers = itm_json_find(scene, "numbers");
+    for (const ItmItem* item = numbers != NULL ? numbers->first : NULL; item != NULL; item = item->next) {
+        const char* value = itm_json_get_text(item->value, "value");
         double x = value[0] == '\0' || value[0] == 'n' ? (double)NAN : strtod(value, NULL);
-        add_tile(text, get_text(item, "name"), x, get_text(item, "unit"), get_text(item, "description"));
+        add_tile(text, itm_json_get_text(item->value, "name"), x, itm_json_get_text(item->value, "unit"),
+                 itm_json_get_text(item->value, "description"));
     }
-    fy_document_destroy(document);
+    itm_document_free(&document);
 }
 
 static void add_tiles(ItmText* text, const ItmTable* table)

@@ -1,6 +1,7 @@
 #include "io/results/results_read.h"
 
 #include "base/error.h"
+#include "io/results/isolated.h"
 #include "io/results/results.h"
 
 #include <stdlib.h>
@@ -131,7 +132,7 @@ static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
     case 'c':
         return itm_results_read_csv(table, path, error);
     case 'h':
-        return itm_results_read_hdf5(table, path, error);
+        return itm_isolated_read(table, itm_results_read_hdf5, path, error);
     default:
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",
                              "results are files ending in .csv, .h5 or .hdf5, not '%s'", path);
