@@ -384,8 +384,8 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 // a small disturbance grows. The linearisation covers `nstep` steps (1, or more to average over steps that differ), extended to
 // a whole sampling period if controllers sample less often than every step; the radius is per step. It is a local measure: it
 // may differ at other positions, speeds and contacts. Independent subsystems are perturbed together; the radius is the largest
-// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period. Any
-// other status: out of memory, or a trial step failed.
+// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period.
+// nstep: 1 to 100000. Any other status: out of memory, or a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Name of the i-th subsystem whose states cannot be perturbed and are left out of the linearisation; NULL beyond the last.
 ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);

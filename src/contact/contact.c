@@ -4,6 +4,7 @@
 #include "multibody/kinematics.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,7 @@ ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h)
 
 int itm_contact_get_count(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, 0);
     // a table that was cleared by a reset or a restored state has no contacts yet
     bool has_step = d->contact != NULL && d->bounded->nrow > 0;
     return has_step ? d->contact->ncontact : 0;
@@ -314,6 +316,7 @@ int itm_contact_get_count(const ItmData* d)
 
 ItmContactInfo itm_contact_get_info(ItmData* d, int contact)
 {
+    ITM_GUARD(d != NULL, (ItmContactInfo){0});
     // the impulses become those of least norm; nothing else changes
     itm_bounded_refine(d->model, d);
     return itm_contact_look(d, contact);

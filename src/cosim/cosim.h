@@ -437,9 +437,9 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
 // Run a system from its start for a number of macro steps: why a step fails; when the number of bounded rows first changes, s, INFINITY
 // where it does not.
 ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change);
-// Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step;
-// 0: no memory.
-double itm_advice_estimate_work(ItmCosim* x, double H);
+// Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step.
+// ITM_ERR_MEMORY; with any other error the work is 0.
+ItmStatus itm_advice_estimate_work(ItmCosim* x, double H, double* work);
 
 // ---------------------------------------------------------------------------- circuit.c
 

@@ -11,6 +11,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <string.h>
 
@@ -55,6 +56,7 @@ static size_t get_port_size(const ItmSubsystemInstance* member)
 
 size_t itm_cosim_get_state_size(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     size_t size = sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         size += get_mechanism_size(&x->mechanisms[i]);
@@ -103,6 +105,7 @@ static void copy_in(ItmCosim* x, const char* bytes)
 
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 {
+    ITM_GUARD(x != NULL && bytes != NULL, ITM_ERR_ARGUMENT);
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -113,6 +116,7 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 
 ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -181,6 +185,7 @@ static ItmStatus start_parts(ItmCosim* x)
 
 ItmStatus itm_cosim_reset(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].cost = x->mechanisms[i].cost_rim = 0.0;
     }
@@ -328,6 +333,7 @@ static ItmStatus go_back(ItmCosim* x, ItmStatus status)
 
 ItmStatus itm_cosim_step(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     itm_verdict_begin(x);
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
@@ -355,6 +361,7 @@ ItmStatus itm_cosim_step(ItmCosim* x)
 
 ItmStatus itm_cosim_step_free(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = &x->mechanisms[0];
     if (x->nmechanism != 1 || x->nmember > 0 || !itm_stepper_is_variable(part->step.stepper)) {
         return itm_cosim_step(x);
@@ -379,21 +386,25 @@ const ItmError* itm_cosim_get_error(const ItmCosim* x)
 
 double itm_cosim_get_step(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0.0);
     return x->step;
 }
 
 double itm_cosim_get_time(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0.0);
     return *itm_cosim_get_steps(x) * x->step;
 }
 
 int itm_cosim_get_mechanism_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nmechanism;
 }
 
 int itm_cosim_get_subsystem_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nmember;
 }
 
@@ -409,36 +420,42 @@ static ItmSubsystemInstance* get_member(const ItmCosim* x, int subsystem)
 
 const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->name : NULL;
 }
 
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmSubsystemInstance* member = get_member(x, subsystem);
     return member != NULL ? member->name : NULL;
 }
 
 const ItmModel* itm_cosim_get_model(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->model : NULL;
 }
 
 ItmData* itm_cosim_get_data(ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->data : NULL;
 }
 
 ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
 {
+    ITM_GUARD(x != NULL, NULL);
     ItmSubsystemInstance* member = get_member(x, subsystem);
     return member != NULL ? member->hydraulics : NULL;
 }
 
 ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmSubsystemInstance* member = get_member(x, subsystem);
     if (member == NULL || input < 0 || input >= member->table.ninput) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
@@ -451,6 +468,7 @@ ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double valu
 
 ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, (ItmCosimCost){0});
     ItmCosimCost cost = {0};
     for (int i = 0; i < x->nmechanism; i++) {
         cost.mechanism += x->mechanisms[i].cost;

@@ -414,6 +414,19 @@ static void take_all_events(Loader* l, struct fy_parser* parser)
     }
 }
 
+// libfyaml 0.7 crashes where there is no memory for its description of the input, some 300 bytes: whether these can be had is
+// found out here, right before it asks for them.
+static bool has_spare_memory(void)
+{
+    volatile char* spare = malloc(4096);
+    bool is_there = spare != NULL;
+    if (is_there) {
+        spare[0] = 0;
+    }
+    free((void*)spare);
+    return is_there;
+}
+
 static void run_parser(Loader* l, const char* text, size_t length)
 {
     struct fy_diag_cfg diag_cfg;
@@ -423,7 +436,7 @@ static void run_parser(Loader* l, const char* text, size_t length)
     struct fy_diag* diag = fy_diag_create(&diag_cfg);
     struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2, .diag = diag};
     struct fy_parser* parser = diag != NULL ? fy_parser_create(&cfg) : NULL;
-    if (parser == NULL || fy_parser_set_string(parser, text, length) != 0) {
+    if (parser == NULL || !has_spare_memory() || fy_parser_set_string(parser, text, length) != 0) {
         run_out_of_memory(l);
     } else {
         fy_diag_set_collect_errors(diag, true);

@@ -1,6 +1,7 @@
 #include "io/results/results.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "io/results/lock.h"
 #include "io/results/recorder.h"
 
@@ -226,6 +227,9 @@ static ItmStatus flush(ItmResults* r, ItmError* error)
 ItmStatus itm_results_create_columns(ItmResults** results, const char* path, const ItmOutputInfo* columns, int ncolumn,
                                      const char* prefix, const char* title, ItmError* error)
 {
+    ITM_GUARD(results != NULL && path != NULL && ncolumn >= 0 && (columns != NULL || ncolumn == 0) && prefix != NULL &&
+                  title != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     *results = NULL;
     char format = itm_results_format(path);
     if (format == 0) {
@@ -253,6 +257,8 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path, con
 ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m, const char* prefix,
                              const char* title, ItmError* error)
 {
+    ITM_GUARD(results != NULL && path != NULL && m != NULL && prefix != NULL && title != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     int ncolumn = itm_model_get_output_count(m);
     ItmOutputInfo* columns = calloc((size_t)ncolumn + 1, sizeof *columns);
     if (columns == NULL) {
@@ -268,6 +274,8 @@ ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmMo
 
 ItmStatus itm_results_append(ItmResults* r, double time, const double* values, ItmError* error)
 {
+    ITM_GUARD(r != NULL && (values != NULL || r->head.ncolumn == 1),
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     double* row = r->rows + (size_t)r->nbuffered * (size_t)r->head.ncolumn;
     row[0] = time;
     memcpy(row + 1, values, (size_t)(r->head.ncolumn - 1) * sizeof *row);
@@ -333,11 +341,15 @@ static bool has_recorder(ItmResults* r)
 
 ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, ItmData* d, const char* prefix, ItmError* error)
 {
+    ITM_GUARD(r != NULL && m != NULL && d != NULL && prefix != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(r, error);
 }
 
 ItmStatus itm_results_watch_interfaces(ItmResults* r, ItmCosim* cosim, ItmError* error)
 {
+    ITM_GUARD(r != NULL && cosim != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     if (!has_recorder(r)) {
         return fail_record(r, error);
     }
@@ -354,6 +366,8 @@ ItmStatus itm_results_note_step(ItmResults* r, double time, ItmError* error)
 ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, const char* unit,
                                  const char* description, ItmError* error)
 {
+    ITM_GUARD(r != NULL && name != NULL && unit != NULL && description != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description)
                ? ITM_OK
                : fail_record(r, error);
@@ -361,6 +375,8 @@ ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, 
 
 ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)
 {
+    ITM_GUARD(r != NULL && doubt != NULL && doubt->where != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     ItmResultsSummary* s = &r->summary;
     ItmDoubt* grown = realloc(s->doubts, (size_t)(s->ndoubt + 1) * sizeof *grown);
     char* where = strdup(doubt->where);
