@@ -3,6 +3,7 @@
 #include "app.h"
 
 #include "base/nearest.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,10 @@ const char* app_find_nearest(const char* word, const char* const* words)
 
 static bool complain(const AppCommand* command, const char* what, const char* word)
 {
-    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word, command->name);
+    char shown[200];
+    snprintf(shown, sizeof shown, "%s", word);
+    itm_utf8_clean(shown);
+    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, shown, command->name);
     return false;
 }
 

@@ -1,5 +1,7 @@
 #include "app.h"
 
+#include "base/utf8.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,15 +12,19 @@ const AppCommand* const app_commands[] = {
     &app_run_command,    &app_check_command,   &app_inspect_command, &app_sweep_command,
     &app_report_command, &app_compare_command, &app_plot_command,    NULL};
 
+// Paths and pieces of files are shown without what would steer the terminal.
 void app_print_error(const ItmError* error)
 {
+    ItmError shown = *error;
+    itm_utf8_clean(shown.file);
+    itm_utf8_clean(shown.message);
     fputs("interim: ", stderr);
-    if (error->file[0] != '\0' && error->line > 0) {
-        fprintf(stderr, "%s:%d:%d: ", error->file, error->line, error->column);
-    } else if (error->file[0] != '\0' && strstr(error->message, error->file) == NULL) {
-        fprintf(stderr, "%s: ", error->file);
+    if (shown.file[0] != '\0' && shown.line > 0) {
+        fprintf(stderr, "%s:%d:%d: ", shown.file, shown.line, shown.column);
+    } else if (shown.file[0] != '\0' && strstr(shown.message, shown.file) == NULL) {
+        fprintf(stderr, "%s: ", shown.file);
     }
-    fprintf(stderr, "%s\n", error->message[0] != '\0' ? error->message : itm_status_message(error->status));
+    fprintf(stderr, "%s\n", shown.message[0] != '\0' ? shown.message : itm_status_message(shown.status));
 }
 
 void app_print_warning(const char* part, const char* format, ...)

@@ -102,6 +102,15 @@ static void check_text(Loader* l, const char* text, size_t length)
         unsigned byte = (unsigned char)text[good];
         refuse(l, byte < 0x80 ? "control character 0x%02x: a model file is text" : "byte 0x%02x is not valid UTF-8",
                byte);
+        return;
+    }
+    size_t turned = itm_utf8_find_direction(text, length);
+    if (turned < length) {
+        set_position_of_byte(l, text, turned);
+        refuse(
+            l,
+            "a character that changes the direction of the text, or separates lines, stands here: what an editor shows is "
+            "not what the file says; remove it");
     }
 }
 
@@ -192,8 +201,9 @@ static ItmNode* make_scalar(Loader* l, struct fy_token* token)
     node->size = 1 + (int)(node->length / TEXT_PER_NODE);
     node->is_exact = raw.text != NULL && raw.length == node->length;
     // an escape in quotes can bring back what check_text kept out
-    if (node->text != NULL && itm_utf8_check(node->text, node->length) < node->length) {
-        refuse(l, "an escape gives a control character or a broken one");
+    if (node->text != NULL && (itm_utf8_check(node->text, node->length) < node->length ||
+                               itm_utf8_find_direction(node->text, node->length) < node->length)) {
+        refuse(l, "an escape gives a control character, one that changes the direction of the text, or a broken one");
     }
     return node;
 }

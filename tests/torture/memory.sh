@@ -77,7 +77,7 @@ campaign() {
     total=$((total + injected)) failures=$((failures + failed))
 }
 
-for example in ${MEMORY_EXAMPLES:-crane-single table-hammer flexible-mast}; do
+for example in ${MEMORY_EXAMPLES:-crane-single grasp flexible-mast}; do
     for command in ${MEMORY_COMMANDS:-run check sweep report}; do
         case $command in
             run) campaign "run $example" run "$examples/$example.yaml" -q --until 0.02s -o result.csv ;;

@@ -1,6 +1,7 @@
 #include "io/results/results_read.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "io/results/isolated.h"
 #include "io/results/results.h"
 
@@ -139,6 +140,18 @@ static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
     }
 }
 
+// What a foreign file calls things goes to terminals and pages.
+static void clean_texts(ItmTable* table)
+{
+    itm_utf8_clean(table->title);
+    itm_utf8_clean(table->reason);
+    for (int i = 0; i < table->ncolumn; i++) {
+        itm_utf8_clean(table->names[i]);
+        itm_utf8_clean(table->units[i]);
+        itm_utf8_clean(table->descriptions[i]);
+    }
+}
+
 ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
 {
     *table = calloc(1, sizeof **table);
@@ -146,6 +159,9 @@ ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
     ItmStatus status = read_format(*table, path, error);
+    if (status == ITM_OK) {
+        clean_texts(*table);
+    }
     if (status == ITM_OK && !itm_record_is_valid(&(*table)->record)) {
         itm_record_free(&(*table)->record);
     }
