@@ -34,13 +34,15 @@ typedef struct AppArguments {
     int noverride;
     AppWord* words;  // options of kind APP_OPTION_WORD, in the order given (nword)
     int nword;
-    bool is_quiet;    // -q
-    bool wants_help;  // --help
+    bool is_quiet;        // -q
+    bool wants_help;      // --help
+    const char* sandbox;  // folder below which a model may read files; NULL: any
 } AppArguments;
 
 typedef enum AppOptionKind {
     APP_OPTION_OVERRIDE,
     APP_OPTION_OUTPUT,
+    APP_OPTION_SANDBOX,
     APP_OPTION_WORD,
     APP_OPTION_QUIET,
     APP_OPTION_HELP,

@@ -41,8 +41,8 @@ ItmModelFile* app_load(const AppArguments* arguments)
 {
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    if (itm_file_load(&file, arguments->model, (const char* const*)arguments->overrides, arguments->noverride,
-                      &error) != ITM_OK) {
+    if (itm_file_load_below(&file, arguments->model, arguments->sandbox, (const char* const*)arguments->overrides,
+                            arguments->noverride, &error) != ITM_OK) {
         app_print_error(&error);
         return NULL;
     }

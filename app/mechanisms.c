@@ -74,9 +74,9 @@ static void print_joint(const ItmModel* m, int joint, int width)
     char bodies[128];
     snprintf(bodies, sizeof bodies, "%s - %s", body_name(m, j->body_a), body_name(m, j->body_b));
     printf("  %-*s  %-12s %-*s  ", width, j->name, itm_model_joint_type_name(j->type), 2 * width + 3, bodies);
-    if (j->loose != ITM_NONE) {
-        const ItmClearanceJoint* loose = &m->loose[j->loose];
-        printf("clearance %g m, %d contact points", loose->radial, loose->npoint);
+    if (j->clearance != ITM_NONE) {
+        const ItmClearanceJoint* clearance = &m->clearances[j->clearance];
+        printf("clearance %g m, %d contact points", clearance->radial, clearance->npoint);
     } else if (itm_model_is_joint_in_tree(m, joint)) {
         printf("coordinates");
     } else {
@@ -198,24 +198,24 @@ static void print_end(const ItmCosim* cosim, int interface)
 }
 
 // Independent rows of joined frames, found by a trial step.
-static int count_independent(const ItmAssembly* cluster)
+static int count_independent(const ItmAssembly* assembly)
 {
-    return cluster->is_held ? cluster->views[0].join.rank : cluster->join.rank;
+    return assembly->is_held ? assembly->views[0].join.rank : assembly->join.rank;
 }
 
 // Degrees of freedom of joined mechanisms: their sum minus the independent rows of the frame bonds.
-static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* cluster)
+static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* assembly)
 {
-    int freedom = 0, nredundant = cluster->nlink - count_independent(cluster);
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        freedom += itm_model_get_info(cosim->mechanisms[cluster->mechanisms[i]].model).freedom;
+    int freedom = 0, nredundant = assembly->nlink - count_independent(assembly);
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        freedom += itm_model_get_info(cosim->mechanisms[assembly->mechanisms[i]].model).freedom;
     }
-    printf("  freedom      %d =", freedom - cluster->nlink + nredundant);
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        const ItmMechanism* part = &cosim->mechanisms[cluster->mechanisms[i]];
+    printf("  freedom      %d =", freedom - assembly->nlink + nredundant);
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        const ItmMechanism* part = &cosim->mechanisms[assembly->mechanisms[i]];
         printf("%s %d of %s", i > 0 ? " +" : "", itm_model_get_info(part->model).freedom, part->name);
     }
-    printf(" - %d rows of frame bonds", cluster->nlink);
+    printf(" - %d rows of frame bonds", assembly->nlink);
     if (nredundant > 0) {
         printf(" + %d redundant\n               (both sides are immobile along them at the start; their forces have "
                "minimum norm)",
@@ -241,8 +241,8 @@ static void print_frame_bonds(ItmCosim* cosim)
         print_directions(cosim->interfaces[bond->a].directions);
         printf("\n");
     }
-    for (int i = 0; i < cosim->ncluster && is_known; i++) {
-        print_joined_freedom(cosim, &cosim->clusters[i]);
+    for (int i = 0; i < cosim->nassembly && is_known; i++) {
+        print_joined_freedom(cosim, &cosim->assemblies[i]);
     }
 }
 

@@ -11,7 +11,7 @@
 #define MOST_LINES 40  // of a picture; more cannot be told apart
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "signals to draw, separated by commas; * matches anything"},
+    {APP_OPTION_WORD, "--signals", 'i', "NAMES", NULL, "signals to draw, separated by commas; * matches anything"},
     {APP_OPTION_WORD, "--range", 0, "FROM:TO", NULL, "time range in seconds, as in 0.5:2"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "output file, .svg or .png; default: .svg next to the results"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},

@@ -93,7 +93,7 @@ static double mass_mobility(const ItmModel* m, int body_id)
     return body_id == ITM_NONE ? 0.0 : 1.0 / m->bodies[body_id].mass;
 }
 
-static double push_mobility(const ItmModel* m, const ItmMeasure* measure)
+static double compute_mobility(const ItmModel* m, const ItmMeasure* measure)
 {
     if (measure->joint == ITM_NONE) {
         return mass_mobility(m, measure->body_a) + mass_mobility(m, measure->body_b);
@@ -121,13 +121,13 @@ static int warn_step(const char* part, const char* name, double limit, double st
     return 1;
 }
 
-static int warn_pushes(const ItmModel* m, double step, const char* name)
+static int warn_scalar_forces(const ItmModel* m, double step, const char* name)
 {
     int count = 0;
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmScalarForce* push = &m->pushes[i];
-        double W = push_mobility(m, &m->measures[push->measure]);
-        count += warn_step(name, push->name, stable_step(W, push->stiffness, push->damping), step);
+        const ItmScalarForce* force = &m->scalar_forces[i];
+        double W = compute_mobility(m, &m->measures[force->measure]);
+        count += warn_step(name, force->name, stable_step(W, force->stiffness, force->damping), step);
     }
     return count;
 }
@@ -153,7 +153,7 @@ int app_scales_warn(const ItmModel* m, const ItmStepOptions* step, const char* n
     int count = warn_masses(&info, name) + warn_size(&info, name) + warn_inertia(m, info.length, name) +
                 warn_freedom(&info, name);
     if (step->stepper != ITM_STEPPER_REFERENCE && step->stepper != ITM_STEPPER_ALI3P) {
-        count += warn_pushes(m, step->step, name) + warn_bushings(m, step->step, name);
+        count += warn_scalar_forces(m, step->step, name) + warn_bushings(m, step->step, name);
     }
     return count;
 }

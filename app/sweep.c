@@ -11,19 +11,20 @@
 #include <unistd.h>
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--over", 'v', "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; repeatable"},
+    {APP_OPTION_WORD, "--over", 0, "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; repeatable"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL, "change a value of the model in all runs; repeatable"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME"},
-    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "output interval of the compared results"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output_interval", "output interval of the compared results"},
     {APP_OPTION_WORD, "--signals", 'i', "NAME,...", NULL, "signals to report, as in rod.position.x or 'rod.*'"},
-    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL,
+    {APP_OPTION_WORD, "--reference", 0, "KEY=VALUE", NULL,
      "compare with a run with this value, or with a results FILE"},
     {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "number of parallel runs; default: number of processors"},
-    {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after this wall time, as in 60s"},
+    {APP_OPTION_WORD, "--timeout", 0, "TIME", NULL, "stop a run after this wall time, as in 60s"},
     {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
-    {APP_OPTION_WORD, "--report", 'p', "FILE", NULL, "write an HTML report with curves and maps; requires -o"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "write an HTML report with curves and maps; requires -o"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "also write the table to FILE.csv"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print no progress bar and no table"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
@@ -107,26 +108,36 @@ static bool set_timeout(Sweep* s, const char* text)
     return true;
 }
 
+static bool set_axis(Sweep* s, const char* text)
+{
+    return app_sweep_axes_add(&s->axes, text);
+}
+
+static bool check_report(Sweep* s, const char* text)
+{
+    return s->arguments->output != NULL || complain("a report requires the table; add -o TABLE.csv to --report", text);
+}
+
+static bool set_keep(Sweep* s, const char* text)
+{
+    s->keep = text;
+    return true;
+}
+
 static bool apply_word(Sweep* s, const AppWord* word)
 {
-    switch (word->option->letter) {
-    case 'v':
-        return app_sweep_axes_add(&s->axes, word->value);
-    case 'i':
-        return add_patterns(s, word->value);
-    case 'r':
-        return set_reference(s, word->value);
-    case 'j':
-        return set_jobs(s, word->value);
-    case 't':
-        return set_timeout(s, word->value);
-    case 'p':
-        return s->arguments->output != NULL ||
-               complain("a report requires the table; add -o TABLE.csv to --report", word->value);
-    default:
-        s->keep = word->value;
-        return true;
+    static const struct {
+        const char* name;
+        bool (*apply)(Sweep* s, const char* text);
+    } WORDS[] = {{"--over", set_axis}, {"--signals", add_patterns}, {"--reference", set_reference},
+                 {"--jobs", set_jobs}, {"--timeout", set_timeout},  {"--report", check_report},
+                 {"--keep", set_keep}};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        if (strcmp(word->option->name, WORDS[i].name) == 0) {
+            return WORDS[i].apply(s, word->value);
+        }
     }
+    return complain("unknown option", word->option->name);
 }
 
 static bool check_arguments(const Sweep* s)
@@ -190,7 +201,7 @@ static void tear_down(Sweep* s)
     }
     for (int i = 0; i < s->table.nrow; i++) {
         free(s->table.rows[i].signals);
-        free(s->table.rows[i].spurious);
+        free(s->table.rows[i].errors);
     }
     if (s->keep == NULL && s->directory != NULL) {
         rmdir(s->directory);
@@ -202,7 +213,7 @@ static void tear_down(Sweep* s)
     free_texts(&s->reference);
     free_texts(&s->patterns);
     free_texts(&s->signals);
-    free_texts(&s->spurious);
+    free_texts(&s->errors);
     app_sweep_axes_free(&s->axes);
 }
 
@@ -277,6 +288,7 @@ static int sweep(const AppArguments* arguments)
     if (set_up(&s)) {
         AppProgress progress = app_progress_begin(s.nreference + s.ncombination, arguments->is_quiet);
         SweepPool pool = {.model = arguments->model,
+                          .sandbox = arguments->sandbox,
                           .jobs = s.jobs,
                           .njob = s.nreference + s.ncombination,
                           .nworker = s.nworker,

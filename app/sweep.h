@@ -75,7 +75,8 @@ typedef struct SweepJob {
 
 typedef struct SweepPool {
     const char* model;
-    SweepJob* jobs;  // (njob)
+    const char* sandbox;  // as in AppArguments
+    SweepJob* jobs;       // (njob)
     int njob;
     int nworker;                                 // processes at a time
     double timeout;                              // wall time of one run, s; INFINITY: none
@@ -100,15 +101,15 @@ typedef struct SweepSignal {
 typedef struct SweepRow {
     const SweepJob* job;
     SweepSignal* signals;  // (nsignal)
-    double* spurious;      // spurious energy of a bond at the end, J; NAN: not in the results  (nspurious)
+    double* errors;        // coupling energy error of a bond at the end, J; NAN: not in the results  (nerror)
 } SweepRow;
 
 typedef struct SweepTable {
     const SweepAxes* axes;
     char** signals;  // names                                        (nsignal)
     int nsignal;
-    char** spurious;  // names of signals of spurious energy          (nspurious)
-    int nspurious;
+    char** errors;  // names of signals of coupling energy error          (nerror)
+    int nerror;
     bool has_reference;
     SweepRow* rows;  // by combination; those without verdict are not shown  (nrow)
     int nrow;
@@ -141,9 +142,9 @@ typedef struct Sweep {
     int nreference, ncombination;
     ItmTable* reference_table;  // from a file
     SweepTable table;
-    SweepTexts signals, spurious;  // names found in the results
-    double written;                // wall time at which the table was last written, s
-    bool has_failed;               // memory, files
+    SweepTexts signals, errors;  // names found in the results
+    double written;              // wall time at which the table was last written, s
+    bool has_failed;             // memory, files
 } Sweep;
 
 bool app_sweep_complain_memory(void);

@@ -81,6 +81,7 @@ static ItmTable* probe_values(Sweep* s)
     }
     Probe probe = {.first = jobs};
     SweepPool pool = {.model = s->arguments->model,
+                      .sandbox = s->arguments->sandbox,
                       .jobs = jobs,
                       .nworker = s->nworker,
                       .timeout = s->timeout,
@@ -153,8 +154,8 @@ static bool find_signals(Sweep* s, const ItmTable* names)
         }
     }
     for (int i = 1; i < names->ncolumn; i++) {
-        if (fnmatch("*.spurious_energy", names->names[i], 0) == 0 &&
-            !app_sweep_add_text(&s->spurious, names->names[i], strlen(names->names[i]))) {
+        if (fnmatch("*.coupling_error", names->names[i], 0) == 0 &&
+            !app_sweep_add_text(&s->errors, names->names[i], strlen(names->names[i]))) {
             return false;
         }
     }

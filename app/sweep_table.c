@@ -43,8 +43,8 @@ static void emit_signals(Sink* sink, const SweepTable* t, const SweepRow* row, c
         emit_number(sink, name, "final", format, row->signals[i].last);
         emit_number(sink, name, "peak", format, row->signals[i].peak);
     }
-    for (int i = 0; i < t->nspurious; i++) {
-        emit_number(sink, t->spurious[i], "final", format, row->spurious[i]);
+    for (int i = 0; i < t->nerror; i++) {
+        emit_number(sink, t->errors[i], "final", format, row->errors[i]);
     }
 }
 
@@ -117,14 +117,14 @@ static int group_size(const SweepTable* t, int group)
 
 static const char* group_name(const SweepTable* t, int group)
 {
-    return group < t->nsignal ? t->signals[group] : t->spurious[group - t->nsignal];
+    return group < t->nsignal ? t->signals[group] : t->errors[group - t->nsignal];
 }
 
 // A signal's name stands once, above its columns: make the last of them so wide that it fits.
 static void widen_groups(Sink* sink, const SweepTable* t)
 {
     int column = t->axes->count + 2;
-    for (int i = 0; i < t->nsignal + t->nspurious; i++) {
+    for (int i = 0; i < t->nsignal + t->nerror; i++) {
         int width = -2;
         for (int k = 0; k < group_size(t, i); k++) {
             width += sink->widths[column++] + 2;
@@ -140,13 +140,13 @@ static void print_groups(const Sink* sink, const SweepTable* t)
     for (int i = 0; i < column; i++) {
         wanted += sink->widths[i] + 2;
     }
-    for (int i = 0; i < t->nsignal + t->nspurious; i++) {
+    for (int i = 0; i < t->nsignal + t->nerror; i++) {
         at += printf("%*s%s", wanted - at, "", group_name(t, i));
         for (int k = 0; k < group_size(t, i); k++) {
             wanted += sink->widths[column++] + 2;
         }
     }
-    printf(t->nsignal + t->nspurious > 0 ? "\n" : "");
+    printf(t->nsignal + t->nerror > 0 ? "\n" : "");
 }
 
 static void print_rows(Sink* sink, const SweepTable* t)
@@ -165,7 +165,7 @@ static void print_rows(Sink* sink, const SweepTable* t)
 
 void app_sweep_table_print(const SweepTable* t)
 {
-    int ncolumn = t->axes->count + 4 + (t->has_reference ? 4 : 2) * t->nsignal + t->nspurious;
+    int ncolumn = t->axes->count + 4 + (t->has_reference ? 4 : 2) * t->nsignal + t->nerror;
     Sink sink = {.cell = measure_cell, .widths = calloc((size_t)ncolumn, sizeof *sink.widths), .ncolumn = ncolumn};
     if (sink.widths == NULL) {
         fprintf(stderr, "interim: out of memory printing the table\n");

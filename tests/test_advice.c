@@ -153,7 +153,7 @@ static const char CARTS[] =
     "m/s}}\n"
     "    forces: {spring: {type: joint-spring, joint: rail, stiffness: 400 N/m}}\n"
     "    interfaces: {start: {body: cart, directions: [tx]}}\n"
-    "cosim: {macro_step: H, coupling: rim, exchange: hold, bonds: {a.end: b.start}, subsystems: {b: {step: H/n}}}\n"
+    "cosim: {macro_step: H, coupling: rim, exchange: hold, bonds: {a.end: b.start}, overrides: {b: {step: H/n}}}\n"
     "run: {duration: 1 s, bounds: {breakdown: 0}}\n";  // growth is what is looked at
 
 // Impulses: v+ = v - H omega^2 (x + H/2 v), x+ = x + H (v + v+)/2 has z^2 - (2 - a) z + 1, a = (H omega)^2: the cut adds nothing, and

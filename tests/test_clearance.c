@@ -728,7 +728,7 @@ static void losses_of_a_joint_are_booked_in_the_interface_model(void** state)
         "    type: multibody\n"
         "    bodies: {arm: {mass: 2 kg, com: [0.2 m, 0, 0], inertia: [0.05, 0.05, 0.05], position: [0, 0, 0]}}\n"
         "    interfaces: {start: {body: arm}}\n"
-        "cosim: {macro_step: 2 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, subsystems: {a: {step: 0.2 ms}}}\n"
+        "cosim: {macro_step: 2 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, overrides: {a: {step: 0.2 ms}}}\n"
         "run: {duration: 0.4 s}\n";
     System s;
     s = system_parse(TEXT, NULL, 0);

@@ -272,15 +272,15 @@ static void impulses_carry_an_oscillator_where_held_forces_feed_it(void** state)
     }
     ItmBondState at = itm_cosim_get_bond(o.x, 0);
     double energy = 0.5 * MASS * at.rate * at.rate + 0.5 * k * o.spring.y * o.spring.y;
-    print_message("held: largest excursion %.3g m; energy %.4g J of 4, spurious %.4g J\n", largest, energy,
-                  at.spurious_energy);
+    print_message("held: largest excursion %.3g m; energy %.4g J of 4, coupling energy error %.4g J\n", largest, energy,
+                  at.coupling_error);
     assert_true(largest > 0.15);
     // the ledger explains the growth: what the coupling added is what the oscillator has gained
-    CHECK_NEAR(at.spurious_energy, energy - 4.0, 0.05 * (energy - 4.0));
+    CHECK_NEAR(at.coupling_error, energy - 4.0, 0.05 * (energy - 4.0));
     ItmDoubt doubt = itm_cosim_get_doubt(o.x, 1);  // after that of the energy balance
     assert_int_equal(itm_cosim_get_doubt_count(o.x), 2);
     assert_string_equal(doubt.where, "push_a");
-    CHECK_NEAR(doubt.largest, at.spurious_energy, 1e-9 * at.spurious_energy);
+    CHECK_NEAR(doubt.largest, at.coupling_error, 1e-9 * at.coupling_error);
     end(&o);
 }
 

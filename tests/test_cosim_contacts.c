@@ -43,7 +43,7 @@ static Difference compare(System* a, System* b, const char* signal, double H, do
     "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, 0], material: m}\n"                   \
     "    materials:\n      m: {friction: 0.5}\n    interfaces: {start: {body: q}}\n"                                   \
     "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n"                                                         \
-    "  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n"
+    "  overrides: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n"
 
 // ---------------------------------------------------------------------------- inside the step
 
@@ -60,7 +60,7 @@ static const char FAST[] =
     "    shapes:\n      wall: {body: ground, box: [0.01 m, 1 m, 1 m], position: [0.5 m, 0, 0], material: m}\n"
     "    materials:\n      m: {restitution: 0.5}\n    interfaces: {start: {body: q}}\n"
     "cosim:\n  macro_step: 20 ms\n  coupling: rim-nonsmooth\n"
-    "  subsystems: {a: {step: 0.1 ms}, b: {step: 0.1 ms}}\n  bonds: {a.end: b.start}\n";
+    "  overrides: {a: {step: 0.1 ms}, b: {step: 0.1 ms}}\n  bonds: {a.end: b.start}\n";
 
 static void contact_that_comes_into_reach_inside_a_step_counts(void** state)
 {
@@ -98,7 +98,7 @@ static const char SPRUNG[] =
     "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, z - 0.1 m], material: m}\n"
     "    materials:\n      m: {friction: 0, stiffness: 40000, damping: 200}\n"
     "    interfaces: {start: {body: hub}}\n"
-    "cosim:\n  macro_step: 20 ms\n  subsystems: {a: {step: 2 ms}, b: {step: 2 ms}}\n  bonds: {a.end: b.start}\n";
+    "cosim:\n  macro_step: 20 ms\n  overrides: {a: {step: 2 ms}, b: {step: 2 ms}}\n  bonds: {a.end: b.start}\n";
 
 #define SAMPLES 25
 
@@ -126,9 +126,9 @@ static void compliant_models_follow_the_whole(void** state)
 {
     (void)state;
     const char* steps[] = {
-        "cosim={macro_step: 4 ms, subsystems: {a: {step: 0.4 ms}, b: {step: 0.4 ms}}, bonds: {a.end: b.start}}",
-        "cosim={macro_step: 2 ms, subsystems: {a: {step: 0.2 ms}, b: {step: 0.2 ms}}, bonds: {a.end: b.start}}",
-        "cosim={macro_step: 1 ms, subsystems: {a: {step: 0.1 ms}, b: {step: 0.1 ms}}, bonds: {a.end: b.start}}"};
+        "cosim={macro_step: 4 ms, overrides: {a: {step: 0.4 ms}, b: {step: 0.4 ms}}, bonds: {a.end: b.start}}",
+        "cosim={macro_step: 2 ms, overrides: {a: {step: 0.2 ms}, b: {step: 0.2 ms}}, bonds: {a.end: b.start}}",
+        "cosim={macro_step: 1 ms, overrides: {a: {step: 0.1 ms}, b: {step: 0.1 ms}}, bonds: {a.end: b.start}}"};
     const char *couplings[] = {NONSMOOTH, "cosim.coupling=rim"},
                *exchanges[] = {"cosim.exchange=impulse", "cosim.exchange=hold"};
     const char* floors[] = {"parameters.z=0", "parameters.z=-0.2 m"};  // touching, and 0.2 m below
@@ -201,7 +201,7 @@ static const char RAILS_AND_FLOOR[] =
     "0, 0.1 m]}\n"
     "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, 0], material: m}\n"
     "    materials:\n      m: {friction: 0}\n    interfaces: {start: {body: q, point: [0.3 m, 0.1 m, 0]}}\n"
-    "cosim:\n  macro_step: 10 ms\n  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n";
+    "cosim:\n  macro_step: 10 ms\n  overrides: {a: {step: 1 ms}, b: {step: 1 ms}}\n  bonds: {a.end: b.start}\n";
 
 static void frames_that_joints_and_contacts_hold_move_as_they_can(void** state)
 {

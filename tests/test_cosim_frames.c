@@ -249,7 +249,7 @@ static void energy_of_the_arm_is_balanced_to_the_order_of_the_step(void** state)
         double worst[3] = {0.0}, most = 0.0;
         for (int i = 0; i < 3; i++) {
             const char* overrides[] = {steps[i], flexible ? "parameters.flexible=1" : "parameters.flexible=0",
-                                       "cosim.subsystems.arm.step=(1/240) s", "cosim.subsystems.tool.step=(1/240) s"};
+                                       "cosim.overrides.arm.step=(1/240) s", "cosim.overrides.tool.step=(1/240) s"};
             System s = system_load(ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml", overrides, 4);
             for (int n = 1; n <= 60; n++) {
                 system_step_to(&s, 0.1 * n);
@@ -500,8 +500,8 @@ static void bad_bonds_are_refused_with_their_place(void** state)
         {"multibody.interfaces.end.body=rid", "rid"},
         {"cosim.bonds={a.end: b.stop}", "no interface 'stop'"},
         {"cosim.bonds={a.end: a.end}", "interface"},
-        {"cosim.subsystems={a: {step: 3 ms}}", "not a multiple"},
-        {"cosim.subsystems={z: {step: 3 ms}}", "multibody subsystem"},
+        {"cosim.overrides={a: {step: 3 ms}}", "not a multiple"},
+        {"cosim.overrides={z: {step: 3 ms}}", "multibody subsystem"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         system_refuse(BOUNCE, &cases[i].override, 1, cases[i].part);

@@ -85,7 +85,7 @@ static void stepping_loose_joints_allocates_nothing(void** state)
     for (int i = 0; i < 3; i++) {
         ItmModel* m = NULL;
         ItmError error = {0};
-        CHECK_OK(itm_loose_chain_build(&m, ITM_COORDINATES_JOINT, 3, 1e-3, &error), &error);
+        CHECK_OK(itm_clearance_chain_build(&m, ITM_COORDINATES_JOINT, 3, 1e-3, &error), &error);
         ItmData* d = create(m, steppers[i]);
         double* values = calloc((size_t)itm_model_get_output_count(m), sizeof(double));
         long before = allocations;

@@ -42,7 +42,7 @@ static void all_of_the_head_is_read(void** state)
                     "  bodies: {a: {mass: 1 t, inertia: {xx: 2, yy: 3, zz: 4, xy: -0.1, yz: 0.2}, com: [1 mm, "
                     "0, 0],\n"
                     "               velocity: [36 km/h, 0, 0], angular_velocity: [0, 0, 60 rpm]}}\n"
-                    "run: {duration: 2 s, step: 0.5 ms, output: 10 ms, stepper: ali3p, tolerance: 1e-8,\n"
+                    "run: {duration: 2 s, step: 0.5 ms, output_interval: 10 ms, stepper: ali3p, tolerance: 1e-8,\n"
                     "      gap_tolerance: 1e-9, max_iterations: 7, penalty: 1e6, frequency: 20, damping_ratio: "
                     "0.7}\n");
     assert_string_equal(r.file.title, "A machine");
@@ -678,11 +678,11 @@ static void run_settings_are_checked(void** state)
     refuse_after_head("run: {step: 0}\n", 1, 13, "positive");
     refuse_after_head("run: {step: -1 ms}\n", 1, 13, "positive");
     refuse_after_head("run: {duration: -1}\n", 1, 17, "not be negative");
-    refuse_after_head("run: {step: 2 ms, output: 3 ms}\n", 1, 27, "multiple of the step");
+    refuse_after_head("run: {step: 2 ms, output_interval: 3 ms}\n", 1, 36, "multiple of the step");
     refuse_after_head("run: {step: 1e-15, duration: 1e5}\n", 1, 13, "too many steps");
     refuse_after_head("run: {tolerance: 0}\n", 1, 18, "positive");
     refuse_after_head("run: {max_iterations: 0}\n", 1, 23, "from 1 to");
-    Read r = accept_after_head("run: {step: 0.1 ms, output: 0.3 ms}\n");
+    Read r = accept_after_head("run: {step: 0.1 ms, output_interval: 0.3 ms}\n");
     done(&r);
 }
 

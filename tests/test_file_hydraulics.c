@@ -78,7 +78,7 @@ static const char EVERYTHING[] =
     "      cyl2: {type: cylinder, ports: [b, a], area_1: 20 cm^2, area_2: 15 cm^2, stroke: 0.4 m, start_length: 1 m}\n"
     "    outputs: {cyl1.p3: line.pressure, U: valve1.spool}\n"
     "    start: {static: {free: [valve1, slot], force: {cyl2: 3 kN}}}\n"
-    "run: {duration: 0.5 s, output: 10 ms}\n";
+    "run: {duration: 0.5 s, output_interval: 10 ms}\n";
 
 static void fluids_and_nodes_are_read(void** state)
 {

@@ -153,7 +153,7 @@ static Mesh make_tower(int nlevel)
     return mesh;
 }
 
-static ItmModalDef make_def(const Mesh* mesh, const ItmInterfaceDef* faces, int nface)
+static ItmModalDef make_def(const Mesh* mesh, const ItmModalInterface* faces, int nface)
 {
     ItmModalDef def = itm_default_modal_def();
     def.mass = (ItmSparseDef){mesh->n, mesh->nentry, mesh->row, mesh->column, mesh->m_value};
@@ -223,7 +223,7 @@ static double* select_rows(const Mesh* mesh, int first)
 // ---------------------------------------------------------------------------- reduction
 
 static const int ROOT[] = {0}, TIP[] = {12};
-static const ItmInterfaceDef BEAM_ENDS[] = {{"root", 1, ROOT}, {"tip", 1, TIP}};
+static const ItmModalInterface BEAM_ENDS[] = {{"root", 1, ROOT}, {"tip", 1, TIP}};
 
 static void reduced_beam_has_the_frequencies_of_the_full_model(void** state)
 {
@@ -331,7 +331,7 @@ static void tower_with_tied_ends_has_the_frequencies_of_the_full_model(void** st
 {
     (void)state;
     const int bottom[] = {0, 1, 2, 3}, top[] = {24, 25, 26, 27};
-    const ItmInterfaceDef ends[] = {{"bottom", 4, bottom}, {"top", 4, top}};
+    const ItmModalInterface ends[] = {{"bottom", 4, bottom}, {"top", 4, top}};
     Mesh mesh = make_tower(6);
     // bottom held; rows of the levels between; six motions of the top
     int inner = 3 * 20, q = inner + 6;
@@ -370,7 +370,7 @@ static void free_tower_keeps_energy_and_momenta(void** state)
 {
     (void)state;
     const int bottom[] = {0, 1, 2, 3}, top[] = {24, 25, 26, 27};
-    const ItmInterfaceDef ends[] = {{"bottom", 4, bottom}, {"top", 4, top}};
+    const ItmModalInterface ends[] = {{"bottom", 4, bottom}, {"top", 4, top}};
     static const double START[] = {0.05, -0.04, 0.02}, RATE[] = {3.0, 5.0, 2.0};
     Mesh mesh = make_tower(6);
     for (int frame = 0; frame < ITM_MODAL_FRAME_COUNT; frame++) {
@@ -491,8 +491,8 @@ static void bad_models_are_refused(void** state)
     (void)state;
     Mesh mesh = make_beam(4);
     const int last[] = {4}, outside[] = {5};
-    const ItmInterfaceDef ends[] = {{"root", 1, ROOT}, {"tip", 1, last}}, off[] = {{"root", 1, outside}},
-                          shared[] = {{"root", 1, ROOT}, {"again", 1, ROOT}};
+    const ItmModalInterface ends[] = {{"root", 1, ROOT}, {"tip", 1, last}}, off[] = {{"root", 1, outside}},
+                            shared[] = {{"root", 1, ROOT}, {"again", 1, ROOT}};
     ItmModalDef def = make_def(&mesh, ends, 2);
     def.nnode = 4;
     expect_refusal(&def, "nodes", "4 nodes do not fit matrices of 30 rows");
@@ -529,14 +529,14 @@ static void bad_models_are_refused(void** state)
 
     Mesh tower = make_tower(2);
     const int line[] = {0, 1};
-    const ItmInterfaceDef edge[] = {{"edge", 2, line}};
+    const ItmModalInterface edge[] = {{"edge", 2, line}};
     def = make_def(&tower, edge, 1);
     expect_refusal(&def, "interfaces", "three nodes that are not on a line");
     for (int i = 0; i < tower.nentry; i++) {
         tower.m_value[i] = 0.0;
     }
     const int corner[] = {0, 1, 2};
-    const ItmInterfaceDef foot[] = {{"foot", 3, corner}};
+    const ItmModalInterface foot[] = {{"foot", 3, corner}};
     def = make_def(&tower, foot, 1);
     expect_refusal(&def, "mass", "same positive mass");
     free_mesh(&tower);

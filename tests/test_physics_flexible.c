@@ -69,13 +69,13 @@ static void add_load(ItmScene* scene, int body, ItmVec3 point, ItmVec3 vector, b
         scene->status == ITM_OK ? itm_model_builder_add_load(scene->builder, &load, NULL, scene->error) : scene->status;
 }
 
-static Run finish_scene(ItmScene* scene, ItmStepper stepper, ItmElasticRule rule, double step)
+static Run finish_scene(ItmScene* scene, ItmStepper stepper, ItmModalRule rule, double step)
 {
     ItmModel* m = NULL;
     CHECK_OK(itm_scene_finish(scene, &m), scene->error);
     ItmStepOptions options = itm_default_step_options();
     options.stepper = stepper;
-    options.elastic = rule;
+    options.modal_rule = rule;
     options.step = step;
     return start_run_with(m, &options);
 }
@@ -94,7 +94,7 @@ static Run rest_under(const ItmFlexibleDef* flexible, ItmCoordinates coordinates
     weld(&scene, "wall", ITM_GROUND, ORIGIN, beam, ORIGIN);
     add_load(&scene, beam, TIP_POINT, force, false);
     add_load(&scene, beam, TIP_POINT, torque, true);
-    Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_ELASTIC_BACKWARD, 100.0);
+    Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_MODAL_RULE_BACKWARD, 100.0);
     advance(&run, 30);
     return run;
 }
@@ -171,7 +171,7 @@ static void vibration_has_the_natural_frequencies(void** state)
         weld(&scene, "wall", ITM_GROUND, ORIGIN, body, ORIGIN);
         double omega = pow(roots[mode] / LENGTH, 2) * sqrt(beam.young * beam.moment_z / (beam.density * beam.area));
         double period = 2.0 * ITM_PI / omega;
-        Run run = finish_scene(&scene, ITM_STEPPER_REFERENCE, ITM_ELASTIC_NEWMARK, period / 400);
+        Run run = finish_scene(&scene, ITM_STEPPER_REFERENCE, ITM_MODAL_RULE_NEWMARK, period / 400);
         // linear interpolation of a sine in 400 steps: (2 pi / 400)^3 / 50 of a period at most, over 10 periods; stiffening
         // and centrifugal terms are quadratic in 1e-4 / L
         CHECK_NEAR(measure_period(&run, mode == 0 ? "beam.mode.1" : "beam.mode.2", 10) / period, 1.0, 1e-6);
@@ -214,7 +214,7 @@ static void tip_mass_lowers_the_frequency_as_it_should(void** state)
         weld(&scene, "tip", body, TIP_POINT, itm_scene_add_body(&scene, &mass), ORIGIN);
         double x = tip_mass_root(0.7);
         double omega = pow(x / LENGTH, 2) * sqrt(beam.young * beam.moment_z / (beam.density * beam.area));
-        Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_ELASTIC_NEWMARK, 2.0 * ITM_PI / omega / 2000);
+        Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_MODAL_RULE_NEWMARK, 2.0 * ITM_PI / omega / 2000);
         // the static tip force of the mass is represented by eight modes to 1e-4 of its deflection, of which the frequency
         // sees a part; other modes ring along
         CHECK_NEAR(measure_period(&run, "beam.tip.deflection.y", 20) / (2.0 * ITM_PI / omega), 1.0, 2e-4);
@@ -260,7 +260,7 @@ static void rotating_beam_stiffens_as_the_textbook_says(void** state)
             double flap = cases[i].flap;
             double want = plane == 0 ? flap : sqrt(flap * flap - cases[i].speed * cases[i].speed);
             double period = 2.0 * ITM_PI / (want * unit);
-            Run run = finish_scene(&scene, ITM_STEPPER_ALI3P, ITM_ELASTIC_NEWMARK, period / 1000);
+            Run run = finish_scene(&scene, ITM_STEPPER_ALI3P, ITM_MODAL_RULE_NEWMARK, period / 1000);
             // the table has five digits; other modes are excited by the start and disturb single crossings
             CHECK_NEAR(measure_period(&run, plane == 0 ? "blade.tip.deflection.z" : "blade.tip.deflection.y", 30) /
                            period,
@@ -293,7 +293,7 @@ static void modes_decay_at_their_ratio(void** state)
         int body = add_flexible(&scene, "beam", &flexible);
         weld(&scene, "wall", ITM_GROUND, ORIGIN, body, ORIGIN);
         double period = 2.0 * ITM_PI / (omega * sqrt(1.0 - ratio * ratio));
-        Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_ELASTIC_NEWMARK, period / 200);
+        Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_MODAL_RULE_NEWMARK, period / 200);
         advance(&run, 2000);
         // a cosine that starts at rest: after whole periods exp(-ratio omega t) of the start. Errors of the rule are of order 2
         double left = exp(-ratio * omega * 10.0 * period);
@@ -420,7 +420,7 @@ static Run start_chain(ItmCoordinates coordinates, ItmStepper stepper, double st
         bushing.damping[k] = 0.1;
     }
     CHECK_OK(itm_model_builder_add_bushing(scene.builder, &bushing, NULL, &error), &error);
-    return finish_scene(&scene, stepper, ITM_ELASTIC_NEWMARK, step);
+    return finish_scene(&scene, stepper, ITM_MODAL_RULE_NEWMARK, step);
 }
 
 static const char* const CHAIN_OUTPUTS[] = {"upper.tip.position.x", "upper.tip.position.z", "lower.tip.position.x",
@@ -500,7 +500,7 @@ static void steppers_converge_with_their_order(void** state)
 static void stiff_modes_do_not_dictate_the_step(void** state)
 {
     (void)state;
-    for (int rule = 0; rule < ITM_ELASTIC_COUNT; rule++) {
+    for (int rule = 0; rule < ITM_MODAL_RULE_COUNT; rule++) {
         for (int c = 0; c < 2; c++) {
             ItmBeamDef beam = make_beam(3, 3);
             beam.modes_axial = beam.modes_torsion = 2;
@@ -512,7 +512,7 @@ static void stiff_modes_do_not_dictate_the_step(void** state)
             ItmJointDef hinge = itm_scene_hinge("hinge", ITM_GROUND, ORIGIN, body, ORIGIN, (ItmVec3){0, 1, 0});
             itm_scene_set_start(&hinge, ITM_RZ, 1.0, 0.0);
             itm_scene_add_joint(&scene, &hinge);
-            Run run = finish_scene(&scene, ITM_STEPPER_EULER, (ItmElasticRule)rule, 0.01);
+            Run run = finish_scene(&scene, ITM_STEPPER_EULER, (ItmModalRule)rule, 0.01);
             double start = output(&run, "energy.mechanical");
             double fastest = itm_model_get_mode_frequency(run.m, 0, 7);
             assert_true(fastest * 0.01 > 100.0);
@@ -560,7 +560,7 @@ static void propped_beam_rests_on_its_tip(void** state)
         ground.pose.p = (ItmVec3){0, 0, -0.1};
         itm_scene_add_collider(&scene, &ball);
         itm_scene_add_collider(&scene, &ground);
-        Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_ELASTIC_BACKWARD, 1.0);
+        Run run = finish_scene(&scene, ITM_STEPPER_EULER, ITM_MODAL_RULE_BACKWARD, 1.0);
         advance(&run, 20);
         double weight = beam.density * beam.area * LENGTH * 9.81;
         // modes left out: 1e-1 / n^3 of the flexibility at the tip

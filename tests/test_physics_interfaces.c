@@ -122,8 +122,8 @@ static double compare(const Run* a, const Run* b, const char* point, double dura
 }
 
 #define MACRO(n) "cosim.macro_step=(1/" #n ") s"
-#define ARM(n) "cosim.subsystems.arm.step=(1/" #n ") s"
-#define TOOL(n) "cosim.subsystems.tool.step=(1/" #n ") s"
+#define ARM(n) "cosim.overrides.arm.step=(1/" #n ") s"
+#define TOOL(n) "cosim.overrides.tool.step=(1/" #n ") s"
 #define HOLD "cosim.exchange=hold"
 #define IMPULSE "cosim.exchange=impulse"
 #define MONOLITHIC "cosim.coupling=monolithic"

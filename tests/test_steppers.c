@@ -58,7 +58,7 @@ static void ali1_steps_flexible_bodies(void** state)
 {
     (void)state;
     const char* names[] = {"flexible-beam", "flexible-mast", "flexible-pendulum"};
-    const char* rules[] = {"run.elastic=newmark", "run.elastic=backward"};
+    const char* rules[] = {"run.modal_rule=newmark", "run.modal_rule=backward"};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) {
             Run r = start_with(names[i], "ali1", 1e-3, rules[k]);

@@ -141,7 +141,7 @@ static void an_unstable_coupling_is_doubted_by_name(void** state)
     assert_string_equal(doubt.where, "cyl2");
     ItmBondState bond = itm_cosim_get_bond(m.x, 1);
     // the largest so far, which for growing errors is the last
-    CHECK_NEAR(doubt.largest, fabs(bond.spurious_energy), 1e-12 * doubt.largest);
+    CHECK_NEAR(doubt.largest, fabs(bond.coupling_error), 1e-12 * doubt.largest);
     assert_true(doubt.largest > doubt.bound && doubt.first_time > 0.0 && doubt.first_time <= doubt.largest_time);
     char text[300];
     itm_verdict_describe_doubt(&doubt, text, sizeof text);

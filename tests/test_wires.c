@@ -131,7 +131,7 @@ static void control_drives_a_motor_inside_an_interface_model(void** state)
         "    joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}\n"
         "    interfaces: {start: {body: cart, directions: [tx]}}\n"
         "  control: {type: control, step: 10 ms, blocks: {out: \"4*min(time, 0.1)\"}}\n"
-        "cosim: {macro_step: 10 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, subsystems: {a: {step: 1 ms}}}\n"
+        "cosim: {macro_step: 10 ms, coupling: rim-nonsmooth, bonds: {a.end: b.start}, overrides: {a: {step: 1 ms}}}\n"
         "run: {duration: 1 s}\n";
     System s;
     s = system_parse(TEXT, NULL, 0);

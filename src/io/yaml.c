@@ -109,8 +109,8 @@ static void check_text(Loader* l, const char* text, size_t length)
         set_position_of_byte(l, text, turned);
         refuse(
             l,
-            "a character that changes the direction of the text, or separates lines, stands here: what an editor shows is "
-            "not what the file says; remove it");
+            "a character that changes the direction of the text or separates lines; remove it, because an editor does "
+            "not show the text as Interim reads it");
     }
 }
 

@@ -44,7 +44,7 @@ void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_d
     case ITM_BOUND_CLEARANCE:
     case ITM_BOUND_CLEARANCE_TANGENT:
     case ITM_BOUND_CLEARANCE_TORSION:
-        snprintf(out, size, "clearance of '%.100s'%s%s", m->joints[m->loose[r->owner].joint].name,
+        snprintf(out, size, "clearance of '%.100s'%s%s", m->joints[m->clearances[r->owner].joint].name,
                  with_direction ? ": " : "", with_direction ? DIRECTIONS[r->kind] : "");
         break;
     default:

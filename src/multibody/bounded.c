@@ -59,10 +59,10 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
         b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
     }
     b->hash = ITM_TAKE(arena, int, fit_hash(b->row_capacity));
-    b->x_push = ITM_TAKE(arena, double, b->row_capacity);
-    b->settle_lo = ITM_TAKE(arena, double, b->row_capacity);
-    b->settle_up = ITM_TAKE(arena, double, b->row_capacity);
-    b->x_settled = ITM_TAKE(arena, double, b->row_capacity);
+    b->x_correction = ITM_TAKE(arena, double, b->row_capacity);
+    b->projection_lo = ITM_TAKE(arena, double, b->row_capacity);
+    b->projection_up = ITM_TAKE(arena, double, b->row_capacity);
+    b->x_projected = ITM_TAKE(arena, double, b->row_capacity);
 }
 
 static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
@@ -278,7 +278,7 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
 ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
 {
     int index = b->nrow++;
-    b->x_settled[index] = 0.0;
+    b->x_projected[index] = 0.0;
     ItmBoundRow* row = &b->rows[index];
     *row = (ItmBoundRow){.block = (int)(block - b->blocks), .open = ITM_BOUNDED_SLOP, .bias_share = 1.0};
     const ItmRowBlock* path = &block->path;

@@ -15,7 +15,7 @@ typedef enum ItmBoundKind {
     ITM_BOUND_TANGENT,
     ITM_BOUND_TORSION,
     ITM_BOUND_ROLLING,
-    ITM_BOUND_CLEARANCE,  // gap of a loose joint: owner is the loose joint, as for the following
+    ITM_BOUND_CLEARANCE,  // gap of a joint with clearance: owner is the joint with clearance, as for the following
     ITM_BOUND_CLEARANCE_TANGENT,
     ITM_BOUND_CLEARANCE_TORSION,
 } ItmBoundKind;
@@ -110,9 +110,9 @@ typedef struct ItmBounded {
     int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
     int             hash_size; // a power of two, in use
 
-    double*         settle_lo, *settle_up; // bounds that settling sets aside (row_capacity)
-    double*         x_settled; // impulses of settling                  (row_capacity)  N s
-    double*         x_push;    // impulses of position that undo penetration (row_capacity)  kg m
+    double*         projection_lo, *projection_up; // bounds that settling sets aside (row_capacity)
+    double*         x_projected; // impulses of settling                  (row_capacity)  N s
+    double*         x_correction;    // impulses of position that undo penetration (row_capacity)  kg m
 
     // islands: blocks that movable bodies connect, each solved on its own
     int*            root;      // union-find over components            (nbody)

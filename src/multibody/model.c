@@ -99,7 +99,7 @@ int itm_model_find_actuator(const ItmModel* m, const char* name)
 {
     ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     for (int id = 0; id < m->nactuator; id++) {
-        if (strcmp(m->pushes[m->actuator_force[id]].name, name) == 0) {
+        if (strcmp(m->scalar_forces[m->actuator_force[id]].name, name) == 0) {
             return id;
         }
     }

@@ -150,7 +150,7 @@ static bool is_error(const char* name)
 {
     size_t n = strlen(name);
     return (n > 4 && (strcmp(name + n - 4, ".rms") == 0 || strcmp(name + n - 4, ".max") == 0)) ||
-           strstr(name, "spurious") != NULL;
+           strstr(name, "coupling_error") != NULL;
 }
 
 // Errors have no sign, so that logarithms show them.

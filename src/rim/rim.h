@@ -199,9 +199,9 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift);
 
 // The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
-// the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic,
-                               ItmRimContact contact);
+// the mechanism's own step. ITM_FLEXIBLE_INTERFACE_EFFECTIVE: rim->effective is laid out, and filled.
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H,
+                               ItmFlexibleInterface elastic, ItmRimContact contact);
 
 // W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and
 // the rest of an extraction are void afterwards.

@@ -77,13 +77,13 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
     return n;
 }
 
-// Bounded rows: v and v_mean with their impulses, push the displacement that undoes penetration.
-static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
+// Bounded rows: v and v_mean with their impulses, correction the displacement that undoes penetration.
+static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* correction)
 {
     ItmBounded* b = d->bounded;
     rim->nswitch = 0;
     if (b->nrow == 0) {
-        itm_bounded_finish(m, d, v, push);
+        itm_bounded_finish(m, d, v, correction);
         return ITM_OK;
     }
     itm_rim_contacts_end(rim);
@@ -95,9 +95,9 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     place(&rim->contacts, b->x, rim->contacts.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->contacts, b->x, rim->contacts.Q0);
-    place(&rim->contacts, b->x_push, rim->contacts.correction);
+    place(&rim->contacts, b->x_correction, rim->contacts.correction);
     report(rim, d);
-    itm_bounded_finish(m, d, v, push);
+    itm_bounded_finish(m, d, v, correction);
     // where rows were solved for the whole step, positions go with the velocities at its end
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -152,7 +152,7 @@ static void book_interfaces(ItmData* d, const ItmRim* rim)
 
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
+    double *v_mean = d->x1, *correction = d->x3, *v = d->v, H = rim->H;
     d->info.iterations = 0;
     memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
     memcpy(rim->v_start, v, sizeof(double) * (size_t)m->nv);
@@ -160,9 +160,9 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     itm_rim_respond(m, d, rim, v, H, rim->P0);
     set_row_impulses(m, d, rim);
     book_interfaces(d, rim);
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    memset(correction, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
-        ItmStatus status = add_bounded(m, d, rim, v, v_mean, push);
+        ItmStatus status = add_bounded(m, d, rim, v, v_mean, correction);
         status = status == ITM_OK ? itm_step_judge(m, d) : status;
         if (status != ITM_OK) {
             return status;
@@ -173,10 +173,10 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     double* late = d->x2;  // displacement of fast components beside their drift with the velocities of the end
     for (int i = 0; i < m->nv; i++) {
         double drift = d->has_fast ? d->inertial_dv[i] : 0.0;
-        late[i] = push[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
-        push[i] += H * v_mean[i];
+        late[i] = correction[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
+        correction[i] += H * v_mean[i];
     }
-    itm_kinematics_integrate(m, d->q, rim->q_start, push, 1.0);
+    itm_kinematics_integrate(m, d->q, rim->q_start, correction, 1.0);
     d->position_state = ITM_POSITION_STALE;
     itm_inertial_finish(m, d, rim->q_start, late, H);
     if (m->nrow > 0) {

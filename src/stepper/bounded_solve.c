@@ -16,12 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIGHT 1e-13        // tolerance of the solver where gaps are fed back
-#define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
-#define MAX_PUSH 0.01      // m, rad: penetration undone in one step, at most
-#define MOST_DRIFT 0.1     // of the contact margin: a larger gap is one
-#define RESTING_WAY 1e-7   // m, rad: a body that moves less in a step is at rest
-#define SOFT 1e-4          // of the diagonal of H: drifts that contradict each other are undone as well as they can be
+#define TIGHT 1e-13          // tolerance of the solver where gaps are fed back
+#define RESTING_RATE 1e-9    // m/s, rad/s: a row that moves slower does not slip
+#define MAX_CORRECTION 0.01  // m, rad: penetration undone in one step, at most
+#define MOST_DRIFT 0.1       // of the contact margin: a larger gap is one
+#define RESTING_WAY 1e-7     // m, rad: a body that moves less in a step is at rest
+#define SOFT 1e-4  // of the diagonal of H: drifts that contradict each other are undone as well as they can be
 
 // ---------------------------------------------------------------------------- offsets
 
@@ -307,7 +307,7 @@ ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, 
     return status;
 }
 
-static bool is_pushed(const ItmBoundRow* row)
+static bool is_corrected(const ItmBoundRow* row)
 {
     return itm_bound_row_is_unilateral(row) && is_rigid(row);
 }
@@ -329,14 +329,14 @@ bool itm_bounded_is_at_rest(const ItmData* d, const ItmBoundRow* row)
 static bool is_off(const ItmData* d, const ItmBoundRow* row)
 {
     // whether the bodies are at rest only matters within the band, and is not looked up for the others
-    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held, false) &&
+    return is_corrected(row) && itm_bounded_is_off(row->gap, row->is_held, false) &&
            (itm_bounded_is_off(row->gap, row->is_held, true) || !itm_bounded_is_at_rest(d, row));
 }
 
 void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held)
 {
     c->H[(size_t)i * (size_t)(c->n + 1)] *= is_held ? 1.0 + SOFT : 1.0;
-    c->b[i] = fmax(gap, -MAX_PUSH);
+    c->b[i] = fmax(gap, -MAX_CORRECTION);
     c->lo[i] = is_held ? -INFINITY : 0.0;
     c->up[i] = INFINITY;
     // rows that penetrate or touch are expected to push: close to the solution, without the sweeps of a cold start
@@ -359,15 +359,15 @@ ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, 
     return status;
 }
 
-// Position correction of an assembled chain into b->x_push. H is overwritten by its normal part.
-static ItmStatus solve_push(ItmData* d, int n)
+// Position correction of an assembled chain into b->x_correction. H is overwritten by its normal part.
+static ItmStatus solve_correction(ItmData* d, int n)
 {
     ItmBounded* b = d->bounded;
     bool is_any = false;
     int count = 0;
     for (int i = 0; i < n; i++) {
         const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (is_pushed(row)) {
+        if (is_corrected(row)) {
             is_any = is_any || is_off(d, row);
             b->global[count++] = b->global[i];
         }
@@ -395,7 +395,7 @@ static ItmStatus solve_push(ItmData* d, int n)
     }
     ItmStatus status = itm_bounded_solve_correction(d, b->workspace, &correction);
     for (int i = 0; status == ITM_OK && i < count; i++) {
-        b->x_push[b->global[i]] = b->island_x[i];
+        b->x_correction[b->global[i]] = b->island_x[i];
     }
     return status;
 }
@@ -407,7 +407,7 @@ static ItmStatus solve_push(ItmData* d, int n)
 #define LEAST_TRIAL 4
 #define LEAST_SWEEPS 220   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
-#define MAX_PUSH_SWEEPS 50
+#define MAX_CORRECTION_SWEEPS 50
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmBoundRow* row, double x, double v)
@@ -461,11 +461,12 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             b->v_after[i] += b->sweep_change[i];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            b->sweep_target[i] = is_pushed(&b->rows[i]) ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
+            b->sweep_target[i] = is_corrected(&b->rows[i]) ? fmax(b->rows[i].gap, -MAX_CORRECTION) : 0.0;
         }
     }
     if (is_any && !b->feeds_gaps_back) {
-        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, ITM_BOUNDED_SLOP, MAX_PUSH_SWEEPS, true);
+        itm_sweep_solve(b, head, b->x_correction, b->sweep_target, b->sweep_change, ITM_BOUNDED_SLOP,
+                        MAX_CORRECTION_SWEEPS, true);
     }
     return true;
 }
@@ -486,7 +487,7 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, doub
     }
     itm_bounded_assemble(m, d, head, n);
     ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, h);
-    return status == ITM_OK ? solve_push(d, n) : status;
+    return status == ITM_OK ? solve_correction(d, n) : status;
 }
 
 // ---------------------------------------------------------------------------- all of them
@@ -628,7 +629,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
         itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
     b->has_Y = true;
-    memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
+    memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
     recall(m, b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
@@ -644,31 +645,31 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     }
 }
 
-void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction)
 {
     ItmBounded* b = d->bounded;
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    memset(correction, 0, sizeof(double) * (size_t)m->nv);
     if (b->nrow > 0) {
         respond_and_book(m, d, v);
     }
-    bool has_push = false;
+    bool has_correction = false;
     for (int i = 0; i < b->nrow; i++) {
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
-        has_push = has_push || b->x_push[i] != 0.0;
+        has_correction = has_correction || b->x_correction[i] != 0.0;
     }
-    if (has_push) {
-        itm_bounded_respond(m, d, push, b->x_push, NULL);
+    if (has_correction) {
+        itm_bounded_respond(m, d, correction, b->x_correction, NULL);
     }
     book_works(d);
     remember(b);
     // what was settled belongs to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
-        b->x[i] += b->x_settled[i];
+        b->x[i] += b->x_projected[i];
     }
     itm_clearance_tally(m, d, d->h);
 }
 
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = itm_bounded_begin(m, d);
@@ -680,7 +681,7 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
         status = itm_bounded_solve_island(m, d, b->head[b->islands[i]], h);
     }
     if (status == ITM_OK) {
-        itm_bounded_finish(m, d, v, push);
+        itm_bounded_finish(m, d, v, correction);
     }
     return status;
 }

@@ -5,10 +5,10 @@
 #include "multibody/bounded_island.h"
 
 // Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
-// rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. push (nv) receives the displacement
+// rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. correction (nv) receives the displacement
 // that undoes penetrations. Energies are booked, what happened is in d->info.
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h);
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h);
 
 // ---------------------------------------------------------------------------- its parts, which interface models share
 
@@ -56,10 +56,10 @@ void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, 
 ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, const ItmBoundCorrection* c);
 // v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
 void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
-// All impulses b->x are there: v becomes v+, push as in itm_bounded_solve; energies, report, memory.
-void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push);
+// All impulses b->x are there: v becomes v+, correction as in itm_bounded_solve; energies, report, memory.
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction);
 
-// Work of a row's impulse, into its account and that of its loose joint.
+// Work of a row's impulse, into its account and that of its joint with clearance.
 void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work);
 // Work of bilateral impulses that answer bounded ones, with the mean of their row velocities `before` and those of v. Joints do
 // work in a step because their rows turn; what they answer to an impact belongs to it. Of motions only if is_driven: the step

@@ -316,7 +316,7 @@ static bool depends_on_step(const ItmModel* m)
 ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
 {
     ItmVariable* s = d->variable;
-    double t = itm_data_get_time(d), *v_next = d->x1, *push = d->x3;
+    double t = itm_data_get_time(d), *v_next = d->x1, *correction = d->x3;
     double h_max = itm_step_limit(d, d->options.step);
     double h_min = fmin(h_max, get_smallest_step(d));
     double h = h_max;
@@ -340,7 +340,7 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
         solve_bilateral(m, d, v_next, t, h);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        status = itm_bounded_solve(m, d, v_next, push, h);
+        status = itm_bounded_solve(m, d, v_next, correction, h);
     }
     if (status != ITM_OK) {
         return status;

@@ -65,13 +65,14 @@ static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t lengt
 }
 
 ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error)
+                        const char* name, const char* root, const char* const* overrides, int noverride,
+                        ItmError* error)
 {
     ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
     if (status != ITM_OK) {
         return status;
     }
-    ItmReader r = {.doc = doc, .error = error, .path = name, .file = file, .parts = parts};
+    ItmReader r = {.doc = doc, .error = error, .path = name, .root = root, .file = file, .parts = parts};
     read_root(&r, doc->root, file);
     free(r.parameters);
     free(r.signals);
@@ -156,11 +157,12 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     return status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
 }
 
-ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
-                         const char* const* overrides, int noverride, ItmError* error)
+// As itm_file_parse; root: as for itm_file_load_below.
+static ItmStatus parse_below(ItmModelFile** file, const char* text, size_t length, const char* name, const char* root,
+                             const char* const* overrides, int noverride, ItmError* error)
 {
     if (file == NULL || (text == NULL && length > 0) || name == NULL || (overrides == NULL && noverride > 0)) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, text, name or overrides is NULL");
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_file_parse", NULL, "file, text, name or overrides is NULL");
     }
     *file = NULL;
     ItmModelFile* read = calloc(1, sizeof *read);
@@ -170,7 +172,7 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
     ItmStatus status =
-        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, overrides, noverride, error);
+        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, root, overrides, noverride, error);
     status = status == ITM_OK ? build_all(read, &parts, &doc, error) : status;
     itm_file_parts_clear(&parts);
     itm_document_free(&doc);
@@ -180,6 +182,12 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     }
     *file = read;
     return ITM_OK;
+}
+
+ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
+                         const char* const* overrides, int noverride, ItmError* error)
+{
+    return parse_below(file, text, length, name, NULL, overrides, noverride, error);
 }
 
 // ---------------------------------------------------------------------------- the file
@@ -219,8 +227,8 @@ static bool is_urdf(const char* path)
 }
 
 // A robot description alone is a model with nothing else in it.
-static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
-                           ItmError* error)
+static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                           int noverride, ItmError* error)
 {
     const char* slash = strrchr(path, '/');
     const char* name = slash != NULL ? slash + 1 : path;
@@ -237,13 +245,19 @@ static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* co
         }
     }
     n += (size_t)snprintf(text + n, size - n, "'}}\n");
-    ItmStatus status = itm_file_parse(file, text, n, path, overrides, noverride, error);
+    ItmStatus status = parse_below(file, text, n, path, root, overrides, noverride, error);
     free(text);
     return status;
 }
 
 ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
                         ItmError* error)
+{
+    return itm_file_load_below(file, path, NULL, overrides, noverride, error);
+}
+
+ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                              int noverride, ItmError* error)
 {
     if (file == NULL || path == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
@@ -252,7 +266,7 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     FILE* stream = fopen(path, "rb");
     if (stream != NULL && is_urdf(path)) {
         fclose(stream);
-        return load_urdf(file, path, overrides, noverride, error);
+        return load_urdf(file, path, root, overrides, noverride, error);
     }
     if (stream == NULL) {
         return fail_reading(error, path, strerror(errno));
@@ -264,7 +278,7 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     int why = errno;
     fclose(stream);
     ItmStatus status = has_failed ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
-                                  : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+                                  : parse_below(file, bytes, length, path, root, overrides, noverride, error);
     free(bytes);
     return status;
 }

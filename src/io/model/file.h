@@ -28,7 +28,8 @@ typedef struct ItmFileParts {
 // The first half: fill all of `file` but what is compiled, and the parts. doc keeps the tree for messages
 // of the second half; free everything afterwards, also on failure. `name` must live as long as doc.
 ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error);
+                        const char* name, const char* root, const char* const* overrides, int noverride,
+                        ItmError* error);
 // Free what a file and its parts hold, not the structs themselves.
 void itm_file_clear(ItmModelFile* file);
 void itm_file_parts_clear(ItmFileParts* parts);

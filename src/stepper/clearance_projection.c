@@ -1,18 +1,18 @@
-#include "stepper/settle.h"
+#include "stepper/clearance_projection.h"
 
 #include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 
 #include <string.h>
 
-// Whether a gap takes part: rigid, of a loose joint, closed in the last step.
+// Whether a gap takes part: rigid, of a joint with clearance, closed in the last step.
 static bool is_part(const ItmBounded* b, const ItmBoundRow* row)
 {
     return row->kind == ITM_BOUND_CLEARANCE && row->stiffness == 0.0 && row->damping == 0.0 &&
            itm_bounded_recall(b, row->key) > 0.0;
 }
 
-bool itm_settle_is_needed(const ItmModel* m, const ItmData* d)
+bool itm_clearance_projection_is_needed(const ItmModel* m, const ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     bool is_any = false;
@@ -30,8 +30,8 @@ static void select_rows(ItmBounded* b)
         ItmBoundRow* row = &b->rows[i];
         bool is_friction = row->kind == ITM_BOUND_CLEARANCE_TANGENT || row->kind == ITM_BOUND_CLEARANCE_TORSION;
         is_in = is_friction ? is_in : is_part(b, row);
-        b->settle_lo[i] = row->lo;
-        b->settle_up[i] = row->up;
+        b->projection_lo[i] = row->lo;
+        b->projection_up[i] = row->up;
         row->lo = is_in ? row->lo : 0.0;
         row->up = is_in ? row->up : 0.0;
         row->offset = row->omega = 0.0;
@@ -41,8 +41,8 @@ static void select_rows(ItmBounded* b)
 static void restore_bounds(ItmBounded* b)
 {
     for (int i = 0; i < b->nrow; i++) {
-        b->rows[i].lo = b->settle_lo[i];
-        b->rows[i].up = b->settle_up[i];
+        b->rows[i].lo = b->projection_lo[i];
+        b->rows[i].up = b->projection_up[i];
     }
 }
 
@@ -77,7 +77,7 @@ static void apply(const ItmModel* m, ItmData* d, double* v)
     }
 }
 
-ItmStatus itm_settle_run(const ItmModel* m, ItmData* d, double* v)
+ItmStatus itm_clearance_projection_run(const ItmModel* m, ItmData* d, double* v)
 {
     ItmBounded* b = d->bounded;
     select_rows(b);
@@ -90,7 +90,7 @@ ItmStatus itm_settle_run(const ItmModel* m, ItmData* d, double* v)
     double* before = b->sweep_change;
     itm_bounded_multiply(m, d, before, d->v_raw);
     for (int i = 0; i < b->nrow; i++) {
-        b->x_settled[i] = b->x[i];
+        b->x_projected[i] = b->x[i];
         itm_bounded_book_work(d, &b->rows[i], 0.5 * b->x[i] * (before[i] + b->v_after[i]));
         b->rows[i].rate = b->v_after[i];
     }

@@ -24,7 +24,7 @@ static const char CANTILEVER[] =
     "    forces: {push: {type: force, body: mass, vector: [0, 0, 10 N]}}\n"
     "    interfaces: {mount: {body: mass, directions: [tz]}}\n"
     "cosim:\n  macro_step: 20 ms\n  exchange: hold\n"
-    "  subsystems: {boom: {step: 1 ms}, load: {step: 1 ms}}\n"
+    "  overrides: {boom: {step: 1 ms}, load: {step: 1 ms}}\n"
     "  bonds: {boom.tip: load.mount}\n";
 
 // Largest error of the mass within 2 s against F/k (1 - cos omega t), over the amplitude 2 F/k.
@@ -49,8 +49,8 @@ static double cantilever_error(const char* const* overrides, int n, double H)
 static void effective_stiffness_is_right_where_the_interface_is_the_deformation(void** state)
 {
     (void)state;
-    const char* models[] = {"cosim.exchange=impulse", "cosim.elastic_model=implicit", "cosim.elastic_model=frozen",
-                            "cosim.elastic_model=effective"};
+    const char* models[] = {"cosim.exchange=impulse", "cosim.flexible_interface=implicit",
+                            "cosim.flexible_interface=frozen", "cosim.flexible_interface=effective"};
     const char* steps[] = {"cosim.macro_step=20ms", "cosim.macro_step=10ms", "cosim.macro_step=5ms"};
     double error[4][3];
     printf("mass on a cantilever of one mode, 7 periods, omega H = 0.45: largest error / amplitude\n  H      impulse   "
@@ -68,7 +68,7 @@ static void effective_stiffness_is_right_where_the_interface_is_the_deformation(
     CHECK_NEAR(log2(error[0][1] / error[0][2]), 2.0, 0.15);
     // effective stiffness is the whole truth here: what is left is the error of the own steps, whatever H (observed 4 % apart)
     CHECK_NEAR(error[3][0] / error[3][2], 1.0, 0.1);
-    const char* fine[] = {models[3], "cosim.subsystems.boom.step=0.5ms", "cosim.subsystems.load.step=0.5ms"};
+    const char* fine[] = {models[3], "cosim.overrides.boom.step=0.5ms", "cosim.overrides.load.step=0.5ms"};
     CHECK_NEAR(log2(error[3][0] / cantilever_error(fine, 3, 0.02)), 1.0, 0.15);
     // models that hold the forces of the communication point feed the vibration
     for (int k = 1; k < 3; k++) {
@@ -96,10 +96,10 @@ static void implicit_model_is_the_best_of_the_arm(void** state)
     (void)state;
     const char* files[] = {ITM_SOURCE_DIR "/examples/arm-manoeuvre1.yaml",
                            ITM_SOURCE_DIR "/examples/arm-manoeuvre2.yaml"};
-    const char* models[] = {"cosim.elastic_model=implicit", "cosim.elastic_model=implicit",
-                            "cosim.elastic_model=frozen", "cosim.elastic_model=effective"};
+    const char* models[] = {"cosim.flexible_interface=implicit", "cosim.flexible_interface=implicit",
+                            "cosim.flexible_interface=frozen", "cosim.flexible_interface=effective"};
     printf("flexible arm, point P against runs that meet every 1/600 s, before and after contact [mm]\n");
-    printf("  exchange  elastic_model  manoeuvre 1          manoeuvre 2\n");
+    printf("  exchange  flexible_interface  manoeuvre 1          manoeuvre 2\n");
     double before[4][2], after[4][2];
     for (int k = 0; k < 4; k++) {
         const char* exchange = k == 0 ? "cosim.exchange=impulse" : "cosim.exchange=hold";
@@ -107,7 +107,7 @@ static void implicit_model_is_the_best_of_the_arm(void** state)
             // the twins: as often as the arm's own steps, with the same exchange
             const char* coupled[] = {"parameters.flexible=1", exchange, models[k]};
             const char* often[] = {"parameters.flexible=1", exchange, "cosim.macro_step=(1/600) s",
-                                   "cosim.subsystems.tool.step=(1/600) s"};
+                                   "cosim.overrides.tool.step=(1/600) s"};
             System s = system_load(files[i], coupled, 3), twin = system_load(files[i], often, 4);
             follow(&s, &twin, &before[k][i], &after[k][i]);
             system_finish(&s);
@@ -130,12 +130,12 @@ static void implicit_model_is_the_best_of_the_arm(void** state)
 static void other_models_need_exchange_hold(void** state)
 {
     (void)state;
-    const char* impulse[] = {"cosim.exchange=impulse", "cosim.elastic_model=frozen"};
+    const char* impulse[] = {"cosim.exchange=impulse", "cosim.flexible_interface=frozen"};
     system_refuse(CANTILEVER, impulse, 2, "exchange hold");
-    const char* word[] = {"cosim.elastic_model=efective"};
+    const char* word[] = {"cosim.flexible_interface=efective"};
     system_refuse(CANTILEVER, word, 1, "nearest: 'effective'");
     // the twin has no use for it
-    const char* monolithic[] = {"cosim.coupling=monolithic", "cosim.elastic_model=frozen"};
+    const char* monolithic[] = {"cosim.coupling=monolithic", "cosim.flexible_interface=frozen"};
     System s = system_parse(CANTILEVER, monolithic, 2);
     system_step_to(&s, 0.02);
     system_finish(&s);
@@ -148,10 +148,10 @@ static void other_models_need_exchange_hold(void** state)
     CHECK_OK(itm_file_parse(&file, CANTILEVER, strlen(CANTILEVER), "text", NULL, 0, &error), &error);
     CHECK_OK(itm_cosim_builder_create(&b, &error), &error);
     CHECK_OK(itm_cosim_builder_add_mechanism(b, "boom", file->model, NULL, NULL, &error), &error);
-    options.elastic_model = (ItmElasticModel)7;
+    options.flexible_interface = (ItmFlexibleInterface)7;
     assert_int_equal(itm_cosim_build(&x, b, &options, &error), ITM_ERR_INPUT);
-    assert_string_equal(error.field, "elastic_model");
-    assert_null(itm_cosim_elastic_model_name((ItmElasticModel)-1));
+    assert_string_equal(error.field, "flexible_interface");
+    assert_null(itm_cosim_flexible_interface_name((ItmFlexibleInterface)-1));
     itm_cosim_builder_destroy(b);
     itm_file_destroy(file);
 }
