@@ -74,7 +74,7 @@ void itm_utf8_clean(char* text)
     while (at < length) {
         unsigned char* s = (unsigned char*)text + at;
         size_t n = measure(s, length - at);
-        if (n == 1 && s[0] < 0x20) {
+        if (n == 1 && s[0] < 0x20 && s[0] != '\t') {
             s[0] = ' ';
         } else if (n == 0 || is_direction(s, n)) {
             memset(s, '?', n > 0 ? n : 1);

@@ -11,7 +11,7 @@ size_t itm_utf8_check(const char* text, size_t length);
 // U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069): what a reader sees is then not what is written. `length` if there is none.
 size_t itm_utf8_find_direction(const char* text, size_t length);
 // Put '?' in place of bytes that are no well-formed UTF-8, of control characters and of those above, so that the text can be shown
-// in a terminal; line ends and tabs become blanks. The length stays.
+// in a terminal; line ends become blanks. The length stays.
 void itm_utf8_clean(char* text);
 // Number of characters that begin in the first `length` bytes.
 size_t itm_utf8_count(const char* text, size_t length);

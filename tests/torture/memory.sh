@@ -74,6 +74,7 @@ campaign() {
         n=$((n + stride))
     done
     echo "memory: $name: $number allocations, injected $injected, answered $answered, unaffected $unaffected, libfyaml $known, failed $failed"
+    [ $injected -gt 0 ] || { echo "    $name: nothing was injected"; failed=1; }
     total=$((total + injected)) failures=$((failures + failed))
 }
 
