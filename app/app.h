@@ -97,6 +97,8 @@ void app_help_print_command(const AppCommand* command);
 // Read the model file of a command line; NULL after printing what is wrong.
 ItmModelFile* app_load(const AppArguments* arguments);
 
+// Put '?' in place of control characters and of characters that change the direction of text, which would steer a terminal.
+void app_clean_text(char* text);
 // "interim: model.yaml:3:5: message" to stderr.
 void app_print_error(const ItmError* error);
 // "warning: arm: message" to stdout; part "": without it.
@@ -105,6 +107,10 @@ void app_print_warning(const char* part, const char* format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+// Whether a path ends in ".csv", with something before it.
+bool app_path_has_ending(const char* path, const char* ending);
+// The path with `ending` in place of its last one ("a/b.csv", ".html" -> "a/b.html"), to be freed; NULL without memory.
+char* app_path_replace_ending(const char* path, const char* ending);
 // Seconds of wall time since some fixed moment.
 double app_wall_time(void);
 

@@ -2,9 +2,6 @@
 // "--name value" are the same.
 #include "app.h"
 
-#include "base/nearest.h"
-#include "base/utf8.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,18 +31,18 @@ static const AppOption* find_option(const AppCommand* command, const char* word,
 
 const char* app_find_nearest(const char* word, const char* const* words)
 {
-    ItmNearest nearest = itm_nearest_start(word, strcspn(word, "="));
-    for (; *words != NULL; words++) {
-        itm_nearest_offer(&nearest, *words);
+    int count = 0;
+    while (words[count] != NULL) {
+        count++;
     }
-    return nearest.best;
+    return itm_nearest_find(word, strcspn(word, "="), words, count);
 }
 
 static bool complain(const AppCommand* command, const char* what, const char* word)
 {
     char shown[200];
     snprintf(shown, sizeof shown, "%s", word);
-    itm_utf8_clean(shown);
+    app_clean_text(shown);
     fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, shown, command->name);
     return false;
 }
@@ -131,12 +128,6 @@ static bool apply_override(AppArguments* a, const AppCommand* command, const App
     return true;
 }
 
-static bool ends_in(const char* text, const char* ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
 static bool apply_option(AppArguments* a, const AppCommand* command, const AppOption* option, const char* value)
 {
     switch (option->kind) {
@@ -149,7 +140,7 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
         a->sandbox = value;
         break;
     case APP_OPTION_WORD:
-        if (option->value != NULL && strcmp(option->value, "FILE.html") == 0 && !ends_in(value, ".html")) {
+        if (option->value != NULL && strcmp(option->value, "FILE.html") == 0 && !app_path_has_ending(value, ".html")) {
             return complain(command, "--report requires a file that ends in .html, got", value);
         }
         a->words[a->nword++] = (AppWord){option, value};

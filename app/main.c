@@ -1,10 +1,9 @@
 #include "app.h"
 
-#include "base/utf8.h"
-
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,12 +11,24 @@ const AppCommand* const app_commands[] = {
     &app_run_command,    &app_check_command,   &app_inspect_command, &app_sweep_command,
     &app_report_command, &app_compare_command, &app_plot_command,    NULL};
 
+void app_clean_text(char* text)
+{
+    for (unsigned char* c = (unsigned char*)text; *c != '\0'; c++) {
+        bool is_c1 = c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
+        bool is_direction = c[0] == 0xE2 && ((c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE) ||
+                                             (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+        if (*c < 0x20 || *c == 0x7f || is_c1 || is_direction) {
+            *c = '?';
+        }
+    }
+}
+
 // Paths and pieces of files are shown without what would steer the terminal.
 void app_print_error(const ItmError* error)
 {
     ItmError shown = *error;
-    itm_utf8_clean(shown.file);
-    itm_utf8_clean(shown.message);
+    app_clean_text(shown.file);
+    app_clean_text(shown.message);
     fputs("interim: ", stderr);
     if (shown.file[0] != '\0' && shown.line > 0) {
         fprintf(stderr, "%s:%d:%d: ", shown.file, shown.line, shown.column);
@@ -47,6 +58,23 @@ ItmModelFile* app_load(const AppArguments* arguments)
         return NULL;
     }
     return file;
+}
+
+bool app_path_has_ending(const char* path, const char* ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+char* app_path_replace_ending(const char* path, const char* ending)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash != NULL ? slash : path, '.');
+    size_t length = dot != NULL ? (size_t)(dot - path) : strlen(path), size = length + strlen(ending) + 1;
+    char* replaced = malloc(size);
+    if (replaced != NULL) {
+        snprintf(replaced, size, "%.*s%s", (int)length, path, ending);
+    }
+    return replaced;
 }
 
 double app_wall_time(void)

@@ -27,7 +27,7 @@
         else if (type == "size_t") v = "8"
         else if (type == "double") v = "1.0"
         else if (type == "bool") v = "true"
-        else if (type ~ /^Itm(Vec3|Quat|Pose|Sym3)$/) v = "(" type "){0}"
+        else if (type ~ /^Itm(Vec3|Quat|Pose|Sym3|AdviceWatch)$/) v = "(" type "){0}"
         else v = "(" type ")WORD"
         call = call (i > 1 ? ", " : "") v
     }

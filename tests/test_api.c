@@ -120,6 +120,19 @@ static bool may_be_null(const char* name)
     return strcmp(name, "itm_results_close") == 0 || strcmp(name, "itm_results_note_step") == 0;
 }
 
+// Not called: their arguments are structs with pointers of their own, arrays with a count, or a number of steps that only takes long.
+static bool is_left_out(const char* name)
+{
+    static const char* const NAMES[] = {"itm_results_table_",        "itm_nearest_find", "itm_report_write",
+                                        "itm_advice_compute_radius", "itm_advice_run",   "itm_stiffness_get_limit"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strncmp(name, NAMES[i], strlen(NAMES[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The status of the call in a process of its own, or 1000 + signal.
 static int call(const ApiCall* c)
 {
@@ -149,6 +162,9 @@ static void no_call_crashes(void** state)
     for (size_t k = 0; k < sizeof MODES / sizeof MODES[0]; k++) {
         for (int i = 0; i < NCALL; i++) {
             mode = MODES[k];
+            if (is_left_out(CALLS[i].name)) {
+                continue;
+            }
             int status = call(&CALLS[i]);
             bool is_missing =
                 mode.objects == 0 ? CALLS[i].nhandle > 0 : CALLS[i].nhandle >= -mode.objects && mode.objects < 0;

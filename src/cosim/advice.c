@@ -192,6 +192,7 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
 
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
+    ITM_GUARD(x != NULL && radius != NULL, ITM_ERR_ARGUMENT);
     ItmStates states;
     ItmStatus status = itm_advice_states_create(&states, x);
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
@@ -236,6 +237,7 @@ static int count_rows(const ItmCosim* x)
 
 ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = itm_cosim_reset(x);
     int nrow = 0;
     *change = INFINITY;
@@ -269,12 +271,12 @@ static double estimate_step(const ItmCosim* x, double H)
         work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) +
                         (part->assembly != ITM_NONE ? square(part->nframe) : 0.0));
         if (part->has_rim && part->assembly == ITM_NONE) {
-            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.nc);
+            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.problem.n);
         }
     }
     for (int i = 0; i < x->nassembly; i++) {
         const ItmRim* rim = &x->assemblies[i].join.rim;
-        work += times * x->assemblies[i].interface_model.K * 2.0 * square(rim->n + rim->contacts.nc);
+        work += times * x->assemblies[i].interface_model.K * 2.0 * square(rim->n + rim->contacts.problem.n);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
         work += SUBSYSTEM_WORK * (1 + x->subsystems[i].table.nstate) * H / fmin(x->subsystems[i].step, H);
@@ -284,6 +286,7 @@ static double estimate_step(const ItmCosim* x, double H)
 
 ItmStatus itm_advice_estimate_work(ItmCosim* x, double H, double* work)
 {
+    ITM_GUARD(x != NULL && work != NULL, ITM_ERR_ARGUMENT);
     ItmStates states;
     ItmStatus status = itm_advice_states_create(&states, x);
     double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;

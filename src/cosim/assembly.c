@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/guard.h"
 #include "base/union_find.h"
 #include "math/vec.h"
 #include "rim/contacts.h"
@@ -262,7 +263,7 @@ static void fit_interface_model(const ItmCosim* x, ItmAssembly* assembly)
     interface_model->use_heun = true;
     for (int j = 0; j < interface_model->n; j++) {
         const ItmBond* bond = &x->bonds[interface_model->bonds[j]];
-        if (itm_coupling_is_rim(bond->options.coupling)) {
+        if (itm_cosim_is_rim(bond->options.coupling)) {
             const ItmMechanism* part = &x->mechanisms[bond->mechanism];
             interface_model->use_heun = interface_model->use_heun && part->use_heun;
             interface_model->K =
@@ -709,4 +710,23 @@ void itm_assembly_run(ItmCosim* x, ItmAssembly* assembly)
         }
     }
     assembly->cost += itm_clock() - start;
+}
+
+// ---------------------------------------------------------------------------- reading
+
+int itm_assembly_get_count(const ItmCosim* x)
+{
+    ITM_GUARD(x != NULL, 0);
+    return x->nassembly;
+}
+
+ItmAssemblyInfo itm_assembly_get_info(const ItmCosim* x, int assembly)
+{
+    ITM_GUARD(x != NULL, (ItmAssemblyInfo){0});
+    if (assembly < 0 || assembly >= x->nassembly) {
+        return (ItmAssemblyInfo){0};
+    }
+    const ItmAssembly* it = &x->assemblies[assembly];
+    int rank = it->is_held ? it->views[0].join.rank : it->join.rank;
+    return (ItmAssemblyInfo){it->nmechanism, it->mechanisms, it->nlink, it->nlink - rank};
 }

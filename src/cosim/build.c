@@ -3,6 +3,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "model/model_build.h"
 
 #include <math.h>
@@ -224,7 +225,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
         const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
-        if (!itm_coupling_is_rim(bond->options.coupling)) {
+        if (!itm_cosim_is_rim(bond->options.coupling)) {
             continue;
         }
         first = first == NULL ? bond : first;
@@ -593,6 +594,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
 
 ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     x->options.macro_step = x->step = H;
     ItmStatus status = check_options(&x->options, &x->error);
     status = status == ITM_OK ? fit_parts(x, &x->error) : status;

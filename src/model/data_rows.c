@@ -30,7 +30,7 @@ static void name_contact(const ItmData* d, int contact, const char* direction, c
 
 void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size)
 {
-    const ItmBoundRow* r = &d->bounded->rows[row];
+    const ItmRow* r = &d->bounded->rows[row];
     switch (r->kind) {
     case ITM_BOUND_LIMIT:
         snprintf(out, size, "limit '%.100s'", m->limits[r->owner].name);

@@ -1,5 +1,6 @@
 #include "multibody/bounded.h"
 
+#include "mlcp/least_norm.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
@@ -43,7 +44,7 @@ static size_t fit_hash(int count)
 
 static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
 {
-    b->rows = ITM_TAKE(arena, ItmBoundRow, b->row_capacity);
+    b->rows = ITM_TAKE(arena, ItmRow, b->row_capacity);
     b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->block_capacity);
     b->couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
     b->path = ITM_TAKE(arena, int, 2 * b->path_capacity);
@@ -79,29 +80,18 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->entry_at = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_y = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_next = ITM_TAKE(arena, int, b->path_capacity);
-    b->H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
     b->Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
-    b->island_b = ITM_TAKE(arena, double, n);
-    b->island_lo = ITM_TAKE(arena, double, n);
-    b->island_up = ITM_TAKE(arena, double, n);
-    b->island_x = ITM_TAKE(arena, double, n);
-    b->island_w = ITM_TAKE(arena, double, n);
-    b->island_v = ITM_TAKE(arena, double, n);
-    b->island_before = ITM_TAKE(arena, double, n);
-    b->bounce_x = ITM_TAKE(arena, double, n);
-    b->bounce_v = ITM_TAKE(arena, double, n);
-    b->island_state = ITM_TAKE(arena, signed char, n);
+    itm_row_lay_out(&b->island, arena, n);
+    b->island.H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
+    b->island.couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
+    b->island.rows = b->rows;
+    b->island.index = b->global;
+    itm_sweep_lay_out(&b->sweep, arena, b->block_capacity, b->row_capacity, m->nbody);
+    b->sweep.couplings = b->couplings;
     int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
-    b->refine_N = ITM_TAKE(arena, double, most* most);
+    b->refine_work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
+    b->refine_part = ITM_TAKE(arena, signed char, most);
     b->is_redundant = ITM_TAKE(arena, signed char, b->row_capacity);
-    b->sweep_z = ITM_TAKE(arena, double, 6 * m->nbody);
-    b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_target = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_change = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_prev = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_p = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_order = ITM_TAKE(arena, int, b->block_capacity);
-    b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
 }
 
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
@@ -118,7 +108,7 @@ void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
     b->nisland = b->nredundant = 0;
-    b->ahead = 0.0;
+    b->step.ahead = 0.0;
     b->is_overfull = b->has_Y = b->is_refined = false;
 }
 
@@ -275,12 +265,12 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
     return block;
 }
 
-ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
+ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
 {
     int index = b->nrow++;
     b->x_projected[index] = 0.0;
-    ItmBoundRow* row = &b->rows[index];
-    *row = (ItmBoundRow){.block = (int)(block - b->blocks), .open = ITM_BOUNDED_SLOP, .bias_share = 1.0};
+    ItmRow* row = &b->rows[index];
+    *row = (ItmRow){.block = (int)(block - b->blocks), .normal = ITM_NONE, .open = ITM_ROW_SLOP, .bias_share = 1.0};
     const ItmRowBlock* path = &block->path;
     // the world comes first in none of the lists: one body is whichever moves
     if (path->nbody == 2) {
@@ -303,7 +293,7 @@ static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
     }
     b->couplings[b->ncoupling++] = coupling;
     for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
-        b->rows[coupling.tangent[k]].is_coupled = true;
+        b->rows[coupling.tangent[k]].normal = coupling.normal;
     }
     b->blocks[b->nblock - 1].ncoupling++;
 }
@@ -324,8 +314,8 @@ void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact c
 // ---------------------------------------------------------------------------- joints
 
 // A row on a measure, with its sign: +1 for w = x', -1 for w = -x'.
-static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasure* measure, const ItmMeasured* x,
-                                    double sign)
+static ItmRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasure* measure, const ItmMeasured* x,
+                               double sign)
 {
     ItmBoundBlock* block = measure->v_index != ITM_NONE
                                ? itm_bounded_add_dof_block(m, b, measure->v_index, sign * measure->scale)
@@ -333,8 +323,7 @@ static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmM
     if (block == NULL) {
         return NULL;
     }
-    ItmBoundRow* row =
-        itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
+    ItmRow* row = itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
     row->rate = sign * x->rate;
     row->bias = sign * x->bias;
     row->lo = -INFINITY;
@@ -342,7 +331,7 @@ static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmM
     return row;
 }
 
-static uint64_t make_key(ItmBoundKind kind, int owner, int part)
+static uint64_t make_key(ItmRowKind kind, int owner, int part)
 {
     return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)owner << 8) | (uint64_t)(unsigned)part;
 }
@@ -362,7 +351,7 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
     if (gap > reach) {
         return;
     }
-    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, sign);
+    ItmRow* row = add_measure_row(m, d->bounded, measure, &x, sign);
     if (row != NULL) {
         row->kind = ITM_BOUND_LIMIT;
         row->owner = index;
@@ -380,7 +369,7 @@ static void add_joint_friction(const ItmModel* m, ItmData* d, int index, double 
     const ItmJointFriction* friction = &m->joint_frictions[index];
     const ItmMeasure* measure = &m->measures[friction->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
-    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
+    ItmRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
     if (row != NULL) {
         row->kind = ITM_BOUND_FRICTION;
         row->owner = index;
@@ -398,7 +387,7 @@ static void add_motor(const ItmModel* m, ItmData* d, int index, double t, double
     const ItmMeasure* measure = &m->measures[motion->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
     ItmSignalValue next = itm_data_compute_signal(m, d, motion->signal, t + h);
-    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
+    ItmRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
     if (row != NULL) {
         row->kind = ITM_BOUND_MOTOR;
         row->owner = index;
@@ -479,7 +468,7 @@ void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x
 
 #define SLIDING_SPEED 1e-6  // m/s: slower contacts count as sticking
 
-static bool is_tangent(ItmBoundKind kind)
+static bool is_tangent(ItmRowKind kind)
 {
     return kind == ITM_BOUND_TANGENT || kind == ITM_BOUND_CLEARANCE_TANGENT;
 }
@@ -503,7 +492,7 @@ double itm_bounded_compute_w(const ItmBounded* b, int row)
 
 bool itm_bounded_is_closed(const ItmBounded* b, int row)
 {
-    return b->x[row] > 0.0 || itm_bounded_compute_w(b, row) <= ITM_BOUNDED_AT_REST;
+    return b->x[row] > 0.0 || itm_bounded_compute_w(b, row) <= ITM_ROW_AT_REST;
 }
 
 // One closed contact, for the body that is the block's first or second.
@@ -536,7 +525,7 @@ void itm_bounded_sum_contacts(const ItmModel* m, ItmBounded* b)
     }
 }
 
-double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner)
+double itm_bounded_compute_effort(const ItmBounded* b, ItmRowKind kind, int owner)
 {
     double sum = 0.0;
     for (int i = 0; i < b->nrow; i++) {

@@ -304,7 +304,7 @@ static ItmVec3 relative_velocity(const ItmData* d, const View* view, const ItmSp
 // gap is h^2 times that. Zero where the gaps of the paper are wanted, which are linear in the step.
 static double half_bias(const ItmData* d, const ItmJoint* joint, const ItmClearancePoint* point, double c, double h)
 {
-    if (d->bounded->feeds_gaps_back || h == 0.0) {
+    if (d->bounded->step.feeds_gaps_back || h == 0.0) {
         return 0.0;
     }
     ItmVec3 s_a = itm_vec_sub(point->point, d->x[joint->body_a]), s_b = itm_vec_sub(point->point, d->x[joint->body_b]);
@@ -372,7 +372,7 @@ static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_
 static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmClearanceJoint* clearance,
                            ItmVec3 axis, ItmClearancePoint* out, double h)
 {
-    bool is_literal = d->bounded->feeds_gaps_back;
+    bool is_literal = d->bounded->step.feeds_gaps_back;
     ItmVec3 delta = itm_vec_sub(out->point, view->p_a), u = out->velocity;
     ItmVec3 rho = itm_vec_axpy(-itm_vec_dot(axis, delta), axis, delta);
     ItmVec3 w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
@@ -502,21 +502,21 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
 
 // ---------------------------------------------------------------------------- rows
 
-static uint64_t make_key(ItmBoundKind kind, int clearance, int point, int part)
+static uint64_t make_key(ItmRowKind kind, int clearance, int point, int part)
 {
     return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)clearance << 16) |
            (uint64_t)(unsigned)(4 * point + part);
 }
 
 // The contact point of a row.
-static int point_of(const ItmBoundRow* row)
+static int point_of(const ItmRow* row)
 {
     return (int)((row->key & 0xffff) / 4);
 }
 
 // A row along a direction at a point (force) or about it (torque).
-static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, ItmBoundKind kind, int owner,
-                            int point, int part, ItmVec3 direction, ItmVec3 at, bool is_torque)
+static ItmRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, ItmRowKind kind, int owner, int point,
+                       int part, ItmVec3 direction, ItmVec3 at, bool is_torque)
 {
     ItmVec3 s_a = itm_vec_sub(at, d->x[joint->body_a]), s_b = itm_vec_sub(at, d->x[joint->body_b]);
     ItmSpatial on_b = {direction, {0, 0, 0}}, on_a = {itm_vec_neg(direction), {0, 0, 0}};
@@ -524,7 +524,7 @@ static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* jo
         on_b = (ItmSpatial){itm_vec_cross(s_b, direction), direction};
         on_a = (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
     }
-    ItmBoundRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
     row->kind = kind;
     row->owner = owner;
     row->key = make_key(kind, owner, point, part);
@@ -541,7 +541,7 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
     const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];
     ItmBounded* b = d->bounded;
     int normal = b->nrow;
-    ItmBoundRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
+    ItmRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
     row->gap = point->gap;
     row->bias = point->bias + half_bias(d, joint, point, clearance->radial, h);
     row->lo = 0.0;
@@ -576,7 +576,7 @@ static bool is_in_reach(const ItmData* d, const ItmClearanceJoint* clearance, in
     const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];
     double play = is_stop(clearance, k) ? clearance->axial : clearance->radial;
     double reach = 2.0 * h * (fabs(point->rate) + h * weight) + 0.25 * play;
-    return d->bounded->feeds_gaps_back || point->gap <= reach;
+    return d->bounded->step.feeds_gaps_back || point->gap <= reach;
 }
 
 // The next points in reach from k on, as many as a block can hold, in a block of their own. Returns the point behind them.
@@ -614,13 +614,13 @@ void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- what the step did
 
-static bool is_of_loose(const ItmBoundRow* row)
+static bool is_of_loose(const ItmRow* row)
 {
     return row->kind == ITM_BOUND_CLEARANCE || row->kind == ITM_BOUND_CLEARANCE_TANGENT ||
            row->kind == ITM_BOUND_CLEARANCE_TORSION;
 }
 
-void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
+void itm_clearance_book_work(ItmData* d, const ItmRow* row, double work)
 {
     if (is_of_loose(row)) {
         int account = row->kind == ITM_BOUND_CLEARANCE ? ITM_TALLY_IMPACT : ITM_TALLY_FRICTION;
@@ -631,7 +631,7 @@ void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
 #define FLIGHT 2.5  // steps: a contact point that opened for less only trembles
 
 // Count a contact point that pushed in the step h; true if it hit.
-static bool is_impact(const ItmModel* m, const ItmData* d, const ItmBoundRow* row, double h)
+static bool is_impact(const ItmModel* m, const ItmData* d, const ItmRow* row, double h)
 {
     double open = d->clearance_open[m->clearances[row->owner].first_point + point_of(row)];
     return open > FLIGHT * h && row->rate < -m->contact_options.restitution_speed;
@@ -651,7 +651,7 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
         int clearance = is_of_loose(&b->rows[i]) ? b->rows[i].owner : ITM_NONE;
         double normal = 0.0;
         for (; i < b->nrow && is_of_loose(&b->rows[i]) && b->rows[i].owner == clearance; i++) {
-            const ItmBoundRow* row = &b->rows[i];
+            const ItmRow* row = &b->rows[i];
             if (row->kind == ITM_BOUND_CLEARANCE && b->x[i] > 0.0) {
                 normal += b->x[i];
                 d->clearance_tally[clearance * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
@@ -746,7 +746,7 @@ ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, in
     info.normal_impulse = itm_clearance_get_normal_impulse(d, clearance, point, &info.state);
     info.impulse = itm_vec_scale(info.normal_impulse, at->normal);
     for (int i = 0; i < b->nrow; i++) {
-        const ItmBoundRow* row = &b->rows[i];
+        const ItmRow* row = &b->rows[i];
         if (row->kind == ITM_BOUND_CLEARANCE_TANGENT && row->owner == clearance && point_of(row) == point) {
             info.impulse = itm_vec_axpy(b->x[i], at->tangent[(row->key & 3) - 1], info.impulse);
         }

@@ -43,7 +43,7 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int clearance, double 
 // The rows of all joints with clearance for a step h. After the velocity stage and the forces.
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h);
 // Energy that the impulse of a row gave, if it is one of a joint with clearance.
-void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work);
+void itm_clearance_book_work(ItmData* d, const ItmRow* row, double work);
 // Count what else the step h did, from the impulses of its rows.
 void itm_clearance_tally(const ItmModel* m, ItmData* d, double h);
 

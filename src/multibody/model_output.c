@@ -414,7 +414,7 @@ static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
 static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     const struct {
-        ItmBoundKind kind;
+        ItmRowKind kind;
         int count;
     } kinds[] = {{ITM_BOUND_LIMIT, m->nlimit}, {ITM_BOUND_FRICTION, m->njoint_friction}, {ITM_BOUND_MOTOR, m->nmotion}};
     for (int k = 0; k < 3; k++) {

@@ -1,7 +1,9 @@
-#include "report/compare_runs.h"
+#include "interim/report.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "io/json.h"
+#include "io/results/record.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,7 +19,7 @@
 static const ItmNode* read_pairs(ItmDocument* document, const ItmRecord* record, bool* has_memory)
 {
     ItmNode* scene = NULL;
-    if (record->scene != NULL &&
+    if (record != NULL && record->scene != NULL &&
         itm_json_parse(&scene, document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
         *has_memory = false;
     }
@@ -117,6 +119,7 @@ static bool compare_contacts(ItmRunComparison* c, const ItmRecord* a, const ItmR
 
 double itm_compare_get_share(const ItmSignalError* error)
 {
+    ITM_GUARD(error != NULL, 0.0);
     const ItmComparison* c = &error->comparison;
     return c->reference_range > 0.0 ? c->maximum / c->reference_range : c->maximum;
 }
@@ -167,6 +170,7 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
 
 ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTable* reference, ItmError* error)
 {
+    ITM_GUARD(c != NULL && run != NULL && reference != NULL, ITM_ERR_ARGUMENT);
     *c = (ItmRunComparison){.from = 1.0, .errors = calloc((size_t)reference->ncolumn + 1, sizeof *c->errors)};
     if (run->nrow > 0 && reference->nrow > 0) {
         c->from = fmax(itm_results_table_get(run, 0, 0), itm_results_table_get(reference, 0, 0));
@@ -174,7 +178,7 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
                         itm_results_table_get(reference, reference->nrow - 1, 0));
     }
     ItmStatus status = ITM_OK;
-    if (c->errors == NULL || !compare_contacts(c, &run->record, &reference->record)) {
+    if (c->errors == NULL || !compare_contacts(c, run->record, reference->record)) {
         status =
             itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to compare %d signals", reference->ncolumn);
     }
@@ -187,6 +191,7 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
 
 void itm_compare_free_runs(ItmRunComparison* c)
 {
+    ITM_GUARD_VOID(c != NULL);
     for (int i = 0; i < c->nshift; i++) {
         free(c->shifts[i].name);
     }

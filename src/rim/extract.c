@@ -372,7 +372,7 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
-static bool is_contact(const ItmBoundRow* row)
+static bool is_contact(const ItmRow* row)
 {
     return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
 }
@@ -409,7 +409,7 @@ ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double 
 static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
 {
     for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
-        ItmBoundRow* row = &b->rows[i];
+        ItmRow* row = &b->rows[i];
         int k = 0;
         while (k < rim->nahead && rim->ahead_key[(at + k) % rim->nahead] != row->key) {
             k++;
@@ -432,7 +432,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     rim->H = H;
     rim->shift = shift;
     rim->neliminated = 0;
-    rim->contacts.nc = 0;
+    rim->contacts.problem.n = 0;
     for (int i = 0; i < rim->n; i++) {
         if (rim->actuator[i] != ITM_NONE) {
             d->input[rim->actuator[i]] = 0.0;

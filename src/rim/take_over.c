@@ -24,7 +24,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
         if (!b->blocks[head].is_in_rim) {
-            status = itm_bounded_solve_island(m, d, head, rim->H);
+            status = itm_bounded_solve_island(m, d, head);
         }
     }
     return status;
@@ -33,7 +33,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
 // Hand impulses (or moments) of the contact rows to the table.
 static void place(const ItmRimContacts* r, double* x, const double* Q)
 {
-    for (int i = 0; i < r->nc; i++) {
+    for (int i = 0; i < r->problem.n; i++) {
         x[r->table[i]] = Q[i];
     }
 }
@@ -45,17 +45,18 @@ static void place(const ItmRimContacts* r, double* x, const double* Q)
 static double find_gap_after(const ItmRim* rim, int i)
 {
     const ItmRimContacts* r = &rim->contacts;
-    double K = r->rows[i].stiffness, h = rim->h, mobility = r->H[(size_t)i * (size_t)(r->nc + 1)] - r->omega[i];
-    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : r->gap[i];
+    const ItmRow* row = &r->problem.rows[i];
+    double K = row->stiffness, h = rim->h, mobility = r->problem.H[(size_t)i * (size_t)(r->problem.n + 1)] - row->omega;
+    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : row->gap;
 }
 
 static void report(const ItmRim* rim, ItmData* d)
 {
     const ItmRimContacts* r = &rim->contacts;
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < r->nc; i++) {
-        b->v_after[r->table[i]] = r->wc[i];
-        b->state[r->table[i]] = r->state[i];
+    for (int i = 0; i < r->problem.n; i++) {
+        b->v_after[r->table[i]] = r->problem.rows[i].rate;
+        b->state[r->table[i]] = r->problem.state[i];
         b->rows[r->table[i]].gap_after = find_gap_after(rim, i);
         itm_bounded_book_work(d, &b->rows[r->table[i]], r->work[i]);
     }
@@ -71,7 +72,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
         bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
         n += b->blocks[b->rows[i].block].is_in_rim ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
-    for (int i = 0; i < rim->contacts.nc; i++) {
+    for (int i = 0; i < rim->contacts.problem.n; i++) {
         n += rim->contacts.has_changed[i];
     }
     return n;
@@ -124,11 +125,10 @@ static void set_row_impulses(const ItmModel* m, ItmData* d, const ItmRim* rim)
 // alike. The configuration is that of the evaluation; wrench and tau are void afterwards.
 static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    double *v_end = rim->v_start, t = rim->t + rim->shift;
+    double *v_end = d->x2, t = rim->t + rim->shift;
     for (int i = 0; i < m->nv; i++) {
-        double end = d->v[i];
-        d->v[i] = 0.5 * (rim->v_start[i] + end);
-        v_end[i] = end;
+        v_end[i] = d->v[i];
+        d->v[i] = 0.5 * (rim->v_start[i] + v_end[i]);
     }
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_forces_compute(m, d, t);
@@ -186,10 +186,6 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
     }
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
-    *d->steps += 1.0;
-    d->info.steps++;
-    d->info.total_iterations += d->info.iterations;
-    itm_latch_apply_events(m, d);
+    itm_step_count(m, d, rim->v_start, H);
     return ITM_OK;
 }

@@ -6,10 +6,9 @@
 #include <string.h>
 
 // Whether a gap takes part: rigid, of a joint with clearance, closed in the last step.
-static bool is_part(const ItmBounded* b, const ItmBoundRow* row)
+static bool is_part(const ItmBounded* b, const ItmRow* row)
 {
-    return row->kind == ITM_BOUND_CLEARANCE && row->stiffness == 0.0 && row->damping == 0.0 &&
-           itm_bounded_recall(b, row->key) > 0.0;
+    return row->kind == ITM_BOUND_CLEARANCE && itm_row_is_rigid(row) && itm_bounded_recall(b, row->key) > 0.0;
 }
 
 bool itm_clearance_projection_is_needed(const ItmModel* m, const ItmData* d)
@@ -27,7 +26,7 @@ static void select_rows(ItmBounded* b)
 {
     bool is_in = false;
     for (int i = 0; i < b->nrow; i++) {
-        ItmBoundRow* row = &b->rows[i];
+        ItmRow* row = &b->rows[i];
         bool is_friction = row->kind == ITM_BOUND_CLEARANCE_TANGENT || row->kind == ITM_BOUND_CLEARANCE_TORSION;
         is_in = is_friction ? is_in : is_part(b, row);
         b->projection_lo[i] = row->lo;
@@ -59,7 +58,7 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
         }
         if (n <= b->island_capacity) {
             itm_bounded_assemble(m, d, head, n);
-            status = itm_bounded_solve_velocities(m, d, head, n, 0.0);
+            status = itm_bounded_solve_velocities(m, d);
         }
     }
     return status;
@@ -87,7 +86,7 @@ ItmStatus itm_clearance_projection_run(const ItmModel* m, ItmData* d, double* v)
         return status;
     }
     // work with the velocities before the joints were projected, because both belong to the same end of a step
-    double* before = b->sweep_change;
+    double* before = b->sweep.change;
     itm_bounded_multiply(m, d, before, d->v_raw);
     for (int i = 0; i < b->nrow; i++) {
         b->x_projected[i] = b->x[i];

@@ -106,9 +106,9 @@ static void put_table(Stream* s, const ItmTable* table)
         put_string(s, table->descriptions[i]);
     }
     put(s, table->values, table->nrow > 0 ? (size_t)table->nrow * (size_t)table->ncolumn * sizeof(double) : 0);
-    put_string(s, table->record.scene);
-    for (int i = 0; i < ITM_MOTION_COUNT && table->record.scene != NULL; i++) {
-        const ItmArray* array = &table->record.arrays[i];
+    put_string(s, table->record->scene);
+    for (int i = 0; i < ITM_MOTION_COUNT && table->record->scene != NULL; i++) {
+        const ItmArray* array = &table->record->arrays[i];
         put(s, array->size, sizeof array->size);
         put(s, array->values,
             itm_record_array_get_count(array) * itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i)));
@@ -189,7 +189,7 @@ static ItmStatus get_table(Stream* s, ItmTable* table, ItmError* error)
     get_string(s, &table->reason);
     get_columns(s, table, head.ncolumn);
     get_values(s, table, head.nrow);
-    get_record(s, &table->record);
+    get_record(s, table->record);
     char end = 0;
     get(s, &end, 1);
     bool is_whole = s->status == ITM_OK && end == '.' && table->title != NULL && table->reason != NULL;

@@ -1,6 +1,7 @@
 #include "io/results/results_read.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "base/utf8.h"
 #include "io/results/isolated.h"
 #include "io/results/results.h"
@@ -52,6 +53,7 @@ bool itm_results_table_add_column(ItmTable* table, const char* name, size_t leng
 
 int itm_results_table_find(const ItmTable* table, const char* name)
 {
+    ITM_GUARD(table != NULL && name != NULL, ITM_NONE);
     for (int i = 0; i < table->ncolumn; i++) {
         if (strcmp(table->names[i], name) == 0) {
             return i;
@@ -62,11 +64,13 @@ int itm_results_table_find(const ItmTable* table, const char* name)
 
 double itm_results_table_get(const ItmTable* table, long row, int column)
 {
+    ITM_GUARD(table != NULL, 0.0);
     return table->values[(size_t)row * (size_t)table->ncolumn + (size_t)column];
 }
 
 void itm_results_table_destroy(ItmTable* table)
 {
+    ITM_GUARD_VOID(table != NULL);
     if (table == NULL) {
         return;
     }
@@ -81,7 +85,10 @@ void itm_results_table_destroy(ItmTable* table)
     free(table->values);
     free(table->title);
     free(table->reason);
-    itm_record_free(&table->record);
+    if (table->record != NULL) {
+        itm_record_free(table->record);
+    }
+    free(table->record);
     free(table);
 }
 
@@ -104,6 +111,7 @@ static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, in
 
 ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn)
 {
+    ITM_GUARD(table != NULL && columns != NULL, NULL);
     ItmTable* selected = calloc(1, sizeof *selected);
     if (selected == NULL || !copy_head(selected, table, columns, ncolumn)) {
         itm_results_table_destroy(selected);
@@ -154,16 +162,24 @@ static void clean_texts(ItmTable* table)
 
 ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
 {
+    ITM_GUARD(table != NULL && path != NULL, ITM_ERR_ARGUMENT);
     *table = calloc(1, sizeof **table);
-    if (*table == NULL) {
+    ItmRecord* record = calloc(1, sizeof *record);
+    if (*table == NULL || record == NULL) {
+        free(*table);
+        free(record);
+        *table = NULL;
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
+    (*table)->record = record;
     ItmStatus status = read_format(*table, path, error);
     if (status == ITM_OK) {
         clean_texts(*table);
     }
-    if (status == ITM_OK && !itm_record_is_valid(&(*table)->record)) {
-        itm_record_free(&(*table)->record);
+    if (status == ITM_OK && (record->scene == NULL || !itm_record_is_valid(record))) {
+        itm_record_free(record);
+        free(record);
+        (*table)->record = NULL;
     }
     if (status != ITM_OK) {
         itm_results_table_destroy(*table);

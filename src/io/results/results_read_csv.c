@@ -158,7 +158,7 @@ static bool describe(ItmTable* table, const ItmNode* root)
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     table->is_described = verdict != NULL;
     free(verdict);
-    return read_record(&table->record, root) == ITM_OK && is_copied;
+    return read_record(table->record, root) == ITM_OK && is_copied;
 }
 
 // The side file is a help, not a must: without it, or with one that is not JSON, the table stays undescribed.

@@ -2,13 +2,12 @@
 #include "io/results/results_read.h"
 
 #include "base/error.h"
+#include "io/results/hdf5.h"
 #include "io/results/results.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <hdf5.h>
 
 #define LONGEST_STRING (1u << 28)
 
@@ -192,7 +191,7 @@ static bool read_file(ItmTable* table, hid_t file)
 {
     char* verdict = NULL;
     bool is_read = copy_string(&table->title, file, "title") && copy_string(&table->reason, file, "reason") &&
-                   copy_string(&verdict, file, "verdict") && read_record(&table->record, file);
+                   copy_string(&verdict, file, "verdict") && read_record(table->record, file);
     table->is_described = verdict != NULL;
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);
@@ -209,6 +208,10 @@ ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* err
 {
     bool is_read = false;
     int code = 0;
+    ItmStatus status = itm_hdf5_load(error);
+    if (status != ITM_OK) {
+        return status;
+    }
     H5E_BEGIN_TRY
     {
         errno = 0;

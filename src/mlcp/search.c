@@ -1,4 +1,4 @@
-#include "stepper/search.h"
+#include "mlcp/search.h"
 
 #include "interim/base.h"
 

@@ -8,8 +8,8 @@
 // piece and takes the least value of every piece in closed form. lambda is not unique where rows are redundant; the objective is.
 //
 // Ties: of all x whose objective is within ITM_SEARCH_TIE of the least, the smallest is taken, the largest step.
-#ifndef ITM_STEPPER_STEP_SEARCH_H
-#define ITM_STEPPER_STEP_SEARCH_H
+#ifndef ITM_MLCP_SEARCH_H
+#define ITM_MLCP_SEARCH_H
 
 #include "base/arena.h"
 #include "interim/mlcp.h"

@@ -577,7 +577,7 @@ static void contacts_that_no_interface_feels_are_solved_once_a_macro_step(void**
         begin(&x, &c, ITM_COORDINATES_JOINT, H);
         for (int k = 0; k < (int)lround(c.duration / H); k++) {
             macro_step(&x, &c, k * H, H, (int)lround(H / 1e-4), true);
-            assert_int_equal(x.rim.contacts.nc, 0);
+            assert_int_equal(x.rim.contacts.problem.n, 0);
         }
         ItmVec3 v = itm_data_get_body_velocity(x.m, x.d, 1);
         at[is_fine] = itm_data_get_body_pose(x.m, x.d, 1).p;
