@@ -28,7 +28,8 @@ usage() {
 ./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
 ./do threads         run the tests of threads under the thread sanitizer
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
-./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
+./do torture [TIME [SEED]]  failing allocations, damaged files, full disks, signals, random models, every example with every
+                     stepper and coupling (TIME simulated seconds each, 0.3), valgrind, a long run: hours
 ./do clean           remove builds and results
 END
 }
@@ -265,17 +266,11 @@ do_threads() {
     verdict
 }
 
-# Campaigns that take long. A run that is out of balance and does not say so ends it with status 1.
+# Campaigns that take long (hours); the figures are in out/torture. A campaign with a failure ends it with status 1.
 do_torture() {
-    need $BUILD_PACKAGES $TEST_PACKAGES
+    need $BUILD_PACKAGES $TEST_PACKAGES valgrind
     build release build -DINTERIM_BUILD_TESTS=ON
-    mkdir -p out/torture
-    INTERIM_TORTURE=1 build/tests/test_physics_spin >out/torture/spin.txt 2>&1 ||
-        { grep ERROR out/torture/spin.txt; return 1; }
-    build/tests/torture_matrix "$1" examples/*.yaml >out/torture/matrix.txt ||
-        { grep SILENT out/torture/matrix.txt; tail -n 1 out/torture/matrix.txt; return 1; }
-    tail -n 1 out/torture/matrix.txt
-    echo "every run: out/torture/matrix.txt"
+    TIME=$1 SEED=$2 tests/torture/torture.sh . build out/torture
 }
 
 case "${1:-help}" in
@@ -290,7 +285,7 @@ case "${1:-help}" in
     fuzz) do_fuzz "${2:-10}" ;;
     threads) do_threads ;;
     crosscheck) shift; do_crosscheck "$@" ;;
-    torture) do_torture "${2:-0.3}" ;;
+    torture) do_torture "${2:-0.3}" "${3:-1}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;
     *) echo "./do: unknown word '$1'" >&2; usage >&2; exit 1 ;;

@@ -34,13 +34,15 @@ typedef struct AppArguments {
     int noverride;
     AppWord* words;  // options of kind APP_OPTION_WORD, in the order given (nword)
     int nword;
-    bool is_quiet;    // -q
-    bool wants_help;  // --help
+    bool is_quiet;        // -q
+    bool wants_help;      // --help
+    const char* sandbox;  // folder below which a model may read files; NULL: any
 } AppArguments;
 
 typedef enum AppOptionKind {
     APP_OPTION_OVERRIDE,
     APP_OPTION_OUTPUT,
+    APP_OPTION_SANDBOX,
     APP_OPTION_WORD,
     APP_OPTION_QUIET,
     APP_OPTION_HELP,
@@ -100,6 +102,8 @@ void app_help_print_command(const AppCommand* command);
 // Read the model file of a command line; NULL after printing what is wrong.
 ItmModelFile* app_load(const AppArguments* arguments);
 
+// Put '?' in place of control characters and of characters that change the direction of text, which would steer a terminal.
+void app_clean_text(char* text);
 // "interim: model.yaml:3:5: message" to stderr.
 void app_print_error(const ItmError* error);
 // "warning: arm: message" to stdout; part "": without it.
@@ -130,8 +134,8 @@ int app_signals_get(void);
 // ---------------------------------------------------------------------------- reports
 
 // Where a run puts its results: -o, or beside the report (--report) a file that goes away again. To be freed; NULL where
-// neither is wanted, or without memory.
-char* app_report_choose_results(const AppArguments* arguments);
+// neither is wanted. False without memory.
+bool app_report_choose_results(char** path, const AppArguments* arguments);
 // Write the report of a sweep from its table; the exit status.
 int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet);
 // Write the report of a run that ended with this exit status; the exit status of it all.

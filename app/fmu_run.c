@@ -311,7 +311,11 @@ static void finish(Run* r)
 static int run(const AppArguments* arguments)
 {
     Run r = {.arguments = arguments};
-    char* path = app_report_choose_results(arguments);
+    char* path = NULL;
+    if (!app_report_choose_results(&path, arguments)) {
+        fprintf(stderr, "interim: out of memory\n");
+        return APP_BAD_INPUT;
+    }
     int status = choose(&r, NULL) ? simulate(&r, path, arguments->is_quiet) : APP_BAD_INPUT;
     if (r.error.message[0] != '\0' && status != APP_FINISHED) {
         app_print_error(&r.error);

@@ -11,15 +11,31 @@ const AppCommand* const app_commands[] = {
     &app_run_command,     &app_check_command, &app_inspect_command, &app_sweep_command,  &app_report_command,
     &app_compare_command, &app_plot_command,  &app_fmu_command,     &app_export_command, NULL};
 
+void app_clean_text(char* text)
+{
+    for (unsigned char* c = (unsigned char*)text; *c != '\0'; c++) {
+        bool is_c1 = c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
+        bool is_direction = c[0] == 0xE2 && ((c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE) ||
+                                             (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+        if (*c < 0x20 || *c == 0x7f || is_c1 || is_direction) {
+            *c = '?';
+        }
+    }
+}
+
+// Paths and pieces of files are shown without what would steer the terminal.
 void app_print_error(const ItmError* error)
 {
+    ItmError shown = *error;
+    app_clean_text(shown.file);
+    app_clean_text(shown.message);
     fputs("interim: ", stderr);
-    if (error->file[0] != '\0' && error->line > 0) {
-        fprintf(stderr, "%s:%d:%d: ", error->file, error->line, error->column);
-    } else if (error->file[0] != '\0' && strstr(error->message, error->file) == NULL) {
-        fprintf(stderr, "%s: ", error->file);
+    if (shown.file[0] != '\0' && shown.line > 0) {
+        fprintf(stderr, "%s:%d:%d: ", shown.file, shown.line, shown.column);
+    } else if (shown.file[0] != '\0' && strstr(shown.message, shown.file) == NULL) {
+        fprintf(stderr, "%s: ", shown.file);
     }
-    fprintf(stderr, "%s\n", error->message[0] != '\0' ? error->message : itm_status_message(error->status));
+    fprintf(stderr, "%s\n", shown.message[0] != '\0' ? shown.message : itm_status_message(shown.status));
 }
 
 void app_print_warning(const char* part, const char* format, ...)
@@ -36,8 +52,8 @@ ItmModelFile* app_load(const AppArguments* arguments)
 {
     ItmModelFile* file = NULL;
     ItmError error = {0};
-    if (itm_file_load(&file, arguments->model, (const char* const*)arguments->overrides, arguments->noverride,
-                      &error) != ITM_OK) {
+    if (itm_file_load_below(&file, arguments->model, arguments->sandbox, (const char* const*)arguments->overrides,
+                            arguments->noverride, &error) != ITM_OK) {
         app_print_error(&error);
         return NULL;
     }

@@ -16,6 +16,7 @@ static const AppOption OPTIONS[] = {
      "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary; doubts are still printed"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
@@ -54,7 +55,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     }
     ItmError error = {0};
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &error);
-    r->results_path = app_report_choose_results(arguments);
+    status = status == ITM_OK && !app_report_choose_results(&r->results_path, arguments) ? ITM_ERR_MEMORY : status;
     app_signals_catch();  // from here on there is a file that an interrupted run must finish
     ItmRunOptions options = itm_default_run_options(r->file);
     options.path = r->results_path;

@@ -560,8 +560,8 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 // a small disturbance grows. The linearisation covers `nstep` steps (1, or more to average over steps that differ), extended to
 // a whole sampling period if controllers sample less often than every step; the radius is per step. It is a local measure: it
 // may differ at other positions, speeds and contacts. Independent subsystems are perturbed together; the radius is the largest
-// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period. Any
-// other status: out of memory, or a trial step failed.
+// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period.
+// nstep: 1 to 100000. Any other status: out of memory, or a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Called before every trial step; returning true ends the computation with ITM_ERR_CAPACITY.
 typedef struct ItmAdviceWatch {
@@ -574,8 +574,8 @@ ITM_API ItmStatus itm_advice_compute_radius(ItmCosim* cosim, int nstep, ItmAdvic
 // number of bounded rows first changes, s; INFINITY: it does not.
 ITM_API ItmStatus itm_advice_run(ItmCosim* cosim, int nstep, ItmAdviceWatch watch, double* change);
 // Approximate number of operations per component that itm_cosim_compute_radius takes with a macro step H, from the sizes of the last
-// step; 0: out of memory.
-ITM_API double itm_advice_estimate_work(ItmCosim* cosim, double H);
+// step. ITM_ERR_MEMORY; with any other error the work is 0.
+ITM_API ItmStatus itm_advice_estimate_work(ItmCosim* cosim, double H, double* work);
 // Change the macro step of a system and reset it, as if it had been built with H. Allocates nothing. On failure (the steps of
 // subsystems do not divide H) the system has no valid step until the next call that succeeds.
 ITM_API ItmStatus itm_cosim_set_macro_step(ItmCosim* cosim, double H);

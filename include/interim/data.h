@@ -153,7 +153,7 @@ ITM_API ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* by
 
 // ---------------------------------------------------------------------------- results
 
-// Pose of the body frame in the world.
+// Pose of the body frame in the world. Ids that are no body give the ground: no displacement, no rotation, no velocity.
 ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body);
 // Velocity of the body frame's origin, world axes, m/s.
 ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body);

@@ -144,6 +144,11 @@ typedef struct ItmModelFile {
 // Errors contain file, line, column, the expected value and the nearest valid word.
 ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
                                 ItmError* error);
+// The same, but every file that the model refers to (meshes, heights, recordings, matrices, robots) must be below the folder
+// `root` after resolving symbolic links; ITM_ERR_INPUT otherwise, whether it exists or not. For models of strangers: without
+// it a model file may name any file that the process may read. root NULL: any file.
+ITM_API ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, const char* root,
+                                      const char* const* overrides, int noverride, ItmError* error);
 // The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);

@@ -3,6 +3,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "model/model_build.h"
 
 #include <math.h>
@@ -598,6 +599,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
 
 ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     x->options.macro_step = x->step = H;
     ItmStatus status = check_options(&x->options, &x->error);
     status = status == ITM_OK ? fit_parts(x, &x->error) : status;

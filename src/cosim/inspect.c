@@ -2,12 +2,14 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "contact/contact.h"
 
 #include <string.h>
 
 int itm_cosim_get_interface_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->ninterface + x->nbond;
 }
 
@@ -61,6 +63,7 @@ static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceVi
 
 ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
 {
+    ITM_GUARD(x != NULL && view != NULL, ITM_ERR_ARGUMENT);
     if (view == NULL || interface < 0 || interface >= itm_cosim_get_interface_count(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no interface %d", interface);
     }
@@ -91,6 +94,7 @@ ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
 
 const char* itm_cosim_get_active_row(ItmCosim* x, int row)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = x->inspected != ITM_NONE ? &x->mechanisms[x->inspected] : NULL;
     if (part == NULL || row < 0 || row >= part->rim.neliminated) {
         return NULL;

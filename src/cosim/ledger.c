@@ -9,6 +9,7 @@
 // The difference is the coupling energy error; > 0: the coupling has added energy.
 #include "cosim/cosim.h"
 
+#include "base/guard.h"
 #include "multibody/forces.h"
 
 #include <math.h>
@@ -115,16 +116,19 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
 
 int itm_cosim_get_bond_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nbond;
 }
 
 const char* itm_cosim_get_bond_name(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, NULL);
     return bond >= 0 && bond < x->nbond ? x->bonds[bond].name : NULL;
 }
 
 ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, (ItmBondState){0});
     if (bond < 0 || bond >= x->nbond) {
         return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     }

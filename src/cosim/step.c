@@ -11,6 +11,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <string.h>
 
@@ -56,6 +57,7 @@ static size_t get_port_size(const ItmSubsystemInstance* subsystem)
 
 size_t itm_cosim_get_state_size(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     size_t size = sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         size += get_mechanism_size(&x->mechanisms[i]);
@@ -153,6 +155,7 @@ ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function)
 
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 {
+    ITM_GUARD(x != NULL && bytes != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = itm_cosim_refuse_unsaved(x, __func__);
     if (status != ITM_OK) {
         return status;
@@ -166,6 +169,7 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 
 ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -242,6 +246,7 @@ static ItmStatus start_parts(ItmCosim* x)
 
 ItmStatus itm_cosim_reset(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].cost = x->mechanisms[i].cost_rim = 0.0;
     }
@@ -457,12 +462,14 @@ static ItmStatus try_step(ItmCosim* x)
 
 ItmStatus itm_cosim_step(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = try_step(x);
     return status != ITM_OK && has_recovered(x) ? try_step(x) : status;
 }
 
 ItmStatus itm_cosim_step_free(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = &x->mechanisms[0];
     if (x->nmechanism != 1 || x->nsubsystem > 0 || !itm_stepper_is_variable(part->step.stepper)) {
         return itm_cosim_step(x);
@@ -487,21 +494,25 @@ const ItmError* itm_cosim_get_error(const ItmCosim* x)
 
 double itm_cosim_get_step(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0.0);
     return x->step;
 }
 
 double itm_cosim_get_time(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0.0);
     return *itm_cosim_get_steps(x) * x->step;
 }
 
 int itm_cosim_get_mechanism_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nmechanism;
 }
 
 int itm_cosim_get_subsystem_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nsubsystem;
 }
 
@@ -517,30 +528,35 @@ static ItmSubsystemInstance* get_subsystem(const ItmCosim* x, int subsystem)
 
 const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->name : NULL;
 }
 
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     return instance != NULL ? instance->name : NULL;
 }
 
 const ItmModel* itm_cosim_get_model(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->model : NULL;
 }
 
 ItmData* itm_cosim_get_data(ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->data : NULL;
 }
 
 ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, (ItmForeignNotes){0});
     const ItmMechanism* part = get_mechanism(x, mechanism);
     const ItmForeign* f = part != NULL ? part->foreign : NULL;
     return f != NULL ? (ItmForeignNotes){f->source, (long)f->memory->nprobe, f->memory->asymmetry,
@@ -550,12 +566,14 @@ ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* x, int mechanism)
 
 ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
 {
+    ITM_GUARD(x != NULL, NULL);
     ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     return instance != NULL ? instance->hydraulics : NULL;
 }
 
 ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     if (instance == NULL || input < 0 || input >= instance->table.ninput) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
@@ -568,6 +586,7 @@ ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double valu
 
 ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, (ItmCosimCost){0});
     ItmCosimCost cost = {0};
     for (int i = 0; i < x->nmechanism; i++) {
         cost.mechanism += x->mechanisms[i].cost;

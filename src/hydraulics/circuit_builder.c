@@ -1,6 +1,7 @@
 #include "hydraulics/circuit_builder.h"
 
 #include "base/builder.h"
+#include "base/guard.h"
 #include "signal/signal.h"
 
 #include <limits.h>
@@ -179,16 +180,19 @@ ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias,
 
 int itm_circuit_builder_find_signal(const ItmCircuitBuilder* b, const char* name)
 {
+    ITM_GUARD(b != NULL && name != NULL, ITM_NONE);
     return itm_names_find(&b->signal_names, name, strlen(name));
 }
 
 int itm_circuit_builder_find_fluid(const ItmCircuitBuilder* b, const char* name)
 {
+    ITM_GUARD(b != NULL && name != NULL, ITM_NONE);
     return itm_names_find(&b->fluid_names, name, strlen(name));
 }
 
 int itm_circuit_builder_find_node(const ItmCircuitBuilder* b, const char* name)
 {
+    ITM_GUARD(b != NULL && name != NULL, ITM_NONE);
     int value = itm_names_find(&b->names, name, strlen(name));
     return value != ITM_NODE_LIMIT ? value : ITM_NONE;
 }

@@ -5,6 +5,7 @@
 #include "hydraulics/data.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -197,11 +198,13 @@ ItmStatus itm_circuit_name_outputs(ItmCircuit* c, const ItmCircuitBuilder* b, It
 
 int itm_circuit_get_output_count(const ItmCircuit* c)
 {
+    ITM_GUARD(c != NULL, 0);
     return c->noutput;
 }
 
 ItmOutputInfo itm_circuit_get_output_info(const ItmCircuit* c, int output)
 {
+    ITM_GUARD(c != NULL, (ItmOutputInfo){0});
     if (output < 0 || output >= c->noutput) {
         return (ItmOutputInfo){0};
     }
@@ -211,6 +214,7 @@ ItmOutputInfo itm_circuit_get_output_info(const ItmCircuit* c, int output)
 
 int itm_circuit_find_output(const ItmCircuit* c, const char* name)
 {
+    ITM_GUARD(c != NULL && name != NULL, ITM_NONE);
     for (int i = 0; i < c->noutput; i++) {
         if (strcmp(c->outputs[i].name, name) == 0) {
             return i;
@@ -221,6 +225,7 @@ int itm_circuit_find_output(const ItmCircuit* c, const char* name)
 
 void itm_hydraulics_compute_outputs(const ItmCircuit* c, ItmHydraulics* d, double* values)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && values != NULL);
     itm_stage_begin(c, d, itm_hydraulics_get_time(d), 0.0);
     memcpy(d->s_stage, d->s, sizeof(double) * (size_t)c->ncyl);
     memcpy(d->w_stage, d->w, sizeof(double) * (size_t)c->ncyl);

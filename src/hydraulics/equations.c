@@ -1,5 +1,7 @@
 // The equations for others: rates and derivatives at any state and piston motion.
 #include "hydraulics/cylinder.h"
+
+#include "base/guard.h"
 #include "hydraulics/data.h"
 
 #include <math.h>
@@ -16,6 +18,7 @@ static void set_stage(const ItmCircuit* c, ItmHydraulics* d, double t, const dou
 void itm_hydraulics_compute_rates(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, double* force, double* power,
                                   double t, const double* x, const double* s, const double* w)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && x_dot != NULL && x != NULL && (c->ncyl == 0 || (s != NULL && w != NULL)));
     set_stage(c, d, t, s, w);
     itm_kernel_compute(c, d, x_dot, x);
     for (int i = 0; force != NULL && i < c->ncyl; i++) {
@@ -77,6 +80,7 @@ static void clear(double* matrix, int rows, int columns)
 void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicDerivatives* out,
                                         double t, const double* x, const double* s, const double* w)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && out != NULL && x != NULL && (c->ncyl == 0 || (s != NULL && w != NULL)));
     set_stage(c, d, t, s, w);
     itm_kernel_compute(c, d, d->k[3], x);
     itm_kernel_differentiate(c, d, x);

@@ -2,6 +2,7 @@
 #include "hydraulics/data.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,6 +167,7 @@ static void finish(const ItmCircuit* c, ItmHydraulics* d, double h)
 
 ItmStatus itm_hydraulics_step(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (!isfinite(h) || h <= 0) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "the step must be positive, got %g", h);
     }

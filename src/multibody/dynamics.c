@@ -1,6 +1,7 @@
 #include "multibody/dynamics.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "multibody/bounded.h"
 #include "multibody/flexible.h"
 #include "multibody/forces.h"
@@ -235,6 +236,7 @@ ItmStatus itm_dynamics_compute_jacobian(const ItmModel* m, ItmData* d, double* J
 
 ItmStatus itm_dynamics_compute_forward(const ItmModel* m, ItmData* d, double* v_dot)
 {
+    ITM_GUARD(m != NULL && d != NULL && v_dot != NULL, ITM_ERR_ARGUMENT);
     itm_dynamics_compute(m, d, v_dot, itm_data_get_time(d), 0.0);
     d->position_state = ITM_POSITION_LOOKED;
     return ITM_OK;

@@ -2,6 +2,7 @@
 // two cannot disagree.
 #include "multibody/model_output.h"
 
+#include "base/guard.h"
 #include "multibody/bounded_refine.h"
 #include "multibody/clearance.h"
 #include "multibody/dynamics.h"
@@ -507,6 +508,7 @@ static void prepare(const ItmModel* m, ItmData* d)
 
 ItmStatus itm_model_compute_outputs(const ItmModel* m, ItmData* d, double* values)
 {
+    ITM_GUARD(m != NULL && d != NULL && values != NULL, ITM_ERR_ARGUMENT);
     prepare(m, d);
     Sink sink = {.values = values};
     walk(&sink, m, d);
@@ -580,11 +582,13 @@ ItmStatus itm_model_build_outputs(ItmModel* m, ItmError* error)
 
 int itm_model_get_output_count(const ItmModel* m)
 {
+    ITM_GUARD(m != NULL, 0);
     return m->noutput;
 }
 
 ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output)
 {
+    ITM_GUARD(m != NULL, (ItmOutputInfo){0});
     if (output < 0 || output >= m->noutput) {
         return (ItmOutputInfo){0};
     }
@@ -594,6 +598,7 @@ ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output)
 
 int itm_model_find_output(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     unsigned slot = hash_of(name) & (unsigned)(m->noutput_hash - 1);
     for (; m->output_hash[slot] != ITM_NONE; slot = (slot + 1) & (unsigned)(m->noutput_hash - 1)) {
         if (strcmp(m->outputs[m->output_hash[slot]].name, name) == 0) {

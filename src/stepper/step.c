@@ -2,6 +2,7 @@
 #include "stepper/stepper.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "contact/contact.h"
 #include "multibody/bounded.h"
 #include "multibody/latch.h"
@@ -48,6 +49,7 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
 
 void itm_reset(const ItmModel* m, ItmData* d)
 {
+    ITM_GUARD_VOID(m != NULL && d != NULL);
     itm_data_reset_to_start(m, d);
 }
 
@@ -196,6 +198,7 @@ static ItmStatus dispatch(const ItmModel* m, ItmData* d)
 
 ItmStatus itm_step(const ItmModel* m, ItmData* d)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (is_at_stop(d)) {
         *d->time = fmax(*d->time, d->stop_time);
         return ITM_OK;

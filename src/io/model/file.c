@@ -57,7 +57,7 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
 }
 
 ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* name,
-                                 const char* const* overrides, int noverride, ItmError* error)
+                                 const char* root, const char* const* overrides, int noverride, ItmError* error)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < noverride && status == ITM_OK; i++) {
@@ -66,7 +66,7 @@ ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDoc
     if (status != ITM_OK) {
         return status;
     }
-    ItmReader r = {.doc = doc, .error = error, .path = name, .file = file, .parts = parts};
+    ItmReader r = {.doc = doc, .error = error, .path = name, .root = root, .file = file, .parts = parts};
     read_root(&r, doc->root, file);
     free(r.parameters);
     free(r.signals);
@@ -76,10 +76,11 @@ ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDoc
 }
 
 ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error)
+                        const char* name, const char* root, const char* const* overrides, int noverride,
+                        ItmError* error)
 {
     ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
-    return status == ITM_OK ? itm_file_read_document(file, parts, doc, name, overrides, noverride, error) : status;
+    return status == ITM_OK ? itm_file_read_document(file, parts, doc, name, root, overrides, noverride, error) : status;
 }
 
 void itm_file_parts_clear(ItmFileParts* parts)
@@ -174,11 +175,12 @@ static ItmStatus finish(ItmModelFile** file, ItmModelFile* read, ItmFileParts* p
     return ITM_OK;
 }
 
-ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
-                         const char* const* overrides, int noverride, ItmError* error)
+// As itm_file_parse; root: as for itm_file_load_below.
+static ItmStatus parse_below(ItmModelFile** file, const char* text, size_t length, const char* name, const char* root,
+                             const char* const* overrides, int noverride, ItmError* error)
 {
     if (file == NULL || (text == NULL && length > 0) || name == NULL || (overrides == NULL && noverride > 0)) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, text, name or overrides is NULL");
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_file_parse", NULL, "file, text, name or overrides is NULL");
     }
     *file = NULL;
     ItmModelFile* read = calloc(1, sizeof *read);
@@ -188,8 +190,14 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
     ItmStatus status =
-        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, overrides, noverride, error);
+        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, root, overrides, noverride, error);
     return finish(file, read, &parts, &doc, status, error);
+}
+
+ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
+                         const char* const* overrides, int noverride, ItmError* error)
+{
+    return parse_below(file, text, length, name, NULL, overrides, noverride, error);
 }
 
 // ---------------------------------------------------------------------------- the file
@@ -240,36 +248,39 @@ static ItmStatus add_notes(ItmModelFile* file, const ItmSsp* ssp, ItmError* erro
 }
 
 // A structure in a ZIP file is unpacked for as long as the model file lives: its FMUs are files.
-static ItmStatus read_structure(ItmModelFile* file, ItmDocument* doc, const char* path, ItmError* error)
+static ItmStatus read_structure(ItmModelFile* file, ItmDocument* doc, const char* path, const char** folder,
+                                ItmError* error)
 {
     ItmSsp* ssp = NULL;
-    const char* folder = NULL;
     ItmStatus status;
+    *folder = NULL;
     if (has_ending(path, ".ssd")) {
         status = itm_ssp_read_file(&ssp, path, error);
     } else {
         status = itm_archive_open(&file->archive, path, NULL, error);
         status = status == ITM_OK ? itm_ssp_read(&ssp, file->archive, error) : status;
-        status = status == ITM_OK ? itm_archive_unpack(file->archive, &folder, error) : status;
+        status = status == ITM_OK ? itm_archive_unpack(file->archive, folder, error) : status;
     }
     status = status == ITM_OK ? add_notes(file, ssp, error) : status;
-    status = status == ITM_OK ? itm_file_make_ssp_document(doc, ssp, folder, error) : status;
+    status = status == ITM_OK ? itm_file_make_ssp_document(doc, ssp, *folder, error) : status;
     itm_ssp_destroy(ssp);
     return status;
 }
 
-static ItmStatus load_structure(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
-                                ItmError* error)
+// References of a structure in an archive stay inside of it.
+static ItmStatus load_structure(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                                int noverride, ItmError* error)
 {
     ItmModelFile* read = calloc(1, sizeof *read);
     if (read == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
+    const char* folder;
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
-    ItmStatus status = read_structure(read, &doc, path, error);
+    ItmStatus status = read_structure(read, &doc, path, &folder, error);
     if (status == ITM_OK) {
-        status = itm_file_read_document(read, &parts, &doc, path, overrides, noverride, error);
+        status = itm_file_read_document(read, &parts, &doc, path, folder != NULL ? folder : root, overrides, noverride, error);
     }
     return finish(file, read, &parts, &doc, status, error);
 }
@@ -277,8 +288,8 @@ static ItmStatus load_structure(ItmModelFile** file, const char* path, const cha
 // ---------------------------------------------------------------------------- loading
 
 // A robot description alone is a model with nothing else in it.
-static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
-                           ItmError* error)
+static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                           int noverride, ItmError* error)
 {
     const char* slash = strrchr(path, '/');
     const char* name = slash != NULL ? slash + 1 : path;
@@ -295,13 +306,19 @@ static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* co
         }
     }
     n += (size_t)snprintf(text + n, size - n, "'}}\n");
-    ItmStatus status = itm_file_parse(file, text, n, path, overrides, noverride, error);
+    ItmStatus status = parse_below(file, text, n, path, root, overrides, noverride, error);
     free(text);
     return status;
 }
 
 ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
                         ItmError* error)
+{
+    return itm_file_load_below(file, path, NULL, overrides, noverride, error);
+}
+
+ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                              int noverride, ItmError* error)
 {
     if (file == NULL || path == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
@@ -310,11 +327,11 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     FILE* stream = fopen(path, "rb");
     if (stream != NULL && (has_ending(path, ".ssp") || has_ending(path, ".ssd"))) {
         fclose(stream);
-        return load_structure(file, path, overrides, noverride, error);
+        return load_structure(file, path, root, overrides, noverride, error);
     }
     if (stream != NULL && has_ending(path, ".urdf")) {
         fclose(stream);
-        return load_urdf(file, path, overrides, noverride, error);
+        return load_urdf(file, path, root, overrides, noverride, error);
     }
     if (stream == NULL) {
         return fail_reading(error, path, strerror(errno));
@@ -326,7 +343,7 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     int why = errno;
     fclose(stream);
     ItmStatus status = has_failed ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
-                                  : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+                                  : parse_below(file, bytes, length, path, root, overrides, noverride, error);
     free(bytes);
     return status;
 }

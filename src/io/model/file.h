@@ -29,10 +29,11 @@ typedef struct ItmFileParts {
 // The first half: fill all of `file` but what is compiled, and the parts. doc keeps the tree for messages
 // of the second half; free everything afterwards, also on failure. `name` must live as long as doc.
 ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error);
+                        const char* name, const char* root, const char* const* overrides, int noverride,
+                        ItmError* error);
 // The same from a document that is there already.
 ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* name,
-                                 const char* const* overrides, int noverride, ItmError* error);
+                                 const char* root, const char* const* overrides, int noverride, ItmError* error);
 // file_ssp.c: the document of a system structure. folder: where its archive is unpacked; NULL: sources are relative to the file.
 ItmStatus itm_file_make_ssp_document(ItmDocument* doc, const ItmSsp* ssp, const char* folder, ItmError* error);
 // Free what a file and its parts hold, not the structs themselves.

@@ -302,7 +302,9 @@ const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* w
 void itm_reader_check_name(ItmReader* r, const ItmNode* node)
 {
     if (r->status == ITM_OK && itm_model_builder_check_name(ITM_ELEMENT_BODY, node->text, NULL) != ITM_OK) {
-        itm_reader_fail(r, node, "a name has 1 to 64 bytes without white space or any of . , / = \"");
+        itm_reader_fail(
+            r, node,
+            "a name has 1 to 64 bytes without white space or any of . , / = \", and does not begin with + - or @");
     }
 }
 
@@ -320,6 +322,32 @@ static void keep_reference(ItmReader* r, const char* name, const char* path)
     }
 }
 
+// The path with every symbolic link resolved, if it is below the folder that the model may read from; otherwise NULL. Whether a file
+// outside exists is not told.
+static char* confine(ItmReader* r, char* path, const char* name)
+{
+    char* root = realpath(r->root, NULL);
+    char* real = root != NULL ? realpath(path, NULL) : NULL;
+    size_t n = root != NULL ? strlen(root) : 0;
+    bool is_below = real != NULL && (strcmp(root, "/") == 0 || (strncmp(real, root, n) == 0 && real[n] == '/'));
+    if (root == NULL) {
+        r->status =
+            itm_error_set(r->error, ITM_ERR_IO, "itm_file_load_below", NULL, "there is no folder '%.200s'", r->root);
+    } else if (!is_below) {
+        r->status =
+            itm_error_set(r->error, ITM_ERR_INPUT, "itm_file_load_below", NULL,
+                          "the model refers to '%.200s', which is no file below the sandbox '%.200s'", name, r->root);
+        itm_error_locate(r->error, r->path, 0, 0);
+    }
+    free(path);
+    free(root);
+    if (!is_below) {
+        free(real);
+        real = NULL;
+    }
+    return real;
+}
+
 char* itm_reader_make_path(ItmReader* r, const char* name)
 {
     const char* slash = strrchr(r->path, '/');
@@ -332,7 +360,7 @@ char* itm_reader_make_path(ItmReader* r, const char* name)
     memcpy(path, r->path, length);
     strcpy(path + length, name);
     keep_reference(r, name, path);
-    return path;
+    return r->root != NULL ? confine(r, path, name) : path;
 }
 
 int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what, const char* const* words, int nword,

@@ -56,6 +56,7 @@ typedef struct ItmReader {
     ItmModelFile* file;        // what is filled
     ItmFileParts* parts;       // what it is compiled from
     const char* path;          // of the model file; meshes are looked for beside it
+    const char* root;          // folder below which all files must be that the model refers to; NULL: any
     const char* groups[ITM_MOST_GROUPS];  // of shapes, bit by bit; the first is "default"
     int ngroup;
 } ItmReader;
