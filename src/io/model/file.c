@@ -80,7 +80,8 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
                         ItmError* error)
 {
     ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
-    return status == ITM_OK ? itm_file_read_document(file, parts, doc, name, root, overrides, noverride, error) : status;
+    return status == ITM_OK ? itm_file_read_document(file, parts, doc, name, root, overrides, noverride, error)
+                            : status;
 }
 
 void itm_file_parts_clear(ItmFileParts* parts)
@@ -280,7 +281,8 @@ static ItmStatus load_structure(ItmModelFile** file, const char* path, const cha
     ItmFileParts parts = {0};
     ItmStatus status = read_structure(read, &doc, path, &folder, error);
     if (status == ITM_OK) {
-        status = itm_file_read_document(read, &parts, &doc, path, folder != NULL ? folder : root, overrides, noverride, error);
+        status = itm_file_read_document(read, &parts, &doc, path, folder != NULL ? folder : root, overrides, noverride,
+                                        error);
     }
     return finish(file, read, &parts, &doc, status, error);
 }
