@@ -88,8 +88,7 @@ static bool is_at_stop(const ItmData* d)
 
 // ---------------------------------------------------------------------------- step
 
-// The body whose coordinates or velocities are not finite, or ITM_NONE.
-static int find_not_finite(const ItmModel* m, const ItmData* d)
+int itm_step_find_not_finite(const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -166,6 +165,18 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
+void itm_step_finish(const ItmModel* m, ItmData* d)
+{
+    if (d->bounded != NULL) {
+        itm_row_memory_commit(&d->bounded->memory);
+    }
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
+    *d->steps += 1.0;
+    d->info.steps++;
+    d->info.total_iterations += d->info.iterations;
+    itm_latch_apply_events(m, d);
+}
+
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)
 {
     switch (d->options.stepper) {
@@ -193,7 +204,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
     d->info.iterations = 0;
     ItmStatus status = dispatch(m, d);
-    int culprit = status == ITM_OK ? find_not_finite(m, d) : ITM_NONE;
+    int culprit = status == ITM_OK ? itm_step_find_not_finite(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
         status = fail_not_finite(m, d, culprit);
     }
@@ -205,13 +216,6 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         d->position_state = ITM_POSITION_STALE;
         return status;
     }
-    if (d->bounded != NULL) {
-        itm_bounded_commit(d->bounded);
-    }
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
-    *d->steps += 1.0;
-    d->info.steps++;
-    d->info.total_iterations += d->info.iterations;
-    itm_latch_apply_events(m, d);
+    itm_step_finish(m, d);
     return ITM_OK;
 }
