@@ -2,8 +2,6 @@
 // "--name value" are the same.
 #include "app.h"
 
-#include "base/nearest.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +31,11 @@ static const AppOption* find_option(const AppCommand* command, const char* word,
 
 const char* app_find_nearest(const char* word, const char* const* words)
 {
-    ItmNearest nearest = itm_nearest_start(word, strcspn(word, "="));
-    for (; *words != NULL; words++) {
-        itm_nearest_offer(&nearest, *words);
+    int count = 0;
+    while (words[count] != NULL) {
+        count++;
     }
-    return nearest.best;
+    return itm_nearest_find(word, strcspn(word, "="), words, count);
 }
 
 static bool complain(const AppCommand* command, const char* what, const char* word)
@@ -127,12 +125,6 @@ static bool apply_override(AppArguments* a, const AppCommand* command, const App
     return true;
 }
 
-static bool ends_in(const char* text, const char* ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
 static bool apply_option(AppArguments* a, const AppCommand* command, const AppOption* option, const char* value)
 {
     switch (option->kind) {
@@ -142,7 +134,7 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
         a->output = value;
         break;
     case APP_OPTION_WORD:
-        if (option->value != NULL && strcmp(option->value, "FILE.html") == 0 && !ends_in(value, ".html")) {
+        if (option->value != NULL && strcmp(option->value, "FILE.html") == 0 && !app_path_has_ending(value, ".html")) {
             return complain(command, "--report requires a file that ends in .html, got", value);
         }
         a->words[a->nword++] = (AppWord){option, value};

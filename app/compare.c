@@ -1,7 +1,7 @@
 // interim compare: differences between runs.
 #include "app.h"
 
-#include "report/compare_runs.h"
+#include "interim/report.h"
 #include "tables.h"
 
 #include <math.h>

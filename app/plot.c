@@ -1,8 +1,6 @@
 // interim plot: signals of result files as SVG or PNG.
 #include "app.h"
 
-#include "report/plot.h"
-#include "io/results/results.h"
 #include "tables.h"
 
 #include <stdio.h>
@@ -61,7 +59,7 @@ static int run(const AppArguments* arguments)
     AppTables tables;
     ItmPlotOptions options = itm_default_plot_options();
     int status = APP_BAD_INPUT;
-    char* beside = itm_results_replace_ending(arguments->model, ".svg");
+    char* beside = app_path_replace_ending(arguments->model, ".svg");
     if (parse_range(app_arguments_get(arguments, "--range"), &options) && beside != NULL) {
         if (app_tables_read(&tables, arguments)) {
             status = draw(&tables, arguments, &options, arguments->output != NULL ? arguments->output : beside);

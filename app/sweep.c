@@ -1,9 +1,5 @@
 #include "sweep.h"
 
-#include "base/list.h"
-#include "signal/expression.h"
-#include "io/results/results.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,15 +39,17 @@ bool app_sweep_complain_memory(void)
 
 bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length)
 {
-    char* copy = strndup(text, length);
-    if (copy == NULL || !ITM_LIST_APPEND(*texts, copy)) {
-        free(copy);
+    char** moved = realloc(texts->items, ((size_t)texts->count + 1) * sizeof *moved);
+    texts->items = moved != NULL ? moved : texts->items;
+    char* copy = moved != NULL ? strndup(text, length) : NULL;
+    if (copy == NULL) {
         return app_sweep_complain_memory();
     }
+    texts->items[texts->count++] = copy;
     return true;
 }
 
-static void free_texts(SweepTexts* texts)
+void app_sweep_free_texts(SweepTexts* texts)
 {
     for (int i = 0; i < texts->count; i++) {
         free(texts->items[i]);
@@ -72,9 +70,14 @@ static bool add_patterns(Sweep* s, const char* text)
     return s->patterns.count > 0 || complain("--signals requires names, got", text);
 }
 
+static bool is_results(const char* path)
+{
+    return app_path_has_ending(path, ".csv") || app_path_has_ending(path, ".h5") || app_path_has_ending(path, ".hdf5");
+}
+
 static bool set_reference(Sweep* s, const char* text)
 {
-    if (itm_results_format(text) != 0 && access(text, F_OK) == 0) {
+    if (is_results(text) && access(text, F_OK) == 0) {
         s->reference_file = text;
         return true;
     }
@@ -97,13 +100,13 @@ static bool set_jobs(Sweep* s, const char* text)
 
 static bool set_timeout(Sweep* s, const char* text)
 {
-    ItmQuantity quantity;
-    ItmExpressionError error;
-    if (!itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error) ||
-        !itm_quantity_fits(quantity, ITM_DIM_TIME) || !(quantity.value > 0.0)) {
+    double value;
+    char unit[64];
+    if (itm_expression_evaluate(text, &value, unit, sizeof unit, NULL) != ITM_OK ||
+        (strcmp(unit, "s") != 0 && unit[0] != '\0') || !(value > 0.0)) {
         return complain("--timeout requires a time, as in 60s, got", text);
     }
-    s->timeout = quantity.value;
+    s->timeout = value;
     return true;
 }
 
@@ -158,7 +161,7 @@ static bool check_arguments(const Sweep* s)
         fprintf(stderr, "interim sweep: --reference requires --signals NAME,...\n");
         return false;
     }
-    if (output != NULL && itm_results_format(output) != 'c') {
+    if (output != NULL && !app_path_has_ending(output, ".csv")) {
         return complain("the name of the table must end in .csv, got", output);
     }
     return true;
@@ -209,10 +212,10 @@ static void tear_down(Sweep* s)
     free(s->jobs);
     free(s->directory);
     itm_results_table_destroy(s->reference_table);
-    free_texts(&s->reference);
-    free_texts(&s->patterns);
-    free_texts(&s->signals);
-    free_texts(&s->errors);
+    app_sweep_free_texts(&s->reference);
+    app_sweep_free_texts(&s->patterns);
+    app_sweep_free_texts(&s->signals);
+    app_sweep_free_texts(&s->errors);
     app_sweep_axes_free(&s->axes);
 }
 

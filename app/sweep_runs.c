@@ -1,8 +1,7 @@
 // The jobs of a sweep: their overrides, files and results.
 #include "sweep.h"
 
-#include "report/compare.h"
-#include "io/results/results.h"
+#include "interim/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,7 +56,7 @@ void app_sweep_remove_results(const SweepJob* job)
 {
     static const char* const ENDINGS[] = {".h5", ".part.h5", ".part.h5.lock"};
     for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
-        char* path = itm_results_replace_ending(job->output, ENDINGS[i]);
+        char* path = app_path_replace_ending(job->output, ENDINGS[i]);
         if (path != NULL) {
             unlink(path);
         }

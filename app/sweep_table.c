@@ -1,8 +1,5 @@
 #include "sweep.h"
 
-#include "signal/expression.h"
-#include "io/results/results.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -210,11 +207,10 @@ static void write_cell(Sink* sink, const char* group, const char* name, const ch
 // A swept value: in SI units where it is a quantity, otherwise as it was written.
 static void emit_value(Sink* sink, const char* key, const char* text)
 {
-    ItmQuantity quantity;
-    ItmExpressionError error;
+    double value;
     char number[40];
-    if (itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error)) {
-        snprintf(number, sizeof number, "%.12g", quantity.value);
+    if (itm_expression_evaluate(text, &value, NULL, 0, NULL) == ITM_OK) {
+        snprintf(number, sizeof number, "%.12g", value);
         text = number;
     }
     sink->cell(sink, "", key, text);
@@ -250,24 +246,21 @@ static void write_rows(const SweepTable* t, FILE* out)
 
 bool app_sweep_table_write(const SweepTable* t, const char* path)
 {
-    ItmError error = {0};
-    char* part = itm_results_replace_ending(path, ".part.csv");
+    char* part = app_path_replace_ending(path, ".part.csv");
     FILE* out = part != NULL ? fopen(part, "w") : NULL;
-    ItmStatus status = out == NULL ? itm_results_fail_io(&error, __func__, "write", path, errno) : ITM_OK;
+    bool is_written = out != NULL;
     if (out != NULL) {
         write_rows(t, out);
-        bool is_written = ferror(out) == 0;
-        if (fclose(out) != 0 || !is_written) {
-            status = itm_results_fail_io(&error, __func__, "write", part, errno);
-            unlink(part);
-        }
+        is_written = ferror(out) == 0;
+        is_written = fclose(out) == 0 && is_written;
     }
-    if (status == ITM_OK) {
-        status = itm_results_rename(part, path, &error);
+    is_written = is_written && rename(part, path) == 0;
+    if (!is_written) {
+        fprintf(stderr, "interim: cannot write '%s': %s\n", path, strerror(errno));
     }
-    if (status != ITM_OK) {
-        app_print_error(&error);
+    if (!is_written && out != NULL) {
+        unlink(part);
     }
     free(part);
-    return status == ITM_OK;
+    return is_written;
 }

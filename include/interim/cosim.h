@@ -87,6 +87,8 @@ ITM_API ItmCosimOptions itm_default_cosim_options(void);
 ITM_API ItmBondOptions itm_default_bond_options(void);
 // Name as in model files: "zoh", "linear", "quadratic", "rim", "rim-nonsmooth" or "monolithic"; NULL for any other number.
 ITM_API const char* itm_cosim_coupling_name(ItmCoupling coupling);
+// Whether a coupling uses the reduced interface model.
+ITM_API bool itm_cosim_is_rim(ItmCoupling coupling);
 // Name as in model files: "impulse" or "hold"; NULL for any other number.
 ITM_API const char* itm_cosim_exchange_name(ItmExchange exchange);
 // Name as in model files: "velocity-force" or "velocity-pressure"; NULL for any other number.
@@ -392,6 +394,30 @@ ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
 // State of a bond, 0 <= bond < count.
 ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
+// Ends of a frame bond, each an interface.
+typedef struct ItmFrameBondInfo {
+    struct {
+        const char* mechanism;
+        const char* interface;
+        const char* body;
+    } ends[2];
+    unsigned directions;  // that move together, bits 1 << ITM_TX ...
+} ItmFrameBondInfo;
+// Ends of a frame bond, 0 <= bond < count.
+ITM_API ItmFrameBondInfo itm_cosim_get_frame_bond_info(const ItmCosim* cosim, int bond);
+
+// Mechanisms connected by frame bonds.
+typedef struct ItmAssemblyInfo {
+    int nmechanism;
+    const int* mechanisms;  // their numbers                    (nmechanism)
+    int nrow;               // rows of the frame bonds
+    int nredundant;         // redundant ones in the last step; before the first step, of itm_cosim_check_static
+} ItmAssemblyInfo;
+// Number of assemblies.
+ITM_API int itm_assembly_get_count(const ItmCosim* cosim);
+// An assembly, 0 <= assembly < count.
+ITM_API ItmAssemblyInfo itm_assembly_get_info(const ItmCosim* cosim, int assembly);
+
 // State of a frame bond at the last communication point.
 typedef struct ItmFrameBondState {
     double impulse[6];  // on the first mechanism over the last macro step, by direction, world axes; N s, N m s
@@ -478,6 +504,24 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 // of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period. Any
 // other status: out of memory, or a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
+// Called before every trial step; returning true ends the computation with ITM_ERR_CAPACITY.
+typedef struct ItmAdviceWatch {
+    bool (*is_over)(void* context);  // NULL: never
+    void* context;
+} ItmAdviceWatch;
+// The same as itm_cosim_compute_radius, with a watch.
+ITM_API ItmStatus itm_advice_compute_radius(ItmCosim* cosim, int nstep, ItmAdviceWatch watch, double* radius);
+// Reset a system and run it for `nstep` macro steps; returns the status of a step that fails. change receives the time at which the
+// number of bounded rows first changes, s; INFINITY: it does not.
+ITM_API ItmStatus itm_advice_run(ItmCosim* cosim, int nstep, ItmAdviceWatch watch, double* change);
+// Approximate number of operations per component that itm_cosim_compute_radius takes with a macro step H, from the sizes of the last
+// step; 0: out of memory.
+ITM_API double itm_advice_estimate_work(ItmCosim* cosim, double H);
+// Change the macro step of a system and reset it, as if it had been built with H. Allocates nothing. On failure (the steps of
+// subsystems do not divide H) the system has no valid step until the next call that succeeds.
+ITM_API ItmStatus itm_cosim_set_macro_step(ItmCosim* cosim, double H);
+// Least time that is an integer multiple of both steps, s; a step of 0 divides everything. INFINITY: none up to a thousand steps.
+ITM_API double itm_cosim_find_common_multiple(double a, double b);
 // Name of the i-th subsystem whose states cannot be perturbed and are left out of the linearisation; NULL beyond the last.
 ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);
 

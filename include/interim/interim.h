@@ -20,5 +20,6 @@
 #include "interim/cosim.h"
 #include "interim/file.h"
 #include "interim/results.h"
+#include "interim/report.h"
 
 #endif

@@ -353,3 +353,29 @@ ItmContactInfo itm_contact_look(const ItmData* d, int contact)
     info.state = x[0] <= 0.0 ? ITM_CONTACT_OPEN : is_sliding ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
     return info;
 }
+
+// ---------------------------------------------------------------------------- reading a model
+
+ItmContactModelInfo itm_contact_get_model_info(const ItmModel* m)
+{
+    ItmContactModelInfo info = {.options = m->contact_options};
+    if (m->contact != NULL) {
+        info.nshape = m->contact->ncollider;
+        info.nmaterial = m->contact->nmaterial - 1;  // the first is the one of shapes that name none
+        info.nexcluded = m->contact->nexcluded;
+    }
+    return info;
+}
+
+ItmShapeInfo itm_contact_get_shape(const ItmModel* m, int shape)
+{
+    const ItmCollider* c = &m->contact->colliders[shape];
+    return (ItmShapeInfo){c->name, itm_geom_kind_name(c->geom->kind), c->user_id};
+}
+
+bool itm_contact_is_unsupported(const ItmModel* m, int shape_a, int shape_b)
+{
+    const ItmCollider *a = &m->contact->colliders[shape_a], *b = &m->contact->colliders[shape_b];
+    return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
+           !itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(m->contact, a->body, b->body);
+}

@@ -262,7 +262,7 @@ static void fit_interface_model(const ItmCosim* x, ItmAssembly* assembly)
     interface_model->use_heun = true;
     for (int j = 0; j < interface_model->n; j++) {
         const ItmBond* bond = &x->bonds[interface_model->bonds[j]];
-        if (itm_coupling_is_rim(bond->options.coupling)) {
+        if (itm_cosim_is_rim(bond->options.coupling)) {
             const ItmMechanism* part = &x->mechanisms[bond->mechanism];
             interface_model->use_heun = interface_model->use_heun && part->use_heun;
             interface_model->K =
@@ -709,4 +709,21 @@ void itm_assembly_run(ItmCosim* x, ItmAssembly* assembly)
         }
     }
     assembly->cost += itm_clock() - start;
+}
+
+// ---------------------------------------------------------------------------- reading
+
+int itm_assembly_get_count(const ItmCosim* x)
+{
+    return x->nassembly;
+}
+
+ItmAssemblyInfo itm_assembly_get_info(const ItmCosim* x, int assembly)
+{
+    if (assembly < 0 || assembly >= x->nassembly) {
+        return (ItmAssemblyInfo){0};
+    }
+    const ItmAssembly* it = &x->assemblies[assembly];
+    int rank = it->is_held ? it->views[0].join.rank : it->join.rank;
+    return (ItmAssemblyInfo){it->nmechanism, it->mechanisms, it->nlink, it->nlink - rank};
 }

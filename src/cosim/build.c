@@ -224,7 +224,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
         const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
-        if (!itm_coupling_is_rim(bond->options.coupling)) {
+        if (!itm_cosim_is_rim(bond->options.coupling)) {
             continue;
         }
         first = first == NULL ? bond : first;

@@ -273,7 +273,7 @@ static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, I
     if (itm_cosim_bond_variables_name(o->variables) == NULL) {
         return REFUSE("variables", "bond '%s': there are no variables number %d", name, (int)o->variables);
     }
-    if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_coupling_is_rim(o->coupling) &&
+    if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_cosim_is_rim(o->coupling) &&
         o->exchange == ITM_EXCHANGE_IMPULSE) {
         return REFUSE("variables",
                       "bond '%s': velocity-pressure needs exchange hold: with impulses the mechanism has no "
@@ -442,7 +442,7 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
             return REFUSE(first->name, "interface '%s' has a bond already", is_first ? first->name : second->name);
         }
     }
-    if (!itm_coupling_is_rim(def->options.coupling)) {
+    if (!itm_cosim_is_rim(def->options.coupling)) {
         return REFUSE("coupling",
                       "frame bond of '%s': frames are coupled by rim or rim-nonsmooth; a predicted motion would hold "
                       "no joint together",

@@ -291,12 +291,6 @@ struct ItmCosim {
 };
 // clang-format on
 
-// ---------------------------------------------------------------------------- build.c
-
-// Give a coupled system another macro step and reset it: the same system as if it had been built with H. Allocates nothing. On failure
-// (H does not fit the steps of the subsystems) the system has no valid step until the next call succeeds.
-ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H);
-
 // ---------------------------------------------------------------------------- step.c
 
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
@@ -336,8 +330,6 @@ long itm_cosim_count_whole(double H, double step);
 // Least common multiple of two counts.
 long itm_cosim_count_common(long a, long b);
 #define ITM_MOST_TICKS 10000000L  // of a macro step
-// The least time that is a whole number of both, 0 being a whole number of everything; INFINITY: there is none up to a thousand.
-double itm_cosim_find_common_multiple(double a, double b);
 // The rows of a mechanism's interfaces, once its interface model has its memory.
 void itm_frames_set_rows(const ItmCosim* x, ItmMechanism* part);
 void itm_frames_destroy(ItmCosim* x);
@@ -436,22 +428,6 @@ double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 void itm_cosim_free_outputs(ItmCosim* x);
 
-// ---------------------------------------------------------------------------- advice.c
-
-// Asked before every trial step whether to give up.
-typedef struct ItmAdviceWatch {
-    bool (*is_over)(void* context);  // NULL: never
-    void* context;
-} ItmAdviceWatch;
-// itm_cosim_compute_radius that can be given up: ITM_ERR_CAPACITY then.
-ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius);
-// Run a system from its start for a number of macro steps: why a step fails; when the number of bounded rows first changes, s, INFINITY
-// where it does not.
-ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change);
-// Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step;
-// 0: no memory.
-double itm_advice_estimate_work(ItmCosim* x, double H);
-
 // ---------------------------------------------------------------------------- circuit.c
 
 // A circuit as a subsystem; the running instance belongs to it.
@@ -463,11 +439,6 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {
     return m->scalar_forces[m->actuator_force[actuator]].name;
-}
-
-static inline bool itm_coupling_is_rim(ItmCoupling coupling)
-{
-    return coupling == ITM_COUPLING_RIM || coupling == ITM_COUPLING_RIM_NONSMOOTH;
 }
 
 static inline double* itm_cosim_get_steps(const ItmCosim* x)

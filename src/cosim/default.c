@@ -20,6 +20,11 @@ const char* itm_cosim_coupling_name(ItmCoupling coupling)
     return get_name(COUPLING_NAMES, ITM_COUPLING_COUNT, (int)coupling);
 }
 
+bool itm_cosim_is_rim(ItmCoupling coupling)
+{
+    return coupling == ITM_COUPLING_RIM || coupling == ITM_COUPLING_RIM_NONSMOOTH;
+}
+
 const char* itm_cosim_exchange_name(ItmExchange exchange)
 {
     return get_name(EXCHANGE_NAMES, ITM_EXCHANGE_COUNT, (int)exchange);

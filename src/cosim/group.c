@@ -118,7 +118,7 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmSubsystem
     double tau = (double)(tick + subsystem->period) * (x->step / group->nticks);
     for (int i = 0; i < subsystem->table.nport; i++) {
         ItmBond* bond = subsystem->bonds[i] != ITM_NONE ? &x->bonds[subsystem->bonds[i]] : NULL;
-        if (bond != NULL && !itm_coupling_is_rim(bond->options.coupling)) {
+        if (bond != NULL && !itm_cosim_is_rim(bond->options.coupling)) {
             bond->w_end = bond->w + tau * (bond->slope + tau * bond->curve);
             bond->lambda_start = bond->lambda;
         }
@@ -130,7 +130,7 @@ static void collect_forces(const ItmCosim* x, ItmInterfaceModel* interface_model
 {
     for (int i = 0; i < interface_model->n; i++) {
         const ItmBond* bond = &x->bonds[interface_model->bonds[i]];
-        interface_model->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->shown;
+        interface_model->lambda[i] = itm_cosim_is_rim(bond->options.coupling) ? bond->lambda : bond->shown;
     }
 }
 
@@ -170,7 +170,7 @@ static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
         for (int i = 0; i < interface_model->n; i++) {
             ItmBond* bond = &x->bonds[interface_model->bonds[i]];
             const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
-            if (!itm_coupling_is_rim(bond->options.coupling) || !itm_cosim_subsystem_is_due(x, subsystem, tick)) {
+            if (!itm_cosim_is_rim(bond->options.coupling) || !itm_cosim_subsystem_is_due(x, subsystem, tick)) {
                 continue;
             }
             bond->lambda_start = bond->lambda;
@@ -199,7 +199,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
         collect_forces(x, interface_model);
         for (int i = 0; i < interface_model->n && interface_model->use_heun; i++) {
             const ItmBond* bond = &x->bonds[interface_model->bonds[i]];
-            bool is_shared = itm_coupling_is_rim(bond->options.coupling);
+            bool is_shared = itm_cosim_is_rim(bond->options.coupling);
             interface_model->lambda[i] =
                 is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : interface_model->lambda[i];
         }
@@ -209,7 +209,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
         }
         for (int i = 0; i < interface_model->n; i++) {
             ItmBond* bond = &x->bonds[interface_model->bonds[i]];
-            if (itm_coupling_is_rim(bond->options.coupling)) {
+            if (itm_cosim_is_rim(bond->options.coupling)) {
                 bond->s_now = interface_model->rim->s[i];
                 bond->w_now = interface_model->rim->w[i];
             }
@@ -234,7 +234,7 @@ static void take_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
         bond->work_port += work;
         bond->memory->throughput += work < 0.0 ? -work : work;
         bond->s_port = subsystem->s[i] + path;
-        if (!itm_coupling_is_rim(bond->options.coupling)) {
+        if (!itm_cosim_is_rim(bond->options.coupling)) {
             bond->s_now = bond->s_port;
             bond->w_now = bond->w_end;
         }
@@ -267,7 +267,7 @@ static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
 static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
     for (int i = 0; i < subsystem->table.nport; i++) {
-        if (subsystem->bonds[i] != ITM_NONE && itm_coupling_is_rim(x->bonds[subsystem->bonds[i]].options.coupling)) {
+        if (subsystem->bonds[i] != ITM_NONE && itm_cosim_is_rim(x->bonds[subsystem->bonds[i]].options.coupling)) {
             return true;
         }
     }

@@ -1,4 +1,4 @@
-// The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16-24]
+// The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16, 21, 22, 24]
 //
 // At a communication point the mechanism has had the force f and reached the rate w; the port was told the rate w~ and gives
 // the force f~. The residual power is dP = f w - f~ w~, its integral the residual energy, by the trapezoidal rule (the
@@ -16,7 +16,7 @@
 static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
 {
     ItmBondMemory* memory = bond->memory;
-    bool is_impulse = part->uses_impulse && itm_coupling_is_rim(bond->options.coupling);
+    bool is_impulse = part->uses_impulse && itm_cosim_is_rim(bond->options.coupling);
     double w_end = part->rim.w[bond->slot], force = is_impulse ? memory->force : bond->held;
     double beyond = is_impulse ? (memory->P0 - memory->P1) * (w_end - bond->w_now) : 0.0;
     double work = part->foreign != NULL ? part->foreign->work[bond->slot] : bond->work_model + beyond;

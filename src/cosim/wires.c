@@ -347,7 +347,7 @@ static void join_sets(const ItmCosim* x, int* root)
         root[i] = i;
     }
     for (int i = 0; i < x->nbond; i++) {
-        if (itm_coupling_is_rim(x->bonds[i].options.coupling)) {
+        if (itm_cosim_is_rim(x->bonds[i].options.coupling)) {
             itm_union_join(root, x->bonds[i].subsystem, x->nsubsystem + x->bonds[i].mechanism);
         }
     }

@@ -248,6 +248,9 @@ static void fill_info(ItmModel* m, const ItmData* d)
     int nopen = itm_latch_count_open_rows(m, d);
     *info = (ItmModelInfo){
         .nbody = m->nuser,
+        .nlimit = m->nlimit,
+        .nfriction = m->njoint_friction,
+        .nmotor = m->nmotor,
         .nmode = m->nmode,
         .njoint = m->njoint,
         .ncoupling = m->ncoupling,

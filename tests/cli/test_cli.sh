@@ -95,6 +95,16 @@ former_keys_are_refused_with_the_present_ones() {
     done
 }
 
+without_hdf5_there_is_csv() {
+    library=$(grep -aoE 'libhdf5[a-z_]*\.so\.[0-9]+' "$interim" | head -n 1)
+    mkdir broken
+    echo "no library" >"broken/$library"
+    LD_LIBRARY_PATH=$PWD/broken expect 1 "$interim" run "$model" --until 0.1s -o r.h5
+    err_has "the HDF5 library cannot be loaded"
+    [ ! -e r.h5 ]
+    LD_LIBRARY_PATH=$PWD/broken expect 0 "$interim" run "$model" --until 0.1s -o r.csv
+}
+
 a_model_that_is_not_there_is_named() {
     expect 1 "$interim" run nowhere.yaml
     err_has "nowhere.yaml"
@@ -691,6 +701,7 @@ run_case unknown_words_name_the_nearest
 run_case an_option_letter_has_one_meaning_in_all_commands
 run_case misplaced_options_are_refused_with_the_right_one
 run_case former_keys_are_refused_with_the_present_ones
+run_case without_hdf5_there_is_csv
 run_case a_model_that_is_not_there_is_named
 run_case a_bad_override_names_the_nearest_key
 run_case full_standard_output_is_noticed

@@ -1,7 +1,8 @@
 // Comparison of two results tables: closed forms of RMS, maximum and shift, whatever the spacing of the rows.
 #include "check.h"
 
-#include "report/compare.h"
+#include "interim/report.h"
+#include "io/results/results_read.h"
 
 #define PI 3.14159265358979323846
 
@@ -122,7 +123,7 @@ static void only_the_common_interval_counts(void** state)
     CHECK_NEAR(c.from, 0.5, 0.0);
     CHECK_NEAR(c.until, 1.0, 0.0);
     CHECK_NEAR(c.maximum, 0.5, 1e-14);
-    ItmCompareOptions options = itm_compare_default();
+    ItmCompareOptions options = itm_default_compare_options();
     options.until = 0.8;
     CHECK_NEAR(compare(run, reference, &options).maximum, 0.4, 1e-14);
     options.from = 2.0;
@@ -139,7 +140,7 @@ static void late_events_show_their_shift(void** state)
     (void)state;
     ItmTable* run = make_table(late_sine, 0.0, 1.9, 1900);
     ItmTable* reference = make_table(sine, 0.0, 1.9, 1900);
-    ItmCompareOptions options = itm_compare_default();
+    ItmCompareOptions options = itm_default_compare_options();
     options.level = 0.0;
     ItmComparison c = compare(run, reference, &options);
     // the late one starts below the band, so it also crosses at 0.01; the other starts at zero, on no side

@@ -1,5 +1,8 @@
 #include "check.h"
 
+#include <math.h>
+
+#include "interim/signal.h"
 #include "signal/expression.h"
 
 // Parameters: L = 2 m, m = 3 kg, n = 4 and s1 = 5 without unit.
@@ -229,9 +232,29 @@ static void hostile_expressions_end(void** state)
     assert_false(itm_expression_compute(&value, "x", 1, NULL, 0, &error));
 }
 
+static void public_evaluation_gives_value_unit_and_place(void** state)
+{
+    (void)state;
+    double value;
+    char unit[32];
+    ItmError error = {0};
+    assert_int_equal(itm_expression_evaluate("2*500 us", &value, unit, sizeof unit, &error), ITM_OK);
+    CHECK_NEAR(value, 1e-3, 1e-18);
+    assert_string_equal(unit, "s");
+    assert_int_equal(itm_expression_evaluate("90 deg", &value, unit, sizeof unit, &error), ITM_OK);
+    CHECK_NEAR(value, 2.0 * atan(1.0), 1e-15);
+    assert_string_equal(unit, "1");
+    assert_int_equal(itm_expression_evaluate("3", &value, unit, sizeof unit, &error), ITM_OK);
+    assert_string_equal(unit, "");
+    assert_int_equal(itm_expression_evaluate("1 m + 1 s", &value, NULL, 0, &error), ITM_ERR_INPUT);
+    assert_true(error.column > 1);
+    assert_int_equal(itm_expression_evaluate(NULL, &value, NULL, 0, NULL), ITM_ERR_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(public_evaluation_gives_value_unit_and_place),
         cmocka_unit_test(arithmetic_follows_the_usual_rules),
         cmocka_unit_test(numbers_are_read_to_the_last_bit),
         cmocka_unit_test(functions_and_pi),

@@ -1,7 +1,7 @@
 // Pages, plots and comparisons made from tables.
 #include "check.h"
 
-#include "report/compare_runs.h"
+#include "interim/report.h"
 #include "report/decimate.h"
 #include "report/plot.h"
 #include "report/report.h"

@@ -61,13 +61,13 @@ static void drop(ItmTable* table, const char* path)
 
 static const double* times(const ItmTable* t)
 {
-    return t->record.arrays[ITM_MOTION_TIME].values;
+    return t->record->arrays[ITM_MOTION_TIME].values;
 }
 
 // Height of a body's frame at a frame.
 static double height(const ItmTable* t, long frame, int body)
 {
-    const ItmArray* pose = &t->record.arrays[ITM_MOTION_POSE];
+    const ItmArray* pose = &t->record->arrays[ITM_MOTION_POSE];
     return (double)((const float*)pose->values)[(frame * pose->size[1] + body) * 7 + 2];
 }
 
@@ -89,8 +89,8 @@ static void scene_says_what_the_machine_looks_like(void** state)
                                         "the \\\"answer\\\"",
                                         "\"gravity\": [0, 0, -9.81"};
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (strstr(t->record.scene, WORDS[i]) == NULL) {
-            fail_msg("the scene does not say %s: %s", WORDS[i], t->record.scene);
+        if (strstr(t->record->scene, WORDS[i]) == NULL) {
+            fail_msg("the scene does not say %s: %s", WORDS[i], t->record->scene);
         }
     }
     drop(t, "record.h5");
@@ -100,7 +100,7 @@ static void frames_are_the_states_of_the_run(void** state)
 {
     (void)state;
     ItmTable* t = simulate("record.h5", 100);
-    assert_int_equal(t->record.arrays[ITM_MOTION_TIME].size[0], 101);
+    assert_int_equal(t->record->arrays[ITM_MOTION_TIME].size[0], 101);
     for (long i = 0; i <= 100; i++) {
         double time = times(t)[i], h = 1e-3;
         CHECK_NEAR(time, (double)i * h, 1e-15);
@@ -114,7 +114,7 @@ static void long_runs_keep_few_frames_and_their_last_state(void** state)
 {
     (void)state;
     ItmTable* t = simulate("record.h5", 7001);
-    const ItmArray* time = &t->record.arrays[ITM_MOTION_TIME];
+    const ItmArray* time = &t->record->arrays[ITM_MOTION_TIME];
     assert_in_range(time->size[0], 1500, 3000);
     CHECK_NEAR(times(t)[time->size[0] - 1], 7.001, 1e-12);
     for (long i = 1; i < time->size[0]; i++) {
@@ -128,7 +128,7 @@ static void contact_is_recorded_with_its_force_and_its_time(void** state)
 {
     (void)state;
     ItmTable* t = simulate("record.h5", 1000);
-    const ItmRecord* r = &t->record;
+    const ItmRecord* r = t->record;
     assert_non_null(strstr(r->scene, "[\"sub.ball-shape\", \"sub.floor\"]"));
     // the last frame: one point below the ball, which carries its weight
     const int32_t* start = r->arrays[ITM_MOTION_CONTACT_START].values;
@@ -151,13 +151,13 @@ static void csv_and_hdf5_hold_the_same_record(void** state)
     (void)state;
     ItmTable *csv = simulate("record.csv", 500), *hdf5 = simulate("record.h5", 500);
     for (int i = 0; i < ITM_MOTION_COUNT; i++) {
-        const ItmArray *a = &csv->record.arrays[i], *b = &hdf5->record.arrays[i];
+        const ItmArray *a = &csv->record->arrays[i], *b = &hdf5->record->arrays[i];
         size_t bytes =
             itm_record_array_get_count(b) * itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i));
         assert_memory_equal(a->size, b->size, sizeof a->size);
         assert_memory_equal(a->values, b->values, bytes);
     }
-    assert_non_null(strstr(csv->record.scene, "sub.ball-shape"));
+    assert_non_null(strstr(csv->record->scene, "sub.ball-shape"));
     drop(csv, "record.csv");
     drop(hdf5, "record.h5");
 }
@@ -226,13 +226,13 @@ static void modes_and_shapes_give_the_deflection(void** state)
                              "run: {duration: 1 s, step: 1 ms}\n",
                              0.123);
     struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* scene = fy_document_build_from_string(&config, t->record.scene, FY_NT);
+    struct fy_document* scene = fy_document_build_from_string(&config, t->record->scene, FY_NT);
     struct fy_node* blade = fy_node_by_path(fy_document_root(scene), "/flexible/0", FY_NT, FYNWF_DONT_FOLLOW);
     assert_non_null(blade);
     struct fy_node* points = fy_node_mapping_lookup_by_string(blade, "points", FY_NT);
     struct fy_node* shapes = fy_node_mapping_lookup_by_string(blade, "modes", FY_NT);
     CHECK_NEAR(number_at(fy_node_mapping_lookup_by_string(blade, "section", FY_NT), 1), 5e-3, 0.0);
-    const ItmArray* mode = &t->record.arrays[ITM_MOTION_MODE];
+    const ItmArray* mode = &t->record->arrays[ITM_MOTION_MODE];
     assert_int_equal(mode->size[1], 4);
     assert_int_equal(fy_node_sequence_item_count(shapes), 4);
     const float* eta = (const float*)mode->values + (mode->size[0] - 1) * mode->size[1];
@@ -265,12 +265,12 @@ static void mobility_at_an_interface_follows_the_body(void** state)
                              "    flat: {body: ball, directions: [tx, ty]}\n"
                              "run: {duration: 1 s, step: 10 ms}\n",
                              0.5);
-    const ItmArray* W = &t->record.arrays[ITM_MOTION_MOBILITY];
+    const ItmArray* W = &t->record->arrays[ITM_MOTION_MOBILITY];
     assert_int_equal(W->size[0], 51);
     assert_int_equal(W->size[1], 2);
     assert_non_null(
-        strstr(t->record.scene, "\"name\": \"side\", \"kind\": \"frame\", \"body\": 0, \"point\": [0.4,0,0]"));
-    assert_non_null(strstr(t->record.scene, "\"directions\": [\"tx\", \"ty\"], \"bond\": \"\""));
+        strstr(t->record->scene, "\"name\": \"side\", \"kind\": \"frame\", \"body\": 0, \"point\": [0.4,0,0]"));
+    assert_non_null(strstr(t->record->scene, "\"directions\": [\"tx\", \"ty\"], \"bond\": \"\""));
     for (long i = 0; i < 51; i += 25) {
         const float* w = (const float*)W->values + i * 12;
         double angle = 3.0 * times(t)[i], x = 0.4 * cos(angle), y = 0.4 * sin(angle), m = 2.0, J = 0.5;
@@ -302,7 +302,7 @@ static void loose_joints_touch_like_shapes(void** state)
                              "  joints: {pivot: {type: spherical, bodies: [ground, bob], clearance: 1 mm}}\n"
                              "run: {duration: 1 s, step: 1 ms}\n",
                              0.5);
-    const ItmRecord* r = &t->record;
+    const ItmRecord* r = t->record;
     assert_non_null(strstr(r->scene, "[\"pivot\"]"));
     const int32_t* start = r->arrays[ITM_MOTION_CONTACT_START].values;
     long n = r->arrays[ITM_MOTION_TIME].size[0];
@@ -318,7 +318,7 @@ static void broken_records_are_no_records(void** state)
 {
     (void)state;
     ItmTable* t = simulate("record.h5", 20);
-    ItmRecord* r = &t->record;
+    ItmRecord* r = t->record;
     assert_true(itm_record_is_valid(r));
     int32_t* start = r->arrays[ITM_MOTION_CONTACT_START].values;
     start[3] = 1000000;
@@ -352,7 +352,7 @@ static void broken_records_are_no_records(void** state)
         fclose(out);
         ItmError error = {0};
         CHECK_OK(itm_results_read(&t, "record.csv", &error), &error);
-        assert_null(t->record.scene);
+        assert_null(t->record);
         drop(t, "record.csv");
     }
 }
