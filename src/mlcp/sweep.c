@@ -1,6 +1,6 @@
 // One visit of a row costs a dot product and an update over its one or two nodes.
 //   row        x <- max(lo, min(up, x - w / D)),  D = |Y|^2 + omega
-//   friction   x_t <- projection of (x_t - w_t / max D_t) onto the law's set for the present normal impulse
+//   friction   x_t <- projection of (x_t - w_t / D_t) onto the law's set for the present normal impulse
 // Sweeps go forwards and backwards in turn: weight travels down a stack in one and back in the other. A pair of sweeps is
 // taken as a descent step and accelerated as in nonlinear conjugate gradients: with s_k the change that the pair made,
 //   beta = |s_k|^2 / |s_k-1|^2;  beta > 1: forget the direction, else x += beta p, p <- beta p + s_k
@@ -100,8 +100,7 @@ static inline double clamp(double x, double lo, double up)
 }
 
 // Change one impulse and note how large a velocity that was.
-static inline void move(ItmSweep* s, const ItmSweepBlock* block, double* x, int row, double x_next, double inv_D,
-                        Farthest* farthest)
+static inline void move(ItmSweep* s, const ItmSweepBlock* block, double* x, int row, double x_next, Farthest* farthest)
 {
     double dx = x_next - x[row];
     if (dx == 0.0) {
@@ -109,21 +108,20 @@ static inline void move(ItmSweep* s, const ItmSweepBlock* block, double* x, int 
     }
     x[row] = x_next;
     write_row(s, block, row, dx);
-    double off = fabs(dx) / inv_D;
+    double off = fabs(dx) / s->inv_D[row];
     if (!(off <= farthest->off)) {
         *farthest = (Farthest){row, off};
     }
 }
 
 // x - w / D of one row
-static inline double wish(const ItmSweep* s, const ItmSweepBlock* block, const double* x, int row, double inv_D)
+static inline double wish(const ItmSweep* s, const ItmSweepBlock* block, const double* x, int row)
 {
     double w = s->b[row] + read_row(s, block, row) + s->omega[row] * x[row];
-    return x[row] - w * inv_D;
+    return x[row] - w * s->inv_D[row];
 }
 
-// Two tangents at once, onto the set that the law allows for a normal impulse. Both take the step of the slower one: with steps of their
-// own, friction would come to rest where D^-1 w opposes it, not w.
+// Two tangents at once, onto the set that the law allows for a normal impulse.
 static void visit_tangents(ItmSweep* s, const ItmSweepBlock* block, const ItmMlcpContact* c, double* x,
                            Farthest* farthest)
 {
@@ -131,24 +129,21 @@ static void visit_tangents(ItmSweep* s, const ItmSweepBlock* block, const ItmMlc
     int first = c->tangent[0], second = c->tangent[1];
     if (c->law == ITM_FRICTION_BOX || second == ITM_NONE) {
         for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
-            int t = c->tangent[k];
-            move(s, block, x, t, clamp(wish(s, block, x, t, s->inv_D[t]), -bound, bound), s->inv_D[t], farthest);
+            move(s, block, x, c->tangent[k], clamp(wish(s, block, x, c->tangent[k]), -bound, bound), farthest);
         }
         return;
     }
-    double inv_D = fmin(s->inv_D[first], s->inv_D[second]);
-    double t[2] = {wish(s, block, x, first, inv_D), wish(s, block, x, second, inv_D)};
+    double t[2] = {wish(s, block, x, first), wish(s, block, x, second)};
     itm_friction_project_tangents(c, t, bound);
-    move(s, block, x, first, t[0], inv_D, farthest);
-    move(s, block, x, second, t[1], inv_D, farthest);
+    move(s, block, x, first, t[0], farthest);
+    move(s, block, x, second, t[1], farthest);
 }
 
 static void visit(ItmSweep* s, const ItmSweepBlock* block, double* x, Farthest* farthest)
 {
     for (int i = block->first; i < block->first + block->nrow; i++) {
         if (s->has_bounds[i]) {
-            double wanted = wish(s, block, x, i, s->inv_D[i]);
-            move(s, block, x, i, clamp(wanted, s->lo[i], s->up[i]), s->inv_D[i], farthest);
+            move(s, block, x, i, clamp(wish(s, block, x, i), s->lo[i], s->up[i]), farthest);
         }
     }
     for (int c = 0; c < block->ncoupling; c++) {
