@@ -165,13 +165,14 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
-void itm_step_finish(const ItmModel* m, ItmData* d)
+void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, double h)
 {
     if (d->bounded != NULL) {
         itm_row_memory_commit(&d->bounded->memory);
     }
     *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
+    itm_data_note_rates(m, d, v_start, h);
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
     itm_latch_apply_events(m, d);
@@ -203,6 +204,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     }
     memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
     d->info.iterations = 0;
+    double start = itm_data_get_time(d);
     ItmStatus status = dispatch(m, d);
     int culprit = status == ITM_OK ? itm_step_find_not_finite(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
@@ -216,6 +218,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         d->position_state = ITM_POSITION_STALE;
         return status;
     }
-    itm_step_finish(m, d);
+    double h = itm_stepper_is_variable(d->options.stepper) ? *d->time - start : d->options.step;
+    itm_step_finish(m, d, d->state_backup + (d->v - d->state), h);
     return ITM_OK;
 }
