@@ -295,6 +295,7 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
     }
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
+    part->passive = ITM_TAKE(arena, ItmForceRow, n);
     part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
     part->interface_model = (ItmInterfaceModel){.name = part->name,
                                                 .rim = &part->rim,

@@ -11,6 +11,7 @@
 #include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
+#include "mlcp/force_law.h"
 #include "rim/effective.h"
 #include "rim/join.h"
 
@@ -44,7 +45,6 @@ typedef struct ItmBond {
     double lambda_start;     // and at the start of its micro step                  N
     double told;             // force that the mechanism is told for this step      N
     double held;             // force that it has: with its own friction where that is not told
-    double w_own;            // rate that it comes to with it                       m/s
     double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
     double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
@@ -148,6 +148,7 @@ typedef struct ItmMechanism {
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
+    ItmForceRow* passive;    // forces that follow their own rate, velocity-pressure (nbond)
     double*  W;              // mobility of the frames, and scratch   (nframe^2 + ITM_SPECTRUM_SCRATCH(nframe))
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far

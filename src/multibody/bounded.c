@@ -29,17 +29,6 @@ static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
     b->cov_capacity = fit_int(2.0 * b->row_capacity);
     b->Y_capacity = fit_int(2.0 * m->depth_velocities * b->row_capacity);
     b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
-    b->hash_size = 1;
-}
-
-// A power of two, so that at least half of the places stay empty.
-static size_t fit_hash(int count)
-{
-    size_t size = 1;
-    while (size < 2 * (size_t)count) {
-        size *= 2;
-    }
-    return size;
 }
 
 static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
@@ -54,12 +43,7 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
     b->v_after = ITM_TAKE(arena, double, b->row_capacity);
     b->state = ITM_TAKE(arena, signed char, b->row_capacity);
     b->body_force = ITM_TAKE(arena, ItmBoundForce, nbody);
-    for (int i = 0; i < 2; i++) {
-        b->memory[i].key = ITM_TAKE(arena, uint64_t, b->row_capacity);
-        b->memory[i].x = ITM_TAKE(arena, double, b->row_capacity);
-        b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
-    }
-    b->hash = ITM_TAKE(arena, int, fit_hash(b->row_capacity));
+    itm_row_memory_lay_out(&b->memory, arena, b->row_capacity);
     b->x_correction = ITM_TAKE(arena, double, b->row_capacity);
     b->projection_lo = ITM_TAKE(arena, double, b->row_capacity);
     b->projection_up = ITM_TAKE(arena, double, b->row_capacity);
@@ -110,79 +94,6 @@ void itm_bounded_clear(ItmBounded* b)
     b->nisland = b->nredundant = 0;
     b->step.ahead = 0.0;
     b->is_overfull = b->has_Y = b->is_refined = false;
-}
-
-// ---------------------------------------------------------------------------- memory of the last step
-
-static uint64_t slot_of(const ItmBounded* b, uint64_t key)
-{
-    return (key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (uint64_t)(b->hash_size - 1);
-}
-
-void itm_bounded_index_memory(ItmBounded* b)
-{
-    // as large as the rows that there are need it: most models have room for many more
-    b->hash_size = (int)fit_hash(b->memory[b->current].count);
-    for (int i = 0; i < b->hash_size; i++) {
-        b->hash[i] = ITM_NONE;
-    }
-    for (int i = 0; i < b->memory[b->current].count; i++) {
-        uint64_t slot = slot_of(b, b->memory[b->current].key[i]);
-        while (b->hash[slot] != ITM_NONE) {
-            slot = (slot + 1) & (uint64_t)(b->hash_size - 1);
-        }
-        b->hash[slot] = i;
-    }
-}
-
-int itm_bounded_find(const ItmBounded* b, uint64_t key)
-{
-    uint64_t slot = slot_of(b, key);
-    for (; b->hash[slot] != ITM_NONE; slot = (slot + 1) & (uint64_t)(b->hash_size - 1)) {
-        if (b->memory[b->current].key[b->hash[slot]] == key) {
-            return b->hash[slot];
-        }
-    }
-    return ITM_NONE;
-}
-
-double itm_bounded_recall(const ItmBounded* b, uint64_t key)
-{
-    int i = itm_bounded_find(b, key);
-    return i != ITM_NONE ? b->memory[b->current].x[i] : 0.0;
-}
-
-void itm_bounded_commit(ItmBounded* b)
-{
-    b->current = 1 - b->current;
-}
-
-size_t itm_bounded_get_memory_size(const ItmBounded* b)
-{
-    return sizeof(double) + (size_t)b->row_capacity * (sizeof(uint64_t) + sizeof(double) + sizeof(signed char));
-}
-
-void itm_bounded_save_memory(const ItmBounded* b, void* bytes)
-{
-    char* out = bytes;
-    size_t n = (size_t)b->row_capacity;
-    double count = b->memory[b->current].count;
-    memcpy(out, &count, sizeof count);
-    memcpy(out + sizeof count, b->memory[b->current].key, n * sizeof(uint64_t));
-    memcpy(out + sizeof count + n * sizeof(uint64_t), b->memory[b->current].x, n * sizeof(double));
-    memcpy(out + sizeof count + 2 * n * sizeof(double), b->memory[b->current].state, n);
-}
-
-void itm_bounded_restore_memory(ItmBounded* b, const void* bytes)
-{
-    const char* in = bytes;
-    size_t n = (size_t)b->row_capacity;
-    double count;
-    memcpy(&count, in, sizeof count);
-    b->memory[b->current].count = count >= 0 && count <= b->row_capacity ? (int)count : 0;
-    memcpy(b->memory[b->current].key, in + sizeof count, n * sizeof(uint64_t));
-    memcpy(b->memory[b->current].x, in + sizeof count + n * sizeof(uint64_t), n * sizeof(double));
-    memcpy(b->memory[b->current].state, in + sizeof count + 2 * n * sizeof(double), n);
 }
 
 // ---------------------------------------------------------------------------- blocks
@@ -304,7 +215,8 @@ void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact c
         add_coupling(b, coupling);
         return;
     }
-    double bound = coupling.mu * itm_bounded_recall(b, b->rows[coupling.normal].key);
+    const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[coupling.normal].key);
+    double bound = last != NULL ? coupling.mu * last->x : 0.0;
     for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
         b->rows[coupling.tangent[k]].lo = -bound;
         b->rows[coupling.tangent[k]].up = bound;

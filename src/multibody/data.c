@@ -223,7 +223,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     d->info = (ItmStepInfo){0};
     if (d->bounded != NULL) {
         itm_bounded_clear(d->bounded);
-        d->bounded->memory[d->bounded->current].count = 0;
+        d->bounded->memory.nlast = 0;
     }
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
@@ -376,7 +376,7 @@ size_t itm_data_get_state_size(const ItmModel* m, const ItmData* d)
 {
     ITM_GUARD(m != NULL && d != NULL, 0);
     (void)m;
-    size_t bounded = d->bounded != NULL ? itm_bounded_get_memory_size(d->bounded) : 0;
+    size_t bounded = d->bounded != NULL ? itm_row_memory_get_size(&d->bounded->memory) : 0;
     return sizeof(double) * (size_t)d->nstate + bounded;
 }
 
@@ -398,7 +398,7 @@ ItmStatus itm_data_save(const ItmModel* m, const ItmData* d, void* bytes, size_t
         memcpy(bytes, d->state, reals);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        itm_bounded_save_memory(d->bounded, (char*)bytes + reals);
+        itm_row_memory_save(&d->bounded->memory, (char*)bytes + reals);
     }
     return status;
 }
@@ -414,7 +414,7 @@ ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, siz
     }
     if (status == ITM_OK && d->bounded != NULL) {
         itm_bounded_clear(d->bounded);
-        itm_bounded_restore_memory(d->bounded, (const char*)bytes + reals);
+        itm_row_memory_restore(&d->bounded->memory, (const char*)bytes + reals);
     }
     return status;
 }

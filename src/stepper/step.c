@@ -90,8 +90,7 @@ static bool is_at_stop(const ItmData* d)
 
 // ---------------------------------------------------------------------------- step
 
-// The body whose coordinates or velocities are not finite, or ITM_NONE.
-static int find_not_finite(const ItmModel* m, const ItmData* d)
+int itm_step_find_not_finite(const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -168,8 +167,11 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
-void itm_step_count(const ItmModel* m, ItmData* d, const double* v_start, double h)
+void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, double h)
 {
+    if (d->bounded != NULL) {
+        itm_row_memory_commit(&d->bounded->memory);
+    }
     *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     itm_data_note_rates(m, d, v_start, h);
@@ -207,7 +209,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     d->info.iterations = 0;
     double start = itm_data_get_time(d);
     ItmStatus status = dispatch(m, d);
-    int culprit = status == ITM_OK ? find_not_finite(m, d) : ITM_NONE;
+    int culprit = status == ITM_OK ? itm_step_find_not_finite(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
         status = fail_not_finite(m, d, culprit);
     }
@@ -219,10 +221,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         d->position_state = ITM_POSITION_STALE;
         return status;
     }
-    if (d->bounded != NULL) {
-        itm_bounded_commit(d->bounded);
-    }
     double h = itm_stepper_is_variable(d->options.stepper) ? *d->time - start : d->options.step;
-    itm_step_count(m, d, d->state_backup + (d->v - d->state), h);
+    itm_step_finish(m, d, d->state_backup + (d->v - d->state), h);
     return ITM_OK;
 }
