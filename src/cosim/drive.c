@@ -2,6 +2,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static bool has_one_partner(const ItmCosim* x, const ItmMechanism* part)
 
 ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun, double* W, double* a0)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     if (mechanism < 0 || mechanism >= x->nmechanism || K < 1 || x->driven != ITM_NONE) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
                              "there is no mechanism %d, K is below 1, or a step has begun already", mechanism);
@@ -82,12 +84,14 @@ static ItmStatus note(ItmCosim* x, ItmMechanism* part, ItmStatus status)
 
 ItmStatus itm_cosim_predict_step(ItmCosim* x, double h, const double* lambda, double* w_end)
 {
+    ITM_GUARD(x != NULL && lambda != NULL && w_end != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = get_driven(x);
     return part != NULL ? note(x, part, itm_rim_predict(&part->rim, h, lambda, w_end)) : refuse_order(x);
 }
 
 ItmStatus itm_cosim_advance_step(ItmCosim* x, double h, const double* lambda, double* s, double* w)
 {
+    ITM_GUARD(x != NULL && lambda != NULL && s != NULL && w != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = get_driven(x);
     if (part == NULL) {
         return refuse_order(x);
@@ -154,6 +158,7 @@ static void close_bonds(ItmCosim* x, ItmMechanism* part)
 
 ItmStatus itm_cosim_commit_step(ItmCosim* x, const double* P0, const double* P1, double theta)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = get_driven(x);
     if (part == NULL) {
         return refuse_order(x);
@@ -173,6 +178,7 @@ ItmStatus itm_cosim_commit_step(ItmCosim* x, const double* P0, const double* P1,
 
 ItmStatus itm_cosim_refresh_ports(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         part->status = ITM_OK;
@@ -188,6 +194,7 @@ ItmStatus itm_cosim_refresh_ports(ItmCosim* x)
 
 void itm_cosim_cancel_step(ItmCosim* x)
 {
+    ITM_GUARD_VOID(x != NULL);
     if (x->driven != ITM_NONE) {
         itm_cosim_abandon(x, ITM_OK);
     }

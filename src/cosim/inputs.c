@@ -2,6 +2,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,22 +115,26 @@ void itm_inputs_destroy(ItmCosim* x)
 
 int itm_cosim_get_input_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->ninput;
 }
 
 ItmInputInfo itm_cosim_get_input_info(const ItmCosim* x, int input)
 {
+    ITM_GUARD(x != NULL, ((ItmInputInfo){.subsystem = ITM_NONE, .mechanism = ITM_NONE}));
     return input >= 0 && input < x->ninput ? x->inputs[input]
                                            : (ItmInputInfo){.subsystem = ITM_NONE, .mechanism = ITM_NONE};
 }
 
 int itm_cosim_find_input(const ItmCosim* x, const char* name)
 {
+    ITM_GUARD(x != NULL && name != NULL, ITM_NONE);
     return name != NULL ? itm_names_find(&x->input_names, name, strlen(name)) : ITM_NONE;
 }
 
 double itm_cosim_get_input_value(const ItmCosim* x, int input)
 {
+    ITM_GUARD(x != NULL, NAN);
     if (input < 0 || input >= x->ninput) {
         return NAN;
     }
@@ -145,6 +150,7 @@ double itm_cosim_get_input_value(const ItmCosim* x, int input)
 
 ItmStatus itm_cosim_set_input_value(ItmCosim* x, int input, double value)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     const ItmInputInfo* it = input >= 0 && input < x->ninput ? &x->inputs[input] : NULL;
     if (it == NULL || !isfinite(value)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,

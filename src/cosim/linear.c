@@ -5,6 +5,7 @@
 #include "cosim/advice.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,6 +156,8 @@ static ItmStatus check_request(ItmCosim* x, const int* inputs, int ninput, const
 ItmStatus itm_linear_create(ItmLinear** linear, ItmCosim* x, const int* inputs, int ninput, const int* outputs,
                             int noutput)
 {
+    ITM_GUARD(linear != NULL && x != NULL && (inputs != NULL || ninput <= 0) && (outputs != NULL || noutput <= 0),
+              ITM_ERR_ARGUMENT);
     *linear = NULL;
     ItmStatus status = check_request(x, inputs, ninput, outputs, noutput);
     if (status != ITM_OK) {

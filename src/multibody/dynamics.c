@@ -185,6 +185,7 @@ static void compute_inertia_forces(const ItmModel* m, ItmData* d, double* tau, c
 
 ItmStatus itm_dynamics_compute_mass_matrix(const ItmModel* m, ItmData* d, double* M)
 {
+    ITM_GUARD(m != NULL && d != NULL && M != NULL, ITM_ERR_ARGUMENT);
     size_t n = (size_t)m->nv;
     double *v_dot = d->x1, *rest = d->x2;
     itm_data_refresh(m, d);
@@ -209,6 +210,7 @@ ItmStatus itm_dynamics_compute_mass_matrix(const ItmModel* m, ItmData* d, double
 
 ItmStatus itm_dynamics_compute_jacobian(const ItmModel* m, ItmData* d, double* J, int body, ItmVec3 point)
 {
+    ITM_GUARD(m != NULL && d != NULL && J != NULL, ITM_ERR_ARGUMENT);
     if (body < 0 || body >= m->nuser) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no body %d", body);
     }

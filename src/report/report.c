@@ -322,7 +322,7 @@ ItmReportOptions itm_default_report_options(void)
 ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun, const ItmReportOptions* options,
                            ItmError* error)
 {
-    ITM_GUARD(path != NULL && runs != NULL && options != NULL, ITM_ERR_ARGUMENT);
+    ITM_GUARD(path != NULL && runs != NULL, ITM_ERR_ARGUMENT);
     ItmReportBudget budget = {.signals = 4000000, .motion = 3000000, .contacts = 1200000};
     ItmText text = {0};
     ItmReportOptions chosen = options != NULL ? *options : itm_default_report_options();

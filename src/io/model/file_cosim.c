@@ -2,6 +2,7 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "fmi/mechanism.h"
 
 #include <stdio.h>
@@ -205,6 +206,7 @@ static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* erro
 
 void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size)
 {
+    ITM_GUARD_VOID(fmu != NULL && fmu->fmu != NULL && text != NULL && size > 0);
     const ItmFmuSpec* spec = itm_fmi_get_spec(fmu->fmu);
     snprintf(text, size, "FMU of FMI %d.0, %s, %s", spec->version,
              spec->is_exchange ? "model exchange" : "co-simulation",
@@ -215,6 +217,7 @@ void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size)
 
 const char* itm_file_get_fmu_note(const ItmFileFmu* fmu, int i)
 {
+    ITM_GUARD(fmu != NULL && fmu->fmu != NULL, NULL);
     return i >= 0 && i < itm_fmi_get_note_count(fmu->fmu) ? itm_fmi_get_note(fmu->fmu, i) : NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ struct ItmRun {
 
 ItmRunOptions itm_default_run_options(const ItmModelFile* file)
 {
+    ITM_GUARD(file != NULL, (ItmRunOptions){0});
     return (ItmRunOptions){.duration = file->run.duration, .output_interval = file->run.output_interval};
 }
 
@@ -227,6 +229,7 @@ static ItmStatus advance(ItmRun* r)
 
 ItmStatus itm_run_advance(ItmRun* r, double wall_time)
 {
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
     if (r->has_failed || r->is_closed) {
         return r->error.status;
     }
@@ -243,6 +246,7 @@ ItmStatus itm_run_advance(ItmRun* r, double wall_time)
 
 void itm_run_stop(ItmRun* r, const char* by)
 {
+    ITM_GUARD_VOID(r != NULL);
     if (r->info.verdict == ITM_VERDICT_RUNNING) {
         r->info.verdict = ITM_VERDICT_INTERRUPTED;
         snprintf(r->reason, sizeof r->reason, "interrupted at %.9g s by %s", get_time(r), by != NULL ? by : "the user");
@@ -332,6 +336,7 @@ static void describe_doubts(ItmRun* r)
 
 ItmStatus itm_run_close(ItmRun* r)
 {
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
     if (r->is_closed) {
         return ITM_OK;
     }
@@ -363,6 +368,7 @@ void itm_run_destroy(ItmRun* r)
 
 ItmRunInfo itm_run_get_info(const ItmRun* r)
 {
+    ITM_GUARD(r != NULL, (ItmRunInfo){0});
     ItmRunInfo info = r->info;
     info.time = get_time(r);
     return info;
@@ -370,20 +376,24 @@ ItmRunInfo itm_run_get_info(const ItmRun* r)
 
 const char* itm_run_get_reason(const ItmRun* r)
 {
+    ITM_GUARD(r != NULL, "");
     return r->reason;
 }
 
 const ItmError* itm_run_get_error(const ItmRun* r)
 {
+    ITM_GUARD(r != NULL, NULL);
     return &r->error;
 }
 
 ItmResults* itm_run_get_results(ItmRun* r)
 {
+    ITM_GUARD(r != NULL, NULL);
     return r->results;
 }
 
 const double* itm_run_get_rows(const ItmRun* r)
 {
+    ITM_GUARD(r != NULL, NULL);
     return r->rows;
 }

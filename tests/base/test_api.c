@@ -54,7 +54,13 @@ static struct {
     ItmMlcpWorkspace* ItmMlcpWorkspace;
     ItmModelFile* ItmModelFile;
     ItmFileCircuit* ItmFileCircuit;
+    ItmFileFmu* ItmFileFmu;
+    ItmRun* ItmRun;
+    ItmLinear* ItmLinear;
 } objects;
+
+static ItmCosim* run_cosim;
+static ItmFileFmu no_fmu;
 
 #define HANDLE(i, type) (mode.objects == 0 || mode.objects == -1 - (i) ? NULL : objects.type)
 #define OUTPUT (mode.objects == 0 && mode.values == 0 ? NULL : (void*)scratch)
@@ -75,6 +81,7 @@ static void create_objects(void)
     const char* path = ITM_SOURCE_DIR "/examples/crane-single.yaml";
     CHECK_OK(itm_file_load(&objects.ItmModelFile, path, NULL, 0, &error), &error);
     ItmModelFile* file = objects.ItmModelFile;
+    objects.ItmFileFmu = &no_fmu;
     objects.ItmModel = file->model;
     objects.ItmFileCircuit = &file->circuits[0];
     objects.ItmCircuit = file->circuits[0].circuit;
@@ -93,12 +100,21 @@ static void create_objects(void)
     CHECK_OK(itm_controller_create(&objects.ItmController, objects.ItmControl, &error), &error);
     ItmMlcpCapacity capacity = itm_default_mlcp_capacity(4, 1);
     CHECK_OK(itm_mlcp_workspace_create(&objects.ItmMlcpWorkspace, &capacity, &error), &error);
+    ItmRunOptions run = itm_default_run_options(file);
+    run.duration = 0.05;
+    CHECK_OK(itm_file_create_cosim(&run_cosim, file, NULL, &error), &error);
+    CHECK_OK(itm_run_create(&objects.ItmRun, file, run_cosim, &run, &error), &error);
+    CHECK_OK(itm_linear_create(&objects.ItmLinear, objects.ItmCosim, NULL, 0, NULL, 0),
+             itm_cosim_get_error(objects.ItmCosim));
     CHECK_OK(itm_results_create(&objects.ItmResults, results_path, objects.ItmModel, "", "", &error), &error);
 }
 
 static void destroy_objects(void)
 {
     itm_results_close(objects.ItmResults, ITM_VERDICT_FINISHED, NULL, NULL);
+    itm_run_destroy(objects.ItmRun);
+    itm_cosim_destroy(run_cosim);
+    itm_linear_destroy(objects.ItmLinear);
     itm_mlcp_workspace_destroy(objects.ItmMlcpWorkspace);
     itm_controller_destroy(objects.ItmController);
     itm_control_destroy(objects.ItmControl);
