@@ -169,6 +169,11 @@ static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* erro
     return itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
 }
 
+void itm_file_remove_unpacked(void)
+{
+    itm_archive_remove_all();
+}
+
 void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size)
 {
     const ItmFmuSpec* spec = itm_fmi_get_spec(fmu->fmu);
