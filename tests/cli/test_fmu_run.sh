@@ -22,7 +22,7 @@ run_and_compare_agree() {
     head -n 1 ball.csv | grep -qx "time,h,v,bounces"
     expect 0 "$interim" fmu compare "$fmus/ball3.fmu" --until 2 --reference ball.csv
     out_has "passed: 3 signals"
-    expect 2 "$interim" fmu compare "$fmus/ball3.fmu" --until 2 --reference ball.csv --set e=0.6
+    expect 2 "$interim" fmu compare "$fmus/ball3.fmu" --until 1.5 --reference ball.csv --set e=0.65
     out_has "failed:"
     expect 1 "$interim" fmu run "$fmus/ball2.fmu" --set ee=0.6
     err_has "nearest: 'e'"
