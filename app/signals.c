@@ -1,7 +1,5 @@
 #include "app.h"
 
-#include "fmi/archive.h"
-
 #include <signal.h>
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
@@ -12,7 +10,7 @@ static volatile sig_atomic_t stop_signal = 0;
 // End as the system would, but leave no unpacked FMU behind. The signal is blocked here and comes when this returns.
 static void end_process(int number)
 {
-    itm_archive_remove_all();
+    itm_file_remove_unpacked();
     signal(number, SIG_DFL);
     raise(number);
 }

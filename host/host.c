@@ -28,7 +28,7 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 // crashes of the FMU must end the process by their signal
-const char* __asan_default_options(void);
+__attribute__((visibility("default"))) const char* __asan_default_options(void);
 const char* __asan_default_options(void)
 {
     return "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0:detect_leaks=0";

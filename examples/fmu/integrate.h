@@ -45,7 +45,7 @@ static void fmu_integrate(Fmu* m, double t, double h)
     double z[FMU_REALS], z_end[FMU_REALS];
     int n = (int)ceil(h / fmu_longest_step - 1e-9);
     double step = h / (n < 1 ? 1 : n), end = t + h;
-    for (int guard = 0; t < end - 1e-12 * fmax(1.0, fabs(end)) && guard < 1000000; guard++) {
+    for (int guard = 0; t < end - 1e-12 * fmax(1.0, fabs(end)) && guard < 10000; guard++) {
         Fmu before = *m;
         double taken = fmin(step, end - t);
         taken = m->next_event >= 0.0 && m->next_event > t ? fmin(taken, m->next_event - t) : taken;

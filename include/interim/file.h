@@ -161,6 +161,8 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit,
                                              ItmHydraulicResidual* rest, ItmError* error);
 
+// Remove what this process has unpacked of FMUs. Makes only calls that a signal handler may make.
+ITM_API void itm_file_remove_unpacked(void);
 // One line on an FMU into `text` (size): version, kind, whether its state can be restored.
 ITM_API void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size);
 // Sentence on the i-th claim of an FMU that did not hold when its first instance was created; NULL beyond the last.

@@ -406,10 +406,10 @@ static char* name_element(const ItmFmiVariable* v, uint64_t element)
 {
     char indices[256] = "";
     for (int i = v->ndimension; i-- > 0;) {
-        char rest[200];
-        snprintf(rest, sizeof rest, "%s", indices);
+        char rest[sizeof indices];
+        memcpy(rest, indices, sizeof rest);
         uint64_t size = v->dimensions[i].size;
-        snprintf(indices, sizeof indices, "%llu%s%s", (unsigned long long)(element % size + 1),
+        snprintf(indices, sizeof indices, "%llu%s%.200s", (unsigned long long)(element % size + 1),
                  rest[0] != '\0' ? "," : "", rest);
         element /= size;
     }

@@ -204,6 +204,11 @@ static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* erro
                         : itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
 }
 
+void itm_file_remove_unpacked(void)
+{
+    itm_archive_remove_all();
+}
+
 void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size)
 {
     ITM_GUARD_VOID(fmu != NULL && fmu->fmu != NULL && text != NULL && size > 0);
