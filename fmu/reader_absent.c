@@ -144,3 +144,7 @@ ItmStatus itm_file_note_units(ItmModelFile* file, ItmError* error)
     (void)error;
     return ITM_OK;
 }
+
+void itm_archive_remove_all(void)
+{
+}
