@@ -301,6 +301,23 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
     part->y = ITM_TAKE(arena, double, itm_model_get_output_count(part->model));
 }
 
+// Whether a port of a mechanism's bonds has a stroke.
+static bool has_strokes(const ItmCosim* x, const ItmMechanism* part)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        const ItmBond* bond = &x->bonds[part->bonds[i]];
+        const ItmSubsystem* table = &x->members[bond->member].table;
+        double least = -INFINITY, most = INFINITY;
+        if (table->get_stroke != NULL) {
+            table->get_stroke(table->self, bond->port, &least, &most);
+        }
+        if (isfinite(least) || isfinite(most)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
 {
     ItmStatus status = choose_exchange(x, part, error);
@@ -311,6 +328,8 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
         status = choose_own_steps(x, part, error);
     }
     if (status == ITM_OK) {
+        // steppers without bounded rows go without end stops
+        part->step.has_actuator_limits = itm_stepper_has_bounds(part->step.stepper) && has_strokes(x, part);
         status = itm_data_create(&part->data, part->model, &part->step, error);
     }
     if (status != ITM_OK) {
@@ -330,6 +349,56 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
     itm_frames_set_rows(x, part);
     free(actuators);
     return ITM_OK;
+}
+
+#define LENGTH_TOLERANCE 1e-6  // of lengths that a user gives twice, relative, and absolute in m
+
+// A length at the start that the user gave must be that of the actuator.
+static ItmStatus check_start_length(const ItmCosim* x, const ItmBond* bond, double length, ItmError* error)
+{
+    const ItmSubsystemInstance* member = &x->members[bond->member];
+    const ItmCylinder* cylinder =
+        member->hydraulics != NULL ? &member->hydraulics->circuit->cylinders[bond->port] : NULL;
+    if (cylinder == NULL) {
+        return ITM_OK;
+    }
+    if (cylinder->has_start_length &&
+        !(fabs(cylinder->start_length - length) <= LENGTH_TOLERANCE * (1.0 + fabs(length)))) {
+        return REFUSE(
+            bond->name,
+            "cylinder '%s.%s' has start_length %.9g m, but actuator '%s' of mechanism '%s' starts with length "
+            "%.9g m: leave start_length out, it is then that of the actuator",
+            member->name, cylinder->name, cylinder->start_length,
+            itm_actuator_name(x->mechanisms[bond->mechanism].model,
+                              x->mechanisms[bond->mechanism].rim.actuator[bond->slot]),
+            x->mechanisms[bond->mechanism].name, length);
+    }
+    return ITM_OK;
+}
+
+// Cylinders start where their actuators do, and the ends of their strokes become limits of the actuators.
+static ItmStatus fit_strokes(ItmCosim* x, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nbond && status == ITM_OK; i++) {
+        ItmBond* bond = &x->bonds[i];
+        const ItmSubsystem* table = &x->members[bond->member].table;
+        ItmMechanism* part = &x->mechanisms[bond->mechanism];
+        itm_data_refresh(part->model, part->data);
+        itm_rim_measure(part->model, part->data, &part->rim);
+        status = check_start_length(x, bond, part->rim.s[bond->slot], error);
+        if (status == ITM_OK && table->set_start != NULL) {
+            table->set_start(table->self, bond->port, part->rim.s[bond->slot]);
+        }
+        bond->least = -INFINITY;
+        bond->most = INFINITY;
+        if (status == ITM_OK && part->step.has_actuator_limits && table->get_stroke != NULL) {
+            table->get_stroke(table->self, bond->port, &bond->least, &bond->most);
+            status = itm_data_set_actuator_limits(part->model, part->data, part->rim.actuator[bond->slot], bond->least,
+                                                  bond->most);
+        }
+    }
+    return status;
 }
 
 // Lengths of the actuators at the start lie inside the strokes.
@@ -432,6 +501,9 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         status = create_mechanism(x, &x->mechanisms[i], b, error);
+    }
+    if (status == ITM_OK) {
+        status = fit_strokes(x, error);
     }
     if (status == ITM_OK) {
         status = itm_assembly_create_all(x, error);

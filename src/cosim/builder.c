@@ -228,6 +228,16 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
         return REFUSE("port", "subsystem '%s' has no %s '%s'", member->name,
                       member->circuit != NULL ? "cylinder" : "port", port);
     }
+    bool is_rotary = itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
+    bool has_kind = member->circuit != NULL || member->table.port_is_rotary != NULL;
+    if (has_kind && is_rotary != (member->circuit != NULL ? member->circuit->cylinders[def->port].is_rotary
+                                                          : member->table.port_is_rotary[def->port])) {
+        return REFUSE("port",
+                      "actuator '%s' has %s, but port '%s' of '%s' has %s: connect a motor to an actuator at a joint, "
+                      "a cylinder to an actuator between two points",
+                      actuator, is_rotary ? "an angle" : "a length", port, member->name,
+                      is_rotary ? "a length" : "an angle");
+    }
     if (member->circuit != NULL && member->circuit->cylinders[def->port].motion != ITM_NONE) {
         return REFUSE("port", "cylinder '%s' follows a signal and cannot be moved by an actuator too", port);
     }

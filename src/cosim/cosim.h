@@ -35,6 +35,7 @@ typedef struct ItmBond {
     int mechanism, slot;     // which of its interfaces
     int member, port;
     double s, w;             // at the communication point                          m, m/s
+    double least, most;      // ends of the stroke, which are limits of the mechanism; infinite: none      m
     double slope, curve;     // predicted rate: w + slope tau + curve tau^2
     // as the member sees the interface, at the micro rate
     double s_now, w_now, w_end;
@@ -448,6 +449,11 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
                                      const ItmHydraulicOptions* options, ItmError* error);
 
 // ---------------------------------------------------------------------------- small
+
+static inline const ItmMeasure* itm_actuator_get_measure(const ItmModel* m, int actuator)
+{
+    return &m->measures[m->pushes[m->actuator_force[actuator]].measure];
+}
 
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {

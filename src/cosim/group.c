@@ -27,6 +27,17 @@ bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* m
     return member->period == 1 || count_ticks(x, member, tick) % member->period == 0;
 }
 
+// A port does not leave its stroke, however far its rate is extrapolated: it gets the constant rate that ends there.
+static void stop_port(ItmSubsystemInstance* member, const ItmBond* bond, int i)
+{
+    double h = member->step, end = member->s[i] + 0.5 * h * (member->w[i] + member->w_end[i]);
+    if (end < bond->least || end > bond->most) {
+        double stop = end < bond->least ? bond->least : bond->most;
+        bool is_beyond = member->s[i] < bond->least || member->s[i] > bond->most;
+        member->w[i] = member->w_end[i] = is_beyond ? 0.0 : (stop - member->s[i]) / h;
+    }
+}
+
 static void tell_motion(ItmCosim* x, ItmSubsystemInstance* member, bool has_end)
 {
     for (int i = 0; i < member->table.nport; i++) {
@@ -35,6 +46,7 @@ static void tell_motion(ItmCosim* x, ItmSubsystemInstance* member, bool has_end)
             member->s[i] = bond->s_now;
             member->w[i] = bond->w_now;
             member->w_end[i] = has_end ? bond->w_end : bond->w_now;
+            stop_port(member, bond, i);
         }
     }
     member->table.set_motion(member->table.self, member->s, member->w, member->w_end);

@@ -123,13 +123,20 @@ const char* itm_cosim_get_bond_name(const ItmCosim* x, int bond)
 ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
 {
     if (bond < 0 || bond >= x->nbond) {
-        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false};
     }
     const ItmBond* it = &x->bonds[bond];
     const ItmRim* rim = &x->mechanisms[it->mechanism].rim;
     const ItmBondMemory* memory = it->memory;
     return (ItmBondState){
-        rim->s[it->slot], rim->w[it->slot],       memory->force,
-        memory->P0,       memory->residual_power, memory->residual_energy,
-        memory->spurious, memory->throughput,     itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond)};
+        rim->s[it->slot],
+        rim->w[it->slot],
+        memory->force,
+        memory->P0,
+        memory->residual_power,
+        memory->residual_energy,
+        memory->spurious,
+        memory->throughput,
+        itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond),
+        itm_measure_is_rotation(itm_actuator_get_measure(x->mechanisms[it->mechanism].model, rim->actuator[it->slot]))};
 }

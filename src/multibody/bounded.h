@@ -8,7 +8,7 @@
 #include "multibody/data.h"
 
 typedef enum ItmBoundKind {
-    ITM_BOUND_LIMIT,     // of a joint: owner is the limit
+    ITM_BOUND_LIMIT,     // of a joint or actuator: owner is the limit
     ITM_BOUND_FRICTION,  // of a joint: owner is the joint friction
     ITM_BOUND_MOTOR,     // owner is the motion
     ITM_BOUND_NORMAL,    // contact: owner is the contact, as for the following

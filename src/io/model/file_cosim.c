@@ -46,14 +46,16 @@ static ItmStatus place_error(const ItmModelFile* file, ItmStatus status, ItmErro
 
 // ---------------------------------------------------------------------------- parts
 
-// Number of the circuit that a port names ("hydraulics.cyl1"), and the port's own name.
-static int find_circuit(const ItmModelFile* file, const char* full, const char** port)
+// Number of the subsystem whose port is named ("hydraulics.cyl1"), and the port's own name. Circuits come first, then controls,
+// then drives.
+static int find_ports(const ItmModelFile* file, const char* full, const char** port)
 {
     size_t n = strcspn(full, ".");
-    for (int i = 0; i < file->ncircuit && full[n] == '.'; i++) {
-        if (strlen(file->circuits[i].name) == n && strncmp(file->circuits[i].name, full, n) == 0) {
+    for (int i = 0; i < file->ncircuit + file->ndrive && full[n] == '.'; i++) {
+        const char* name = i < file->ncircuit ? file->circuits[i].name : file->drives[i - file->ncircuit].name;
+        if (strlen(name) == n && strncmp(name, full, n) == 0) {
             *port = full + n + 1;
-            return i;
+            return i < file->ncircuit ? i : i + file->ncontrol;
         }
     }
     return ITM_NONE;
@@ -106,7 +108,7 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     const char *first_name = NULL, *second_name = NULL;
     int first = find_mechanism(file, bond->actuator, &first_name),
         second = find_mechanism(file, bond->port, &second_name);
-    int circuit = second == ITM_NONE ? find_circuit(file, bond->port, &second_name) : ITM_NONE;
+    int subsystem = second == ITM_NONE ? find_ports(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
     if (first == ITM_NONE) {
         bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
@@ -115,14 +117,14 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
                                has_name ? file->mechanisms[0].name : "arm", bond->actuator);
     } else if (second != ITM_NONE) {
         status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
-    } else if (circuit == ITM_NONE) {
-        status =
-            itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-                          "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', or at an interface of a "
-                          "mechanism, not at '%s'",
-                          bond->port);
+    } else if (subsystem == ITM_NONE) {
+        status = itm_error_set(
+            error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+            "a bond ends at a cylinder or motor of a circuit, as in 'hydraulics.cyl1', at a drive, or at an "
+            "interface of a mechanism, not at '%s'",
+            bond->port);
     } else {
-        status = itm_cosim_builder_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
+        status = itm_cosim_builder_add_bond(b, first, first_name, subsystem, second_name, &bond->options, error);
     }
     if (status != ITM_OK) {
         locate(error, &bond->place);
@@ -162,6 +164,10 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
     for (int i = 0; i < file->ncontrol && status == ITM_OK; i++) {
         const ItmFileControl* c = &file->controls[i];
         status = itm_cosim_builder_add_control(b, c->name, c->control, c->step, NULL, error);
+    }
+    for (int i = 0; i < file->ndrive && status == ITM_OK; i++) {
+        const ItmFileDrive* d = &file->drives[i];
+        status = itm_cosim_builder_add_drives(b, d->name, d->drives, d->step, NULL, error);
     }
     for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
         status = add_bond(b, file, &file->cosim.bonds[i], error);
