@@ -22,6 +22,7 @@ usage() {
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do bench           print the table of speeds beside other simulators
 ./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
+./do threads         run the tests of threads under the thread sanitizer
 ./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
 ./do clean           remove builds and results
 END
@@ -109,6 +110,7 @@ build() {
 }
 
 passed=0 failed=0 skipped=0
+QUICK_TESTS='^test_(base|blocks|eigen|expression|signal|program|mlcp|rim|cosim|threads|results|record|report|compare)$|^example_'
 
 # One check that is no test program.
 check() {
@@ -119,11 +121,11 @@ count() {
     grep -o "$1" "$2" | wc -l
 }
 
-# All tests of a build, counted case by case as they name themselves: [ RUN ] and [ OK ]
+# All tests of a build, or those that ctest selects by further options, counted case by case as they name themselves: [ RUN ] and [ OK ]
 run_tests() {
-    folder=$1
+    folder=$1 title=$2; shift 2
     log=$folder/Testing/Temporary/LastTest.log
-    TAIL=200 quietly "$2" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 300 && status=0 ||
+    TAIL=200 quietly "$title" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 300 "$@" && status=0 ||
         status=1
     ran=$(count '\[ RUN      \]' "$log")
     good=$(count '\[       OK \]' "$log")
@@ -144,12 +146,16 @@ verdict() {
 
 do_test() {
     do_setup
-    rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log
+    rm -f build/Testing/Temporary/LastTest.log build-asan/Testing/Temporary/LastTest.log build-clang/Testing/Temporary/LastTest.log
     if build release build -DINTERIM_BUILD_TESTS=ON -DINTERIM_BUILD_BENCH=OFF && build clang build-clang && build asan build-asan; then
         run_tests build "release: tests"
         run_tests build-asan "asan: tests"
+        # without optimisation: the quick tests of every room
+        run_tests build-clang "clang: tests" -R "$QUICK_TESTS"
         check "format" scripts/check-format.sh
+        check "headers of the command" scripts/check-headers.sh
         check "references" scripts/check-references.sh
+        check "equations" scripts/check-equations.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh
         check "names of functions" scripts/check-names.sh
@@ -220,6 +226,16 @@ do_fuzz() {
     wait $urdf
 }
 
+# Programs whose threads share models, circuits and files, under the thread sanitizer; the build takes longer than they do.
+do_threads() {
+    need $BUILD_PACKAGES $TEST_PACKAGES
+    drop_foreign_cache build-tsan
+    quietly "tsan: configure" cmake --preset tsan -DINTERIM_WEB=OFF &&
+        quietly "tsan: build" cmake --build build-tsan -j "$JOBS" --target test_pool test_threads
+    run_tests build-tsan "tsan: tests" -R '^test_(pool|threads)$'
+    verdict
+}
+
 # Campaigns that take long. A run that is out of balance and does not say so ends it with status 1.
 do_torture() {
     need $BUILD_PACKAGES $TEST_PACKAGES
@@ -240,6 +256,7 @@ case "${1:-help}" in
     bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
+    threads) do_threads ;;
     torture) do_torture "${2:-0.3}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;

@@ -5,8 +5,6 @@
 // the interval in between is bisected. A trial that cannot be built or run is unknown, never stable or unstable, and ends the search.
 #include "advice.h"
 
-#include "cosim/cosim.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

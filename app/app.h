@@ -103,6 +103,10 @@ void app_print_warning(const char* part, const char* format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+// Whether a path ends in ".csv", with something before it.
+bool app_path_has_ending(const char* path, const char* ending);
+// The path with `ending` in place of its last one ("a/b.csv", ".html" -> "a/b.html"), to be freed; NULL without memory.
+char* app_path_replace_ending(const char* path, const char* ending);
 // Seconds of wall time since some fixed moment.
 double app_wall_time(void);
 

@@ -2,44 +2,11 @@
 // "--name value" are the same.
 #include "app.h"
 
-#include "base/nearest.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---------------------------------------------------------------------------- complaints
-
-const char* app_find_nearest(const char* word, const char* const* words)
-{
-    ItmNearest nearest = itm_nearest_start(word, strcspn(word, "="));
-    for (; *words != NULL; words++) {
-        itm_nearest_offer(&nearest, *words);
-    }
-    return nearest.best;
-}
-
-static bool complain(const AppCommand* command, const char* what, const char* word)
-{
-    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word, command->name);
-    return false;
-}
-
-static bool complain_unknown(const AppCommand* command, const char* word)
-{
-    const char* names[16] = {NULL};
-    for (int i = 0; i < command->noption && i < 15; i++) {
-        names[i] = command->options[i].name;
-    }
-    const char* nearest = app_find_nearest(word, names);
-    if (nearest == NULL) {
-        return complain(command, "unknown option", word);
-    }
-    fprintf(stderr, "interim %s: unknown option '%s'; did you mean '%s'?\n", command->name, word, nearest);
-    return false;
-}
-
-// ---------------------------------------------------------------------------- reading
+// ---------------------------------------------------------------------------- options
 
 // The option that a word names, and its value if it is in the same word ("--until=2s", "-oa.csv").
 static const AppOption* find_option(const AppCommand* command, const char* word, const char** value)
@@ -59,6 +26,80 @@ static const AppOption* find_option(const AppCommand* command, const char* word,
     }
     return NULL;
 }
+
+// ---------------------------------------------------------------------------- complaints
+
+const char* app_find_nearest(const char* word, const char* const* words)
+{
+    int count = 0;
+    while (words[count] != NULL) {
+        count++;
+    }
+    return itm_nearest_find(word, strcspn(word, "="), words, count);
+}
+
+static bool complain(const AppCommand* command, const char* what, const char* word)
+{
+    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word, command->name);
+    return false;
+}
+
+// Letters of earlier versions, each refused with the present option.
+static const struct {
+    const char *command, *former, *present;
+} RENAMED_LETTERS[] = {
+    {"sweep", "-v", "--over"},           {"sweep", "-t", "--timeout"},     {"sweep", "-p", "-r (--report)"},
+    {"compare", "-s", "-i (--signals)"}, {"plot", "-s", "-i (--signals)"},
+};
+
+static const char* find_renamed(const AppCommand* command, const char* word)
+{
+    for (size_t i = 0; i < sizeof RENAMED_LETTERS / sizeof RENAMED_LETTERS[0]; i++) {
+        if (strcmp(command->name, RENAMED_LETTERS[i].command) == 0 &&
+            strncmp(word, RENAMED_LETTERS[i].former, 2) == 0) {
+            return RENAMED_LETTERS[i].present;
+        }
+    }
+    return NULL;
+}
+
+// The first other command that has this option, or NULL.
+static const AppCommand* find_owner(const char* word, const AppOption** option)
+{
+    const char* value;
+    for (int i = 0; app_commands[i] != NULL; i++) {
+        *option = find_option(app_commands[i], word, &value);
+        if (*option != NULL) {
+            return app_commands[i];
+        }
+    }
+    return NULL;
+}
+
+static bool complain_unknown(const AppCommand* command, const char* word)
+{
+    const char* names[16] = {NULL};
+    for (int i = 0; i < command->noption && i < 15; i++) {
+        names[i] = command->options[i].name;
+    }
+    const AppOption* option;
+    const char *renamed = find_renamed(command, word), *nearest = app_find_nearest(word, names);
+    const AppCommand* owner = find_owner(word, &option);
+    fprintf(stderr, "interim %s: unknown option '%s'", command->name, word);
+    if (renamed != NULL) {
+        fprintf(stderr, "; use %s\n", renamed);
+    } else if (owner != NULL) {
+        fprintf(stderr, "; %s is an option of 'interim %s' (see: interim help %s)\n", option->name, owner->name,
+                command->name);
+    } else if (nearest != NULL) {
+        fprintf(stderr, "; did you mean '%s'?\n", nearest);
+    } else {
+        fprintf(stderr, " (see: interim help %s)\n", command->name);
+    }
+    return false;
+}
+
+// ---------------------------------------------------------------------------- reading
 
 // "run.duration" and "2 s" -> "run.duration=2 s"; NULL without memory.
 static char* make_override(const char* key, const char* value)
@@ -93,6 +134,9 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
         a->output = value;
         break;
     case APP_OPTION_WORD:
+        if (option->value != NULL && strcmp(option->value, "FILE.html") == 0 && !app_path_has_ending(value, ".html")) {
+            return complain(command, "--report requires a file that ends in .html, got", value);
+        }
         a->words[a->nword++] = (AppWord){option, value};
         break;
     case APP_OPTION_QUIET:

@@ -1,7 +1,7 @@
 // interim compare: differences between runs.
 #include "app.h"
 
-#include "report/compare_runs.h"
+#include "interim/report.h"
 #include "tables.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "signals to compare, separated by commas; * matches anything"},
-    {APP_OPTION_WORD, "--report", 'r', "FILE", NULL, "also write an HTML report that overlays the runs"},
+    {APP_OPTION_WORD, "--signals", 'i', "NAMES", NULL, "signals to compare, separated by commas; * matches anything"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "also write an HTML report that overlays the runs"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 

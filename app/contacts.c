@@ -1,9 +1,8 @@
 #include "contacts.h"
 
-#include "contact/contact.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // A light body between heavy ones costs the solver digits.
 #define MASS_RATIO_LIMIT 1e4
@@ -14,23 +13,24 @@ static const char* const LAWS[ITM_FRICTION_COUNT] = {"box", "pyramid", "cone"};
 
 // ---------------------------------------------------------------------------- shapes and laws
 
-static void print_shapes(const ItmContactModel* contact)
+static void print_shapes(const ItmModel* m, const ItmContactModelInfo* info)
 {
-    int count[ITM_GEOM_KIND_COUNT] = {0};
-    for (int i = 0; i < contact->ncollider; i++) {
-        count[contact->colliders[i].geom->kind]++;
-    }
-    printf("shapes       %d:", contact->ncollider);
+    static const char* const KINDS[] = {"plane",    "sphere", "capsule", "box",
+                                        "cylinder", "hull",   "mesh",    "height field"};
+    printf("shapes       %d:", info->nshape);
     const char* comma = "";
-    for (int kind = 0; kind < ITM_GEOM_KIND_COUNT; kind++) {
-        if (count[kind] > 0) {
-            printf("%s %d %s", comma, count[kind], itm_geom_kind_name((ItmGeomKind)kind));
+    for (size_t k = 0; k < sizeof KINDS / sizeof KINDS[0]; k++) {
+        int count = 0;
+        for (int i = 0; i < info->nshape; i++) {
+            count += strcmp(itm_contact_get_shape(m, i).kind, KINDS[k]) == 0;
+        }
+        if (count > 0) {
+            printf("%s %d %s", comma, count, KINDS[k]);
             comma = ",";
         }
     }
-    // the first material of the table is the one of shapes that name none
-    printf("; %d %s, %d excluded pairs of bodies\n", contact->nmaterial - 1,
-           contact->nmaterial == 2 ? "material" : "materials", contact->nexcluded);
+    printf("; %d %s, %d excluded pairs of bodies\n", info->nmaterial, info->nmaterial == 1 ? "material" : "materials",
+           info->nexcluded);
 }
 
 static void print_laws(const ItmContactOptions* o)
@@ -41,17 +41,15 @@ static void print_laws(const ItmContactOptions* o)
 
 void app_contacts_print(const ItmModel* m)
 {
-    int nmotor = 0;
-    for (int i = 0; i < m->nmotion; i++) {
-        nmotor += m->motions[i].max_force > 0.0;
+    ItmModelInfo info = itm_model_get_info(m);
+    if (info.nlimit + info.nfriction + info.nmotor > 0) {
+        printf("bounds       %d joint limits, %d joint frictions, %d motors with a force limit\n", info.nlimit,
+               info.nfriction, info.nmotor);
     }
-    if (m->nlimit + m->njoint_friction + nmotor > 0) {
-        printf("bounds       %d joint limits, %d joint frictions, %d motors with a force limit\n", m->nlimit,
-               m->njoint_friction, nmotor);
-    }
-    if (m->contact != NULL) {
-        print_shapes(m->contact);
-        print_laws(&m->contact_options);
+    ItmContactModelInfo contact = itm_contact_get_model_info(m);
+    if (contact.nshape > 0) {
+        print_shapes(m, &contact);
+        print_laws(&contact.options);
     }
 }
 
@@ -59,7 +57,7 @@ void app_contacts_print(const ItmModel* m)
 
 static double body_mass(const ItmModel* m, int id)
 {
-    return id == ITM_GROUND ? 0.0 : m->bodies[m->body_index[id]].mass;
+    return id == ITM_GROUND ? 0.0 : itm_model_get_body_info(m, id).mass;
 }
 
 // The contact that penetrates deepest, or ITM_NONE.
@@ -117,29 +115,20 @@ static int warn_masses(const ItmModel* m, ItmData* d, const char* name)
     return 1;
 }
 
-// Whether two shapes should collide, but collision detection does not support the pair.
-static bool is_passed_over(const ItmContactModel* contact, const ItmCollider* a, const ItmCollider* b)
-{
-    return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
-           !itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(contact, a->body, b->body);
-}
-
-static int warn_passed_over(const ItmContactModel* contact, const char* name)
+// Pairs that should collide, but that collision detection does not support.
+static int warn_passed_over(const ItmModel* m, int nshape, const char* name)
 {
     int count = 0;
-    for (int i = 0; i < contact->ncollider; i++) {
-        for (int j = i + 1; j < contact->ncollider; j++) {
-            const ItmCollider *a = &contact->colliders[i], *b = &contact->colliders[j];
-            if (!is_passed_over(contact, a, b)) {
+    for (int i = 0; i < nshape; i++) {
+        for (int j = i + 1; j < nshape; j++) {
+            if (!itm_contact_is_unsupported(m, i, j) || count++ > 0) {
                 continue;
             }
-            if (count++ == 0) {
-                app_print_warning(
-                    name,
-                    "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; "
-                    "use convex shapes for moving bodies",
-                    a->name, itm_geom_kind_name(a->geom->kind), b->name, itm_geom_kind_name(b->geom->kind));
-            }
+            ItmShapeInfo a = itm_contact_get_shape(m, i), b = itm_contact_get_shape(m, j);
+            app_print_warning(name,
+                              "'%s' (%s) and '%s' (%s) pass through each other: this pair of shapes is not supported; "
+                              "use convex shapes for moving bodies",
+                              a.name, a.kind, b.name, b.kind);
         }
     }
     if (count > 1) {
@@ -167,7 +156,8 @@ int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char*
 {
     ItmData* d = NULL;
     ItmError error = {0};
-    if (m->contact == NULL) {
+    ItmContactModelInfo contact = itm_contact_get_model_info(m);
+    if (contact.nshape == 0) {
         return 0;
     }
     ItmStatus status = itm_data_create(&d, m, step, &error);
@@ -183,8 +173,8 @@ int app_contacts_warn(const ItmModel* m, const ItmStepOptions* step, const char*
     status = itm_step(m, d);
     printf("start        %s%s%d contacts, deepest penetration %.2g m\n", name, name[0] != '\0' ? ": " : "",
            itm_contact_get_count(d), itm_data_get_step_info(d).penetration);
-    int count = warn_penetration(m, d, name) + warn_masses(m, d, name) + warn_passed_over(m->contact, name) +
-                warn_solver(&m->contact_options, name);
+    int count = warn_penetration(m, d, name) + warn_masses(m, d, name) + warn_passed_over(m, contact.nshape, name) +
+                warn_solver(&contact.options, name);
     if (status != ITM_OK) {
         app_print_warning(name, "the first step breaks down: %s", itm_data_get_error(d)->message);
         count++;

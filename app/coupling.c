@@ -1,7 +1,6 @@
 #include "coupling.h"
 
 #include "advice.h"
-#include "cosim/cosim.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,8 +34,8 @@ static int count_frames(const ItmModelFile* file)
 // Whether a choice says something of its own here: rates are predicted at cylinders, rim-nonsmooth differs at frames.
 static bool is_worth(const AdviceChoice* choice, int nline, int nframe)
 {
-    return itm_coupling_is_rim(choice->line.coupling) ? choice->line.coupling == ITM_COUPLING_RIM || nframe > 0
-                                                      : nline > 0;
+    return itm_cosim_is_rim(choice->line.coupling) ? choice->line.coupling == ITM_COUPLING_RIM || nframe > 0
+                                                   : nline > 0;
 }
 
 static const AdviceTrial NO_COMMON_STEP = {
@@ -116,7 +115,7 @@ static bool is_chosen(const ItmModelFile* file, const AdviceChoice* choice, cons
 {
     const ItmBondOptions* o =
         file->cosim.nbond > 0 && app_advice_is_frame(file, &file->cosim.bonds[0]) ? &choice->frame : &choice->line;
-    return chosen->coupling == o->coupling && (!itm_coupling_is_rim(o->coupling) || chosen->exchange == o->exchange);
+    return chosen->coupling == o->coupling && (!itm_cosim_is_rim(o->coupling) || chosen->exchange == o->exchange);
 }
 
 static void print_limit(const Advice* a, const AdviceLimit* limit)

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,6 +42,23 @@ ItmModelFile* app_load(const AppArguments* arguments)
         return NULL;
     }
     return file;
+}
+
+bool app_path_has_ending(const char* path, const char* ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+char* app_path_replace_ending(const char* path, const char* ending)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash != NULL ? slash : path, '.');
+    size_t length = dot != NULL ? (size_t)(dot - path) : strlen(path), size = length + strlen(ending) + 1;
+    char* replaced = malloc(size);
+    if (replaced != NULL) {
+        snprintf(replaced, size, "%.*s%s", (int)length, path, ending);
+    }
+    return replaced;
 }
 
 double app_wall_time(void)

@@ -1,8 +1,6 @@
 #include "mechanisms.h"
 
 #include "contacts.h"
-#include "cosim/cosim.h"
-#include "multibody/model.h"
 #include "scales.h"
 
 #include <math.h>
@@ -11,21 +9,16 @@
 
 // ---------------------------------------------------------------------------- lists
 
-static const char* body_name(const ItmModel* m, int body)
-{
-    return body == ITM_NONE ? "ground" : m->bodies[body].name;
-}
-
 // Length of the longest name, for aligned columns.
-static int name_width(const ItmModel* m)
+static int name_width(const ItmModel* m, const ItmModelInfo* info)
 {
     size_t width = 8;
-    for (int i = 0; i < m->nbody; i++) {
-        size_t length = strlen(m->bodies[i].name);
+    for (int i = 0; i < info->nbody; i++) {
+        size_t length = strlen(itm_model_get_body_name(m, i));
         width = length > width ? length : width;
     }
-    for (int i = 0; i < m->njoint; i++) {
-        size_t length = strlen(m->joints[i].name);
+    for (int i = 0; i < info->njoint; i++) {
+        size_t length = strlen(itm_model_get_joint_name(m, i));
         width = length > width ? length : width;
     }
     return (int)width;
@@ -47,13 +40,13 @@ static void print_modes(const ItmModel* m, int body, int width)
     }
 }
 
-static void print_bodies(const ItmModel* m, int width)
+static void print_bodies(const ItmModel* m, int nbody, int width)
 {
-    printf("\nbodies (%d)\n", m->nuser);
-    for (int i = 0; i < m->nuser; i++) {
-        const ItmBody* body = &m->bodies[m->body_index[i]];
-        printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body->name, body->mass, body->inertia.xx,
-               body->inertia.yy, body->inertia.zz);
+    printf("\nbodies (%d)\n", nbody);
+    for (int i = 0; i < nbody; i++) {
+        ItmBodyInfo body = itm_model_get_body_info(m, i);
+        printf("  %-*s  %10.5g kg   inertia %.4g %.4g %.4g kg m^2\n", width, body.name, body.mass, body.inertia.xx,
+               body.inertia.yy, body.inertia.zz);
         print_modes(m, i, width);
     }
 }
@@ -70,34 +63,26 @@ static void print_directions(unsigned directions)
 
 static void print_joint(const ItmModel* m, int joint, int width)
 {
-    const ItmJoint* j = &m->joints[joint];
-    char bodies[128];
-    snprintf(bodies, sizeof bodies, "%s - %s", body_name(m, j->body_a), body_name(m, j->body_b));
-    printf("  %-*s  %-12s %-*s  ", width, j->name, itm_model_joint_type_name(j->type), 2 * width + 3, bodies);
-    if (j->loose != ITM_NONE) {
-        const ItmClearanceJoint* loose = &m->loose[j->loose];
-        printf("clearance %g m, %d contact points", loose->radial, loose->npoint);
-    } else if (itm_model_is_joint_in_tree(m, joint)) {
+    ItmJointInfo j = itm_model_get_joint_info(m, joint);
+    char bodies[160];
+    snprintf(bodies, sizeof bodies, "%s - %s", j.body_a, j.body_b);
+    printf("  %-*s  %-12s %-*s  ", width, j.name, itm_model_joint_type_name(j.type), 2 * width + 3, bodies);
+    if (j.nclearance_point > 0) {
+        printf("clearance %g m, %d contact points", j.clearance, j.nclearance_point);
+    } else if (j.is_in_tree) {
         printf("coordinates");
     } else {
-        int nrow = 0;
-        for (int i = 0; i < m->nblock; i++) {
-            nrow += m->blocks[i].kind != ITM_BLOCK_COUPLING && m->blocks[i].kind != ITM_BLOCK_MOTION &&
-                            m->blocks[i].index == joint
-                        ? m->blocks[i].nrow
-                        : 0;
-        }
-        printf("%d %s", nrow, nrow == 1 ? "row" : "rows");
+        printf("%d %s", j.nrow, j.nrow == 1 ? "row" : "rows");
     }
-    printf(", free%s", j->free == 0 ? " nothing" : "");
-    print_directions(j->free);
+    printf(", free%s", j.free == 0 ? " nothing" : "");
+    print_directions(j.free);
     printf("\n");
 }
 
-static void print_joints(const ItmModel* m, int width)
+static void print_joints(const ItmModel* m, int njoint, int width)
 {
-    printf("\njoints (%d)\n", m->njoint);
-    for (int i = 0; i < m->njoint; i++) {
+    printf("\njoints (%d)\n", njoint);
+    for (int i = 0; i < njoint; i++) {
         print_joint(m, i, width);
     }
 }
@@ -115,7 +100,7 @@ static void print_freedom(const ItmModel* m, const ItmModelInfo* info)
         return;
     }
     printf("redundant   ");
-    for (int i = 0; i < m->nrow; i++) {
+    for (int i = 0; i < info->nrow; i++) {
         if (itm_model_is_row_redundant(m, i)) {
             printf(" %s", itm_model_get_row_name(m, i));
         }
@@ -134,9 +119,10 @@ static void print_numbers(const ItmModelInfo* info)
 
 static void print_events(const ItmModel* m)
 {
-    for (int i = 0; i < m->nevent; i++) {
-        printf("%-12s %.9g s: %s %s\n", i == 0 ? "events" : "", m->events[i].time, m->latches[m->events[i].latch].name,
-               m->events[i].closes ? "closes" : "opens");
+    for (int i = 0; i < itm_model_get_event_count(m); i++) {
+        ItmEventInfo event = itm_model_get_event(m, i);
+        printf("%-12s %.9g s: %s %s\n", i == 0 ? "events" : "", event.time, event.latch,
+               event.closes ? "closes" : "opens");
     }
 }
 
@@ -189,60 +175,50 @@ static void print_interfaces(const ItmModelFile* file, int mechanism, ItmCosim* 
 
 // ---------------------------------------------------------------------------- frame bonds
 
-// "arm.flange" of an interface
-static void print_end(const ItmCosim* cosim, int interface)
-{
-    const ItmInterface* it = &cosim->interfaces[interface];
-    const ItmMechanism* part = &cosim->mechanisms[it->mechanism];
-    printf("%s.%s (%s)", part->name, it->name, body_name(part->model, it->frame.body));
-}
-
-// Independent rows of joined frames, found by a trial step.
-static int count_independent(const ItmAssembly* cluster)
-{
-    return cluster->is_held ? cluster->views[0].join.rank : cluster->join.rank;
-}
-
 // Degrees of freedom of joined mechanisms: their sum minus the independent rows of the frame bonds.
-static void print_joined_freedom(const ItmCosim* cosim, const ItmAssembly* cluster)
+static void print_joined_freedom(const ItmCosim* cosim, ItmAssemblyInfo assembly)
 {
-    int freedom = 0, nredundant = cluster->nlink - count_independent(cluster);
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        freedom += itm_model_get_info(cosim->mechanisms[cluster->mechanisms[i]].model).freedom;
+    int freedom = 0;
+    for (int i = 0; i < assembly.nmechanism; i++) {
+        freedom += itm_model_get_info(itm_cosim_get_model(cosim, assembly.mechanisms[i])).freedom;
     }
-    printf("  freedom      %d =", freedom - cluster->nlink + nredundant);
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        const ItmMechanism* part = &cosim->mechanisms[cluster->mechanisms[i]];
-        printf("%s %d of %s", i > 0 ? " +" : "", itm_model_get_info(part->model).freedom, part->name);
+    printf("  freedom      %d =", freedom - assembly.nrow + assembly.nredundant);
+    for (int i = 0; i < assembly.nmechanism; i++) {
+        int mechanism = assembly.mechanisms[i];
+        printf("%s %d of %s", i > 0 ? " +" : "", itm_model_get_info(itm_cosim_get_model(cosim, mechanism)).freedom,
+               itm_cosim_get_mechanism_name(cosim, mechanism));
     }
-    printf(" - %d rows of frame bonds", cluster->nlink);
-    if (nredundant > 0) {
+    printf(" - %d rows of frame bonds", assembly.nrow);
+    if (assembly.nredundant > 0) {
         printf(" + %d redundant\n               (both sides are immobile along them at the start; their forces have "
                "minimum norm)",
-               nredundant);
+               assembly.nredundant);
     }
     printf("\n");
 }
 
 static void print_frame_bonds(ItmCosim* cosim)
 {
-    if (cosim->nframe_bond == 0) {
+    int nbond = itm_cosim_get_frame_bond_count(cosim);
+    if (nbond == 0) {
         return;
     }
+    // a trial step, which finds the independent rows
     bool is_known = !itm_cosim_check_static(cosim).is_broken;
-    printf("\nframe bonds (%d)\n", cosim->nframe_bond);
-    for (int i = 0; i < cosim->nframe_bond; i++) {
-        const ItmFrameBond* bond = &cosim->frame_bonds[i];
-        printf("  %-12s ", bond->name);
-        print_end(cosim, bond->a);
-        printf(" moves with ");
-        print_end(cosim, bond->b);
+    printf("\nframe bonds (%d)\n", nbond);
+    for (int i = 0; i < nbond; i++) {
+        ItmFrameBondInfo bond = itm_cosim_get_frame_bond_info(cosim, i);
+        printf("  %-12s ", itm_cosim_get_frame_bond_name(cosim, i));
+        for (int k = 0; k < 2; k++) {
+            printf("%s%s.%s (%s)", k > 0 ? " moves with " : "", bond.ends[k].mechanism, bond.ends[k].interface,
+                   bond.ends[k].body);
+        }
         printf(" along");
-        print_directions(cosim->interfaces[bond->a].directions);
+        print_directions(bond.directions);
         printf("\n");
     }
-    for (int i = 0; i < cosim->ncluster && is_known; i++) {
-        print_joined_freedom(cosim, &cosim->clusters[i]);
+    for (int i = 0; i < itm_assembly_get_count(cosim) && is_known; i++) {
+        print_joined_freedom(cosim, itm_assembly_get_info(cosim, i));
     }
 }
 
@@ -252,12 +228,12 @@ static void print_mechanism(const ItmModelFile* file, int i, ItmCosim* cosim)
 {
     const ItmModel* m = file->mechanisms[i].model;
     ItmModelInfo info = itm_model_get_info(m);
-    int width = name_width(m);
+    int width = name_width(m, &info);
     if (file->nmechanism > 1) {
         printf("\n%s (multibody)\n", file->mechanisms[i].name);
     }
-    print_bodies(m, width);
-    print_joints(m, width);
+    print_bodies(m, info.nbody, width);
+    print_joints(m, info.njoint, width);
     if (cosim != NULL) {
         print_interfaces(file, i, cosim, width);
     }

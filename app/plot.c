@@ -1,8 +1,6 @@
 // interim plot: signals of result files as SVG or PNG.
 #include "app.h"
 
-#include "report/plot.h"
-#include "io/results/results.h"
 #include "tables.h"
 
 #include <stdio.h>
@@ -11,7 +9,7 @@
 #define MOST_LINES 40  // of a picture; more cannot be told apart
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--signals", 's', "NAMES", NULL, "signals to draw, separated by commas; * matches anything"},
+    {APP_OPTION_WORD, "--signals", 'i', "NAMES", NULL, "signals to draw, separated by commas; * matches anything"},
     {APP_OPTION_WORD, "--range", 0, "FROM:TO", NULL, "time range in seconds, as in 0.5:2"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "output file, .svg or .png; default: .svg next to the results"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
@@ -61,7 +59,7 @@ static int run(const AppArguments* arguments)
     AppTables tables;
     ItmPlotOptions options = itm_default_plot_options();
     int status = APP_BAD_INPUT;
-    char* beside = itm_results_replace_ending(arguments->model, ".svg");
+    char* beside = app_path_replace_ending(arguments->model, ".svg");
     if (parse_range(app_arguments_get(arguments, "--range"), &options) && beside != NULL) {
         if (app_tables_read(&tables, arguments)) {
             status = draw(&tables, arguments, &options, arguments->output != NULL ? arguments->output : beside);

@@ -1,8 +1,6 @@
 // interim report: an HTML report from result files.
 #include "app.h"
 
-#include "io/results/results.h"
-#include "report/sweep_grid.h"
 #include "tables.h"
 
 #include <stdio.h>
@@ -35,14 +33,8 @@ static int write_report(const AppTables* tables, const char* path, bool is_stati
 
 int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet)
 {
-    ItmSweepGrid grid;
     ItmError error = {0};
-    ItmStatus status = itm_sweep_grid_read(&grid, table, &error);
-    if (status == ITM_OK) {
-        status = itm_report_write_sweep(path, &grid, title, &error);
-        itm_sweep_grid_free(&grid);
-    }
-    if (status != ITM_OK) {
+    if (itm_report_write_sweep(path, table, title, &error) != ITM_OK) {
         app_print_error(&error);
         return APP_BAD_INPUT;
     }
@@ -65,10 +57,10 @@ static int report_runs(const AppArguments* arguments, const char* path)
 
 static int run(const AppArguments* arguments)
 {
-    char* beside = itm_results_replace_ending(arguments->model, ".html");
+    char* beside = app_path_replace_ending(arguments->model, ".html");
     const char* path = arguments->output != NULL ? arguments->output : beside;
     int status = APP_BAD_INPUT;
-    if (path != NULL && arguments->noperand == 1 && itm_sweep_grid_is_one(arguments->model)) {
+    if (path != NULL && arguments->noperand == 1 && itm_report_is_sweep(arguments->model)) {
         status =
             app_report_write_sweep(arguments->model, path, app_tables_base_name(arguments->model), arguments->is_quiet);
     } else if (path != NULL) {
@@ -86,7 +78,7 @@ char* app_report_choose_results(const AppArguments* arguments)
     if (arguments->output != NULL) {
         return strdup(arguments->output);
     }
-    return report != NULL ? itm_results_replace_ending(report, ".of-report.h5") : NULL;
+    return report != NULL ? app_path_replace_ending(report, ".of-report.h5") : NULL;
 }
 
 int app_report_after_run(const AppArguments* arguments, const char* results, int status)

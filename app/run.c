@@ -10,11 +10,12 @@
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
-    {APP_OPTION_WORD, "--report", 'r', "FILE", NULL, "write a report of the run to FILE, ending in .html"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "write a report of the run"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
-    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "spacing of the results, a multiple of a fixed step"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output_interval",
+     "spacing of the results, a multiple of a fixed step"},
     {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "no progress bar and no summary; doubts are still printed"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
@@ -338,13 +339,14 @@ const AppCommand app_run_command = {
     .name = "run",
     .synopsis = "MODEL.yaml [OPTION]...",
     .help = "simulate a model and write its results",
-    .details = "Simulates a model from time 0 to run.duration. The results have one row every run.output; the first\n"
-               "column is time. Units and descriptions are in a JSON file beside a CSV file, or in HDF5 attributes.\n"
-               "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE\n"
-               "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
-               "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
-               "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
-               "printed with the first time and the largest value: status 0, or 3 with --strict.",
+    .details =
+        "Simulates a model from time 0 to run.duration. The results have one row every run.output_interval; the first\n"
+        "column is time. Units and descriptions are in a JSON file beside a CSV file, or in HDF5 attributes.\n"
+        "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE\n"
+        "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
+        "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
+        "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
+        "printed with the first time and the largest value: status 0, or 3 with --strict.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

@@ -1,9 +1,5 @@
 #include "sweep.h"
 
-#include "base/list.h"
-#include "signal/expression.h"
-#include "io/results/results.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +7,17 @@
 #include <unistd.h>
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--over", 'v', "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; repeatable"},
+    {APP_OPTION_WORD, "--over", 0, "KEY=VALUES", NULL, "values of a key: a,b,c or first:last:count[log]; repeatable"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL, "change a value of the model in all runs; repeatable"},
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME"},
-    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output", "output interval of the compared results"},
+    {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output_interval", "output interval of the compared results"},
     {APP_OPTION_WORD, "--signals", 'i', "NAME,...", NULL, "signals to report, as in rod.position.x or 'rod.*'"},
-    {APP_OPTION_WORD, "--reference", 'r', "KEY=VALUE", NULL,
+    {APP_OPTION_WORD, "--reference", 0, "KEY=VALUE", NULL,
      "compare with a run with this value, or with a results FILE"},
     {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "number of parallel runs; default: number of processors"},
-    {APP_OPTION_WORD, "--timeout", 't', "TIME", NULL, "stop a run after this wall time, as in 60s"},
+    {APP_OPTION_WORD, "--timeout", 0, "TIME", NULL, "stop a run after this wall time, as in 60s"},
     {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
-    {APP_OPTION_WORD, "--report", 'p', "FILE", NULL, "write an HTML report with curves and maps; requires -o"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "write an HTML report with curves and maps; requires -o"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "also write the table to FILE.csv"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print no progress bar and no table"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
@@ -43,15 +39,17 @@ bool app_sweep_complain_memory(void)
 
 bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length)
 {
-    char* copy = strndup(text, length);
-    if (copy == NULL || !ITM_LIST_APPEND(*texts, copy)) {
-        free(copy);
+    char** moved = realloc(texts->items, ((size_t)texts->count + 1) * sizeof *moved);
+    texts->items = moved != NULL ? moved : texts->items;
+    char* copy = moved != NULL ? strndup(text, length) : NULL;
+    if (copy == NULL) {
         return app_sweep_complain_memory();
     }
+    texts->items[texts->count++] = copy;
     return true;
 }
 
-static void free_texts(SweepTexts* texts)
+void app_sweep_free_texts(SweepTexts* texts)
 {
     for (int i = 0; i < texts->count; i++) {
         free(texts->items[i]);
@@ -72,9 +70,14 @@ static bool add_patterns(Sweep* s, const char* text)
     return s->patterns.count > 0 || complain("--signals requires names, got", text);
 }
 
+static bool is_results(const char* path)
+{
+    return app_path_has_ending(path, ".csv") || app_path_has_ending(path, ".h5") || app_path_has_ending(path, ".hdf5");
+}
+
 static bool set_reference(Sweep* s, const char* text)
 {
-    if (itm_results_format(text) != 0 && access(text, F_OK) == 0) {
+    if (is_results(text) && access(text, F_OK) == 0) {
         s->reference_file = text;
         return true;
     }
@@ -97,36 +100,46 @@ static bool set_jobs(Sweep* s, const char* text)
 
 static bool set_timeout(Sweep* s, const char* text)
 {
-    ItmQuantity quantity;
-    ItmExpressionError error;
-    if (!itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error) ||
-        !itm_quantity_fits(quantity, ITM_DIM_TIME) || !(quantity.value > 0.0)) {
+    double value;
+    char unit[64];
+    if (itm_expression_evaluate(text, &value, unit, sizeof unit, NULL) != ITM_OK ||
+        (strcmp(unit, "s") != 0 && unit[0] != '\0') || !(value > 0.0)) {
         return complain("--timeout requires a time, as in 60s, got", text);
     }
-    s->timeout = quantity.value;
+    s->timeout = value;
+    return true;
+}
+
+static bool set_axis(Sweep* s, const char* text)
+{
+    return app_sweep_axes_add(&s->axes, text);
+}
+
+static bool check_report(Sweep* s, const char* text)
+{
+    return s->arguments->output != NULL || complain("a report requires the table; add -o TABLE.csv to --report", text);
+}
+
+static bool set_keep(Sweep* s, const char* text)
+{
+    s->keep = text;
     return true;
 }
 
 static bool apply_word(Sweep* s, const AppWord* word)
 {
-    switch (word->option->letter) {
-    case 'v':
-        return app_sweep_axes_add(&s->axes, word->value);
-    case 'i':
-        return add_patterns(s, word->value);
-    case 'r':
-        return set_reference(s, word->value);
-    case 'j':
-        return set_jobs(s, word->value);
-    case 't':
-        return set_timeout(s, word->value);
-    case 'p':
-        return s->arguments->output != NULL ||
-               complain("a report requires the table; add -o TABLE.csv to --report", word->value);
-    default:
-        s->keep = word->value;
-        return true;
+    static const struct {
+        const char* name;
+        bool (*apply)(Sweep* s, const char* text);
+    } WORDS[] = {{"--over", set_axis}, {"--signals", add_patterns}, {"--reference", set_reference},
+                 {"--jobs", set_jobs}, {"--timeout", set_timeout},  {"--report", check_report},
+                 {"--keep", set_keep}};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        if (strcmp(word->option->name, WORDS[i].name) == 0) {
+            return WORDS[i].apply(s, word->value);
+        }
     }
+    return complain("unknown option", word->option->name);
 }
 
 static bool check_arguments(const Sweep* s)
@@ -148,7 +161,7 @@ static bool check_arguments(const Sweep* s)
         fprintf(stderr, "interim sweep: --reference requires --signals NAME,...\n");
         return false;
     }
-    if (output != NULL && itm_results_format(output) != 'c') {
+    if (output != NULL && !app_path_has_ending(output, ".csv")) {
         return complain("the name of the table must end in .csv, got", output);
     }
     return true;
@@ -190,7 +203,7 @@ static void tear_down(Sweep* s)
     }
     for (int i = 0; i < s->table.nrow; i++) {
         free(s->table.rows[i].signals);
-        free(s->table.rows[i].spurious);
+        free(s->table.rows[i].errors);
     }
     if (s->keep == NULL && s->directory != NULL) {
         rmdir(s->directory);
@@ -199,10 +212,10 @@ static void tear_down(Sweep* s)
     free(s->jobs);
     free(s->directory);
     itm_results_table_destroy(s->reference_table);
-    free_texts(&s->reference);
-    free_texts(&s->patterns);
-    free_texts(&s->signals);
-    free_texts(&s->spurious);
+    app_sweep_free_texts(&s->reference);
+    app_sweep_free_texts(&s->patterns);
+    app_sweep_free_texts(&s->signals);
+    app_sweep_free_texts(&s->errors);
     app_sweep_axes_free(&s->axes);
 }
 

@@ -4,25 +4,32 @@
 
 #include "app.h"
 
-#include "io/results/results_read.h"
-
 #include <sys/types.h>
+
+// ---------------------------------------------------------------------------- texts
+
+typedef struct SweepTexts {
+    char** items;
+    int count;
+} SweepTexts;
+
+bool app_sweep_complain_memory(void);
+// Add a copy; false after printing that there is no memory.
+bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length);
+void app_sweep_free_texts(SweepTexts* texts);
 
 // ---------------------------------------------------------------------------- axes
 
 // One --over: a key of the model file and the values it takes, as texts.
 typedef struct SweepAxis {
     char* key;
-    struct {
-        char** items;
-        int count, capacity;
-    } values;
+    SweepTexts values;
 } SweepAxis;
 
 // All of them. Combinations are numbered from 0; the last axis runs fastest.
 typedef struct SweepAxes {
     SweepAxis* items;
-    int count, capacity;
+    int count;
 } SweepAxes;
 
 #define SWEEP_MOST_RUNS 100000
@@ -100,15 +107,15 @@ typedef struct SweepSignal {
 typedef struct SweepRow {
     const SweepJob* job;
     SweepSignal* signals;  // (nsignal)
-    double* spurious;      // spurious energy of a bond at the end, J; NAN: not in the results  (nspurious)
+    double* errors;        // coupling energy error of a bond at the end, J; NAN: not in the results  (nerror)
 } SweepRow;
 
 typedef struct SweepTable {
     const SweepAxes* axes;
     char** signals;  // names                                        (nsignal)
     int nsignal;
-    char** spurious;  // names of signals of spurious energy          (nspurious)
-    int nspurious;
+    char** errors;  // names of signals of coupling energy error          (nerror)
+    int nerror;
     bool has_reference;
     SweepRow* rows;  // by combination; those without verdict are not shown  (nrow)
     int nrow;
@@ -120,11 +127,6 @@ void app_sweep_table_print(const SweepTable* table);
 bool app_sweep_table_write(const SweepTable* table, const char* path);
 
 // ---------------------------------------------------------------------------- sweep
-
-typedef struct SweepTexts {
-    char** items;
-    int count, capacity;
-} SweepTexts;
 
 typedef struct Sweep {
     const AppArguments* arguments;
@@ -141,13 +143,10 @@ typedef struct Sweep {
     int nreference, ncombination;
     ItmTable* reference_table;  // from a file
     SweepTable table;
-    SweepTexts signals, spurious;  // names found in the results
-    double written;                // wall time at which the table was last written, s
-    bool has_failed;               // memory, files
+    SweepTexts signals, errors;  // names found in the results
+    double written;              // wall time at which the table was last written, s
+    bool has_failed;             // memory, files
 } Sweep;
-
-bool app_sweep_complain_memory(void);
-bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length);
 
 // sweep_runs.c: the jobs of a sweep and their results.
 // Make the directory for results: the one to keep them in, or one that goes away with the sweep.

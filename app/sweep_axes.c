@@ -1,8 +1,5 @@
 #include "sweep.h"
 
-#include "base/list.h"
-#include "signal/expression.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +9,6 @@ static bool complain(const char* what, const char* text, size_t length)
 {
     fprintf(stderr, "interim sweep: %s '%.*s' (see: interim help sweep)\n", what, (int)length, text);
     return false;
-}
-
-static bool add_value(SweepAxis* axis, const char* text, size_t length)
-{
-    char* copy = strndup(text, length);
-    if (copy == NULL || !ITM_LIST_APPEND(axis->values, copy)) {
-        free(copy);
-        return complain("out of memory reading", text, length);
-    }
-    return true;
 }
 
 // ---------------------------------------------------------------------------- ranges
@@ -77,16 +64,15 @@ static bool read_count(Range* range, const char* text, size_t length)
 static bool convert_unit(double* factor, const char* a, size_t a_length, const char* b, size_t b_length)
 {
     char text_a[72], text_b[72];
-    ItmQuantity one_a, one_b;
-    ItmExpressionError error;
+    double one_a, one_b;
+    char unit_a[64], unit_b[64];
     snprintf(text_a, sizeof text_a, "1 %.*s", (int)a_length, a);
     snprintf(text_b, sizeof text_b, "1 %.*s", (int)b_length, b);
-    if (!itm_expression_compute(&one_a, text_a, strlen(text_a), NULL, 0, &error) ||
-        !itm_expression_compute(&one_b, text_b, strlen(text_b), NULL, 0, &error) ||
-        !itm_quantity_equal_dimensions(one_a.dimension, one_b.dimension)) {
+    if (itm_expression_evaluate(text_a, &one_a, unit_a, sizeof unit_a, NULL) != ITM_OK ||
+        itm_expression_evaluate(text_b, &one_b, unit_b, sizeof unit_b, NULL) != ITM_OK || strcmp(unit_a, unit_b) != 0) {
         return false;
     }
-    *factor = one_a.value / one_b.value;
+    *factor = one_a / one_b;
     return true;
 }
 
@@ -138,7 +124,7 @@ static bool add_range(SweepAxis* axis, const Range* range, const char* text, siz
         char value[128];
         int n = snprintf(value, sizeof value, "%.12g%s%.*s", range_value(range, i), range->unit_length > 0 ? " " : "",
                          (int)range->unit_length, range->unit);
-        if (!add_value(axis, value, (size_t)n)) {
+        if (!app_sweep_add_text(&axis->values, value, (size_t)n)) {
             return false;
         }
     }
@@ -178,7 +164,8 @@ static bool add_item(SweepAxis* axis, const char* text, size_t length)
     if (length == 0) {
         return complain("missing value in the list of", axis->key, strlen(axis->key));
     }
-    return parse_range(&range, text, length) ? add_range(axis, &range, text, length) : add_value(axis, text, length);
+    return parse_range(&range, text, length) ? add_range(axis, &range, text, length)
+                                             : app_sweep_add_text(&axis->values, text, length);
 }
 
 static bool add_items(SweepAxis* axis, const char* text)
@@ -204,11 +191,13 @@ bool app_sweep_axes_add(SweepAxes* axes, const char* text)
     if (app_sweep_axes_find(axes, text) != ITM_NONE) {
         return complain("only one --over per key is allowed, but there are two for", text, length);
     }
-    SweepAxis axis = {.key = strndup(text, length)};
-    if (axis.key == NULL || !ITM_LIST_APPEND(*axes, axis)) {
-        free(axis.key);
-        return complain("out of memory reading", text, length);
+    SweepAxis* moved = realloc(axes->items, ((size_t)axes->count + 1) * sizeof *moved);
+    axes->items = moved != NULL ? moved : axes->items;
+    char* key = moved != NULL ? strndup(text, length) : NULL;
+    if (key == NULL) {
+        return app_sweep_complain_memory();
     }
+    axes->items[axes->count++] = (SweepAxis){.key = key};
     return add_items(&axes->items[axes->count - 1], text + length + 1);
 }
 
@@ -216,10 +205,7 @@ void app_sweep_axes_free(SweepAxes* axes)
 {
     for (int i = 0; i < axes->count; i++) {
         SweepAxis* axis = &axes->items[i];
-        for (int j = 0; j < axis->values.count; j++) {
-            free(axis->values.items[j]);
-        }
-        free(axis->values.items);
+        app_sweep_free_texts(&axis->values);
         free(axis->key);
     }
     free(axes->items);

@@ -1,8 +1,6 @@
 // Before a sweep: load every value once and find the signals.
 #include "sweep.h"
 
-#include "base/nearest.h"
-
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,13 +105,11 @@ static ItmTable* probe_values(Sweep* s)
 
 static bool complain_signal(const ItmTable* names, const char* pattern, const char* where)
 {
-    ItmNearest nearest = itm_nearest_start(pattern, strlen(pattern));
-    for (int i = 1; i < names->ncolumn; i++) {
-        itm_nearest_offer(&nearest, names->names[i]);
-    }
+    const char* nearest =
+        itm_nearest_find(pattern, strlen(pattern), (const char* const*)names->names + 1, names->ncolumn - 1);
     fprintf(stderr, "interim sweep: %s no signal '%s'", where, pattern);
-    if (nearest.best != NULL) {
-        fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
+    if (nearest != NULL) {
+        fprintf(stderr, "; did you mean '%s'?\n", nearest);
     } else {
         fprintf(stderr, "; use the signal names of the results of interim run\n");
     }
@@ -153,8 +149,8 @@ static bool find_signals(Sweep* s, const ItmTable* names)
         }
     }
     for (int i = 1; i < names->ncolumn; i++) {
-        if (fnmatch("*.spurious_energy", names->names[i], 0) == 0 &&
-            !app_sweep_add_text(&s->spurious, names->names[i], strlen(names->names[i]))) {
+        if (fnmatch("*.coupling_error", names->names[i], 0) == 0 &&
+            !app_sweep_add_text(&s->errors, names->names[i], strlen(names->names[i]))) {
             return false;
         }
     }

@@ -1,8 +1,7 @@
 // The jobs of a sweep: their overrides, files and results.
 #include "sweep.h"
 
-#include "report/compare.h"
-#include "io/results/results.h"
+#include "interim/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,7 +56,7 @@ void app_sweep_remove_results(const SweepJob* job)
 {
     static const char* const ENDINGS[] = {".h5", ".part.h5", ".part.h5.lock"};
     for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
-        char* path = itm_results_replace_ending(job->output, ENDINGS[i]);
+        char* path = app_path_replace_ending(job->output, ENDINGS[i]);
         if (path != NULL) {
             unlink(path);
         }
@@ -156,13 +155,13 @@ bool app_sweep_make_jobs(Sweep* s)
 ItmTable* app_sweep_select_columns(const Sweep* s, const ItmTable* table)
 {
     int count = 0;
-    int* columns = calloc((size_t)(1 + s->signals.count + s->spurious.count), sizeof *columns);
+    int* columns = calloc((size_t)(1 + s->signals.count + s->errors.count), sizeof *columns);
     if (columns == NULL) {
         return NULL;
     }
     columns[count++] = 0;
-    for (int i = 0; i < s->signals.count + s->spurious.count; i++) {
-        const char* name = i < s->signals.count ? s->signals.items[i] : s->spurious.items[i - s->signals.count];
+    for (int i = 0; i < s->signals.count + s->errors.count; i++) {
+        const char* name = i < s->signals.count ? s->signals.items[i] : s->errors.items[i - s->signals.count];
         int column = itm_results_table_find(table, name);
         columns[count] = column;
         count += column != ITM_NONE;
@@ -229,10 +228,10 @@ static void fill_row(Sweep* s, SweepRow* row, SweepJob* job, const ItmTable* ref
             note_difference(&row->signals[i], job, column, reference, s->signals.items[i]);
         }
     }
-    for (int i = 0; i < s->spurious.count; i++) {
-        int column = itm_results_table_find(job->table, s->spurious.items[i]);
+    for (int i = 0; i < s->errors.count; i++) {
+        int column = itm_results_table_find(job->table, s->errors.items[i]);
         if (column != ITM_NONE && job->table->nrow > 0) {
-            row->spurious[i] = itm_results_table_get(job->table, job->table->nrow - 1, column);
+            row->errors[i] = itm_results_table_get(job->table, job->table->nrow - 1, column);
         }
     }
     itm_results_table_destroy(job->table);
@@ -280,25 +279,25 @@ bool app_sweep_make_table(Sweep* s)
     s->table = (SweepTable){.axes = &s->axes,
                             .signals = s->signals.items,
                             .nsignal = s->signals.count,
-                            .spurious = s->spurious.items,
-                            .nspurious = s->spurious.count,
+                            .errors = s->errors.items,
+                            .nerror = s->errors.count,
                             .has_reference = s->nreference > 0 || s->reference_file != NULL};
     s->table.rows = calloc((size_t)s->ncombination, sizeof *s->table.rows);
     for (; s->table.rows != NULL && s->table.nrow < s->ncombination; s->table.nrow++) {
         SweepRow* row = &s->table.rows[s->table.nrow];
         row->job = &s->jobs[s->nreference + s->table.nrow];
         row->signals = calloc((size_t)s->signals.count + 1, sizeof *row->signals);
-        row->spurious = calloc((size_t)s->spurious.count + 1, sizeof *row->spurious);
-        if (row->signals == NULL || row->spurious == NULL) {
+        row->errors = calloc((size_t)s->errors.count + 1, sizeof *row->errors);
+        if (row->signals == NULL || row->errors == NULL) {
             free(row->signals);
-            free(row->spurious);
+            free(row->errors);
             return app_sweep_complain_memory();
         }
         for (int i = 0; i < s->signals.count; i++) {
             row->signals[i] = (SweepSignal){NAN, NAN, NAN, NAN};
         }
-        for (int i = 0; i < s->spurious.count; i++) {
-            row->spurious[i] = NAN;
+        for (int i = 0; i < s->errors.count; i++) {
+            row->errors[i] = NAN;
         }
     }
     return s->table.rows != NULL || app_sweep_complain_memory();

@@ -1,8 +1,5 @@
 #include "sweep.h"
 
-#include "signal/expression.h"
-#include "io/results/results.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,8 +40,8 @@ static void emit_signals(Sink* sink, const SweepTable* t, const SweepRow* row, c
         emit_number(sink, name, "final", format, row->signals[i].last);
         emit_number(sink, name, "peak", format, row->signals[i].peak);
     }
-    for (int i = 0; i < t->nspurious; i++) {
-        emit_number(sink, t->spurious[i], "final", format, row->spurious[i]);
+    for (int i = 0; i < t->nerror; i++) {
+        emit_number(sink, t->errors[i], "final", format, row->errors[i]);
     }
 }
 
@@ -117,14 +114,14 @@ static int group_size(const SweepTable* t, int group)
 
 static const char* group_name(const SweepTable* t, int group)
 {
-    return group < t->nsignal ? t->signals[group] : t->spurious[group - t->nsignal];
+    return group < t->nsignal ? t->signals[group] : t->errors[group - t->nsignal];
 }
 
 // A signal's name stands once, above its columns: make the last of them so wide that it fits.
 static void widen_groups(Sink* sink, const SweepTable* t)
 {
     int column = t->axes->count + 2;
-    for (int i = 0; i < t->nsignal + t->nspurious; i++) {
+    for (int i = 0; i < t->nsignal + t->nerror; i++) {
         int width = -2;
         for (int k = 0; k < group_size(t, i); k++) {
             width += sink->widths[column++] + 2;
@@ -140,13 +137,13 @@ static void print_groups(const Sink* sink, const SweepTable* t)
     for (int i = 0; i < column; i++) {
         wanted += sink->widths[i] + 2;
     }
-    for (int i = 0; i < t->nsignal + t->nspurious; i++) {
+    for (int i = 0; i < t->nsignal + t->nerror; i++) {
         at += printf("%*s%s", wanted - at, "", group_name(t, i));
         for (int k = 0; k < group_size(t, i); k++) {
             wanted += sink->widths[column++] + 2;
         }
     }
-    printf(t->nsignal + t->nspurious > 0 ? "\n" : "");
+    printf(t->nsignal + t->nerror > 0 ? "\n" : "");
 }
 
 static void print_rows(Sink* sink, const SweepTable* t)
@@ -165,7 +162,7 @@ static void print_rows(Sink* sink, const SweepTable* t)
 
 void app_sweep_table_print(const SweepTable* t)
 {
-    int ncolumn = t->axes->count + 4 + (t->has_reference ? 4 : 2) * t->nsignal + t->nspurious;
+    int ncolumn = t->axes->count + 4 + (t->has_reference ? 4 : 2) * t->nsignal + t->nerror;
     Sink sink = {.cell = measure_cell, .widths = calloc((size_t)ncolumn, sizeof *sink.widths), .ncolumn = ncolumn};
     if (sink.widths == NULL) {
         fprintf(stderr, "interim: out of memory printing the table\n");
@@ -210,11 +207,10 @@ static void write_cell(Sink* sink, const char* group, const char* name, const ch
 // A swept value: in SI units where it is a quantity, otherwise as it was written.
 static void emit_value(Sink* sink, const char* key, const char* text)
 {
-    ItmQuantity quantity;
-    ItmExpressionError error;
+    double value;
     char number[40];
-    if (itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &error)) {
-        snprintf(number, sizeof number, "%.12g", quantity.value);
+    if (itm_expression_evaluate(text, &value, NULL, 0, NULL) == ITM_OK) {
+        snprintf(number, sizeof number, "%.12g", value);
         text = number;
     }
     sink->cell(sink, "", key, text);
@@ -250,24 +246,21 @@ static void write_rows(const SweepTable* t, FILE* out)
 
 bool app_sweep_table_write(const SweepTable* t, const char* path)
 {
-    ItmError error = {0};
-    char* part = itm_results_replace_ending(path, ".part.csv");
+    char* part = app_path_replace_ending(path, ".part.csv");
     FILE* out = part != NULL ? fopen(part, "w") : NULL;
-    ItmStatus status = out == NULL ? itm_results_fail_io(&error, __func__, "write", path, errno) : ITM_OK;
+    bool is_written = out != NULL;
     if (out != NULL) {
         write_rows(t, out);
-        bool is_written = ferror(out) == 0;
-        if (fclose(out) != 0 || !is_written) {
-            status = itm_results_fail_io(&error, __func__, "write", part, errno);
-            unlink(part);
-        }
+        is_written = ferror(out) == 0;
+        is_written = fclose(out) == 0 && is_written;
     }
-    if (status == ITM_OK) {
-        status = itm_results_rename(part, path, &error);
+    is_written = is_written && rename(part, path) == 0;
+    if (!is_written) {
+        fprintf(stderr, "interim: cannot write '%s': %s\n", path, strerror(errno));
     }
-    if (status != ITM_OK) {
-        app_print_error(&error);
+    if (!is_written && out != NULL) {
+        unlink(part);
     }
     free(part);
-    return status == ITM_OK;
+    return is_written;
 }

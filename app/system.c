@@ -65,7 +65,7 @@ static void print_bonds(ItmCosim* cosim)
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
         printf("  bond         %s: %.4g J transferred, coupling energy error up to %.3g J\n",
-               itm_cosim_get_bond_name(cosim, i), bond.throughput, bond.spurious_largest);
+               itm_cosim_get_bond_name(cosim, i), bond.throughput, bond.coupling_error_largest);
     }
 }
 
@@ -76,13 +76,13 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim)
         return;
     }
     const ItmBondOptions* bond = &c->bonds[0].options;
-    bool is_elastic = c->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT && !c->options.is_monolithic;
+    bool is_elastic = c->options.flexible_interface != ITM_FLEXIBLE_INTERFACE_IMPLICIT && !c->options.is_monolithic;
     printf("  coupling     %s, %s, %s%smacro step %.9g s\n",
            c->options.is_monolithic ? "monolithic" : itm_cosim_coupling_name(bond->coupling),
            bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH
                ? itm_cosim_exchange_name(bond->exchange)
                : "hold",
-           is_elastic ? itm_cosim_elastic_model_name(c->options.elastic_model) : "",
+           is_elastic ? itm_cosim_flexible_interface_name(c->options.flexible_interface) : "",
            is_elastic ? " elastic forces, " : "", itm_cosim_get_step(cosim));
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;
@@ -169,16 +169,16 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     if (results == NULL) {
         return;
     }
-    double time = itm_cosim_get_time(cosim), spurious = 0.0;
+    double time = itm_cosim_get_time(cosim), error = 0.0;
     int nbond = itm_cosim_get_bond_count(cosim);
     for (int i = 0; i < nbond; i++) {
-        spurious = fmax(spurious, itm_cosim_get_bond(cosim, i).spurious_largest);
+        error = fmax(error, itm_cosim_get_bond(cosim, i).coupling_error_largest);
     }
     const Number numbers[] = {
         {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
         {"wall_time", "s", "wall time", s->wall_time, true},
         {"macro_step", "s", "macro step", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
-        {"spurious_energy", "J", "largest coupling energy error", spurious, nbond > 0},
+        {"coupling_error", "J", "largest coupling energy error", error, nbond > 0},
         {"energy_error", "J", "energy balance error", s->energy_error, s->energy > 0.0},
     };
     add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);

@@ -1,7 +1,5 @@
 #include "tables.h"
 
-#include "base/nearest.h"
-
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,13 +67,11 @@ static bool is_chosen(const int* columns, int count, int column)
 
 static void complain(const ItmTable* table, const char* pattern)
 {
-    ItmNearest nearest = itm_nearest_start(pattern, strlen(pattern));
-    for (int i = 1; i < table->ncolumn; i++) {
-        itm_nearest_offer(&nearest, table->names[i]);
-    }
+    const char* nearest =
+        itm_nearest_find(pattern, strlen(pattern), (const char* const*)table->names + 1, table->ncolumn - 1);
     fprintf(stderr, "interim: no signal '%s'", pattern);
-    if (nearest.best != NULL) {
-        fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
+    if (nearest != NULL) {
+        fprintf(stderr, "; did you mean '%s'?\n", nearest);
     } else {
         fprintf(stderr, " (the first line of the file lists all signals; * matches anything)\n");
     }

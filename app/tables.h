@@ -3,7 +3,6 @@
 #define INTERIM_APP_TABLES_H
 
 #include "app.h"
-#include "report/report.h"
 
 typedef struct AppTables {
     ItmReportRun* runs;  // label and table of each   (count)

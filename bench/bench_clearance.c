@@ -108,7 +108,7 @@ static void run_chains(void)
         ItmError error = {0};
         ItmStepOptions options = itm_default_step_options();
         options.step = 1e-4;
-        require(itm_loose_chain_build(&loose, (ItmCoordinates)c, 20, 1e-4, &error), &error);
+        require(itm_clearance_chain_build(&loose, (ItmCoordinates)c, 20, 1e-4, &error), &error);
         require(itm_chain_build(&ideal, (ItmCoordinates)c, 20, &error), &error);
         double t_loose = time_steps(loose, &options, 2000), t_ideal = time_steps(ideal, &options, 2000);
         printf("%-24s %10.2f %10.2f %8.2f\n", names[c], t_loose, t_ideal, t_loose / t_ideal);

@@ -54,8 +54,8 @@ static ItmStatus advance(Run* r, double duration)
 
 static void measure_manipulator(void)
 {
-    static const char* const OVERRIDES[] = {"cosim.macro_step=10ms", "cosim.subsystems.hydraulics.step=0.2ms",
-                                            "cosim.subsystems.hydraulics.integrator=euler"};
+    static const char* const OVERRIDES[] = {"cosim.macro_step=10ms", "cosim.overrides.hydraulics.step=0.2ms",
+                                            "cosim.overrides.hydraulics.integrator=euler"};
     Run r = open_run("manipulator", OVERRIDES, 3);
     double seconds[2] = {0.0, 0.0};
     for (int k = 0; k < REPEATS; k++) {
@@ -179,7 +179,7 @@ static void measure_equal_error(void)
 {
     static double fine[2 * POINTS], coarse[2 * POINTS];
     static const char* const FINE[] = {"cosim.coupling=monolithic", "cosim.macro_step=0.02ms",
-                                       "cosim.subsystems.hydraulics.step=0.02ms"};
+                                       "cosim.overrides.hydraulics.step=0.02ms"};
     static const char* const STEPS[] = {"1", "0.5", "0.2", "0.1", "0.05", "0.02", "0.01"};
     record(FINE, 3, fine);
     double seconds = record(NULL, 0, coarse), error = rms(coarse, fine);
@@ -189,7 +189,7 @@ static void measure_equal_error(void)
         char macro[64], micro[64];
         const char* h = atof(STEPS[i]) < 0.1 ? STEPS[i] : "0.1";
         snprintf(macro, sizeof macro, "cosim.macro_step=%sms", STEPS[i]);
-        snprintf(micro, sizeof micro, "cosim.subsystems.hydraulics.step=%sms", h);
+        snprintf(micro, sizeof micro, "cosim.overrides.hydraulics.step=%sms", h);
         const char* const overrides[] = {"cosim.exchange=hold", macro, micro};
         double taken = record(overrides, 3, coarse), off = rms(coarse, fine);
         printf("  papers, H = %-4s ms, h = %-4s ms  %8.2g m  %8.3f s  %8.1f times the CPU time of impulses%s\n",

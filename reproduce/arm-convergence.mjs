@@ -18,7 +18,7 @@ export default {
     const found = CASES.map(({ name, model, options, until, point, micro }) => {
       const errors = RATES.map((rate) => {
         const common = ["--every", "(1/60) s", "--until", `${until} s`, ...options,
-          ...set(`cosim.macro_step=(1/${rate}) s`, `cosim.subsystems.arm.step=(1/${rate * micro[0]}) s`, `cosim.subsystems.tool.step=(1/${rate * micro[1]}) s`)];
+          ...set(`cosim.macro_step=(1/${rate}) s`, `cosim.overrides.arm.step=(1/${rate * micro[0]}) s`, `cosim.overrides.tool.step=(1/${rate * micro[1]}) s`)];
         const coupled = measure(model, common, `${name.replace(/\W+/g, "-")}-${rate}`).rows;
         const whole = measure(model, [...common, ...set("cosim.coupling=monolithic")], `${name.replace(/\W+/g, "-")}-${rate}-monolithic`).rows;
         return peak(distances(coupled, whole, vector(point)));

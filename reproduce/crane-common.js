@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { chart } from "../scripts/chart.mjs";
 
-export const ENERGY = "bond.cyl1.spurious_energy.final";
+export const ENERGY = "bond.cyl1.coupling_error.final";
 
 /** Energy that the couplings of a run have made, J. */
 export function madeOf(row) {
-  return Object.keys(row).filter((k) => k.endsWith("spurious_energy.final")).reduce((sum, k) => sum + Math.abs(row[k]), 0);
+  return Object.keys(row).filter((k) => k.endsWith("coupling_error.final")).reduce((sum, k) => sum + Math.abs(row[k]), 0);
 }
 
-/** Largest step, s, up to which every run finished and its spurious energy stays below 5 % of the cycle's 3 kJ. */
+/** Largest step, s, up to which every run finished and its coupling energy error stays below 5 % of the cycle's 3 kJ. */
 export function achievable(rows) {
   let reached = 0;
   for (const row of [...rows].sort((a, b) => a["cosim.macro_step"] - b["cosim.macro_step"])) {

@@ -18,7 +18,7 @@ static int add_link(ItmScene* scene, int i)
     return itm_scene_add_body(scene, &def);
 }
 
-// clearance > 0: every joint is loose
+// clearance > 0: every joint has clearance
 static ItmStatus build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(coordinates, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
@@ -43,7 +43,8 @@ ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, I
     return build(model, coordinates, n, 0.0, error);
 }
 
-ItmStatus itm_loose_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error)
+ItmStatus itm_clearance_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance,
+                                    ItmError* error)
 {
     return build(model, coordinates, n, clearance, error);
 }

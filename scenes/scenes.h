@@ -28,7 +28,8 @@ ItmStatus itm_arm7_build(ItmModel** model, ItmCoordinates coordinates, bool has_
 ItmStatus itm_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, ItmError* error);
 
 // The same chain on joints with clearance, along and across the pins, in m.
-ItmStatus itm_loose_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance, ItmError* error);
+ItmStatus itm_clearance_chain_build(ItmModel** model, ItmCoordinates coordinates, int n, double clearance,
+                                    ItmError* error);
 
 // n four-bar windows side by side (IFToMM benchmark A02) in the x-z plane, as bodies in space: of the
 // six rows that close a window three are redundant. Bodies "upright0" ... "upright<n>" (origin below,

@@ -2,7 +2,8 @@
 # Words that the glossary replaces do not occur in their old sense in documentation, public headers, or messages:
 #   scripts/check-words.sh            number of places per file
 #   scripts/check-words.sh FILE...    every place in these files, with the term to use instead
-# Checked text: pages without code and link targets, the manual page, comments of public headers, string literals of app and src.
+# Checked text: pages without code and link targets, the manual page, comments of public headers and of examples, string literals of
+# app and src.
 # shellcheck disable=SC2016  # backquotes and dollars are part of patterns
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,6 +55,8 @@ allowed() {
 cut[- ]?off|short ?cuts? = frequency or length of truncation, keys
 seen from (the )?outside|facing outside = orientation of a surface
 struct members? = C
+crane-cut = a file name
+(coupler rods?|coupler and rocker|.coupler. away|of the coupler above|coupler and the) = link of a four-bar mechanism
 settling (time|velocity)|set-up = terms of control and fluids
 made up of = consists of
 \b(you|we|users?) (want|know|say) = people do
@@ -68,7 +71,8 @@ text_of() {
             is_code || /^    [^ ]/ && is_gap { next }
             { is_gap = /^[ \t]*$/ || /^    / && is_gap
               gsub(/`[^`]*`/, ""); gsub(/\]\([^)]*\)/, "]"); print file ":" FNR ":" $0 }' "$1" ;;
-        *.h) sed -nE 's/^.*\/\/ ?/\n/; T; s/^\n//; =; p' "$1" | paste -d: - - | sed "s|^|$1:|" ;;
+        *.yaml) sed -nE 's/^(.*[ \t])?#[ ]?/\n/; T; s/^\n//; =; p' "$1" | paste -d: - - | sed "s|^|$1:|" ;;
+        *.h | examples/*.c) sed -nE 's/^.*\/\/ ?/\n/; T; s/^\n//; =; p' "$1" | paste -d: - - | sed "s|^|$1:|" ;;
         *.c) awk -v file="$1" '
             /^[ \t]*(\/\/|#include)/ { next }
             { line = $0; text = ""
@@ -84,6 +88,7 @@ files() {
     ls README.md CONTRIBUTING.md docs/man/* include/interim/*.h
     find docs -name '*.md'
     find app src -name '*.c'
+    find examples -name '*.yaml' -o -name '*.c'
 }
 
 work=$(mktemp -d)

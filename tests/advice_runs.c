@@ -216,7 +216,7 @@ static ItmModelFile* load_coupled(const Model* model, const Coupling* c, double 
     file->run.step.step = is_common ? H : file->run.step.step;
     for (int i = 0; i < file->cosim.nbond && c != NULL; i++) {
         ItmBondOptions* o = &file->cosim.bonds[i].options;
-        bool is_predicted = !itm_coupling_is_rim(c->coupling) && is_frame(file, &file->cosim.bonds[i]);
+        bool is_predicted = !itm_cosim_is_rim(c->coupling) && is_frame(file, &file->cosim.bonds[i]);
         o->coupling = is_predicted ? ITM_COUPLING_RIM : c->coupling;
         o->exchange = is_predicted ? ITM_EXCHANGE_IMPULSE : c->exchange;
         o->variables = o->exchange == ITM_EXCHANGE_IMPULSE ? ITM_VARIABLES_VELOCITY_FORCE : o->variables;

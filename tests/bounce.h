@@ -17,7 +17,7 @@ static const char BOUNCE[] =
     "    shapes:\n      floor: {body: ground, plane: [0, 0, 1], position: [0, 0, -0.3 m], material: m}\n"
     "    materials:\n      m: {friction: 0.3, restitution: 0.6}\n"
     "    interfaces: {start: {body: ball}}\n"
-    "cosim:\n  macro_step: 20 ms\n  subsystems: {a: {step: 1 ms}, b: {step: 1 ms}}\n"
+    "cosim:\n  macro_step: 20 ms\n  overrides: {a: {step: 1 ms}, b: {step: 1 ms}}\n"
     "  bonds: {a.end: b.start}\n";
 
 #endif

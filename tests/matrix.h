@@ -33,7 +33,7 @@ typedef struct MatrixRun {
 
 // Sums over the outputs of a step that end in a name.
 typedef struct MatrixEnergies {
-    double kinetic, potential, constraint, balance, spurious, works;
+    double kinetic, potential, constraint, balance, coupling_error, works;
     bool has_whole;
 } MatrixEnergies;
 
@@ -47,7 +47,7 @@ static bool matrix_ends_with(const char* text, const char* ending)
 static MatrixEnergies matrix_read(ItmCosim* x, const double* values)
 {
     MatrixEnergies e = {.has_whole = itm_cosim_find_output(x, "energy.supply") != ITM_NONE &&
-                                     itm_cosim_find_output(x, "energy.spurious") != ITM_NONE};
+                                     itm_cosim_find_output(x, "energy.coupling_error") != ITM_NONE};
     static const char* const SOURCES[] = {"energy.supply", "energy.load_work", "energy.motion_work"};
     for (int i = 0; i < itm_cosim_get_output_count(x); i++) {
         const char* name = itm_cosim_get_output_info(x, i).name;
@@ -56,7 +56,7 @@ static MatrixEnergies matrix_read(ItmCosim* x, const double* values)
         e.potential += matrix_ends_with(name, "energy.potential") ? values[i] : 0.0;
         e.constraint += !e.has_whole && matrix_ends_with(name, "energy.constraint_work") ? values[i] : 0.0;
         e.balance = is_whole && matrix_ends_with(name, "energy.balance") ? values[i] : e.balance;
-        e.spurious = is_whole && matrix_ends_with(name, "energy.spurious") ? values[i] : e.spurious;
+        e.coupling_error = is_whole && matrix_ends_with(name, "energy.coupling_error") ? values[i] : e.coupling_error;
         for (size_t k = 0; is_whole && k < sizeof SOURCES / sizeof SOURCES[0]; k++) {
             e.works += matrix_ends_with(name, SOURCES[k]) ? fabs(values[i]) : 0.0;
         }
@@ -90,7 +90,7 @@ static void matrix_step(MatrixRun* run, ItmCosim* x, double duration)
         least = fmin(least, e.potential);
         most = fmax(most, e.potential);
         works = fmax(works, e.works);
-        double all = e.has_whole ? e.balance + e.spurious : e.balance + e.constraint;
+        double all = e.has_whole ? e.balance + e.coupling_error : e.balance + e.constraint;
         run->error = fmax(run->error, fmax(fabs(e.balance), fabs(all)));
         is_finite = isfinite(run->error) && isfinite(kinetic);
         bool is_late = (double)(clock() - start) > MATRIX_BUDGET * CLOCKS_PER_SEC;

@@ -57,7 +57,7 @@ static ItmModel* build_scene(void)
     body.pose.p.z = RADIUS + HEIGHT;
     must(itm_model_builder_add_body(builder, &body, &ball, &error), &error);
 
-    // two surfaces of one material meet with its friction and restitution
+    // two surfaces of one material touch with its friction and restitution
     ItmMaterialDef material = itm_default_material_def();
     material.name = "rubber";
     material.surface.restitution = RESTITUTION;
@@ -91,7 +91,7 @@ int main(void)
     ItmError error;
     ItmData* d;
     ItmModel* m = build_scene();
-    ItmStepOptions options = itm_default_step_options();  // semi-implicit Euler: the one that knows contact
+    ItmStepOptions options = itm_default_step_options();  // semi-implicit Euler: the stepper with contact
     options.step = STEP;
     must(itm_data_create(&d, m, &options, &error), &error);
 
@@ -114,7 +114,7 @@ int main(void)
 
     itm_data_destroy(d);
     itm_model_destroy(m);
-    // approaches slower than restitution_speed do not bounce, which cuts the series by at most 2 v / (g (1 - e)), 7 ms; each
+    // approaches slower than restitution_speed do not bounce, which shortens the series by at most 2 v / (g (1 - e)), 7 ms; each
     // bounce may come a step early
     bool is_in_time = fabs(last - exact) < 2.0 * slowest / (GRAVITY * (1.0 - RESTITUTION)) + bounces * STEP;
     // a gap of 1e-12 m is a speed of 1e-8 m/s in one step, beside the g h = 1e-3 m/s that the force takes back; observed 1e-7

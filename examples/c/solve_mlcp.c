@@ -12,7 +12,7 @@ int main(void)
 {
     const double mass = 2.0, gravity = 9.81, h = 0.01, mu = 0.5;  // kg, m/s^2, s, 1
 
-    // H = A M^-1 A': a point mass answers an impulse in any direction with 1 / mass
+    // H = A M^-1 A': a point mass responds to an impulse in any direction with 1 / mass
     const double H[9] = {1.0 / mass, 0, 0, 0, 1.0 / mass, 0, 0, 0, 1.0 / mass};
     const double lo[3] = {0.0, 0.0, 0.0};  // tangent bounds are ignored: friction sets them
     const double up[3] = {INFINITY, 0.0, 0.0};

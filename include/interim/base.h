@@ -95,6 +95,10 @@ typedef struct ItmOutputInfo {
     const char* description;  // "position of the body frame's origin, world x"
 } ItmOutputInfo;
 
+// The word of a list (nword) that the first `length` bytes of `typed` probably mean: the nearest by edits, capital letters as small
+// ones; NULL if none is near.
+ITM_API const char* itm_nearest_find(const char* typed, size_t length, const char* const* words, int nword);
+
 // Version of the loaded library, "major.minor.patch".
 ITM_API const char* itm_version(void);
 

@@ -169,6 +169,30 @@ ITM_API ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const
 // Exclude contact between two bodies. Bodies connected by a joint are always excluded.
 ITM_API ItmStatus itm_model_builder_exclude_contact(ItmModelBuilder* b, int body_a, int body_b, ItmError* error);
 
+// ---------------------------------------------------------------------------- reading a model
+
+// Shapes and contact properties of a model.
+typedef struct ItmContactModelInfo {
+    int nshape;
+    int nmaterial;  // without the default material
+    int nexcluded;  // pairs of bodies that never collide
+    ItmContactOptions options;
+} ItmContactModelInfo;
+// Shapes and contact properties of a model; nshape is 0 if it has none.
+ITM_API ItmContactModelInfo itm_contact_get_model_info(const struct ItmModel* m);
+
+// A shape of a model.
+typedef struct ItmShapeInfo {
+    const char* name;
+    const char* kind;  // "box", "sphere", "mesh", ...
+    int body;          // id of the builder, or ITM_GROUND
+} ItmShapeInfo;
+// A shape, 0 <= shape < nshape.
+ITM_API ItmShapeInfo itm_contact_get_shape(const struct ItmModel* m, int shape);
+// Whether two shapes should collide by their groups and bodies, but pass through each other because this pair of kinds is not
+// supported.
+ITM_API bool itm_contact_is_unsupported(const struct ItmModel* m, int shape_a, int shape_b);
+
 // ---------------------------------------------------------------------------- reading contacts
 
 typedef enum ItmContactState {

@@ -1,7 +1,7 @@
 // Co-simulation of mechanisms, hydraulic circuits, controllers and foreign simulators. They exchange data at communication
 // points, one macro step H apart. The coupling is not iterative, and no subsystem repeats a step.
 //
-// A **mechanism** is a model of bodies with contact. A **subsystem** is anything else: a table of functions that takes micro
+// A **mechanism** is a model of bodies with contact, or a foreign mechanism that another program simulates. A **subsystem** is anything else: a table of functions that takes micro
 // steps h between two communication points. Three kinds of connection join them:
 //   bonds        connect a line actuator of a mechanism to a power port of a subsystem (a cylinder). Length and rate go to the
 //                port, force goes to the actuator. Between two communication points the subsystem uses a reduced interface
@@ -78,8 +78,8 @@ typedef struct ItmCosimOptions {
     int nthread;         // threads, >= 1. The results do not depend on it
     bool is_monolithic;  // data are exchanged every smallest micro step, with coupling rim and exchange impulse
     ItmBounds bounds;    // a run outside them finishes with doubts, or breaks down
-    ItmElasticModel
-        elastic_model;  // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
+    ItmFlexibleInterface
+        flexible_interface;  // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
 } ItmCosimOptions;
 
 // Defaults: 10 ms, Jacobi, one thread, default bounds.
@@ -88,6 +88,8 @@ ITM_API ItmCosimOptions itm_default_cosim_options(void);
 ITM_API ItmBondOptions itm_default_bond_options(void);
 // Name as in model files: "zoh", "linear", "quadratic", "rim", "rim-nonsmooth" or "monolithic"; NULL for any other number.
 ITM_API const char* itm_cosim_coupling_name(ItmCoupling coupling);
+// Whether a coupling uses the reduced interface model.
+ITM_API bool itm_cosim_is_rim(ItmCoupling coupling);
 // Name as in model files: "impulse" or "hold"; NULL for any other number.
 ITM_API const char* itm_cosim_exchange_name(ItmExchange exchange);
 // Name as in model files: "velocity-force" or "velocity-pressure"; NULL for any other number.
@@ -95,7 +97,7 @@ ITM_API const char* itm_cosim_bond_variables_name(ItmBondVariables variables);
 // Name as in model files: "jacobi" or "gauss-seidel"; NULL for any other number.
 ITM_API const char* itm_cosim_scheme_name(ItmScheme scheme);
 // Name as in model files: "implicit", "frozen" or "effective"; NULL for any other number.
-ITM_API const char* itm_cosim_elastic_model_name(ItmElasticModel model);
+ITM_API const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model);
 
 // ---------------------------------------------------------------------------- mechanisms and subsystems
 
@@ -189,17 +191,17 @@ ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char
 ITM_API ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const char* actuator, int subsystem,
                                              const char* port, const ItmBondOptions* options, ItmError* error);
 // An interface: a frame on a body of a mechanism, with up to six velocities in world axes.
-typedef struct ItmFrameDef {
+typedef struct ItmInterfaceDef {
     const char* name;
     const char* body;
     ItmVec3 point;        // in the body frame, m
     unsigned directions;  // bits 1 << ITM_TX ... 1 << ITM_RZ: velocity of the point, angular velocity of the body
-} ItmFrameDef;
+} ItmInterfaceDef;
 // Default: all six directions at the origin of the body frame.
-ITM_API ItmFrameDef itm_default_frame_def(void);
+ITM_API ItmInterfaceDef itm_default_interface_def(void);
 // Add an interface. Ids count over all mechanisms. An interface without a bond can still be inspected (itm_cosim_inspect).
-ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
-                                                  ItmError* error);
+ITM_API ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def,
+                                                  int* id, ItmError* error);
 // Join the frames of two interfaces of different mechanisms. Both have the same directions, and their points coincide at the
 // start; points then stay together, and relative orientations stay as they are at the start. Couplings: rim, rim-nonsmooth.
 // Exchange hold: each mechanism takes its own steps with the interface models of the others, as in the papers. The name is
@@ -224,6 +226,97 @@ ITM_API ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const It
                                   ItmError* error);
 // Destroy a system and its running instances; cosim may be NULL.
 ITM_API void itm_cosim_destroy(ItmCosim* cosim);
+
+// ---------------------------------------------------------------------------- foreign mechanisms
+
+// Source of the interface model of a foreign mechanism.
+typedef enum ItmMobility {
+    ITM_MOBILITY_AUTO,         // the first of the following that the mechanism offers
+    ITM_MOBILITY_PORT,         // the mechanism returns W and a0 itself (begin, commit)
+    ITM_MOBILITY_DERIVATIVES,  // derivatives of its accelerations with respect to forces
+    ITM_MOBILITY_PROBING,      // trial steps from the saved state: one, and one per port
+    ITM_MOBILITY_IDENTIFIED,   // least squares over past forces and rates: unproven, for mechanisms without a state
+    ITM_MOBILITY_COUNT
+} ItmMobility;
+
+// A mechanism that another program simulates, as a table of functions: it takes forces at its power ports and returns positions
+// and rates. Positions are lengths or angles, forces are forces or torques, and a positive force increases the position. Names
+// and arrays must live as long as the system. Rules for threads as for ItmSubsystem.
+typedef struct ItmForeignMechanism {
+    void* self;                      // first argument of every function
+    int nport;                       // power ports, at least one: force in, position and rate out
+    const char* const* port_names;   // (nport)
+    int ninput;                      // further inputs, constant over a macro step
+    const char* const* input_names;  // (ninput)
+    int noutput;
+    const ItmOutputInfo* outputs;  // (noutput)
+    double step;                   // its steps are multiples of this, s; 0: any step
+
+    // Positions s (m, rad) and rates w (m/s, rad/s) of the ports now. (nport)
+    ItmStatus (*get_motion)(void* self, double* s, double* w, ItmError* error);
+    // Step from t to t + h with constant forces. force (nport), N, N m
+    ItmStatus (*do_step)(void* self, double t, double h, const double* force, ItmError* error);
+    // Set all inputs, u (ninput); read all outputs, y (noutput). NULL: none.
+    ItmStatus (*set_inputs)(void* self, const double* u, ItmError* error);
+    ItmStatus (*get_outputs)(void* self, double* y, ItmError* error);
+    // Back to the initial state.
+    ItmStatus (*reset)(void* self, ItmError* error);
+
+    // The whole state as bytes of constant size. NULL: it cannot be saved. Probing and checkpoints need it; without it a step
+    // that fails leaves the mechanism after the step.
+    size_t (*get_state_size)(void* self);
+    ItmStatus (*save)(void* self, void* bytes);
+    ItmStatus (*restore)(void* self, const void* bytes);
+
+    // Derivatives W (nport x nport) of the accelerations of the ports with respect to the forces, and these accelerations dw_dt
+    // (nport) at `force` (nport). NULL: not offered.
+    ItmStatus (*get_derivatives)(void* self, const double* force, double* W, double* dw_dt, ItmError* error);
+
+    // Interface model port (docs/reference/rim-port.md). begin NULL: not offered.
+    // Begin a macro step H from t, in K micro steps if they are equal; use_heun: the positions follow the mean of the rates at both
+    // ends of a micro step, otherwise the last one. Returns the mobility W (nport x nport), symmetric and positive
+    // semi-definite, and the acceleration a0 (nport) without forces.
+    ItmStatus (*begin)(void* self, double t, double H, int K, bool use_heun, double* W, double* a0, ItmError* error);
+    // Rates at the end of a micro step h at forces lambda (nport); nothing moves. NULL: the model is smooth, W and a0 are all.
+    ItmStatus (*predict)(void* self, double h, const double* lambda, double* w_end, ItmError* error);
+    // One micro step of the model with its contacts: positions s and rates w at its end. NULL as predict.
+    ItmStatus (*advance)(void* self, double h, const double* lambda, double* s, double* w, ItmError* error);
+    // Take the macro step with the impulses P0 = int lambda dt and moments P1 = (1/H) int (H - tau) lambda dtau of the ports (nport),
+    // theta = (1/H^2) int (H - tau) dtau by the rule of the micro steps. With advance, they are those of its micro steps.
+    ItmStatus (*commit)(void* self, const double* P0, const double* P1, double theta, ItmError* error);
+    // Forget the macro step that has begun.
+    void (*cancel)(void* self);
+
+    void (*destroy)(void* self);  // may be NULL
+} ItmForeignMechanism;
+
+// Options of a foreign mechanism.
+typedef struct ItmForeignOptions {
+    ItmMobility mobility;
+    int probe_interval;  // macro steps between two probes of W, at least 1; a step that the model misses probes sooner
+    double amplitude;    // probing force, N or N m; 0: chosen from the response
+} ItmForeignOptions;
+// Defaults: auto, every step, amplitude chosen.
+ITM_API ItmForeignOptions itm_default_foreign_options(void);
+// Name as in model files: "auto", "port", "derivatives", "probing" or "identified"; NULL for any other number.
+ITM_API const char* itm_cosim_mobility_name(ItmMobility mobility);
+
+// Add a foreign mechanism. Its ports take bonds as the actuators of a mechanism do; it has no bodies, contacts or frames that the
+// system can reach. options NULL: defaults. The builder takes ownership and calls mechanism->destroy, also if this call fails.
+ITM_API ItmStatus itm_cosim_builder_add_foreign_mechanism(ItmCosimBuilder* b, const char* name,
+                                                          const ItmForeignMechanism* mechanism,
+                                                          const ItmForeignOptions* options, int* id, ItmError* error);
+
+// Source and quality of the interface model of a foreign mechanism so far.
+typedef struct ItmForeignNotes {
+    ItmMobility source;   // in use
+    long probes;          // trial macro steps so far
+    double asymmetry;     // largest |W - W'| relative to |W|; zero for a mechanism whose forces and rates are conjugate
+    double nonlinearity;  // relative change of W when the probing forces are doubled, at the first probe
+    double error;         // change of rates that the model missed in the last macro step, relative
+} ItmForeignNotes;
+// Notes on a foreign mechanism; source ITM_MOBILITY_AUTO for a mechanism that is not foreign.
+ITM_API ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* cosim, int mechanism);
 
 // ---------------------------------------------------------------------------- static start
 
@@ -299,10 +392,10 @@ typedef struct ItmBondState {
         residual_power;  // force on the mechanism times its rate, minus force times rate of the port, W      [cranes, eq. 21]
     double
         residual_energy;  // its integral by the trapezoidal rule, J                                [cranes, eqs. 22, 24]
-    double spurious_energy;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
-    double throughput;       // energy transferred in either direction so far, J
-    double spurious_largest;  // largest magnitude of the coupling energy error so far, J
-    bool is_rotary;           // the length is an angle (rad), the force a torque (N m), the impulse angular (N m s)
+    double coupling_error;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
+    double throughput;      // energy transferred in either direction so far, J
+    double coupling_error_largest;  // largest magnitude of the coupling energy error so far, J
+    bool is_rotary;         // the length is an angle (rad), the force a torque (N m), the impulse angular (N m s)
 } ItmBondState;
 // Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
@@ -318,6 +411,30 @@ typedef struct ItmLeverView {
 } ItmLeverView;
 // Lever of a bond in the present state. An arm far below `most` means that the actuator is near its dead centre.
 ITM_API ItmLeverView itm_cosim_get_lever(ItmCosim* cosim, int bond);
+// Ends of a frame bond, each an interface.
+typedef struct ItmFrameBondInfo {
+    struct {
+        const char* mechanism;
+        const char* interface;
+        const char* body;
+    } ends[2];
+    unsigned directions;  // that move together, bits 1 << ITM_TX ...
+} ItmFrameBondInfo;
+// Ends of a frame bond, 0 <= bond < count.
+ITM_API ItmFrameBondInfo itm_cosim_get_frame_bond_info(const ItmCosim* cosim, int bond);
+
+// Mechanisms connected by frame bonds.
+typedef struct ItmAssemblyInfo {
+    int nmechanism;
+    const int* mechanisms;  // their numbers                    (nmechanism)
+    int nrow;               // rows of the frame bonds
+    int nredundant;         // redundant ones in the last step; before the first step, of itm_cosim_check_static
+} ItmAssemblyInfo;
+// Number of assemblies.
+ITM_API int itm_assembly_get_count(const ItmCosim* cosim);
+// An assembly, 0 <= assembly < count.
+ITM_API ItmAssemblyInfo itm_assembly_get_info(const ItmCosim* cosim, int assembly);
+
 // State of a frame bond at the last communication point.
 typedef struct ItmFrameBondState {
     double impulse[6];  // on the first mechanism over the last macro step, by direction, world axes; N s, N m s
@@ -404,6 +521,24 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 // of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period. Any
 // other status: out of memory, or a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
+// Called before every trial step; returning true ends the computation with ITM_ERR_CAPACITY.
+typedef struct ItmAdviceWatch {
+    bool (*is_over)(void* context);  // NULL: never
+    void* context;
+} ItmAdviceWatch;
+// The same as itm_cosim_compute_radius, with a watch.
+ITM_API ItmStatus itm_advice_compute_radius(ItmCosim* cosim, int nstep, ItmAdviceWatch watch, double* radius);
+// Reset a system and run it for `nstep` macro steps; returns the status of a step that fails. change receives the time at which the
+// number of bounded rows first changes, s; INFINITY: it does not.
+ITM_API ItmStatus itm_advice_run(ItmCosim* cosim, int nstep, ItmAdviceWatch watch, double* change);
+// Approximate number of operations per component that itm_cosim_compute_radius takes with a macro step H, from the sizes of the last
+// step; 0: out of memory.
+ITM_API double itm_advice_estimate_work(ItmCosim* cosim, double H);
+// Change the macro step of a system and reset it, as if it had been built with H. Allocates nothing. On failure (the steps of
+// subsystems do not divide H) the system has no valid step until the next call that succeeds.
+ITM_API ItmStatus itm_cosim_set_macro_step(ItmCosim* cosim, double H);
+// Least time that is an integer multiple of both steps, s; a step of 0 divides everything. INFINITY: none up to a thousand steps.
+ITM_API double itm_cosim_find_common_multiple(double a, double b);
 // Name of the i-th subsystem whose states cannot be perturbed and are left out of the linearisation; NULL beyond the last.
 ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);
 

@@ -30,19 +30,19 @@ typedef enum ItmStepper {
 } ItmStepper;
 
 // Integration rule of the Euler stepper for the modes of flexible bodies. Both are implicit and stable at any step length.
-typedef enum ItmElasticRule {
-    ITM_ELASTIC_NEWMARK,   // trapezoidal: order 2 in the modes, no numerical damping
-    ITM_ELASTIC_BACKWARD,  // backward Euler: damps modes faster than the step                   [contact-rim, eq. 21]
-    ITM_ELASTIC_COUNT
-} ItmElasticRule;
+typedef enum ItmModalRule {
+    ITM_MODAL_RULE_NEWMARK,   // trapezoidal: order 2 in the modes, no numerical damping
+    ITM_MODAL_RULE_BACKWARD,  // backward Euler: damps modes faster than the step                   [contact-rim, eq. 21]
+    ITM_MODAL_RULE_COUNT
+} ItmModalRule;
 
 // Flexible bodies in the interface model of a mechanism, over a macro step.
-typedef enum ItmElasticModel {
-    ITM_ELASTIC_MODEL_IMPLICIT,  // the rule above over the whole macro step: stiffness reduces the mobility
-    ITM_ELASTIC_MODEL_FROZEN,  // elastic and damping forces constant, from the communication point    [flexible-rim, eq. 9]
-    ITM_ELASTIC_MODEL_EFFECTIVE,  // effective stiffness and damping at the interface, the rest frozen [flexible-rim, eqs. 12-24]
-    ITM_ELASTIC_MODEL_COUNT
-} ItmElasticModel;
+typedef enum ItmFlexibleInterface {
+    ITM_FLEXIBLE_INTERFACE_IMPLICIT,  // the rule above over the whole macro step: stiffness reduces the mobility
+    ITM_FLEXIBLE_INTERFACE_FROZEN,  // elastic and damping forces constant, from the communication point    [flexible-rim, eq. 9]
+    ITM_FLEXIBLE_INTERFACE_EFFECTIVE,  // effective stiffness and damping at the interface, the rest frozen [flexible-rim, eqs. 12-24]
+    ITM_FLEXIBLE_INTERFACE_COUNT
+} ItmFlexibleInterface;
 
 // Options of a stepper.
 typedef struct ItmStepOptions {
@@ -51,12 +51,12 @@ typedef struct ItmStepOptions {
     double min_step;   // variable, adaptive: smallest step, s; 0: step / 10 (variable), step / 10000 (adaptive)
     double tolerance;  // reference: relative and absolute error; implicit steppers: of Newton's method; adaptive: error
                        // of the coordinates per step, m or rad
-    double gap_tolerance;      // position correction after each step closes joint gaps to this, m or rad
-    int max_iterations;        // of Newton, augmented Lagrangian and position correction, per step
-    double penalty;            // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
-    double frequency;          // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
-    double damping_ratio;      // ALI1: Baumgarte xi
-    ItmElasticRule elastic;    // Euler: rule for flexible bodies
+    double gap_tolerance;     // position correction after each step closes joint gaps to this, m or rad
+    int max_iterations;       // of Newton, augmented Lagrangian and position correction, per step
+    double penalty;           // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
+    double frequency;         // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
+    double damping_ratio;     // ALI1: Baumgarte xi
+    ItmModalRule modal_rule;  // Euler: rule for flexible bodies
     bool has_actuator_limits;  // actuators may get limits, see itm_data_set_actuator_limits
 } ItmStepOptions;
 
@@ -65,7 +65,7 @@ ITM_API ItmStepOptions itm_default_step_options(void);
 // Name as in model files: "euler", "ali1", "ali3p", "reference", "variable" or "adaptive".
 ITM_API const char* itm_stepper_name(ItmStepper stepper);
 // Name as in model files: "newmark" or "backward".
-ITM_API const char* itm_stepper_elastic_rule_name(ItmElasticRule rule);
+ITM_API const char* itm_stepper_modal_rule_name(ItmModalRule rule);
 
 // Statistics of the last step and of the run so far.
 typedef struct ItmStepInfo {

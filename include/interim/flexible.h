@@ -76,11 +76,11 @@ typedef struct ItmSparseDef {
 
 // Nodes tied together as one rigid set, with a frame at their centre. If nodes have displacements only, at least three
 // non-collinear nodes are required.
-typedef struct ItmInterfaceDef {
+typedef struct ItmModalInterface {
     const char* name;
     int nnode;
     const int* nodes;  // counted from 0
-} ItmInterfaceDef;
+} ItmModalInterface;
 
 // Attachment of the body frame.
 typedef enum ItmModalFrame {
@@ -96,7 +96,7 @@ typedef struct ItmModalDef {
     const ItmVec3* nodes;  // positions in the body frame, m. Each node has n / nnode = 3 (displacements) or
                            // 6 (displacements, rotations) rows, in the order of the nodes
     int ninterface;
-    const ItmInterfaceDef* interfaces;  // allowed positions of joints, forces, shapes and named points; at least one
+    const ItmModalInterface* interfaces;  // allowed positions of joints, forces, shapes and named points; at least one
     ItmModalFrame frame;
     int modes;  // fixed-interface modes, in addition to the static modes of the interfaces
 } ItmModalDef;

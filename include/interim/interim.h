@@ -21,5 +21,6 @@
 #include "interim/cosim.h"
 #include "interim/file.h"
 #include "interim/results.h"
+#include "interim/report.h"
 
 #endif

@@ -358,6 +358,8 @@ ITM_API void itm_model_destroy(ItmModel* model);
 // Size of a model. Fixed at compilation.
 typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
+    int nlimit, nfriction;      // joint limits and joint frictions
+    int nmotor;                 // motions with a force limit
     int nmode;                  // modes of flexible bodies
     int nq;                     // position coordinates (quaternions count 4)
     int nv;                     // velocity coordinates
@@ -398,6 +400,51 @@ ITM_API const char* itm_model_get_row_name(const ItmModel* m, int row);
 ITM_API bool itm_model_is_row_redundant(const ItmModel* m, int row);
 // Whether a joint has joint coordinates; otherwise it is a block of constraint rows.
 ITM_API bool itm_model_is_joint_in_tree(const ItmModel* m, int joint);
+
+// A body as compiled.
+typedef struct ItmBodyInfo {
+    const char* name;
+    double mass;      // kg
+    ItmSym3 inertia;  // about the centre of mass, in axes of the body frame, kg m^2
+} ItmBodyInfo;
+// A body, 0 <= body < nbody.
+ITM_API ItmBodyInfo itm_model_get_body_info(const ItmModel* m, int body);
+
+// A joint as compiled.
+typedef struct ItmJointInfo {
+    const char* name;
+    ItmJointType type;
+    const char *body_a, *body_b;  // names of the bodies, "ground"
+    unsigned free;                // free directions, bits 1 << ITM_TX ...
+    bool is_in_tree;              // has joint coordinates
+    int nrow;                     // otherwise: constraint rows
+    double clearance;             // radial clearance, m; 0: none
+    int nclearance_point;         // its contact points
+} ItmJointInfo;
+// A joint, 0 <= joint < njoint.
+ITM_API ItmJointInfo itm_model_get_joint_info(const ItmModel* m, int joint);
+
+// An event as compiled.
+typedef struct ItmEventInfo {
+    double time;        // s
+    const char* latch;  // its name
+    bool closes;        // otherwise opens
+} ItmEventInfo;
+// Number of events.
+ITM_API int itm_model_get_event_count(const ItmModel* m);
+// An event in the order of time, 0 <= event < count.
+ITM_API ItmEventInfo itm_model_get_event(const ItmModel* m, int event);
+
+// Largest step at which explicit treatment of a spring, damper, servo, actuator or bushing is stable, if its bodies were free
+// otherwise. Other masses and joints only raise the limit.
+typedef struct ItmStepLimit {
+    const char* name;
+    double step;  // s; INFINITY: no stiffness and damping
+} ItmStepLimit;
+// Number of such elements.
+ITM_API int itm_stiffness_get_limit_count(const ItmModel* m);
+// Step limit of an element, 0 <= element < count.
+ITM_API ItmStepLimit itm_stiffness_get_limit(const ItmModel* m, int element);
 
 ITM_EXTERN_C_END
 

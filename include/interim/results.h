@@ -52,6 +52,35 @@ ITM_API ItmStatus itm_results_add_doubt(ItmResults* results, const ItmDoubt* dou
 ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, double value, const char* unit,
                                          const char* description, ItmError* error);
 
+// ---------------------------------------------------------------------------- reading
+
+// A result file in memory. Threads: any number may read it.
+typedef struct ItmTable {
+    int ncolumn;
+    long nrow;
+    char** names;         // column 0 is "time"                (ncolumn)
+    char** units;         // "" if the file has none            (ncolumn)
+    char** descriptions;  //                                    (ncolumn)
+    double* values;       // row-major                          (nrow x ncolumn)
+    bool is_described;    // title, verdict and reason come from the file; otherwise "" and running
+    char* title;
+    char* reason;
+    ItmVerdict verdict;
+    struct ItmRecord* record;  // scene and motion for reports, NULL: the file has none
+} ItmTable;
+
+// Read a .csv file (with the .json file of the same name, if there is one), .h5 or .hdf5 file. ITM_ERR_INPUT: any other
+// extension, or a broken file; the error has line and column (counted in fields) of a CSV file. ITM_ERR_IO, ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error);
+// Free a table; NULL is allowed.
+ITM_API void itm_results_table_destroy(ItmTable* table);
+// Column by name; ITM_NONE if there is none.
+ITM_API int itm_results_table_find(const ItmTable* table, const char* name);
+// Value at a row and column, 0 <= row < nrow, 0 <= column < ncolumn.
+ITM_API double itm_results_table_get(const ItmTable* table, long row, int column);
+// Table of some of the columns (ncolumn) in the given order, without the record; NULL: out of memory.
+ITM_API ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn);
+
 ITM_EXTERN_C_END
 
 #endif

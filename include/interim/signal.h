@@ -44,6 +44,11 @@ typedef struct ItmSignalDef {
 // A constant 0 without a name (NULL); not smooth, so a ramp is linear.
 ITM_API ItmSignalDef itm_default_signal_def(void);
 
+// Value of an expression with units as model files have them ("2 ms", "3*0.5 bar", "sqrt(2)"), in SI units. unit (size bytes, may be
+// NULL) receives its SI unit: "s", "kg m^2", "1" for an angle, or "" for a bare number. ITM_ERR_INPUT: error->message contains the reason, error->column
+// the position in the text.
+ITM_API ItmStatus itm_expression_evaluate(const char* text, double* value, char* unit, size_t size, ItmError* error);
+
 ITM_EXTERN_C_END
 
 #endif

@@ -1,5 +1,7 @@
 #include "base/nearest.h"
 
+#include "interim/base.h"
+
 #include <stdio.h>
 #include <ctype.h>
 #include <string.h>
@@ -71,4 +73,13 @@ const char* itm_nearest_format(const ItmNearest* n, char* buffer, size_t size)
         buffer[0] = '\0';
     }
     return buffer;
+}
+
+const char* itm_nearest_find(const char* typed, size_t length, const char* const* words, int nword)
+{
+    ItmNearest nearest = itm_nearest_start(typed, length);
+    for (int i = 0; i < nword; i++) {
+        itm_nearest_offer(&nearest, words[i]);
+    }
+    return nearest.best;
 }

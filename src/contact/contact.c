@@ -115,8 +115,8 @@ static ItmSpatial common_bias(const ItmData* d, int body_a, int body_b, ItmVec3 
 }
 
 // A row along a direction at the contact (force) or about it (torque).
-static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmBoundKind kind, int owner,
-                            int part, ItmVec3 direction, bool is_torque)
+static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmRowKind kind, int owner,
+                       int part, ItmVec3 direction, bool is_torque)
 {
     ItmVec3 zero = {0, 0, 0};
     ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
@@ -125,7 +125,7 @@ static ItmBoundRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmCon
         is_torque ? (ItmSpatial){direction, zero} : (ItmSpatial){itm_vec_cross(s_b, direction), direction};
     ItmSpatial on_a = is_torque ? (ItmSpatial){itm_vec_neg(direction), zero}
                                 : (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
-    ItmBoundRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
     row->kind = kind;
     row->owner = owner;
     row->key = row_key(c, part);
@@ -157,7 +157,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
     // torsion and rolling: single rows with a box each
     const struct {
         double mu;
-        ItmBoundKind kind;
+        ItmRowKind kind;
         ItmVec3 axis;
     } turns[3] = {{s->torsional_friction, ITM_BOUND_TORSION, c->point.normal},
                   {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[0]},
@@ -190,7 +190,7 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
     *c = contact;
     c->row = b->nrow;
     itm_vec_make_tangents(c->tangent, c->point.normal);
-    ItmBoundRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
+    ItmRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
     normal->gap = c->point.gap;
     normal->lo = 0.0;
     normal->restitution = s->restitution;
@@ -352,4 +352,30 @@ ItmContactInfo itm_contact_look(const ItmData* d, int contact)
     bool is_sliding = itm_bounded_is_sliding(d->bounded, c->row);
     info.state = x[0] <= 0.0 ? ITM_CONTACT_OPEN : is_sliding ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
     return info;
+}
+
+// ---------------------------------------------------------------------------- reading a model
+
+ItmContactModelInfo itm_contact_get_model_info(const ItmModel* m)
+{
+    ItmContactModelInfo info = {.options = m->contact_options};
+    if (m->contact != NULL) {
+        info.nshape = m->contact->ncollider;
+        info.nmaterial = m->contact->nmaterial - 1;  // the first is the one of shapes that name none
+        info.nexcluded = m->contact->nexcluded;
+    }
+    return info;
+}
+
+ItmShapeInfo itm_contact_get_shape(const ItmModel* m, int shape)
+{
+    const ItmCollider* c = &m->contact->colliders[shape];
+    return (ItmShapeInfo){c->name, itm_geom_kind_name(c->geom->kind), c->user_id};
+}
+
+bool itm_contact_is_unsupported(const ItmModel* m, int shape_a, int shape_b)
+{
+    const ItmCollider *a = &m->contact->colliders[shape_a], *b = &m->contact->colliders[shape_b];
+    return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
+           !itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(m->contact, a->body, b->body);
 }

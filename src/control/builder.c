@@ -19,7 +19,7 @@ static ItmStatus refuse_null(ItmError* error, const char* function)
 }
 
 // Register the name of what was just appended; it must be new. Otherwise the list is shortened again.
-static ItmStatus settle(ItmNames* names, const char** name, int* count, int* id, ItmError* error)
+static ItmStatus register_name(ItmNames* names, const char** name, int* count, int* id, ItmError* error)
 {
     return itm_list_commit(itm_names_take(names, name, *count - 1, "itm_control_add", error), count, id);
 }
@@ -94,10 +94,10 @@ ItmStatus itm_control_builder_add_signal(ItmControlBuilder* b, const ItmSignalDe
     if (!itm_signal_def_copy(&copy, def)) {
         return out_of_memory(error);
     }
-    ItmStatus status =
-        ITM_LIST_APPEND(b->signals, copy)
-            ? settle(&b->signal_names, &b->signals.items[b->signals.count - 1].name, &b->signals.count, NULL, error)
-            : out_of_memory(error);
+    ItmStatus status = ITM_LIST_APPEND(b->signals, copy)
+                           ? register_name(&b->signal_names, &b->signals.items[b->signals.count - 1].name,
+                                           &b->signals.count, NULL, error)
+                           : out_of_memory(error);
     if (status != ITM_OK) {
         itm_signal_def_free(&copy);
     }
@@ -114,8 +114,9 @@ ItmStatus itm_control_builder_add_constant(ItmControlBuilder* b, const char* nam
     if (k.status != ITM_OK) {
         return k.status;
     }
-    return ITM_LIST_APPEND(b->constants, value) ? settle(&b->constant_names, &name, &b->constants.count, NULL, error)
-                                                : out_of_memory(error);
+    return ITM_LIST_APPEND(b->constants, value)
+               ? register_name(&b->constant_names, &name, &b->constants.count, NULL, error)
+               : out_of_memory(error);
 }
 
 // ---------------------------------------------------------------------------- blocks
@@ -164,10 +165,10 @@ ItmStatus itm_control_builder_add_block(ItmControlBuilder* b, const ItmControlBl
     ItmControlEntry entry = {0};
     ItmStatus status = copy_entry(&entry, def) ? compile_texts(b, &entry, def, error) : out_of_memory(error);
     if (status == ITM_OK) {
-        status =
-            ITM_LIST_APPEND(b->blocks, entry)
-                ? settle(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count, id, error)
-                : out_of_memory(error);
+        status = ITM_LIST_APPEND(b->blocks, entry)
+                     ? register_name(&b->block_names, &b->blocks.items[b->blocks.count - 1].def.name, &b->blocks.count,
+                                     id, error)
+                     : out_of_memory(error);
     }
     if (status != ITM_OK) {
         free_entry(&entry);

@@ -20,11 +20,16 @@
 
 const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
 {
-    for (int k = 0; k < x->nmember; k++) {
-        const ItmSubsystem* table = &x->members[k].table;
+    for (int k = 0; k < x->nsubsystem; k++) {
+        const ItmSubsystem* table = &x->subsystems[k].table;
         bool has_state = table->memory != NULL ? table->memory_size > 0 : table->get_state_size(table->self) > 0;
         if (has_state && table->get_states == NULL && i-- == 0) {
-            return x->members[k].name;
+            return x->subsystems[k].name;
+        }
+    }
+    for (int k = 0; k < x->nmechanism; k++) {
+        if (x->mechanisms[k].foreign != NULL && i-- == 0) {
+            return x->mechanisms[k].name;
         }
     }
     return NULL;
@@ -130,9 +135,9 @@ static ItmStatus linearise(ItmCosim* x, const Linear* l, double* radius)
 static int find_period(const ItmCosim* x)
 {
     double period = x->step;
-    for (int i = 0; i < x->nmember; i++) {
-        period = itm_cosim_find_common_multiple(period, x->members[i].step);
-        period = itm_cosim_find_common_multiple(period, x->members[i].table.repeat);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        period = itm_cosim_find_common_multiple(period, x->subsystems[i].step);
+        period = itm_cosim_find_common_multiple(period, x->subsystems[i].table.repeat);
     }
     return isfinite(period) ? (int)itm_cosim_count_whole(period, x->step) : 0;
 }
@@ -242,8 +247,8 @@ ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* c
 
 // ---------------------------------------------------------------------------- work
 
-#define BODY_WORK 200.0   // operations per velocity of a mechanism and step
-#define MEMBER_WORK 20.0  // per state and micro step of a subsystem
+#define BODY_WORK 200.0      // operations per velocity of a mechanism and step
+#define SUBSYSTEM_WORK 20.0  // per state and micro step of a subsystem
 
 static double square(double n)
 {
@@ -259,17 +264,17 @@ static double estimate_step(const ItmCosim* x, double H)
         double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
         double nsub = part->own_step > 0.0 && !part->uses_impulse ? times * part->nsub : 1.0;
         work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) +
-                        (part->cluster != ITM_NONE ? square(part->nframe) : 0.0));
-        if (part->has_rim && part->cluster == ITM_NONE) {
-            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.nc);
+                        (part->assembly != ITM_NONE ? square(part->nframe) : 0.0));
+        if (part->has_rim && part->assembly == ITM_NONE) {
+            work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.problem.n);
         }
     }
-    for (int i = 0; i < x->ncluster; i++) {
-        const ItmRim* rim = &x->clusters[i].join.rim;
-        work += times * x->clusters[i].coupler.K * 2.0 * square(rim->n + rim->contacts.nc);
+    for (int i = 0; i < x->nassembly; i++) {
+        const ItmRim* rim = &x->assemblies[i].join.rim;
+        work += times * x->assemblies[i].interface_model.K * 2.0 * square(rim->n + rim->contacts.problem.n);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        work += MEMBER_WORK * (1 + x->members[i].table.nstate) * H / fmin(x->members[i].step, H);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        work += SUBSYSTEM_WORK * (1 + x->subsystems[i].table.nstate) * H / fmin(x->subsystems[i].step, H);
     }
     return work;
 }

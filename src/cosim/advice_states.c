@@ -99,8 +99,9 @@ static void drive_signal(Graph* g, const ItmModel* m, int mechanism, int signal,
         }
     }
     for (int i = 0; i < m->nscalar_force; i++) {
-        if (m->pushes[i].signal == signal || (m->pushes[i].is_servo && m->pushes[i].target == signal)) {
-            drive_measure(g, m, mechanism, m->pushes[i].measure, node);
+        if (m->scalar_forces[i].signal == signal ||
+            (m->scalar_forces[i].is_servo && m->scalar_forces[i].target == signal)) {
+            drive_measure(g, m, mechanism, m->scalar_forces[i].measure, node);
         }
     }
     for (int i = 0; i < m->nload; i++) {
@@ -113,12 +114,15 @@ static void drive_signal(Graph* g, const ItmModel* m, int mechanism, int signal,
 // The node of the source of a wire. Any output of a mechanism may depend on all its bodies, which are one component then.
 static int join_source(Graph* g, const ItmCosim* x, const ItmWire* wire)
 {
-    int members = g->first[x->nmechanism];
-    if (wire->from == ITM_SOURCE_MEMBER) {
-        return members + wire->from_part;
+    int subsystems = g->first[x->nmechanism];
+    if (wire->from == ITM_SOURCE_SUBSYSTEM) {
+        return subsystems + wire->from_part;
     }
     if (wire->from != ITM_SOURCE_MECHANISM) {
-        return members + x->bonds[wire->from_index].member;
+        return subsystems + x->bonds[wire->from_index].subsystem;
+    }
+    if (x->mechanisms[wire->from_part].foreign != NULL) {
+        return subsystems + x->bonds[x->mechanisms[wire->from_part].bonds[0]].subsystem;
     }
     for (int i = 1; i < x->mechanisms[wire->from_part].model->nbody; i++) {
         join_bodies(g, wire->from_part, 0, i);
@@ -131,15 +135,18 @@ static void join_wires(Graph* g, const ItmCosim* x)
     for (int i = 0; i < x->nwire; i++) {
         const ItmWire* wire = &x->wires[i];
         int node = join_source(g, x, wire);
-        if (wire->to_member != ITM_NONE) {
-            join_nodes(g, node, g->first[x->nmechanism] + wire->to_member);
+        if (wire->to_subsystem != ITM_NONE) {
+            join_nodes(g, node, g->first[x->nmechanism] + wire->to_subsystem);
             continue;
         }
-        const ItmModel* m = x->mechanisms[wire->to_mechanism].model;
-        if (wire->is_signal) {
+        const ItmMechanism* part = &x->mechanisms[wire->to_mechanism];
+        const ItmModel* m = part->model;
+        if (part->foreign != NULL) {
+            join_nodes(g, node, g->first[x->nmechanism] + x->bonds[part->bonds[0]].subsystem);
+        } else if (wire->is_signal) {
             drive_signal(g, m, wire->to_mechanism, wire->to_index, node);
         } else {
-            drive_measure(g, m, wire->to_mechanism, m->pushes[m->actuator_force[wire->to_index]].measure, node);
+            drive_measure(g, m, wire->to_mechanism, m->scalar_forces[m->actuator_force[wire->to_index]].measure, node);
         }
     }
 }
@@ -149,9 +156,15 @@ static void join_bonds(Graph* g, const ItmCosim* x)
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
         const ItmMechanism* part = &x->mechanisms[bond->mechanism];
-        int push = part->model->actuator_force[part->rim.actuator[bond->slot]];
-        drive_measure(g, part->model, bond->mechanism, part->model->pushes[push].measure,
-                      g->first[x->nmechanism] + bond->member);
+        if (part->foreign != NULL) {
+            // its states are out of reach: subsystems at one foreign mechanism belong together
+            int subsystems = g->first[x->nmechanism];
+            join_nodes(g, subsystems + bond->subsystem, subsystems + x->bonds[part->bonds[0]].subsystem);
+            continue;
+        }
+        int force = part->model->actuator_force[part->rim.actuator[bond->slot]];
+        drive_measure(g, part->model, bond->mechanism, part->model->scalar_forces[force].measure,
+                      g->first[x->nmechanism] + bond->subsystem);
     }
     for (int i = 0; i < x->nframe_bond; i++) {
         const ItmInterface *a = &x->interfaces[x->frame_bonds[i].a], *b = &x->interfaces[x->frame_bonds[i].b];
@@ -193,7 +206,7 @@ static ItmStatus create_graph(Graph* g, const ItmCosim* x)
     for (int i = 0; g->first != NULL && i < x->nmechanism; i++) {
         g->first[i + 1] = g->first[i] + x->mechanisms[i].model->nbody;
     }
-    g->nnode = g->first != NULL ? g->first[x->nmechanism] + x->nmember : 0;
+    g->nnode = g->first != NULL ? g->first[x->nmechanism] + x->nsubsystem : 0;
     g->root = calloc((size_t)g->nnode + 1, sizeof *g->root);
     g->is_driven = calloc((size_t)g->nnode + 1, sizeof *g->is_driven);
     if (g->first == NULL || g->root == NULL || g->is_driven == NULL) {
@@ -268,16 +281,16 @@ static void visit_signals(Walk* walk, Graph* g, const ItmCosim* x)
             continue;
         }
         const ItmMechanism* part = &x->mechanisms[wire->to_mechanism];
-        double* outside = part->data->outside + ITM_EXTERNAL_REALS * part->model->signals[wire->to_index].outside;
+        double* external = part->data->external + ITM_EXTERNAL_REALS * part->model->signals[wire->to_index].external;
         int node = join_source(g, x, wire);
-        visit(walk, node, &outside[ITM_EXTERNAL_OFFSET], SMALL, 0.0);
-        visit(walk, node, &outside[ITM_EXTERNAL_SLOPE], SMALL, 0.0);
+        visit(walk, node, &external[ITM_EXTERNAL_OFFSET], SMALL, 0.0);
+        visit(walk, node, &external[ITM_EXTERNAL_SLOPE], SMALL, 0.0);
     }
 }
 
 static void walk_states(Walk* walk, Graph* g, const ItmCosim* x)
 {
-    int members = g->first[x->nmechanism];
+    int subsystems = g->first[x->nmechanism];
     walk->n = 0;
     for (int i = 0; i < x->nmechanism; i++) {
         visit_mechanism(walk, g, &x->mechanisms[i], g->first[i]);
@@ -285,15 +298,15 @@ static void walk_states(Walk* walk, Graph* g, const ItmCosim* x)
     visit_signals(walk, g, x);
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
-        visit(walk, members + bond->member, &bond->memory->force, USUAL_FORCE, SMALL_SHARE);
-        visit(walk, members + bond->member, &bond->memory->active, USUAL_FORCE, SMALL_SHARE);
-        visit(walk, members + bond->member, &bond->memory->w_past[0], SMALL, 0.0);
-        visit(walk, members + bond->member, &bond->memory->w_past[1], SMALL, 0.0);
+        visit(walk, subsystems + bond->subsystem, &bond->memory->force, USUAL_FORCE, SMALL_SHARE);
+        visit(walk, subsystems + bond->subsystem, &bond->memory->active, USUAL_FORCE, SMALL_SHARE);
+        visit(walk, subsystems + bond->subsystem, &bond->memory->w_past[0], SMALL, 0.0);
+        visit(walk, subsystems + bond->subsystem, &bond->memory->w_past[1], SMALL, 0.0);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        const ItmSubsystem* table = &x->members[i].table;
+    for (int i = 0; i < x->nsubsystem; i++) {
+        const ItmSubsystem* table = &x->subsystems[i].table;
         for (int k = 0; table->get_states != NULL && k < table->nstate; k++) {
-            visit(walk, members + i, NULL, table->nominal != NULL ? table->nominal[k] : USUAL_STATE, SMALL_SHARE);
+            visit(walk, subsystems + i, NULL, table->nominal != NULL ? table->nominal[k] : USUAL_STATE, SMALL_SHARE);
         }
     }
 }
@@ -371,11 +384,11 @@ void itm_advice_states_destroy(ItmStates* states)
 // ---------------------------------------------------------------------------- reading and writing
 
 // Of subsystems, which come last in the walk.
-static void read_members(const ItmStates* s, const ItmCosim* x)
+static void read_subsystems(const ItmStates* s, const ItmCosim* x)
 {
     double* z = s->room + s->n;
-    for (int i = x->nmember - 1; i >= 0; i--) {
-        const ItmSubsystem* table = &x->members[i].table;
+    for (int i = x->nsubsystem - 1; i >= 0; i--) {
+        const ItmSubsystem* table = &x->subsystems[i].table;
         if (table->get_states != NULL) {
             z -= table->nstate;
             table->get_states(table->self, z);
@@ -384,26 +397,26 @@ static void read_members(const ItmStates* s, const ItmCosim* x)
 }
 
 // Outputs that wires take follow the states.
-static void write_members(const ItmStates* s, const ItmCosim* x)
+static void write_subsystems(const ItmStates* s, const ItmCosim* x)
 {
     const double* z = s->room + s->n;
-    for (int i = x->nmember - 1; i >= 0; i--) {
-        const ItmSubsystemInstance* member = &x->members[i];
-        const ItmSubsystem* table = &member->table;
+    for (int i = x->nsubsystem - 1; i >= 0; i--) {
+        const ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        const ItmSubsystem* table = &subsystem->table;
         if (table->get_states == NULL || table->nstate == 0) {
             continue;
         }
         z -= table->nstate;
         table->set_states(table->self, z);
-        if (member->is_watched && !table->is_sampled) {
-            table->get_outputs(table->self, member->y);
+        if (subsystem->is_watched && !table->is_sampled) {
+            table->get_outputs(table->self, subsystem->y);
         }
     }
 }
 
 void itm_advice_states_read(const ItmStates* s, ItmCosim* x, double* z, double* small)
 {
-    read_members(s, x);
+    read_subsystems(s, x);
     for (int i = 0; i < s->n; i++) {
         double value = s->at[i] != NULL ? *s->at[i] : s->room[i];
         z[s->place[i]] = value;
@@ -421,7 +434,7 @@ void itm_advice_states_write(const ItmStates* s, ItmCosim* x, const double* z)
             *s->at[i] = s->room[i];
         }
     }
-    write_members(s, x);
+    write_subsystems(s, x);
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].data->position_state = ITM_POSITION_STALE;
     }

@@ -35,36 +35,36 @@ static const ItmInterface* get_end(const ItmCosim* x, const ItmFrameBond* bond, 
     return &x->interfaces[is_a ? bond->a : bond->b];
 }
 
-static int find_place(const ItmAssembly* cluster, int mechanism)
+static int find_place(const ItmAssembly* assembly, int mechanism)
 {
     int i = 0;
-    while (cluster->mechanisms[i] != mechanism) {
+    while (assembly->mechanisms[i] != mechanism) {
         i++;
     }
     return i;
 }
 
-static void add_links(const ItmCosim* x, ItmAssembly* cluster, ItmFrameBond* bond)
+static void add_links(const ItmCosim* x, ItmAssembly* assembly, ItmFrameBond* bond)
 {
     const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
-    bond->cluster = (int)(cluster - x->clusters);
-    bond->link = cluster->nlink;
+    bond->assembly = (int)(assembly - x->assemblies);
+    bond->link = assembly->nlink;
     for (int i = 0; i < bond->n; i++) {
-        cluster->links[cluster->nlink++] = (ItmRimLink){.a = find_place(cluster, a->mechanism),
-                                                        .row_a = a->first + i,
-                                                        .b = find_place(cluster, b->mechanism),
-                                                        .row_b = b->first + i,
-                                                        .turn = {ITM_NONE, ITM_NONE}};
+        assembly->links[assembly->nlink++] = (ItmRimLink){.a = find_place(assembly, a->mechanism),
+                                                          .row_a = a->first + i,
+                                                          .b = find_place(assembly, b->mechanism),
+                                                          .row_b = b->first + i,
+                                                          .turn = {ITM_NONE, ITM_NONE}};
     }
 }
 
-// All bonds of a cluster exchange alike.
-static ItmStatus choose_exchange(ItmCosim* x, ItmAssembly* cluster, ItmError* error)
+// All bonds of an assembly exchange alike.
+static ItmStatus choose_exchange(ItmCosim* x, ItmAssembly* assembly, ItmError* error)
 {
     const ItmFrameBond* first = NULL;
     for (int i = 0; i < x->nframe_bond; i++) {
         const ItmFrameBond* bond = &x->frame_bonds[i];
-        if (&x->clusters[bond->cluster] != cluster) {
+        if (&x->assemblies[bond->assembly] != assembly) {
             continue;
         }
         first = first == NULL ? bond : first;
@@ -78,16 +78,16 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmAssembly* cluster, ItmError* er
             part->is_smooth = part->is_smooth && is_smooth;
         }
     }
-    cluster->is_held = first->options.exchange == ITM_EXCHANGE_HOLD;
+    assembly->is_held = first->options.exchange == ITM_EXCHANGE_HOLD;
     return ITM_OK;
 }
 
 // Micro steps from the mechanisms' own steps: all of them meet.
-static ItmStatus choose_micro_steps(const ItmCosim* x, ItmAssembly* cluster, ItmError* error)
+static ItmStatus choose_micro_steps(const ItmCosim* x, ItmAssembly* assembly, ItmError* error)
 {
     long K = 1;
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        const ItmMechanism* part = &x->mechanisms[cluster->mechanisms[i]];
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        const ItmMechanism* part = &x->mechanisms[assembly->mechanisms[i]];
         bool has_own = part->own_step > 0.0 && !x->options.is_monolithic;
         long n = has_own ? itm_cosim_count_whole(x->step, part->own_step) : 1;
         if (n == 0) {
@@ -100,45 +100,45 @@ static ItmStatus choose_micro_steps(const ItmCosim* x, ItmAssembly* cluster, Itm
                           x->step / (double)MOST_MICRO_STEPS);
         }
     }
-    cluster->K = (int)K;
+    assembly->K = (int)K;
     return ITM_OK;
 }
 
 ItmStatus itm_assembly_fit_steps(ItmCosim* x, ItmError* error)
 {
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < x->ncluster && status == ITM_OK; i++) {
-        status = choose_micro_steps(x, &x->clusters[i], error);
+    for (int i = 0; i < x->nassembly && status == ITM_OK; i++) {
+        status = choose_micro_steps(x, &x->assemblies[i], error);
     }
     return status;
 }
 
-static ItmStatus fill_cluster(ItmCosim* x, int* root, int set, ItmError* error)
+static ItmStatus fill_assembly(ItmCosim* x, int* root, int set, ItmError* error)
 {
-    ItmAssembly* cluster = &x->clusters[x->ncluster];
+    ItmAssembly* assembly = &x->assemblies[x->nassembly];
     int nlink = 0;
     for (int i = 0; i < x->nframe_bond; i++) {
         nlink += x->frame_bonds[i].n;
     }
-    x->ncluster++;
-    cluster->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *cluster->mechanisms);
-    cluster->links = calloc((size_t)nlink + 1, sizeof *cluster->links);
-    if (cluster->mechanisms == NULL || cluster->links == NULL) {
+    x->nassembly++;
+    assembly->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *assembly->mechanisms);
+    assembly->links = calloc((size_t)nlink + 1, sizeof *assembly->links);
+    if (assembly->mechanisms == NULL || assembly->links == NULL) {
         return refuse_memory(error);
     }
     for (int i = 0; i < x->nmechanism; i++) {
         if (itm_union_find(root, i) == set) {
-            x->mechanisms[i].cluster = x->ncluster - 1;
+            x->mechanisms[i].assembly = x->nassembly - 1;
             x->mechanisms[i].is_smooth = true;
-            cluster->mechanisms[cluster->nmechanism++] = i;
+            assembly->mechanisms[assembly->nmechanism++] = i;
         }
     }
     for (int i = 0; i < x->nframe_bond; i++) {
         if (itm_union_find(root, get_end(x, &x->frame_bonds[i], true)->mechanism) == set) {
-            add_links(x, cluster, &x->frame_bonds[i]);
+            add_links(x, assembly, &x->frame_bonds[i]);
         }
     }
-    return choose_exchange(x, cluster, error);
+    return choose_exchange(x, assembly, error);
 }
 
 ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error)
@@ -148,7 +148,7 @@ ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error)
     ItmStatus status = root != NULL && is_joined != NULL ? ITM_OK : refuse_memory(error);
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         root[i] = i;
-        x->mechanisms[i].cluster = ITM_NONE;
+        x->mechanisms[i].assembly = ITM_NONE;
     }
     for (int i = 0; i < x->nframe_bond && status == ITM_OK; i++) {
         int first = get_end(x, &x->frame_bonds[i], true)->mechanism,
@@ -158,7 +158,7 @@ ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error)
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         if (is_joined[i] && itm_union_find(root, i) == i) {
-            status = fill_cluster(x, root, i, error);
+            status = fill_assembly(x, root, i, error);
         }
     }
     free(root);
@@ -168,16 +168,16 @@ ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error)
 
 // ---------------------------------------------------------------------------- memory
 
-static bool is_smooth(const ItmCosim* x, const ItmAssembly* cluster, int i)
+static bool is_smooth(const ItmCosim* x, const ItmAssembly* assembly, int i)
 {
-    return x->mechanisms[cluster->mechanisms[i]].is_smooth;
+    return x->mechanisms[assembly->mechanisms[i]].is_smooth;
 }
 
-static bool needs_views(const ItmCosim* x, const ItmAssembly* cluster)
+static bool needs_views(const ItmCosim* x, const ItmAssembly* assembly)
 {
-    bool is_any = cluster->is_held;
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        is_any = is_any || is_smooth(x, cluster, i);
+    bool is_any = assembly->is_held;
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        is_any = is_any || is_smooth(x, assembly, i);
     }
     return is_any;
 }
@@ -193,108 +193,109 @@ static void lay_out_copy(ItmRim* copy, ItmArena* arena, const ItmRim* of)
 }
 
 // The bonds of line actuators of all its mechanisms, in the order of the joined model.
-static void lay_out(ItmCosim* x, ItmAssembly* cluster, ItmRim* const* rims)
+static void lay_out(ItmCosim* x, ItmAssembly* assembly, ItmRim* const* rims)
 {
-    ItmArena* arena = &cluster->arena;
-    ItmRim** seen = ITM_TAKE(arena, ItmRim*, cluster->nmechanism);
-    cluster->smooth = ITM_TAKE(arena, ItmRim, cluster->nmechanism);
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        if (is_smooth(x, cluster, i)) {
-            lay_out_copy(cluster->smooth != NULL ? &cluster->smooth[i] : NULL, arena, rims[i]);
+    ItmArena* arena = &assembly->arena;
+    ItmRim** seen = ITM_TAKE(arena, ItmRim*, assembly->nmechanism);
+    assembly->smooth = ITM_TAKE(arena, ItmRim, assembly->nmechanism);
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        if (is_smooth(x, assembly, i)) {
+            lay_out_copy(assembly->smooth != NULL ? &assembly->smooth[i] : NULL, arena, rims[i]);
         }
         if (seen != NULL) {
-            seen[i] = is_smooth(x, cluster, i) ? &cluster->smooth[i] : rims[i];
+            seen[i] = is_smooth(x, assembly, i) ? &assembly->smooth[i] : rims[i];
         }
     }
-    itm_rim_join_lay_out(&cluster->join, arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
-                         cluster->nlink);
-    int n = cluster->join.nline;
-    ItmInterfaceModel* coupler = &cluster->coupler;
-    coupler->n = n;
-    coupler->bonds = ITM_TAKE(arena, int, n);
-    coupler->lambda = ITM_TAKE(arena, double, n);
-    coupler->w_end = ITM_TAKE(arena, double, n);
+    itm_rim_join_lay_out(&assembly->join, arena, seen != NULL ? seen : rims, assembly->nmechanism, assembly->links,
+                         assembly->nlink);
+    int n = assembly->join.nline;
+    ItmInterfaceModel* interface_model = &assembly->interface_model;
+    interface_model->n = n;
+    interface_model->bonds = ITM_TAKE(arena, int, n);
+    interface_model->lambda = ITM_TAKE(arena, double, n);
+    interface_model->w_end = ITM_TAKE(arena, double, n);
     for (int j = 0; j < n && arena->block != NULL; j++) {
-        const ItmMechanism* part = &x->mechanisms[cluster->mechanisms[cluster->join.line_rim[j]]];
-        coupler->bonds[j] = part->bonds[cluster->join.line_row[j]];
+        const ItmMechanism* part = &x->mechanisms[assembly->mechanisms[assembly->join.line_rim[j]]];
+        interface_model->bonds[j] = part->bonds[assembly->join.line_row[j]];
     }
 }
 
-static void lay_out_view(ItmPeerModels* view, const ItmAssembly* cluster, ItmRim* const* rims, int own)
+static void lay_out_view(ItmPeerModels* view, const ItmAssembly* assembly, ItmRim* const* rims, int own)
 {
-    ItmRim** seen = ITM_TAKE(&view->arena, ItmRim*, cluster->nmechanism);
-    view->others = ITM_TAKE(&view->arena, ItmRim, cluster->nmechanism);
-    for (int i = 0; i < cluster->nmechanism; i++) {
+    ItmRim** seen = ITM_TAKE(&view->arena, ItmRim*, assembly->nmechanism);
+    view->others = ITM_TAKE(&view->arena, ItmRim, assembly->nmechanism);
+    for (int i = 0; i < assembly->nmechanism; i++) {
         lay_out_copy(view->others != NULL ? &view->others[i] : NULL, &view->arena, rims[i]);
         if (seen != NULL) {
             seen[i] = i == own ? rims[i] : &view->others[i];
         }
     }
-    itm_rim_join_lay_out(&view->join, &view->arena, seen != NULL ? seen : rims, cluster->nmechanism, cluster->links,
-                         cluster->nlink);
+    itm_rim_join_lay_out(&view->join, &view->arena, seen != NULL ? seen : rims, assembly->nmechanism, assembly->links,
+                         assembly->nlink);
     view->lambda = ITM_TAKE(&view->arena, double, view->join.nline);
 }
 
-static ItmStatus create_views(ItmAssembly* cluster, ItmRim* const* rims, ItmError* error)
+static ItmStatus create_views(ItmAssembly* assembly, ItmRim* const* rims, ItmError* error)
 {
-    cluster->views = calloc((size_t)cluster->nmechanism, sizeof *cluster->views);
-    if (cluster->views == NULL) {
+    assembly->views = calloc((size_t)assembly->nmechanism, sizeof *assembly->views);
+    if (assembly->views == NULL) {
         return refuse_memory(error);
     }
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
-        ItmPeerModels* view = &cluster->views[i];
-        lay_out_view(view, cluster, rims, i);
+    for (int i = 0; i < assembly->nmechanism && status == ITM_OK; i++) {
+        ItmPeerModels* view = &assembly->views[i];
+        lay_out_view(view, assembly, rims, i);
         if (itm_arena_allocate(&view->arena) != 0) {
             return refuse_memory(error);
         }
-        lay_out_view(view, cluster, rims, i);
+        lay_out_view(view, assembly, rims, i);
         status = itm_rim_join_create_workspace(&view->join, error);
     }
     return status;
 }
 
 // Micro steps and rule of the joined model from those of the subsystems at its line actuators.
-static void fit_coupler(const ItmCosim* x, ItmAssembly* cluster)
+static void fit_interface_model(const ItmCosim* x, ItmAssembly* assembly)
 {
-    ItmInterfaceModel* coupler = &cluster->coupler;
-    coupler->K = 0;
-    coupler->use_heun = true;
-    for (int j = 0; j < coupler->n; j++) {
-        const ItmBond* bond = &x->bonds[coupler->bonds[j]];
-        if (itm_coupling_is_rim(bond->options.coupling)) {
+    ItmInterfaceModel* interface_model = &assembly->interface_model;
+    interface_model->K = 0;
+    interface_model->use_heun = true;
+    for (int j = 0; j < interface_model->n; j++) {
+        const ItmBond* bond = &x->bonds[interface_model->bonds[j]];
+        if (itm_cosim_is_rim(bond->options.coupling)) {
             const ItmMechanism* part = &x->mechanisms[bond->mechanism];
-            coupler->use_heun = coupler->use_heun && part->use_heun;
-            coupler->K = coupler->K == 0 ? part->K : (int)itm_cosim_count_common(coupler->K, part->K);
+            interface_model->use_heun = interface_model->use_heun && part->use_heun;
+            interface_model->K =
+                interface_model->K == 0 ? part->K : (int)itm_cosim_count_common(interface_model->K, part->K);
         }
     }
-    coupler->K = coupler->K == 0 ? cluster->K : coupler->K;
+    interface_model->K = interface_model->K == 0 ? assembly->K : interface_model->K;
 }
 
 void itm_assembly_fit_models(ItmCosim* x)
 {
-    for (int i = 0; i < x->ncluster; i++) {
-        fit_coupler(x, &x->clusters[i]);
+    for (int i = 0; i < x->nassembly; i++) {
+        fit_interface_model(x, &x->assemblies[i]);
     }
 }
 
-static ItmStatus create_cluster(ItmCosim* x, ItmAssembly* cluster, ItmRim** rims, ItmError* error)
+static ItmStatus create_assembly(ItmCosim* x, ItmAssembly* assembly, ItmRim** rims, ItmError* error)
 {
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        rims[i] = &x->mechanisms[cluster->mechanisms[i]].rim;
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        rims[i] = &x->mechanisms[assembly->mechanisms[i]].rim;
     }
-    lay_out(x, cluster, rims);
-    if (itm_arena_allocate(&cluster->arena) != 0) {
+    lay_out(x, assembly, rims);
+    if (itm_arena_allocate(&assembly->arena) != 0) {
         return refuse_memory(error);
     }
-    lay_out(x, cluster, rims);
-    ItmInterfaceModel* coupler = &cluster->coupler;
-    coupler->name = x->mechanisms[cluster->mechanisms[0]].name;
-    coupler->rim = &cluster->join.rim;
-    coupler->cluster = (int)(cluster - x->clusters);
-    fit_coupler(x, cluster);
-    ItmStatus status = itm_rim_join_create_workspace(&cluster->join, error);
-    return status == ITM_OK && needs_views(x, cluster) ? create_views(cluster, rims, error) : status;
+    lay_out(x, assembly, rims);
+    ItmInterfaceModel* interface_model = &assembly->interface_model;
+    interface_model->name = x->mechanisms[assembly->mechanisms[0]].name;
+    interface_model->rim = &assembly->join.rim;
+    interface_model->assembly = (int)(assembly - x->assemblies);
+    fit_interface_model(x, assembly);
+    ItmStatus status = itm_rim_join_create_workspace(&assembly->join, error);
+    return status == ITM_OK && needs_views(x, assembly) ? create_views(assembly, rims, error) : status;
 }
 
 // Orientations at the start are those that stay; points must meet.
@@ -318,8 +319,8 @@ ItmStatus itm_assembly_create_all(ItmCosim* x, ItmError* error)
 {
     ItmRim** rims = calloc((size_t)x->nmechanism + 1, sizeof *rims);
     ItmStatus status = rims != NULL ? ITM_OK : refuse_memory(error);
-    for (int i = 0; i < x->ncluster && status == ITM_OK; i++) {
-        status = create_cluster(x, &x->clusters[i], rims, error);
+    for (int i = 0; i < x->nassembly && status == ITM_OK; i++) {
+        status = create_assembly(x, &x->assemblies[i], rims, error);
     }
     free(rims);
     if (status == ITM_OK) {
@@ -333,19 +334,19 @@ ItmStatus itm_assembly_create_all(ItmCosim* x, ItmError* error)
 
 void itm_assembly_destroy_all(ItmCosim* x)
 {
-    for (int i = 0; i < x->ncluster; i++) {
-        ItmAssembly* cluster = &x->clusters[i];
-        for (int k = 0; k < cluster->nmechanism && cluster->views != NULL; k++) {
-            itm_rim_join_destroy_workspace(&cluster->views[k].join);
-            itm_arena_free(&cluster->views[k].arena);
+    for (int i = 0; i < x->nassembly; i++) {
+        ItmAssembly* assembly = &x->assemblies[i];
+        for (int k = 0; k < assembly->nmechanism && assembly->views != NULL; k++) {
+            itm_rim_join_destroy_workspace(&assembly->views[k].join);
+            itm_arena_free(&assembly->views[k].arena);
         }
-        free(cluster->views);
-        itm_rim_join_destroy_workspace(&cluster->join);
-        itm_arena_free(&cluster->arena);
-        free(cluster->mechanisms);
-        free(cluster->links);
+        free(assembly->views);
+        itm_rim_join_destroy_workspace(&assembly->join);
+        itm_arena_free(&assembly->arena);
+        free(assembly->mechanisms);
+        free(assembly->links);
     }
-    free(x->clusters);
+    free(x->assemblies);
 }
 
 // ---------------------------------------------------------------------------- the cut
@@ -403,7 +404,7 @@ static void measure_bond(ItmCosim* x, ItmFrameBond* bond)
     const double *w_a = x->mechanisms[a->mechanism].rim.w + a->first,
                  *w_b = x->mechanisms[b->mechanism].rim.w + b->first;
     double gap[ITM_DIRECTION_COUNT], slip[ITM_DIRECTION_COUNT] = {0.0};
-    double* link = x->clusters[bond->cluster].join.gap + bond->link;
+    double* link = x->assemblies[bond->assembly].join.gap + bond->link;
     compute_gaps(x, bond, gap);
     for (int k = 0, i = 0; k < ITM_DIRECTION_COUNT; k++) {
         if (a->directions >> k & 1u) {
@@ -440,7 +441,7 @@ void itm_assembly_arrive_all(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        if (part->cluster != ITM_NONE) {
+        if (part->assembly != ITM_NONE) {
             itm_data_refresh(part->model, part->data);
             itm_rim_measure(part->model, part->data, &part->rim);
         }
@@ -454,18 +455,18 @@ void itm_assembly_arrive_all(ItmCosim* x)
 // ---------------------------------------------------------------------------- exchange of impulses
 
 // Let the translations of side b be those of the point of a, (v + w x d)_k = v_k + d_l w_m - d_m w_l, where all rotations are rows.
-static void set_levers(const ItmCosim* x, ItmAssembly* cluster)
+static void set_levers(const ItmCosim* x, ItmAssembly* assembly)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         const ItmFrameBond* bond = &x->frame_bonds[i];
-        if (&x->clusters[bond->cluster] != cluster || bond->n < ITM_DIRECTION_COUNT) {
+        if (&x->assemblies[bond->assembly] != assembly || bond->n < ITM_DIRECTION_COUNT) {
             continue;
         }
         ItmVec3 distance = compute_distance(x, bond);
         const double d[3] = {distance.x, distance.y, distance.z};
         int turns = get_end(x, bond, false)->first + ITM_RX;
         for (int k = 0; k < 3; k++) {
-            ItmRimLink* link = &cluster->join.links[bond->link + k];
+            ItmRimLink* link = &assembly->join.links[bond->link + k];
             int l = (k + 1) % 3, m = (k + 2) % 3;
             link->turn[0] = turns + l;
             link->lever[0] = d[m];
@@ -475,38 +476,39 @@ static void set_levers(const ItmCosim* x, ItmAssembly* cluster)
     }
 }
 
-static void note_rank(ItmCosim* x, const ItmAssembly* cluster, bool has_lost)
+static void note_rank(ItmCosim* x, const ItmAssembly* assembly, bool has_lost)
 {
-    for (int i = 0; i < cluster->nmechanism && has_lost; i++) {
-        *x->mechanisms[cluster->mechanisms[i]].nlost += 1.0;
+    for (int i = 0; i < assembly->nmechanism && has_lost; i++) {
+        *x->mechanisms[assembly->mechanisms[i]].nlost += 1.0;
     }
 }
 
-ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* coupler)
+ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* interface_model)
 {
-    if (coupler->cluster == ITM_NONE) {
-        return itm_rim_begin(coupler->rim, coupler->K, coupler->use_heun);
+    if (interface_model->assembly == ITM_NONE) {
+        return itm_rim_begin(interface_model->rim, interface_model->K, interface_model->use_heun);
     }
-    ItmAssembly* cluster = &x->clusters[coupler->cluster];
-    set_levers(x, cluster);
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        if (is_smooth(x, cluster, i)) {
-            itm_rim_copy_smooth(&cluster->smooth[i], &x->mechanisms[cluster->mechanisms[i]].rim);
+    ItmAssembly* assembly = &x->assemblies[interface_model->assembly];
+    set_levers(x, assembly);
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        if (is_smooth(x, assembly, i)) {
+            itm_rim_copy_smooth(&assembly->smooth[i], &x->mechanisms[assembly->mechanisms[i]].rim);
         }
     }
-    ItmStatus status = itm_rim_join_begin(&cluster->join, coupler->K, coupler->use_heun);
-    note_rank(x, cluster, status == ITM_OK && cluster->join.rank < cluster->nlink);
+    ItmStatus status = itm_rim_join_begin(&assembly->join, interface_model->K, interface_model->use_heun);
+    note_rank(x, assembly, status == ITM_OK && assembly->join.rank < assembly->nlink);
     return status;
 }
 
 // Impulses of the links on mechanism a of each bond, added to the memories. mechanism: only of bonds with it as a, or ITM_NONE.
-static void remember(ItmCosim* x, const ItmAssembly* cluster, const double* P0, int mechanism)
+static void remember(ItmCosim* x, const ItmAssembly* assembly, const double* P0, int mechanism)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
         ItmFrameBond* bond = &x->frame_bonds[i];
         const ItmInterface* a = get_end(x, bond, true);
         unsigned directions = a->directions;
-        bool is_asked = &x->clusters[bond->cluster] == cluster && (mechanism == ITM_NONE || mechanism == a->mechanism);
+        bool is_asked =
+            &x->assemblies[bond->assembly] == assembly && (mechanism == ITM_NONE || mechanism == a->mechanism);
         for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT && is_asked; k++) {
             if (directions >> k & 1u) {
                 bond->memory->impulse[k] += P0[bond->link + row++];
@@ -515,22 +517,22 @@ static void remember(ItmCosim* x, const ItmAssembly* cluster, const double* P0, 
     }
 }
 
-static void forget(ItmCosim* x, const ItmAssembly* cluster)
+static void forget(ItmCosim* x, const ItmAssembly* assembly)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
-        if (&x->clusters[x->frame_bonds[i].cluster] == cluster) {
+        if (&x->assemblies[x->frame_bonds[i].assembly] == assembly) {
             memset(x->frame_bonds[i].memory->impulse, 0, sizeof x->frame_bonds[i].memory->impulse);
         }
     }
 }
 
 // What mechanism `own` sees of the others, before any of them moves: smooth models where they are smooth.
-static void see_others(const ItmCosim* x, const ItmAssembly* cluster, ItmPeerModels* view, int own)
+static void see_others(const ItmCosim* x, const ItmAssembly* assembly, ItmPeerModels* view, int own)
 {
-    for (int k = 0; k < cluster->nmechanism; k++) {
-        const ItmRim* rim = &x->mechanisms[cluster->mechanisms[k]].rim;
+    for (int k = 0; k < assembly->nmechanism; k++) {
+        const ItmRim* rim = &x->mechanisms[assembly->mechanisms[k]].rim;
         if (k != own) {
-            (is_smooth(x, cluster, k) ? itm_rim_copy_smooth : itm_rim_copy)(&view->others[k], rim);
+            (is_smooth(x, assembly, k) ? itm_rim_copy_smooth : itm_rim_copy)(&view->others[k], rim);
         }
     }
 }
@@ -547,78 +549,78 @@ static void copy_lines(ItmRim* to, const ItmRim* from)
 }
 
 // The micro steps of one mechanism with its own contacts and the others' models; it takes over their impulses afterwards.
-static ItmStatus run_view(ItmCosim* x, ItmAssembly* cluster, int own)
+static ItmStatus run_view(ItmCosim* x, ItmAssembly* assembly, int own)
 {
-    ItmPeerModels* view = &cluster->views[own];
-    const ItmInterfaceModel* coupler = &cluster->coupler;
-    see_others(x, cluster, view, own);
-    memcpy(view->join.links, cluster->join.links, sizeof(ItmRimLink) * (size_t)cluster->nlink);
-    memcpy(view->join.gap, cluster->join.gap, sizeof(double) * (size_t)cluster->nlink);
+    ItmPeerModels* view = &assembly->views[own];
+    const ItmInterfaceModel* interface_model = &assembly->interface_model;
+    see_others(x, assembly, view, own);
+    memcpy(view->join.links, assembly->join.links, sizeof(ItmRimLink) * (size_t)assembly->nlink);
+    memcpy(view->join.gap, assembly->join.gap, sizeof(double) * (size_t)assembly->nlink);
     for (int j = 0; j < view->join.nline; j++) {
-        view->lambda[j] = cluster->join.rim.P0[j] / x->step;
+        view->lambda[j] = assembly->join.rim.P0[j] / x->step;
     }
-    ItmStatus status = itm_rim_join_begin(&view->join, coupler->K, coupler->use_heun);
-    for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
-        status = itm_rim_advance(&view->join.rim, x->step / coupler->K, view->lambda);
+    ItmStatus status = itm_rim_join_begin(&view->join, interface_model->K, interface_model->use_heun);
+    for (int k = 0; k < interface_model->K && status == ITM_OK; k++) {
+        status = itm_rim_advance(&view->join.rim, x->step / interface_model->K, view->lambda);
     }
     if (status != ITM_OK) {
-        cluster->join.rim.data->error = view->join.rim.data->error;
+        assembly->join.rim.data->error = view->join.rim.data->error;
         return status;
     }
-    copy_lines(&view->join.rim, &cluster->join.rim);
+    copy_lines(&view->join.rim, &assembly->join.rim);
     return ITM_OK;
 }
 
 // Views are run before any of them ends: the end of one writes to the model of its mechanism, which others look at.
-static ItmStatus run_views(ItmCosim* x, ItmAssembly* cluster)
+static ItmStatus run_views(ItmCosim* x, ItmAssembly* assembly)
 {
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
-        status = run_view(x, cluster, i);
+    for (int i = 0; i < assembly->nmechanism && status == ITM_OK; i++) {
+        status = run_view(x, assembly, i);
     }
-    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
-        itm_rim_join_end(&cluster->views[i].join);
-        remember(x, cluster, cluster->views[i].join.P0, cluster->mechanisms[i]);
+    for (int i = 0; i < assembly->nmechanism && status == ITM_OK; i++) {
+        itm_rim_join_end(&assembly->views[i].join);
+        remember(x, assembly, assembly->views[i].join.P0, assembly->mechanisms[i]);
     }
     return status;
 }
 
-ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* coupler)
+ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* interface_model)
 {
-    if (coupler->cluster == ITM_NONE) {
+    if (interface_model->assembly == ITM_NONE) {
         return ITM_OK;
     }
-    ItmAssembly* cluster = &x->clusters[coupler->cluster];
-    forget(x, cluster);
-    if (cluster->views != NULL) {
-        itm_rim_contacts_end(&cluster->join.rim);
-        return run_views(x, cluster);
+    ItmAssembly* assembly = &x->assemblies[interface_model->assembly];
+    forget(x, assembly);
+    if (assembly->views != NULL) {
+        itm_rim_contacts_end(&assembly->join.rim);
+        return run_views(x, assembly);
     }
-    itm_rim_join_end(&cluster->join);
-    remember(x, cluster, cluster->join.P0, ITM_NONE);
+    itm_rim_join_end(&assembly->join);
+    remember(x, assembly, assembly->join.P0, ITM_NONE);
     return ITM_OK;
 }
 
-static ItmStatus run_joined(ItmCosim* x, ItmAssembly* cluster)
+static ItmStatus run_joined(ItmCosim* x, ItmAssembly* assembly)
 {
-    ItmInterfaceModel* coupler = &cluster->coupler;
-    for (int j = 0; j < coupler->n; j++) {
-        coupler->lambda[j] = x->bonds[coupler->bonds[j]].held;
+    ItmInterfaceModel* interface_model = &assembly->interface_model;
+    for (int j = 0; j < interface_model->n; j++) {
+        interface_model->lambda[j] = x->bonds[interface_model->bonds[j]].held;
     }
-    ItmStatus status = itm_assembly_model_begin(x, coupler);
-    for (int k = 0; k < coupler->K && status == ITM_OK; k++) {
-        status = itm_rim_advance(coupler->rim, x->step / coupler->K, coupler->lambda);
+    ItmStatus status = itm_assembly_model_begin(x, interface_model);
+    for (int k = 0; k < interface_model->K && status == ITM_OK; k++) {
+        status = itm_rim_advance(interface_model->rim, x->step / interface_model->K, interface_model->lambda);
     }
-    return status == ITM_OK ? itm_assembly_model_end(x, coupler) : status;
+    return status == ITM_OK ? itm_assembly_model_end(x, interface_model) : status;
 }
 
 // ---------------------------------------------------------------------------- exchange hold
 
 // Steps with effective stiffness and damping of the others' models, where they have them.
-static ItmStatus stiffen_others(const ItmAssembly* cluster, ItmPeerModels* view, int own, double h)
+static ItmStatus stiffen_others(const ItmAssembly* assembly, ItmPeerModels* view, int own, double h)
 {
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < cluster->nmechanism && status == ITM_OK; i++) {
+    for (int i = 0; i < assembly->nmechanism && status == ITM_OK; i++) {
         if (i != own && view->others[i].effective != NULL) {
             status = itm_effective_begin_step(&view->others[i], h);
         }
@@ -627,32 +629,32 @@ static ItmStatus stiffen_others(const ItmAssembly* cluster, ItmPeerModels* view,
 }
 
 // One own step of a mechanism with the others' interface models.
-static ItmStatus step_with_others(ItmAssembly* cluster, ItmMechanism* part, ItmPeerModels* view, int own, double h)
+static ItmStatus step_with_others(ItmAssembly* assembly, ItmMechanism* part, ItmPeerModels* view, int own, double h)
 {
     itm_data_refresh(part->model, part->data);
     itm_rim_measure(part->model, part->data, &part->rim);
     ItmStatus status =
         itm_rim_extract(part->model, part->data, &part->rim, itm_data_get_time(part->data), h, 0.0, ITM_RIM_SOLVE);
-    for (int i = 0; i < cluster->nmechanism; i++) {
+    for (int i = 0; i < assembly->nmechanism; i++) {
         if (i != own) {
             view->others[i].H = h;
         }
     }
     if (status == ITM_OK) {
-        status = stiffen_others(cluster, view, own, h);
+        status = stiffen_others(assembly, view, own, h);
     }
     if (status == ITM_OK) {
         status = itm_rim_join_begin(&view->join, 1, false);
     }
     if (status == ITM_OK) {
-        status = itm_rim_advance(&view->join.rim, h, cluster->coupler.lambda);
+        status = itm_rim_advance(&view->join.rim, h, assembly->interface_model.lambda);
         if (status != ITM_OK) {
             part->data->error = view->join.rim.data->error;
         }
     }
     if (status == ITM_OK) {
         itm_rim_join_end(&view->join);
-        for (int i = 0; i < cluster->nmechanism; i++) {
+        for (int i = 0; i < assembly->nmechanism; i++) {
             if (i != own && view->others[i].effective != NULL) {
                 itm_effective_end_step(&view->others[i]);
             }
@@ -663,48 +665,65 @@ static ItmStatus step_with_others(ItmAssembly* cluster, ItmMechanism* part, ItmP
     return status;
 }
 
-static ItmStatus run_held(ItmCosim* x, ItmAssembly* cluster)
+static ItmStatus run_held(ItmCosim* x, ItmAssembly* assembly)
 {
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        see_others(x, cluster, &cluster->views[i], i);
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        see_others(x, assembly, &assembly->views[i], i);
     }
-    forget(x, cluster);
+    forget(x, assembly);
     bool has_lost = false;
-    for (int i = 0; i < cluster->nmechanism; i++) {
-        ItmMechanism* part = &x->mechanisms[cluster->mechanisms[i]];
-        ItmPeerModels* view = &cluster->views[i];
-        for (int k = 0; k < cluster->nlink; k++) {
-            view->join.gap[k] = cluster->join.gap[k] / part->nsub;
+    for (int i = 0; i < assembly->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[assembly->mechanisms[i]];
+        ItmPeerModels* view = &assembly->views[i];
+        for (int k = 0; k < assembly->nlink; k++) {
+            view->join.gap[k] = assembly->join.gap[k] / part->nsub;
         }
         for (int k = 0; k < part->nsub; k++) {
-            ItmStatus status = step_with_others(cluster, part, view, i, x->step / part->nsub);
+            ItmStatus status = step_with_others(assembly, part, view, i, x->step / part->nsub);
             if (status != ITM_OK) {
                 itm_mechanism_note_failure(part, status);
-                cluster->error = part->error;
+                assembly->error = part->error;
                 return status;
             }
-            has_lost = has_lost || view->join.rank < cluster->nlink;
-            remember(x, cluster, view->join.P0, cluster->mechanisms[i]);
+            has_lost = has_lost || view->join.rank < assembly->nlink;
+            remember(x, assembly, view->join.P0, assembly->mechanisms[i]);
         }
     }
-    note_rank(x, cluster, has_lost);
+    note_rank(x, assembly, has_lost);
     return ITM_OK;
 }
 
 // ---------------------------------------------------------------------------- a macro step
 
-void itm_assembly_run(ItmCosim* x, ItmAssembly* cluster)
+void itm_assembly_run(ItmCosim* x, ItmAssembly* assembly)
 {
     double start = itm_clock();
-    if (cluster->is_held) {
-        cluster->status = run_held(x, cluster);
+    if (assembly->is_held) {
+        assembly->status = run_held(x, assembly);
     } else {
-        cluster->status = run_joined(x, cluster);
-        if (cluster->status != ITM_OK) {
-            const ItmError* cause = &cluster->join.rim.data->error;
-            itm_error_set(&cluster->error, cluster->status, "itm_cosim_step", cause->field,
-                          "interface model of '%s': %s", cluster->coupler.name, cause->message);
+        assembly->status = run_joined(x, assembly);
+        if (assembly->status != ITM_OK) {
+            const ItmError* cause = &assembly->join.rim.data->error;
+            itm_error_set(&assembly->error, assembly->status, "itm_cosim_step", cause->field,
+                          "interface model of '%s': %s", assembly->interface_model.name, cause->message);
         }
     }
-    cluster->cost += itm_clock() - start;
+    assembly->cost += itm_clock() - start;
+}
+
+// ---------------------------------------------------------------------------- reading
+
+int itm_assembly_get_count(const ItmCosim* x)
+{
+    return x->nassembly;
+}
+
+ItmAssemblyInfo itm_assembly_get_info(const ItmCosim* x, int assembly)
+{
+    if (assembly < 0 || assembly >= x->nassembly) {
+        return (ItmAssemblyInfo){0};
+    }
+    const ItmAssembly* it = &x->assemblies[assembly];
+    int rank = it->is_held ? it->views[0].join.rank : it->join.rank;
+    return (ItmAssemblyInfo){it->nmechanism, it->mechanisms, it->nlink, it->nlink - rank};
 }

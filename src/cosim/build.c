@@ -3,6 +3,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "model/model_build.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)
     if (itm_cosim_scheme_name(o->scheme) == NULL) {
         return REFUSE("scheme", "there is no scheme number %d", (int)o->scheme);
     }
-    if (itm_cosim_elastic_model_name(o->elastic_model) == NULL) {
-        return REFUSE("elastic_model", "there is no elastic_model number %d", (int)o->elastic_model);
+    if (itm_cosim_flexible_interface_name(o->flexible_interface) == NULL) {
+        return REFUSE("flexible_interface", "there is no flexible_interface number %d", (int)o->flexible_interface);
     }
     if (o->nthread < 1 || o->nthread > 256) {
         return REFUSE("threads", "threads must be 1 to 256, got %d", o->nthread);
@@ -75,8 +76,8 @@ static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)
 static double choose_step(const ItmCosimBuilder* b, const ItmCosimOptions* o)
 {
     double step = o->macro_step;
-    for (int i = 0; o->is_monolithic && i < b->members.count; i++) {
-        double h = b->members.items[i].step;
+    for (int i = 0; o->is_monolithic && i < b->subsystems.count; i++) {
+        double h = b->subsystems.items[i].step;
         step = h > 0.0 && h < step ? h : step;
     }
     for (int i = 0; o->is_monolithic && i < b->frame_bonds.count; i++) {
@@ -90,69 +91,70 @@ static double choose_step(const ItmCosimBuilder* b, const ItmCosimOptions* o)
     return step;
 }
 
-// Step and period of a member: micro steps per macro step (> 0), or minus the macro steps per step.
-static ItmStatus fit_member(const ItmCosim* x, ItmSubsystemInstance* member, ItmError* error)
+// Step and period of a subsystem: micro steps per macro step (> 0), or minus the macro steps per step.
+static ItmStatus fit_subsystem(const ItmCosim* x, ItmSubsystemInstance* subsystem, ItmError* error)
 {
-    member->step = member->own_step > 0.0 ? member->own_step : x->step;
-    long inside = itm_cosim_count_whole(x->step, member->step), around = itm_cosim_count_whole(member->step, x->step);
+    subsystem->step = subsystem->own_step > 0.0 ? subsystem->own_step : x->step;
+    long inside = itm_cosim_count_whole(x->step, subsystem->step),
+         around = itm_cosim_count_whole(subsystem->step, x->step);
     bool has_bond = false;
-    for (int i = 0; i < member->table.nport; i++) {
-        has_bond = has_bond || member->bonds[i] != ITM_NONE;
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        has_bond = has_bond || subsystem->bonds[i] != ITM_NONE;
     }
     if (inside == 0 && around == 0) {
         return REFUSE("macro_step", "macro_step %g s and the step %g s of '%s' are no multiples of one another",
-                      x->step, member->step, member->name);
+                      x->step, subsystem->step, subsystem->name);
     }
     if (inside == 0 && has_bond) {
         return REFUSE("macro_step", "macro_step %g s is smaller than the step %g s of '%s', which has a bond", x->step,
-                      member->step, member->name);
+                      subsystem->step, subsystem->name);
     }
-    member->period = inside > 0 ? inside : -around;
+    subsystem->period = inside > 0 ? inside : -around;
     return ITM_OK;
 }
 
-// ---------------------------------------------------------------------------- members
+// ---------------------------------------------------------------------------- subsystems
 
-static ItmStatus create_member(ItmSubsystemInstance* member, ItmSubsystemDef* def, ItmError* error)
+static ItmStatus create_subsystem(ItmSubsystemInstance* subsystem, ItmSubsystemDef* def, ItmError* error)
 {
-    member->name = strdup(def->name);
-    member->own_step = def->step;
+    subsystem->name = strdup(def->name);
+    subsystem->own_step = def->step;
     if (def->circuit != NULL) {
         ItmStatus status =
-            itm_circuit_make_subsystem(&member->table, &member->hydraulics, def->circuit, &def->options, error);
+            itm_circuit_make_subsystem(&subsystem->table, &subsystem->hydraulics, def->circuit, &def->options, error);
         if (status != ITM_OK) {
             return status;
         }
     } else {
-        member->table = def->table;
+        subsystem->table = def->table;
         def->table.destroy = NULL;
     }
-    int nport = member->table.nport;
-    size_t ports = (size_t)nport + 1, inputs = (size_t)member->table.ninput + 1,
-           outputs = (size_t)member->table.noutput + 1;
-    member->bonds = calloc(ports, sizeof *member->bonds);
-    member->s = calloc(4 * ports + 2 * inputs + outputs, sizeof *member->s);
-    if (member->name == NULL || member->bonds == NULL || member->s == NULL) {
+    int nport = subsystem->table.nport;
+    size_t ports = (size_t)nport + 1, inputs = (size_t)subsystem->table.ninput + 1,
+           outputs = (size_t)subsystem->table.noutput + 1;
+    subsystem->bonds = calloc(ports, sizeof *subsystem->bonds);
+    subsystem->s = calloc(4 * ports + 2 * inputs + outputs, sizeof *subsystem->s);
+    if (subsystem->name == NULL || subsystem->bonds == NULL || subsystem->s == NULL) {
         return refuse_memory(error);
     }
-    member->w = member->s + ports;
-    member->w_end = member->w + ports;
-    member->force = member->w_end + ports;
-    member->offset = member->force + ports;
-    member->u = member->offset + inputs;
-    member->y = member->u + inputs;
+    subsystem->w = subsystem->s + ports;
+    subsystem->w_end = subsystem->w + ports;
+    subsystem->force = subsystem->w_end + ports;
+    subsystem->offset = subsystem->force + ports;
+    subsystem->u = subsystem->offset + inputs;
+    subsystem->y = subsystem->u + inputs;
     for (int i = 0; i < nport; i++) {
-        member->bonds[i] = ITM_NONE;
+        subsystem->bonds[i] = ITM_NONE;
     }
     return ITM_OK;
 }
 
 // Ports without a bond stay where they are.
-static void rest_ports(ItmSubsystemInstance* member)
+static void rest_ports(ItmSubsystemInstance* subsystem)
 {
-    for (int i = 0; i < member->table.nport; i++) {
-        member->s[i] = member->hydraulics != NULL ? member->hydraulics->s[i] : 0.0;
-        member->w[i] = member->w_end[i] = 0.0;
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        subsystem->s[i] = subsystem->hydraulics != NULL ? subsystem->hydraulics->s[i] : 0.0;
+        subsystem->w[i] = subsystem->w_end[i] = 0.0;
     }
 }
 
@@ -164,15 +166,20 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
         const ItmBondDef* def = &b->bonds.items[i];
         ItmBond* bond = &x->bonds[i];
         ItmMechanism* part = &x->mechanisms[def->mechanism];
-        const char* actuator = itm_actuator_name(part->model, def->actuator);
+        const char* actuator = part->foreign != NULL ? part->foreign->table.port_names[def->actuator]
+                                                     : itm_actuator_name(part->model, def->actuator);
+        int slot =
+            part->foreign != NULL ? def->actuator : part->nbond;  // ports of a foreign mechanism keep their order
         char name[160];
         bool is_one = x->nmechanism == 1;
         snprintf(name, sizeof name, "%s%s%s", is_one ? "" : part->name, is_one ? "" : "-", actuator);
         *bond = (ItmBond){.name = strdup(name),
                           .options = def->options,
                           .mechanism = def->mechanism,
-                          .slot = part->nbond,
-                          .member = def->member,
+                          .slot = slot,
+                          .least = -INFINITY,
+                          .most = INFINITY,
+                          .subsystem = def->subsystem,
                           .port = def->port};
         bond->memory = (ItmBondMemory*)(x->state + 1) + i;
         if (x->options.is_monolithic) {
@@ -181,8 +188,9 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
         if (bond->name == NULL) {
             return refuse_memory(error);
         }
-        part->bonds[part->nbond++] = i;
-        x->members[def->member].bonds[def->port] = i;
+        part->bonds[slot] = i;
+        part->nbond++;
+        x->subsystems[def->subsystem].bonds[def->port] = i;
     }
     return ITM_OK;
 }
@@ -192,7 +200,7 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
 // A mechanism with frame bonds has an interface model that is joined with others, and its other bonds go with it.
 static ItmStatus join_exchange(ItmCosim* x, ItmMechanism* part, const ItmBond* first, ItmError* error)
 {
-    bool is_held = x->clusters[part->cluster].is_held;
+    bool is_held = x->assemblies[part->assembly].is_held;
     if (is_held && part->nbond > 0) {
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "exchange",
                              "mechanism '%s' has frame bonds with exchange hold, which goes without other bonds: use "
@@ -217,8 +225,8 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
     long K = 1;
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
-        const ItmSubsystemInstance* member = &x->members[bond->member];
-        if (!itm_coupling_is_rim(bond->options.coupling)) {
+        const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
+        if (!itm_cosim_is_rim(bond->options.coupling)) {
             continue;
         }
         first = first == NULL ? bond : first;
@@ -226,33 +234,33 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmMechanism* part, ItmError* erro
             return REFUSE("exchange", "bonds '%s' and '%s' share an interface model and must exchange alike",
                           first->name, bond->name);
         }
-        K = itm_cosim_count_common(K, member->period);
+        K = itm_cosim_count_common(K, subsystem->period);
         if (K > ITM_MOST_TICKS) {
             return REFUSE(
                 "step",
                 "'%s' and '%s' share an interface model, but their steps %g and %g s have no common measure above "
                 "%g s: choose steps that divide each other",
-                x->members[first->member].name, member->name, x->members[first->member].step, member->step,
-                x->step / (double)ITM_MOST_TICKS);
+                x->subsystems[first->subsystem].name, subsystem->name, x->subsystems[first->subsystem].step,
+                subsystem->step, x->step / (double)ITM_MOST_TICKS);
         }
-        part->use_heun = part->use_heun && member->table.is_second_order;
+        part->use_heun = part->use_heun && subsystem->table.is_second_order;
     }
     part->has_rim = first != NULL;
     part->uses_impulse = first != NULL && first->options.exchange == ITM_EXCHANGE_IMPULSE;
     part->K = (int)K;
-    return part->cluster != ITM_NONE ? join_exchange(x, part, first, error) : ITM_OK;
+    return part->assembly != ITM_NONE ? join_exchange(x, part, first, error) : ITM_OK;
 }
 
 // Other models than the implicit one are for others to step with: a mechanism that takes over impulses needs its own step as its model.
-static ItmStatus check_elastic_model(const ItmCosim* x, const ItmMechanism* part, ItmError* error)
+static ItmStatus check_flexible_interface(const ItmCosim* x, const ItmMechanism* part, ItmError* error)
 {
-    bool is_held = part->cluster != ITM_NONE && x->clusters[part->cluster].is_held;
-    if (part->has_rim && !is_held && x->options.elastic_model != ITM_ELASTIC_MODEL_IMPLICIT) {
+    bool is_held = part->assembly != ITM_NONE && x->assemblies[part->assembly].is_held;
+    if (part->has_rim && !is_held && x->options.flexible_interface != ITM_FLEXIBLE_INTERFACE_IMPLICIT) {
         return itm_error_set(
-            error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "elastic_model",
-            "mechanism '%s': elastic_model %s goes with interfaces and exchange hold, where the others step with "
+            error, ITM_ERR_UNSUPPORTED, "itm_cosim_build", "flexible_interface",
+            "mechanism '%s': flexible_interface %s goes with interfaces and exchange hold, where the others step with "
             "a model of the mechanism; otherwise the model is the mechanism's own step, which is implicit",
-            part->name, itm_cosim_elastic_model_name(x->options.elastic_model));
+            part->name, itm_cosim_flexible_interface_name(x->options.flexible_interface));
     }
     return ITM_OK;
 }
@@ -265,7 +273,7 @@ static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, ItmErro
                              "mechanism '%s': coupling 'rim' is made from the step of 'euler', not of '%s'", part->name,
                              itm_stepper_name(part->step.stepper));
     }
-    bool is_held = part->cluster != ITM_NONE && x->clusters[part->cluster].is_held;
+    bool is_held = part->assembly != ITM_NONE && x->assemblies[part->assembly].is_held;
     if (part->own_step > 0.0 && (!part->has_rim || is_held) && !x->options.is_monolithic) {
         long n = itm_cosim_count_whole(x->step, part->own_step);
         if (n == 0) {
@@ -283,22 +291,36 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
     ItmArena* arena = &part->arena;
     int n = part->nbond + part->nframe;
     itm_rim_lay_out(&part->rim, arena, part->model, n);
-    if (part->has_rim && x->options.elastic_model == ITM_ELASTIC_MODEL_EFFECTIVE) {
+    if (part->has_rim && x->options.flexible_interface == ITM_FLEXIBLE_INTERFACE_EFFECTIVE) {
         itm_effective_lay_out(&part->rim, arena, part->model->nv);
     }
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
     part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
-    part->coupler = (ItmInterfaceModel){.name = part->name,
-                                        .rim = &part->rim,
-                                        .cluster = ITM_NONE,
-                                        .n = part->nbond,
-                                        .bonds = part->bonds,
-                                        .lambda = part->lambda,
-                                        .w_end = part->w_end,
-                                        .use_heun = part->use_heun,
-                                        .K = part->K};
-    part->y = ITM_TAKE(arena, double, itm_model_get_output_count(part->model));
+    part->interface_model = (ItmInterfaceModel){.name = part->name,
+                                                .rim = &part->rim,
+                                                .assembly = ITM_NONE,
+                                                .n = part->nbond,
+                                                .bonds = part->bonds,
+                                                .lambda = part->lambda,
+                                                .w_end = part->w_end,
+                                                .use_heun = part->use_heun,
+                                                .K = part->K,
+                                                .foreign = part->foreign};
+    int noutput = part->foreign != NULL ? part->foreign->table.noutput : itm_model_get_output_count(part->model);
+    part->y = ITM_TAKE(arena, double, noutput);
+}
+
+// Every port of a foreign mechanism has a bond: the interface model is that of all its ports.
+static ItmStatus check_ports(const ItmMechanism* part, ItmError* error)
+{
+    const ItmForeign* f = part->foreign;
+    return f == NULL || part->nbond == f->n
+               ? ITM_OK
+               : itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", part->name,
+                               "%d of the %d ports of mechanism '%s' have a bond: connect all of them, or leave "
+                               "the others out of its ports",
+                               part->nbond, f->n, part->name);
 }
 
 // Whether a port of a mechanism's bonds has a stroke.
@@ -306,7 +328,7 @@ static bool has_strokes(const ItmCosim* x, const ItmMechanism* part)
 {
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];
-        const ItmSubsystem* table = &x->members[bond->member].table;
+        const ItmSubsystem* table = &x->subsystems[bond->subsystem].table;
         double least = -INFINITY, most = INFINITY;
         if (table->get_stroke != NULL) {
             table->get_stroke(table->self, bond->port, &least, &most);
@@ -320,16 +342,20 @@ static bool has_strokes(const ItmCosim* x, const ItmMechanism* part)
 
 static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
 {
-    ItmStatus status = choose_exchange(x, part, error);
+    ItmStatus status = check_ports(part, error);
     if (status == ITM_OK) {
-        status = check_elastic_model(x, part, error);
+        status = choose_exchange(x, part, error);
+    }
+    if (status == ITM_OK) {
+        status = check_flexible_interface(x, part, error);
     }
     if (status == ITM_OK) {
         status = choose_own_steps(x, part, error);
     }
     if (status == ITM_OK) {
         // steppers without bounded rows go without end stops
-        part->step.has_actuator_limits = itm_stepper_has_bounds(part->step.stepper) && has_strokes(x, part);
+        part->step.has_actuator_limits =
+            part->foreign == NULL && itm_stepper_has_bounds(part->step.stepper) && has_strokes(x, part);
         status = itm_data_create(&part->data, part->model, &part->step, error);
     }
     if (status != ITM_OK) {
@@ -343,7 +369,7 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
     }
     lay_out_mechanism(x, part);
     for (int i = 0; i < part->rim.n; i++) {
-        actuators[i] = i < part->nbond ? b->bonds.items[part->bonds[i]].actuator : ITM_NONE;
+        actuators[i] = i < part->nbond && part->foreign == NULL ? b->bonds.items[part->bonds[i]].actuator : ITM_NONE;
     }
     itm_rim_init(&part->rim, part->model, actuators);
     itm_frames_set_rows(x, part);
@@ -356,9 +382,9 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
 // A length at the start that the user gave must be that of the actuator.
 static ItmStatus check_start_length(const ItmCosim* x, const ItmBond* bond, double length, ItmError* error)
 {
-    const ItmSubsystemInstance* member = &x->members[bond->member];
+    const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
     const ItmCylinder* cylinder =
-        member->hydraulics != NULL ? &member->hydraulics->circuit->cylinders[bond->port] : NULL;
+        subsystem->hydraulics != NULL ? &subsystem->hydraulics->circuit->cylinders[bond->port] : NULL;
     if (cylinder == NULL) {
         return ITM_OK;
     }
@@ -368,30 +394,26 @@ static ItmStatus check_start_length(const ItmCosim* x, const ItmBond* bond, doub
             bond->name,
             "cylinder '%s.%s' has start_length %.9g m, but actuator '%s' of mechanism '%s' starts with length "
             "%.9g m: leave start_length out, it is then that of the actuator",
-            member->name, cylinder->name, cylinder->start_length,
-            itm_actuator_name(x->mechanisms[bond->mechanism].model,
-                              x->mechanisms[bond->mechanism].rim.actuator[bond->slot]),
+            subsystem->name, cylinder->name, cylinder->start_length,
+            itm_mechanism_get_port_name(&x->mechanisms[bond->mechanism], bond->slot),
             x->mechanisms[bond->mechanism].name, length);
     }
     return ITM_OK;
 }
 
-// Cylinders start where their actuators do, and the ends of their strokes become limits of the actuators.
+// Cylinders start where their actuators do, and the ends of their strokes become limits of the actuators. After a reset, which has
+// measured the actuators; another one must follow.
 static ItmStatus fit_strokes(ItmCosim* x, ItmError* error)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < x->nbond && status == ITM_OK; i++) {
         ItmBond* bond = &x->bonds[i];
-        const ItmSubsystem* table = &x->members[bond->member].table;
+        const ItmSubsystem* table = &x->subsystems[bond->subsystem].table;
         ItmMechanism* part = &x->mechanisms[bond->mechanism];
-        itm_data_refresh(part->model, part->data);
-        itm_rim_measure(part->model, part->data, &part->rim);
-        status = check_start_length(x, bond, part->rim.s[bond->slot], error);
+        status = check_start_length(x, bond, bond->s, error);
         if (status == ITM_OK && table->set_start != NULL) {
-            table->set_start(table->self, bond->port, part->rim.s[bond->slot]);
+            table->set_start(table->self, bond->port, bond->s);
         }
-        bond->least = -INFINITY;
-        bond->most = INFINITY;
         if (status == ITM_OK && part->step.has_actuator_limits && table->get_stroke != NULL) {
             table->get_stroke(table->self, bond->port, &bond->least, &bond->most);
             status = itm_data_set_actuator_limits(part->model, part->data, part->rim.actuator[bond->slot], bond->least,
@@ -406,17 +428,17 @@ static ItmStatus check_strokes(const ItmCosim* x, ItmError* error)
 {
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
-        const ItmSubsystemInstance* member = &x->members[bond->member];
+        const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
         double least = -INFINITY, most = INFINITY;
-        if (member->table.get_stroke != NULL) {
-            member->table.get_stroke(member->table.self, bond->port, &least, &most);
+        if (subsystem->table.get_stroke != NULL) {
+            subsystem->table.get_stroke(subsystem->table.self, bond->port, &least, &most);
         }
         if (!(bond->s >= least && bond->s <= most)) {
             return REFUSE(
                 bond->name,
                 "cylinder '%s.%s' starts with length %.9g m, outside its stroke [%.9g, %.9g] m: correct its start "
                 "length and extension, or the start of mechanism '%s'",
-                member->name, member->table.port_names[bond->port], bond->s, least, most,
+                subsystem->name, subsystem->table.port_names[bond->port], bond->s, least, most,
                 x->mechanisms[bond->mechanism].name);
         }
     }
@@ -428,7 +450,7 @@ static ItmStatus check_strokes(const ItmCosim* x, ItmError* error)
 static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error)
 {
     x->nmechanism = b->mechanisms.count;
-    x->nmember = b->members.count;
+    x->nsubsystem = b->subsystems.count;
     x->nbond = b->bonds.count;
     x->nwire = b->wires.count;
     x->ninterface = b->interfaces.count;
@@ -437,26 +459,26 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
         1 +
         ((size_t)x->nbond * sizeof(ItmBondMemory) + (size_t)x->nframe_bond * sizeof(ItmFrameMemory)) / sizeof(double) +
         itm_verdict_count_reals(x) + ITM_MECHANISM_COUNTERS * (size_t)x->nmechanism;
-    size_t parts = (size_t)(x->nmechanism + x->nmember);
+    size_t parts = (size_t)(x->nmechanism + x->nsubsystem);
     x->mechanisms = calloc((size_t)x->nmechanism + 1, sizeof *x->mechanisms);
-    x->members = calloc((size_t)x->nmember + 1, sizeof *x->members);
-    x->sampled = calloc((size_t)x->nmember + 1, sizeof *x->sampled);
+    x->subsystems = calloc((size_t)x->nsubsystem + 1, sizeof *x->subsystems);
+    x->sampled = calloc((size_t)x->nsubsystem + 1, sizeof *x->sampled);
     x->bonds = calloc((size_t)x->nbond + 1, sizeof *x->bonds);
     x->wires = calloc((size_t)x->nwire + 1, sizeof *x->wires);
-    x->groups = calloc((size_t)x->nmember + 1, sizeof *x->groups);
+    x->groups = calloc((size_t)x->nsubsystem + 1, sizeof *x->groups);
     x->group_room = calloc(parts + 1, sizeof *x->group_room);
-    x->coupler_room = calloc((size_t)x->nmechanism + 1, sizeof *x->coupler_room);
+    x->interface_model_room = calloc((size_t)x->nmechanism + 1, sizeof *x->interface_model_room);
     x->interfaces = calloc((size_t)x->ninterface + 1, sizeof *x->interfaces);
     x->frame_bonds = calloc((size_t)x->nframe_bond + 1, sizeof *x->frame_bonds);
-    x->clusters = calloc((size_t)x->nmechanism + 1, sizeof *x->clusters);
+    x->assemblies = calloc((size_t)x->nmechanism + 1, sizeof *x->assemblies);
     x->slots = calloc((size_t)x->nbond + 1, sizeof *x->slots);
     x->state = calloc(x->nstate, sizeof *x->state);
-    bool is_there = x->mechanisms != NULL && x->members != NULL && x->sampled != NULL && x->bonds != NULL &&
+    bool is_there = x->mechanisms != NULL && x->subsystems != NULL && x->sampled != NULL && x->bonds != NULL &&
                     x->wires != NULL && x->groups != NULL && x->group_room != NULL && x->slots != NULL &&
-                    x->state != NULL && x->coupler_room != NULL && x->interfaces != NULL && x->frame_bonds != NULL &&
-                    x->clusters != NULL;
+                    x->state != NULL && x->interface_model_room != NULL && x->interfaces != NULL &&
+                    x->frame_bonds != NULL && x->assemblies != NULL;
     if (!is_there) {
-        x->nmechanism = x->nmember = x->nbond = x->ninterface = x->nframe_bond = 0;
+        x->nmechanism = x->nsubsystem = x->nbond = x->ninterface = x->nframe_bond = 0;
         return refuse_memory(error);
     }
     int* slots = x->slots;
@@ -468,7 +490,7 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
         part->name = strdup(b->mechanisms.items[i].name);
         part->nswitch = x->state + x->nstate - ITM_MECHANISM_COUNTERS * (size_t)(i + 1);
         part->nlost = part->nswitch + 1;
-        part->cluster = ITM_NONE;
+        part->assembly = ITM_NONE;
         part->bonds = slots;
         for (int k = 0; k < x->nbond; k++) {
             slots += b->bonds.items[k].mechanism == i;
@@ -480,18 +502,37 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
     return ITM_OK;
 }
 
+// The foreign mechanisms of the builder, which gives up its tables.
+static ItmStatus create_foreign(ItmMechanism* part, ItmMechanismDef* def, ItmError* error)
+{
+    if (def->foreign.nport == 0) {
+        return ITM_OK;
+    }
+    ItmForeignMechanism table = def->foreign;
+    def->foreign.destroy = NULL;
+    ItmStatus status = itm_foreign_create(&part->foreign, part->name, &table, &def->options, error);
+    if (status == ITM_OK) {
+        status = itm_model_build_empty(&part->empty, error);
+    }
+    part->model = part->empty;
+    return status;
+}
+
 static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
 {
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
-        status = create_member(&x->members[i], &b->members.items[i], error);
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        status = create_foreign(&x->mechanisms[i], &b->mechanisms.items[i], error);
+    }
+    for (int i = 0; i < x->nsubsystem && status == ITM_OK; i++) {
+        status = create_subsystem(&x->subsystems[i], &b->subsystems.items[i], error);
     }
     if (status == ITM_OK) {
         status = create_bonds(x, b, error);
     }
-    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
-        rest_ports(&x->members[i]);
-        status = fit_member(x, &x->members[i], error);
+    for (int i = 0; i < x->nsubsystem && status == ITM_OK; i++) {
+        rest_ports(&x->subsystems[i]);
+        status = fit_subsystem(x, &x->subsystems[i], error);
     }
     if (status == ITM_OK) {
         status = itm_frames_create(x, b, error);
@@ -501,9 +542,6 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
     }
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         status = create_mechanism(x, &x->mechanisms[i], b, error);
-    }
-    if (status == ITM_OK) {
-        status = fit_strokes(x, error);
     }
     if (status == ITM_OK) {
         status = itm_assembly_create_all(x, error);
@@ -529,6 +567,13 @@ static ItmStatus start(ItmCosim* x, ItmError* error)
         return refuse_memory(error);
     }
     ItmStatus status = itm_cosim_reset(x);
+    if (status == ITM_OK && x->nbond > 0) {
+        status = fit_strokes(x, error);
+        if (status != ITM_OK) {
+            return status;
+        }
+        status = itm_cosim_reset(x);
+    }
     if (status != ITM_OK) {
         *error = x->error;
         return status;
@@ -539,7 +584,7 @@ static ItmStatus start(ItmCosim* x, ItmError* error)
 // A mechanism may be without a name only where it is alone.
 static ItmStatus check_names(const ItmCosimBuilder* b, ItmError* error)
 {
-    for (int i = 0; i < b->mechanisms.count && b->mechanisms.count + b->members.count > 1; i++) {
+    for (int i = 0; i < b->mechanisms.count && b->mechanisms.count + b->subsystems.count > 1; i++) {
         if (b->mechanisms.items[i].name[0] == '\0') {
             return REFUSE("name", "a mechanism needs a name beside other parts: its results begin with it");
         }
@@ -551,7 +596,7 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
 {
     ItmError ignored;
     error = error != NULL ? error : &ignored;
-    if (cosim == NULL || b == NULL || b->mechanisms.count + b->members.count == 0) {
+    if (cosim == NULL || b == NULL || b->mechanisms.count + b->subsystems.count == 0) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "cosim or builder is missing, or it has no part");
     }
     *cosim = NULL;
@@ -563,7 +608,7 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     x->options = options != NULL ? *options : itm_default_cosim_options();
     ItmStatus status = check_options(&x->options, error);
     if (x->options.is_monolithic) {
-        x->options.elastic_model = ITM_ELASTIC_MODEL_IMPLICIT;  // the twin exchanges impulses
+        x->options.flexible_interface = ITM_FLEXIBLE_INTERFACE_IMPLICIT;  // the twin exchanges impulses
     }
     if (status == ITM_OK) {
         status = check_names(b, error);
@@ -601,8 +646,8 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
 static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
 {
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
-        status = fit_member(x, &x->members[i], error);
+    for (int i = 0; i < x->nsubsystem && status == ITM_OK; i++) {
+        status = fit_subsystem(x, &x->subsystems[i], error);
     }
     if (status == ITM_OK) {
         status = itm_assembly_fit_steps(x, error);
@@ -611,7 +656,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
         ItmMechanism* part = &x->mechanisms[i];
         status = choose_exchange(x, part, error);
         status = status == ITM_OK ? choose_own_steps(x, part, error) : status;
-        part->coupler.K = part->K;
+        part->interface_model.K = part->K;
         part->data->options.step = part->data->h = part->step.step;
     }
     if (status == ITM_OK) {
@@ -641,25 +686,27 @@ void itm_cosim_destroy(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         itm_data_destroy(part->data);
+        itm_model_destroy(part->empty);
+        itm_foreign_destroy(part->foreign);
         itm_arena_free(&part->arena);
         free(part->name);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        ItmSubsystemInstance* member = &x->members[i];
-        if (member->table.destroy != NULL) {
-            member->table.destroy(member->table.self);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        if (subsystem->table.destroy != NULL) {
+            subsystem->table.destroy(subsystem->table.self);
         }
-        free(member->bonds);
-        free(member->s);
-        free(member->name);
+        free(subsystem->bonds);
+        free(subsystem->s);
+        free(subsystem->name);
     }
     for (int i = 0; i < x->nbond; i++) {
         free(x->bonds[i].name);
     }
     itm_frames_destroy(x);
-    free(x->coupler_room);
+    free(x->interface_model_room);
     free(x->mechanisms);
-    free(x->members);
+    free(x->subsystems);
     free(x->sampled);
     free(x->bonds);
     free(x->wires);

@@ -25,6 +25,13 @@ static void destroy_subsystem(const ItmSubsystem* table)
     }
 }
 
+static void destroy_foreign(const ItmForeignMechanism* table)
+{
+    if (table->destroy != NULL) {
+        table->destroy(table->self);
+    }
+}
+
 static void free_wires(ItmWireList* list)
 {
     for (int i = 0; i < list->count; i++) {
@@ -41,10 +48,11 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     }
     for (int i = 0; i < b->mechanisms.count; i++) {
         free(b->mechanisms.items[i].name);
+        destroy_foreign(&b->mechanisms.items[i].foreign);
     }
-    for (int i = 0; i < b->members.count; i++) {
-        free(b->members.items[i].name);
-        destroy_subsystem(&b->members.items[i].table);
+    for (int i = 0; i < b->subsystems.count; i++) {
+        free(b->subsystems.items[i].name);
+        destroy_subsystem(&b->subsystems.items[i].table);
     }
     free_wires(&b->wires);
     free_wires(&b->aliases);
@@ -54,7 +62,7 @@ void itm_cosim_builder_destroy(ItmCosimBuilder* b)
     free(b->interfaces.items);
     free(b->frame_bonds.items);
     free(b->mechanisms.items);
-    free(b->members.items);
+    free(b->subsystems.items);
     free(b->bonds.items);
     free(b);
 }
@@ -85,8 +93,8 @@ static ItmStatus check_name(const ItmCosimBuilder* b, const char* kind, const ch
             itm_check_refuse(&k, "name", "a mechanism has this name already");
         }
     }
-    for (int i = 0; i < b->members.count && k.status == ITM_OK; i++) {
-        if (strcmp(b->members.items[i].name, name) == 0) {
+    for (int i = 0; i < b->subsystems.count && k.status == ITM_OK; i++) {
+        if (strcmp(b->subsystems.items[i].name, name) == 0) {
             itm_check_refuse(&k, "name", "a subsystem has this name already");
         }
     }
@@ -115,8 +123,57 @@ ItmStatus itm_cosim_builder_add_mechanism(ItmCosimBuilder* b, const char* name, 
     return ITM_OK;
 }
 
+static ItmStatus check_foreign(const ItmForeignMechanism* t, const ItmForeignOptions* o, const char* name,
+                               ItmError* error)
+{
+    bool has_state = t->get_state_size != NULL && t->save != NULL && t->restore != NULL;
+    bool has_part_of_state = t->get_state_size != NULL || t->save != NULL || t->restore != NULL;
+    bool is_whole = t->nport > 0 && t->port_names != NULL && t->get_motion != NULL && t->do_step != NULL &&
+                    t->reset != NULL && (t->ninput == 0 || t->set_inputs != NULL) &&
+                    (t->noutput == 0 || t->get_outputs != NULL) && has_state == has_part_of_state &&
+                    (t->begin == NULL) == (t->commit == NULL) && (t->predict == NULL) == (t->advance == NULL);
+    if (!is_whole) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_cosim_builder_add_foreign_mechanism", NULL,
+                             "foreign mechanism '%s' lacks ports or a function that it needs", name);
+    }
+    if (itm_cosim_mobility_name(o->mobility) == NULL || o->probe_interval < 1 ||
+        !(isfinite(o->amplitude) && o->amplitude >= 0.0)) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_builder_add_foreign_mechanism", "mobility",
+                             "foreign mechanism '%s': probe_interval is at least 1 and amplitude not negative", name);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_cosim_builder_add_foreign_mechanism(ItmCosimBuilder* b, const char* name,
+                                                  const ItmForeignMechanism* mechanism,
+                                                  const ItmForeignOptions* options, int* id, ItmError* error)
+{
+    if (b == NULL || mechanism == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or mechanism is missing");
+    }
+    ItmMechanismDef def = {.foreign = *mechanism, .step = itm_default_step_options()};
+    def.options = options != NULL ? *options : itm_default_foreign_options();
+    ItmStatus status = check_name(b, "mechanism", name, false, error);
+    if (status == ITM_OK) {
+        status = check_foreign(mechanism, &def.options, name, error);
+    }
+    if (status == ITM_OK) {
+        def.name = strdup(name);
+        status = def.name != NULL && ITM_LIST_APPEND(b->mechanisms, def) ? ITM_OK : refuse_memory(error);
+    }
+    if (status != ITM_OK) {
+        free(def.name);
+        destroy_foreign(mechanism);
+        return status;
+    }
+    if (id != NULL) {
+        *id = b->mechanisms.count - 1;
+    }
+    return ITM_OK;
+}
+
 // Takes over `def` but for its name, which is copied.
-static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDef def, int* id, ItmError* error)
+static ItmStatus add_subsystem(ItmCosimBuilder* b, const char* name, ItmSubsystemDef def, int* id, ItmError* error)
 {
     ItmStatus status = check_name(b, "subsystem", name, false, error);
     if (status == ITM_OK && !(isfinite(def.step) && def.step >= 0.0)) {
@@ -125,7 +182,7 @@ static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDe
     }
     if (status == ITM_OK) {
         def.name = strdup(name);
-        status = def.name != NULL && ITM_LIST_APPEND(b->members, def) ? ITM_OK : refuse_memory(error);
+        status = def.name != NULL && ITM_LIST_APPEND(b->subsystems, def) ? ITM_OK : refuse_memory(error);
     }
     if (status != ITM_OK) {
         free(def.name);
@@ -133,7 +190,7 @@ static ItmStatus add_member(ItmCosimBuilder* b, const char* name, ItmSubsystemDe
         return status;
     }
     if (id != NULL) {
-        *id = b->members.count - 1;
+        *id = b->subsystems.count - 1;
     }
     return ITM_OK;
 }
@@ -149,7 +206,7 @@ ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* name, co
     if (options != NULL) {
         def.options = *options;
     }
-    return add_member(b, name, def, id, error);
+    return add_subsystem(b, name, def, id, error);
 }
 
 ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
@@ -171,10 +228,20 @@ ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, 
             is_saved ? "a function that it needs"
                      : "a state that can be saved: give its memory, or get_state_size, save and restore");
     }
-    return add_member(b, name, (ItmSubsystemDef){.table = *subsystem, .step = step}, id, error);
+    return add_subsystem(b, name, (ItmSubsystemDef){.table = *subsystem, .step = step}, id, error);
 }
 
 // ---------------------------------------------------------------------------- bonds and wires
+
+// Actuator of a mechanism, or port of a foreign one.
+static int find_actuator(const ItmMechanismDef* def, const char* name)
+{
+    int port = ITM_NONE;
+    for (int i = 0; i < def->foreign.nport && port == ITM_NONE; i++) {
+        port = strcmp(def->foreign.port_names[i], name) == 0 ? i : ITM_NONE;
+    }
+    return def->model != NULL ? itm_model_find_actuator(def->model, name) : port;
+}
 
 static int find_port(const ItmSubsystemDef* def, const char* port)
 {
@@ -206,7 +273,7 @@ static ItmStatus check_bond_options(const ItmBondOptions* o, const char* name, I
     if (itm_cosim_bond_variables_name(o->variables) == NULL) {
         return REFUSE("variables", "bond '%s': there are no variables number %d", name, (int)o->variables);
     }
-    if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_coupling_is_rim(o->coupling) &&
+    if (o->variables == ITM_VARIABLES_VELOCITY_PRESSURE && itm_cosim_is_rim(o->coupling) &&
         o->exchange == ITM_EXCHANGE_IMPULSE) {
         return REFUSE("variables",
                       "bond '%s': velocity-pressure needs exchange hold: with impulses the mechanism has no "
@@ -220,39 +287,41 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
                             ItmError* error)
 {
     const ItmMechanismDef* mechanism = &b->mechanisms.items[def->mechanism];
-    const ItmSubsystemDef* member = &b->members.items[def->member];
+    const ItmSubsystemDef* subsystem = &b->subsystems.items[def->subsystem];
     if (def->actuator == ITM_NONE) {
-        return REFUSE("actuator", "mechanism '%s' has no actuator '%s'", mechanism->name, actuator);
+        return REFUSE("actuator", "mechanism '%s' has no %s '%s'", mechanism->name,
+                      mechanism->model != NULL ? "actuator" : "port", actuator);
     }
     if (def->port == ITM_NONE) {
-        return REFUSE("port", "subsystem '%s' has no %s '%s'", member->name,
-                      member->circuit != NULL ? "cylinder" : "port", port);
+        return REFUSE("port", "subsystem '%s' has no %s '%s'", subsystem->name,
+                      subsystem->circuit != NULL ? "cylinder" : "port", port);
     }
-    bool is_rotary = itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
-    bool has_kind = member->circuit != NULL || member->table.port_is_rotary != NULL;
-    if (has_kind && is_rotary != (member->circuit != NULL ? member->circuit->cylinders[def->port].is_rotary
-                                                          : member->table.port_is_rotary[def->port])) {
+    bool is_rotary = mechanism->model != NULL &&
+                     itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
+    bool has_kind = mechanism->model != NULL && (subsystem->circuit != NULL || subsystem->table.port_is_rotary != NULL);
+    if (has_kind && is_rotary != (subsystem->circuit != NULL ? subsystem->circuit->cylinders[def->port].is_rotary
+                                                          : subsystem->table.port_is_rotary[def->port])) {
         return REFUSE("port",
                       "actuator '%s' has %s, but port '%s' of '%s' has %s: connect a motor to an actuator at a joint, "
                       "a cylinder to an actuator between two points",
-                      actuator, is_rotary ? "an angle" : "a length", port, member->name,
+                      actuator, is_rotary ? "an angle" : "a length", port, subsystem->name,
                       is_rotary ? "a length" : "an angle");
     }
-    if (member->circuit != NULL && member->circuit->cylinders[def->port].motion != ITM_NONE) {
+    if (subsystem->circuit != NULL && subsystem->circuit->cylinders[def->port].motion != ITM_NONE) {
         return REFUSE("port", "cylinder '%s' follows a signal and cannot be moved by an actuator too", port);
     }
-    if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && member->circuit == NULL &&
-        member->table.get_passive_force == NULL) {
+    if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && subsystem->circuit == NULL &&
+        subsystem->table.get_passive_force == NULL) {
         return REFUSE("variables", "subsystem '%s' does not separate friction from pressure force: use velocity-force",
-                      member->name);
+                      subsystem->name);
     }
     for (int i = 0; i < b->bonds.count; i++) {
         const ItmBondDef* other = &b->bonds.items[i];
         if (other->mechanism == def->mechanism && other->actuator == def->actuator) {
             return REFUSE("actuator", "actuator '%s' has a bond already", actuator);
         }
-        if (other->member == def->member && other->port == def->port) {
-            return REFUSE("port", "port '%s' of '%s' has a bond already", port, member->name);
+        if (other->subsystem == def->subsystem && other->port == def->port) {
+            return REFUSE("port", "port '%s' of '%s' has a bond already", port, subsystem->name);
         }
     }
     return check_bond_options(&def->options, actuator, error);
@@ -262,14 +331,14 @@ ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const ch
                                      const char* port, const ItmBondOptions* options, ItmError* error)
 {
     if (b == NULL || actuator == NULL || port == NULL || mechanism < 0 || mechanism >= b->mechanisms.count ||
-        subsystem < 0 || subsystem >= b->members.count) {
+        subsystem < 0 || subsystem >= b->subsystems.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, part or name of a bond is missing");
     }
     ItmBondDef def = {
         .mechanism = mechanism,
-        .member = subsystem,
-        .actuator = itm_model_find_actuator(b->mechanisms.items[mechanism].model, actuator),
-        .port = find_port(&b->members.items[subsystem], port),
+        .subsystem = subsystem,
+        .actuator = find_actuator(&b->mechanisms.items[mechanism], actuator),
+        .port = find_port(&b->subsystems.items[subsystem], port),
         .options = options != NULL ? *options : itm_default_bond_options(),
     };
     ItmStatus status = check_bond(b, &def, actuator, port, error);
@@ -281,7 +350,7 @@ ItmStatus itm_cosim_builder_add_bond(ItmCosimBuilder* b, int mechanism, const ch
 
 // ---------------------------------------------------------------------------- frames
 
-static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int body,
+static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int body,
                                  ItmError* error)
 {
     ItmCheck k = itm_check_start("itm_cosim_builder_add_interface", "interface", def->name, error);
@@ -306,7 +375,7 @@ static ItmStatus check_interface(const ItmCosimBuilder* b, int mechanism, const 
 #define SAME_PLACE 1e-9  // m
 
 // On a flexible body an interface sits on a watched point of the mechanism, which moves with the deformation.
-static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceEntry* entry, ItmError* error)
+static ItmStatus attach(const ItmModel* m, const ItmInterfaceDef* def, ItmInterfaceEntry* entry, ItmError* error)
 {
     bool is_flexible = false;
     for (int i = 0; i < m->nflexible; i++) {
@@ -330,13 +399,18 @@ static ItmStatus attach(const ItmModel* m, const ItmFrameDef* def, ItmInterfaceE
                : ITM_OK;
 }
 
-ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmFrameDef* def, int* id,
+ItmStatus itm_cosim_builder_add_interface(ItmCosimBuilder* b, int mechanism, const ItmInterfaceDef* def, int* id,
                                           ItmError* error)
 {
     if (b == NULL || def == NULL || mechanism < 0 || mechanism >= b->mechanisms.count) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, mechanism or interface is missing");
     }
     const ItmModel* m = b->mechanisms.items[mechanism].model;
+    if (m == NULL) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "interface",
+                             "foreign mechanism '%s' has power ports only, no frames",
+                             b->mechanisms.items[mechanism].name);
+    }
     int body = def->body != NULL ? itm_model_find_body(m, def->body) : ITM_NONE;
     ItmStatus status = check_interface(b, mechanism, def, body, error);
     if (status != ITM_OK) {
@@ -379,7 +453,7 @@ static ItmStatus check_frame_bond(const ItmCosimBuilder* b, const ItmFrameBondDe
             return REFUSE(first->name, "interface '%s' has a bond already", is_first ? first->name : second->name);
         }
     }
-    if (!itm_coupling_is_rim(def->options.coupling)) {
+    if (!itm_cosim_is_rim(def->options.coupling)) {
         return REFUSE("coupling",
                       "frame bond of '%s': frames are coupled by rim or rim-nonsmooth; a predicted motion would hold "
                       "no joint together",

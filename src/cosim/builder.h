@@ -10,7 +10,9 @@ typedef struct ItmMechanismDef {
     char* name;
     const ItmModel* model;
     ItmStepOptions step;
-    bool has_step;  // of its own
+    bool has_step;                // of its own
+    ItmForeignMechanism foreign;  // nport 0: none
+    ItmForeignOptions options;    // of the foreign mechanism
 } ItmMechanismDef;
 
 typedef struct ItmSubsystemDef {
@@ -22,7 +24,7 @@ typedef struct ItmSubsystemDef {
 } ItmSubsystemDef;
 
 typedef struct ItmBondDef {
-    int mechanism, member;
+    int mechanism, subsystem;
     int actuator, port;
     ItmBondOptions options;
 } ItmBondDef;
@@ -54,7 +56,7 @@ typedef ITM_COSIM_LIST(ItmWireDef) ItmWireList;
 
 struct ItmCosimBuilder {
     ITM_COSIM_LIST(ItmMechanismDef) mechanisms;
-    ITM_COSIM_LIST(ItmSubsystemDef) members;
+    ITM_COSIM_LIST(ItmSubsystemDef) subsystems;
     ITM_COSIM_LIST(ItmBondDef) bonds;
     ItmWireList wires;
     ItmWireList aliases;  // from an output to its second name

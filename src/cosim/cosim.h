@@ -1,12 +1,13 @@
-// A running co-simulation: mechanisms, members (running subsystems), the bonds and wires between them, and how they are
+// A running co-simulation: mechanisms, subsystems (running subsystems), the bonds and wires between them, and how they are
 // grouped for stepping.
 //
-// Time is counted in ticks of a group: a member steps when its period of ticks comes round, so any integer ratios of steps meet
+// Time is counted in ticks of a group: a subsystem steps when its period of ticks comes round, so any integer ratios of steps meet
 // exactly.
 #ifndef ITM_COSIM_COSIM_H
 #define ITM_COSIM_COSIM_H
 
 #include "base/names.h"
+#include "cosim/foreign.h"
 #include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
@@ -25,7 +26,7 @@ typedef struct ItmBondMemory {
     double residual_power;   // W
     double residual_energy;  // J
     double given;            // work of the port so far                             J
-    double spurious;         // work that the mechanism got beyond that             J
+    double coupling_error;         // work that the mechanism got beyond that             J
     double throughput;       // J
 } ItmBondMemory;
 
@@ -33,11 +34,11 @@ typedef struct ItmBond {
     char* name;
     ItmBondOptions options;
     int mechanism, slot;     // which of its interfaces
-    int member, port;
+    int subsystem, port;
     double s, w;             // at the communication point                          m, m/s
     double least, most;      // ends of the stroke, which are limits of the mechanism; infinite: none      m
     double slope, curve;     // predicted rate: w + slope tau + curve tau^2
-    // as the member sees the interface, at the micro rate
+    // as the subsystem sees the interface, at the micro rate
     double s_now, w_now, w_end;
     double s_port;           // where the port got to by the rates it was told      m
     double lambda;           // force of the port at present                        N
@@ -75,13 +76,13 @@ typedef struct ItmFrameBond {
     char* name;
     ItmBondOptions options;
     int a, b;                // interfaces
-    int cluster, link, n;    // its rows among the links of its cluster
+    int assembly, link, n;    // its rows among the links of its assembly
     ItmMat3 turn;            // R_a' R_b at the start
     double drift, angle, slip; // at the communication point                        m, rad, m/s
     ItmFrameMemory* memory;
 } ItmFrameBond;
 
-// A cluster as one of its mechanisms sees it: its own interface model with its contacts, and those of the others as they were at
+// An assembly as one of its mechanisms sees it: its own interface model with its contacts, and those of the others as they were at
 // the communication point, carried on by themselves; with coupling rim these are smooth.
 typedef struct ItmPeerModels {
     ItmRim*  others;         // numbers only; the own one is not used               (nmechanism)
@@ -94,13 +95,14 @@ typedef struct ItmPeerModels {
 typedef struct ItmInterfaceModel {
     const char* name;
     ItmRim* rim;
-    int     cluster;         // ITM_NONE: of a mechanism
+    int     assembly;         // ITM_NONE: of a mechanism
     int     n;               // line actuators
     int*    bonds;           // their bonds                                         (n)
     double* lambda;          // forces                                              (n or more)     N
     double* w_end;           // rates                                               (n or more)     m/s
     bool    use_heun;
     int     K;               // micro steps a macro step
+    ItmForeign* foreign;     // whose model it is, or NULL
 } ItmInterfaceModel;
 
 // Mechanisms that frame bonds connect.
@@ -109,11 +111,11 @@ typedef struct ItmAssembly {
     int* mechanisms;         //                                                     (nmechanism)
     ItmRimLink* links;       //                                                     (nlink)
     bool is_held;            // exchange hold
-    bool has_members;        // subsystems share its interface model: a group runs it
+    bool has_subsystems;        // subsystems share its interface model: a group runs it
     int  K;                  // micro steps a macro step, where no subsystem says so
     ItmRimJoin join;         // of the mechanisms' interface models, smooth copies where these are smooth
     ItmRim* smooth;          // the copies                                          (nmechanism)
-    ItmInterfaceModel coupler;
+    ItmInterfaceModel interface_model;
     ItmPeerModels* views;   // exchange hold, or smooth models among them          (nmechanism), else NULL
     ItmArena arena;
     ItmStatus status;
@@ -125,7 +127,9 @@ typedef struct ItmAssembly {
 
 typedef struct ItmMechanism {
     char* name;
-    const ItmModel* model;
+    const ItmModel* model;   // without bodies for a foreign mechanism
+    ItmForeign* foreign;     // simulated elsewhere, or NULL
+    ItmModel* empty;         // model of a foreign mechanism, owned
     ItmStepOptions step;
     double   own_step;       // that the user gave it, 0: none                      s
     ItmData* data;
@@ -134,14 +138,14 @@ typedef struct ItmMechanism {
     int      nbond;
     int*     bonds;          // by slot                                             (nbond)
     int      nframe;         // rows of its interfaces, after those of the bonds
-    int      cluster;        // or ITM_NONE: no frame bond
+    int      assembly;        // or ITM_NONE: no frame bond
     bool     has_rim;        // a bond is coupled by the interface model
     bool     is_smooth;      // of which contacts that hold are part
     bool     uses_impulse;   // and its forces come as impulses
     bool     use_heun;       // the interface model goes by Heun's rule
     int      K;              // micro steps of the interface model a macro step
     ItmRim   rim;
-    ItmInterfaceModel coupler;
+    ItmInterfaceModel interface_model;
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
@@ -178,7 +182,7 @@ typedef struct ItmSubsystemInstance {
 } ItmSubsystemInstance;
 
 typedef enum ItmSourceKind {
-    ITM_SOURCE_MEMBER,       // output `index` of member `part`
+    ITM_SOURCE_SUBSYSTEM,       // output `index` of subsystem `part`
     ITM_SOURCE_MECHANISM,    // output `index` of mechanism `part`
     ITM_SOURCE_LENGTH,       // of bond `index`, at the micro rate
     ITM_SOURCE_RATE,
@@ -188,17 +192,17 @@ typedef enum ItmSourceKind {
 typedef struct ItmWire {
     ItmSourceKind from;
     int from_part, from_index;
-    int to_member, to_mechanism;  // one of them, the other ITM_NONE
-    bool is_signal;               // of the mechanism, told from outside; otherwise an actuator
-    int to_index;                 // input of the member, actuator or signal of the mechanism
+    int to_subsystem, to_mechanism;  // one of them, the other ITM_NONE
+    bool is_signal;               // of the mechanism, external; otherwise an actuator
+    int to_index;                 // input of the subsystem, actuator or signal of the mechanism
 } ItmWire;
 
-// Members that must step side by side, because a wire or an interface model joins them. Groups step in parallel.
+// Subsystems that must step side by side, because a wire or an interface model joins them. Groups step in parallel.
 typedef struct ItmGroup {
     int  nticks;             // a macro step: least common multiple of the micro steps in it
-    int  nmember, ncoupler;
-    int* members;            // sampled ones first, in the order of their wires     (nmember)
-    ItmInterfaceModel** couplers;       // interface models that they share                    (ncoupler)
+    int  nsubsystem, ninterface_model;
+    int* subsystems;            // sampled ones first, in the order of their wires     (nsubsystem)
+    ItmInterfaceModel** interface_models;       // interface models that they share                    (ninterface_model)
     ItmStatus status;
     ItmError error;
     double cost;             // s
@@ -243,22 +247,22 @@ typedef struct ItmJudged {
 struct ItmCosim {
     ItmCosimOptions options;
     double   step;           // H, s
-    int      nmechanism, nmember, nbond, nwire, ngroup;
-    int      ninterface, nframe_bond, ncluster;
+    int      nmechanism, nsubsystem, nbond, nwire, ngroup;
+    int      ninterface, nframe_bond, nassembly;
     ItmInterface* interfaces;
     ItmFrameBond* frame_bonds;
-    ItmAssembly* clusters;
+    ItmAssembly* assemblies;
     int      inspected;      // mechanism that was looked at last, or ITM_NONE
     char     row_name[256];
     ItmMechanism* mechanisms;
-    ItmSubsystemInstance* members;
-    int*     sampled;        // sampled members in the order of their wires         (nsampled)
+    ItmSubsystemInstance* subsystems;
+    int*     sampled;        // sampled subsystems in the order of their wires         (nsampled)
     int      nsampled;
     ItmBond* bonds;
     ItmWire* wires;
     ItmGroup* groups;
-    int*     group_room;     // members of all groups
-    ItmInterfaceModel** coupler_room;   // and interface models
+    int*     group_room;     // subsystems of all groups
+    ItmInterfaceModel** interface_model_room;   // and interface models
     int*     slots;          // bonds of all mechanisms
     ItmPool* pool;           // NULL: one thread
 
@@ -287,12 +291,6 @@ struct ItmCosim {
 };
 // clang-format on
 
-// ---------------------------------------------------------------------------- build.c
-
-// Give a coupled system another macro step and reset it: the same system as if it had been built with H. Allocates nothing. On failure
-// (H does not fit the steps of the subsystems) the system has no valid step until the next call succeeds.
-ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H);
-
 // ---------------------------------------------------------------------------- step.c
 
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
@@ -300,6 +298,14 @@ void itm_cosim_start_here(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- mechanism.c
 
+// Name of the actuator or port of a bond.
+const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
+// Whether the coordinate of a bond is an angle.
+bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot);
+// The force of a bond's port as an output of the mechanism.
+void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
+// Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.
+void itm_mechanism_look_at_ports(ItmMechanism* part);
 // Positions, velocities and interfaces at the communication point.
 void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
 // The polynomial of the rate over the coming step H.
@@ -326,15 +332,13 @@ long itm_cosim_count_whole(double H, double step);
 // Least common multiple of two counts.
 long itm_cosim_count_common(long a, long b);
 #define ITM_MOST_TICKS 10000000L  // of a macro step
-// The least time that is a whole number of both, 0 being a whole number of everything; INFINITY: there is none up to a thousand.
-double itm_cosim_find_common_multiple(double a, double b);
 // The rows of a mechanism's interfaces, once its interface model has its memory.
 void itm_frames_set_rows(const ItmCosim* x, ItmMechanism* part);
 void itm_frames_destroy(ItmCosim* x);
 
-// ---------------------------------------------------------------------------- cluster.c
+// ---------------------------------------------------------------------------- assembly.c
 
-// Clusters of mechanisms that frame bonds connect: which, their steps, their exchange; before the mechanisms are made.
+// Assemblies of mechanisms that frame bonds connect: which, their steps, their exchange; before the mechanisms are made.
 ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error);
 // Micro steps of their interface models from the macro step of the system.
 ItmStatus itm_assembly_fit_steps(ItmCosim* x, ItmError* error);
@@ -347,10 +351,10 @@ void itm_assembly_measure_all(ItmCosim* x);
 // The same at the end of a step, measurement included.
 void itm_assembly_arrive_all(ItmCosim* x);
 // Start and end of the micro steps of an interface model, joined ones included. Errors in the data object of its RIM.
-ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* coupler);
-ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* coupler);
-// A cluster over a macro step, up to what its mechanisms take over. Status and error in `cluster`.
-void itm_assembly_run(ItmCosim* x, ItmAssembly* cluster);
+ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* interface_model);
+ItmStatus itm_assembly_model_end(ItmCosim* x, ItmInterfaceModel* interface_model);
+// An assembly over a macro step, up to what its mechanisms take over. Status and error in `assembly`.
+void itm_assembly_run(ItmCosim* x, ItmAssembly* assembly);
 
 // ---------------------------------------------------------------------------- labels.c
 
@@ -367,30 +371,30 @@ void itm_labels_destroy(ItmLabels* l);
 
 // ---------------------------------------------------------------------------- group.c
 
-// All members of a group over a macro step. Status and error in `group`.
+// All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
-// Forces and outputs of all members as they are now.
+// Forces and outputs of all subsystems as they are now.
 void itm_cosim_start_subsystems(ItmCosim* x);
-bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* member, int tick);
-// A step h of a member that is due at a tick of the present macro step; h 0: its outputs only.
-ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* member, int tick, double h, ItmError* error);
+bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* subsystem, int tick);
+// A step h of a subsystem that is due at a tick of the present macro step; h 0: its outputs only.
+ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* subsystem, int tick, double h, ItmError* error);
 
 // ---------------------------------------------------------------------------- wires.c
 
 // Find both ends of a wire by name.
 ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const char* to, ItmError* error);
-// Groups, order of the sampled members; an algebraic loop is refused.
+// Groups, order of the sampled subsystems; an algebraic loop is refused.
 ItmStatus itm_cosim_group(ItmCosim* x, ItmError* error);
-// Ticks of all groups from the periods of their members as the macro step gives them: micro steps per macro step (> 0), or minus the
+// Ticks of all groups from the periods of their subsystems as the macro step gives them: micro steps per macro step (> 0), or minus the
 // macro steps per step.
 ItmStatus itm_wires_count_micro_steps(ItmCosim* x, ItmError* error);
-// Values of all wires into the inputs of a member, of a mechanism.
-void itm_wires_feed_member(ItmCosim* x, ItmSubsystemInstance* member);
+// Values of all wires into the inputs of a subsystem, of a mechanism.
+void itm_wires_feed_subsystem(ItmCosim* x, ItmSubsystemInstance* subsystem);
 void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
 
 // ---------------------------------------------------------------------------- ledger.c
 
-// At the end of a macro step: residual power and energy of every bond, spurious energy, throughput.
+// At the end of a macro step: residual power and energy of every bond, coupling energy error, throughput.
 void itm_ledger_book_bonds(ItmCosim* x);
 
 // Energies of the whole system, J. Start values of the circuits are their zero.
@@ -401,7 +405,7 @@ typedef struct ItmBalance {
     double start;                     // their sum at the start
     double load;  // work of loads, of actuators without a bond, of subsystems without an energy balance of their own,
                   // less that of cylinders without a bond
-    double spurious;  // coupling energy error of bonds and of interfaces between mechanisms
+    double coupling_error;  // coupling energy error of bonds and of interfaces between mechanisms
     double
         error;  // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
 } ItmBalance;
@@ -426,22 +430,6 @@ double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 void itm_cosim_free_outputs(ItmCosim* x);
 
-// ---------------------------------------------------------------------------- advice.c
-
-// Asked before every trial step whether to give up.
-typedef struct ItmAdviceWatch {
-    bool (*is_over)(void* context);  // NULL: never
-    void* context;
-} ItmAdviceWatch;
-// itm_cosim_compute_radius that can be given up: ITM_ERR_CAPACITY then.
-ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius);
-// Run a system from its start for a number of macro steps: why a step fails; when the number of bounded rows first changes, s, INFINITY
-// where it does not.
-ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change);
-// Operations per component that itm_cosim_compute_radius would take with a macro step H, roughly, from the sizes of the last step;
-// 0: no memory.
-double itm_advice_estimate_work(ItmCosim* x, double H);
-
 // ---------------------------------------------------------------------------- circuit.c
 
 // A circuit as a subsystem; the running instance belongs to it.
@@ -452,17 +440,12 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
 
 static inline const ItmMeasure* itm_actuator_get_measure(const ItmModel* m, int actuator)
 {
-    return &m->measures[m->pushes[m->actuator_force[actuator]].measure];
+    return &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure];
 }
 
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {
-    return m->pushes[m->actuator_force[actuator]].name;
-}
-
-static inline bool itm_coupling_is_rim(ItmCoupling coupling)
-{
-    return coupling == ITM_COUPLING_RIM || coupling == ITM_COUPLING_RIM_NONSMOOTH;
+    return m->scalar_forces[m->actuator_force[actuator]].name;
 }
 
 static inline double* itm_cosim_get_steps(const ItmCosim* x)

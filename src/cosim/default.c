@@ -6,7 +6,9 @@ static const char* const COUPLING_NAMES[ITM_COUPLING_COUNT] = {"zoh", "linear", 
 static const char* const EXCHANGE_NAMES[ITM_EXCHANGE_COUNT] = {"impulse", "hold"};
 static const char* const VARIABLES_NAMES[ITM_VARIABLES_COUNT] = {"velocity-force", "velocity-pressure"};
 static const char* const SCHEME_NAMES[ITM_SCHEME_COUNT] = {"jacobi", "gauss-seidel"};
-static const char* const ELASTIC_MODEL_NAMES[ITM_ELASTIC_MODEL_COUNT] = {"implicit", "frozen", "effective"};
+static const char* const FLEXIBLE_INTERFACE_NAMES[ITM_FLEXIBLE_INTERFACE_COUNT] = {"implicit", "frozen", "effective"};
+
+static const char* const MOBILITY_NAMES[ITM_MOBILITY_COUNT] = {"auto", "port", "derivatives", "probing", "identified"};
 
 static const char* get_name(const char* const* names, int count, int i)
 {
@@ -16,6 +18,11 @@ static const char* get_name(const char* const* names, int count, int i)
 const char* itm_cosim_coupling_name(ItmCoupling coupling)
 {
     return get_name(COUPLING_NAMES, ITM_COUPLING_COUNT, (int)coupling);
+}
+
+bool itm_cosim_is_rim(ItmCoupling coupling)
+{
+    return coupling == ITM_COUPLING_RIM || coupling == ITM_COUPLING_RIM_NONSMOOTH;
 }
 
 const char* itm_cosim_exchange_name(ItmExchange exchange)
@@ -33,9 +40,9 @@ const char* itm_cosim_scheme_name(ItmScheme scheme)
     return get_name(SCHEME_NAMES, ITM_SCHEME_COUNT, (int)scheme);
 }
 
-const char* itm_cosim_elastic_model_name(ItmElasticModel model)
+const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model)
 {
-    return get_name(ELASTIC_MODEL_NAMES, ITM_ELASTIC_MODEL_COUNT, (int)model);
+    return get_name(FLEXIBLE_INTERFACE_NAMES, ITM_FLEXIBLE_INTERFACE_COUNT, (int)model);
 }
 
 ItmCosimOptions itm_default_cosim_options(void)
@@ -43,12 +50,22 @@ ItmCosimOptions itm_default_cosim_options(void)
     return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .bounds = itm_default_verdict_bounds()};
 }
 
+const char* itm_cosim_mobility_name(ItmMobility mobility)
+{
+    return get_name(MOBILITY_NAMES, ITM_MOBILITY_COUNT, (int)mobility);
+}
+
+ItmForeignOptions itm_default_foreign_options(void)
+{
+    return (ItmForeignOptions){.mobility = ITM_MOBILITY_AUTO, .probe_interval = 1};
+}
+
 ItmBondOptions itm_default_bond_options(void)
 {
     return (ItmBondOptions){.coupling = ITM_COUPLING_RIM, .exchange = ITM_EXCHANGE_IMPULSE};
 }
 
-ItmFrameDef itm_default_frame_def(void)
+ItmInterfaceDef itm_default_interface_def(void)
 {
-    return (ItmFrameDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
+    return (ItmInterfaceDef){.directions = (1u << ITM_DIRECTION_COUNT) - 1u};
 }

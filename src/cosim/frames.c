@@ -103,6 +103,24 @@ const char* itm_cosim_get_frame_bond_name(const ItmCosim* x, int bond)
     return bond >= 0 && bond < x->nframe_bond ? x->frame_bonds[bond].name : NULL;
 }
 
+ItmFrameBondInfo itm_cosim_get_frame_bond_info(const ItmCosim* x, int bond)
+{
+    ItmFrameBondInfo info = {0};
+    if (bond < 0 || bond >= x->nframe_bond) {
+        return info;
+    }
+    const int ends[2] = {x->frame_bonds[bond].a, x->frame_bonds[bond].b};
+    for (int i = 0; i < 2; i++) {
+        const ItmInterface* it = &x->interfaces[ends[i]];
+        const ItmMechanism* part = &x->mechanisms[it->mechanism];
+        info.ends[i].mechanism = part->name;
+        info.ends[i].interface = it->name;
+        info.ends[i].body = it->frame.body == ITM_NONE ? "ground" : part->model->bodies[it->frame.body].name;
+    }
+    info.directions = x->interfaces[ends[0]].directions;
+    return info;
+}
+
 ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
 {
     ItmFrameBondState state = {0};

@@ -1,10 +1,10 @@
-// Micro steps of members that step side by side, and of the interface models they share.
+// Micro steps of subsystems that step side by side, and of the interface models they share.
 //
-// At every tick: sampled members that are due compute their outputs; then the others that are due are told the motion of their
+// At every tick: sampled subsystems that are due compute their outputs; then the others that are due are told the motion of their
 // ports and take a step. Ports at an interface model:
 //   w+ = w + h (a0 + W lambda), s+ = s + h w+, contacts in between (src/rim), with the force of the step's end; by Heun's rule
-//   with the mean of the forces at both ends, the rates told to the members being predicted by the first.
-// Members at one model may take different steps: the model takes those of their common measure, and a longer step of a member
+//   with the mean of the forces at both ends, the rates told to the subsystems being predicted by the first.
+// Subsystems at one model may take different steps: the model takes those of their common measure, and a longer step of a subsystem
 // pushes with its one force (or mean) over all of them.
 // Ports with predicted rates follow their polynomial.
 #include "cosim/cosim.h"
@@ -14,63 +14,63 @@
 
 #include <string.h>
 
-// ---------------------------------------------------------------------------- members
+// ---------------------------------------------------------------------------- subsystems
 
-// Ticks of the group of a member since the start.
-static long count_ticks(const ItmCosim* x, const ItmSubsystemInstance* member, int tick)
+// Ticks of the group of a subsystem since the start.
+static long count_ticks(const ItmCosim* x, const ItmSubsystemInstance* subsystem, int tick)
 {
-    return (long)*itm_cosim_get_steps(x) * x->groups[member->group].nticks + tick;
+    return (long)*itm_cosim_get_steps(x) * x->groups[subsystem->group].nticks + tick;
 }
 
-bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* member, int tick)
+bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* subsystem, int tick)
 {
-    return member->period == 1 || count_ticks(x, member, tick) % member->period == 0;
+    return subsystem->period == 1 || count_ticks(x, subsystem, tick) % subsystem->period == 0;
 }
 
 // A port does not leave its stroke, however far its rate is extrapolated: it gets the constant rate that ends there.
-static void stop_port(ItmSubsystemInstance* member, const ItmBond* bond, int i)
+static void stop_port(ItmSubsystemInstance* subsystem, const ItmBond* bond, int i)
 {
-    double h = member->step, end = member->s[i] + 0.5 * h * (member->w[i] + member->w_end[i]);
+    double h = subsystem->step, end = subsystem->s[i] + 0.5 * h * (subsystem->w[i] + subsystem->w_end[i]);
     if (end < bond->least || end > bond->most) {
         double stop = end < bond->least ? bond->least : bond->most;
-        bool is_beyond = member->s[i] < bond->least || member->s[i] > bond->most;
-        member->w[i] = member->w_end[i] = is_beyond ? 0.0 : (stop - member->s[i]) / h;
+        bool is_beyond = subsystem->s[i] < bond->least || subsystem->s[i] > bond->most;
+        subsystem->w[i] = subsystem->w_end[i] = is_beyond ? 0.0 : (stop - subsystem->s[i]) / h;
     }
 }
 
-static void tell_motion(ItmCosim* x, ItmSubsystemInstance* member, bool has_end)
+static void tell_motion(ItmCosim* x, ItmSubsystemInstance* subsystem, bool has_end)
 {
-    for (int i = 0; i < member->table.nport; i++) {
-        if (member->bonds[i] != ITM_NONE) {
-            const ItmBond* bond = &x->bonds[member->bonds[i]];
-            member->s[i] = bond->s_now;
-            member->w[i] = bond->w_now;
-            member->w_end[i] = has_end ? bond->w_end : bond->w_now;
-            stop_port(member, bond, i);
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        if (subsystem->bonds[i] != ITM_NONE) {
+            const ItmBond* bond = &x->bonds[subsystem->bonds[i]];
+            subsystem->s[i] = bond->s_now;
+            subsystem->w[i] = bond->w_now;
+            subsystem->w_end[i] = has_end ? bond->w_end : bond->w_now;
+            stop_port(subsystem, bond, i);
         }
     }
-    member->table.set_motion(member->table.self, member->s, member->w, member->w_end);
+    subsystem->table.set_motion(subsystem->table.self, subsystem->s, subsystem->w, subsystem->w_end);
 }
 
-static void ask_forces(ItmCosim* x, ItmSubsystemInstance* member)
+static void ask_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
 {
-    member->table.get_forces(member->table.self, member->force);
-    for (int i = 0; i < member->table.nport; i++) {
-        if (member->bonds[i] != ITM_NONE) {
-            x->bonds[member->bonds[i]].lambda = member->force[i];
+    subsystem->table.get_forces(subsystem->table.self, subsystem->force);
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        if (subsystem->bonds[i] != ITM_NONE) {
+            x->bonds[subsystem->bonds[i]].lambda = subsystem->force[i];
         }
     }
 }
 
 // What the mechanisms will be told of the forces of the ports, which are those of the end of the last motion.
-static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* member)
+static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
-    const ItmSubsystem* table = &member->table;
+    const ItmSubsystem* table = &subsystem->table;
     for (int i = 0; i < table->nport; i++) {
-        if (member->bonds[i] == ITM_NONE) {
+        if (subsystem->bonds[i] == ITM_NONE) {
             continue;
         }
-        ItmBond* bond = &x->bonds[member->bonds[i]];
+        ItmBond* bond = &x->bonds[subsystem->bonds[i]];
         bond->memory->force = bond->memory->active = bond->lambda;
         if (bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE) {
             bond->memory->active -= table->get_passive_force(table->self, i, bond->s_port, bond->w_end);
@@ -78,28 +78,28 @@ static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* member)
     }
 }
 
-ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* member, int tick, double h, ItmError* error)
+ItmStatus itm_cosim_subsystem_step(ItmCosim* x, ItmSubsystemInstance* subsystem, int tick, double h, ItmError* error)
 {
-    const ItmSubsystem* table = &member->table;
+    const ItmSubsystem* table = &subsystem->table;
     ItmError cause;  // more than a kilobyte: what is read below is cleared, not all of it in every micro step
     cause.message[0] = cause.field[0] = '\0';
-    double t = (double)count_ticks(x, member, tick) * (x->step / x->groups[member->group].nticks);
+    double t = (double)count_ticks(x, subsystem, tick) * (x->step / x->groups[subsystem->group].nticks);
     ItmStatus status = table->do_step(table->self, t, h, &cause);
     if (status != ITM_OK) {
-        return itm_error_set(error, status, "itm_cosim_step", cause.field, "%s: %s", member->name, cause.message);
+        return itm_error_set(error, status, "itm_cosim_step", cause.field, "%s: %s", subsystem->name, cause.message);
     }
-    if (member->is_watched) {
-        table->get_outputs(table->self, member->y);
+    if (subsystem->is_watched) {
+        table->get_outputs(table->self, subsystem->y);
     }
     return ITM_OK;
 }
 
 // The end of a motion that has not begun: where the ports are, with the rates they have.
-static void stand_still(ItmCosim* x, const ItmSubsystemInstance* member)
+static void stand_still(ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
-    for (int i = 0; i < member->table.nport; i++) {
-        if (member->bonds[i] != ITM_NONE) {
-            ItmBond* bond = &x->bonds[member->bonds[i]];
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        if (subsystem->bonds[i] != ITM_NONE) {
+            ItmBond* bond = &x->bonds[subsystem->bonds[i]];
             bond->s_port = bond->s_now;
             bond->w_end = bond->w_now;
         }
@@ -108,16 +108,16 @@ static void stand_still(ItmCosim* x, const ItmSubsystemInstance* member)
 
 void itm_cosim_start_subsystems(ItmCosim* x)
 {
-    for (int i = 0; i < x->nmember; i++) {
-        ItmSubsystemInstance* member = &x->members[i];
-        if (member->table.nport > 0) {
-            tell_motion(x, member, false);
-            ask_forces(x, member);
-            stand_still(x, member);
-            remember_forces(x, member);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        if (subsystem->table.nport > 0) {
+            tell_motion(x, subsystem, false);
+            ask_forces(x, subsystem);
+            stand_still(x, subsystem);
+            remember_forces(x, subsystem);
         }
-        if (member->is_watched) {
-            member->table.get_outputs(member->table.self, member->y);
+        if (subsystem->is_watched) {
+            subsystem->table.get_outputs(subsystem->table.self, subsystem->y);
         }
     }
 }
@@ -125,12 +125,12 @@ void itm_cosim_start_subsystems(ItmCosim* x)
 // ---------------------------------------------------------------------------- ports
 
 // Rates at the end of a micro step for ports with predicted rates.
-static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmSubsystemInstance* member, int tick)
+static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmSubsystemInstance* subsystem, int tick)
 {
-    double tau = (double)(tick + member->period) * (x->step / group->nticks);
-    for (int i = 0; i < member->table.nport; i++) {
-        ItmBond* bond = member->bonds[i] != ITM_NONE ? &x->bonds[member->bonds[i]] : NULL;
-        if (bond != NULL && !itm_coupling_is_rim(bond->options.coupling)) {
+    double tau = (double)(tick + subsystem->period) * (x->step / group->nticks);
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        ItmBond* bond = subsystem->bonds[i] != ITM_NONE ? &x->bonds[subsystem->bonds[i]] : NULL;
+        if (bond != NULL && !itm_cosim_is_rim(bond->options.coupling)) {
             bond->w_end = bond->w + tau * (bond->slope + tau * bond->curve);
             bond->lambda_start = bond->lambda;
         }
@@ -138,44 +138,62 @@ static void predict_ports(ItmCosim* x, const ItmGroup* group, const ItmSubsystem
 }
 
 // Forces on an interface model: of the ports that share it as they are now, of others as the model was shown them.
-static void collect_forces(const ItmCosim* x, ItmInterfaceModel* coupler)
+static void collect_forces(const ItmCosim* x, ItmInterfaceModel* interface_model)
 {
-    for (int i = 0; i < coupler->n; i++) {
-        const ItmBond* bond = &x->bonds[coupler->bonds[i]];
-        coupler->lambda[i] = itm_coupling_is_rim(bond->options.coupling) ? bond->lambda : bond->shown;
+    for (int i = 0; i < interface_model->n; i++) {
+        const ItmBond* bond = &x->bonds[interface_model->bonds[i]];
+        interface_model->lambda[i] = itm_cosim_is_rim(bond->options.coupling) ? bond->lambda : bond->shown;
     }
 }
 
-static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* coupler, ItmStatus status)
+static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* interface_model, ItmStatus status)
 {
-    const ItmError* cause = &coupler->rim->data->error;
+    if (interface_model->foreign != NULL) {
+        return status;  // the error is there
+    }
+    const ItmError* cause = &interface_model->rim->data->error;
     return itm_error_set(&group->error, status, "itm_cosim_step", cause->field, "interface model of '%s': %s",
-                         coupler->name, cause->message);
+                         interface_model->name, cause->message);
 }
 
-// Rates at the end of the steps of members that are due, for their ports at interface models: as they are, or predicted with the
+// Rates at the end of a micro step at the present forces of an interface model.
+static ItmStatus predict(ItmGroup* group, ItmInterfaceModel* model, double h)
+{
+    return model->foreign != NULL
+               ? itm_foreign_predict(model->foreign, model->rim, h, model->lambda, model->w_end, &group->error)
+               : itm_rim_predict(model->rim, h, model->lambda, model->w_end);
+}
+
+// A micro step of an interface model.
+static ItmStatus advance(ItmGroup* group, ItmInterfaceModel* model, double h)
+{
+    return model->foreign != NULL ? itm_foreign_advance(model->foreign, model->rim, h, model->lambda, &group->error)
+                                  : itm_rim_advance(model->rim, h, model->lambda);
+}
+
+// Rates at the end of the steps of subsystems that are due, for their ports at interface models: as they are, or predicted with the
 // present forces.
 static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
 {
-    for (int k = 0; k < group->ncoupler; k++) {
-        ItmInterfaceModel* coupler = group->couplers[k];
-        const double* w_end = coupler->rim->w;
+    for (int k = 0; k < group->ninterface_model; k++) {
+        ItmInterfaceModel* interface_model = group->interface_models[k];
+        const double* w_end = interface_model->rim->w;
         double h = 0.0;
-        for (int i = 0; i < coupler->n; i++) {
-            ItmBond* bond = &x->bonds[coupler->bonds[i]];
-            const ItmSubsystemInstance* member = &x->members[bond->member];
-            if (!itm_coupling_is_rim(bond->options.coupling) || !itm_cosim_subsystem_is_due(x, member, tick)) {
+        for (int i = 0; i < interface_model->n; i++) {
+            ItmBond* bond = &x->bonds[interface_model->bonds[i]];
+            const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
+            if (!itm_cosim_is_rim(bond->options.coupling) || !itm_cosim_subsystem_is_due(x, subsystem, tick)) {
                 continue;
             }
             bond->lambda_start = bond->lambda;
-            if (coupler->use_heun && member->step != h) {
-                h = member->step;
-                collect_forces(x, coupler);
-                ItmStatus status = itm_rim_predict(coupler->rim, h, coupler->lambda, coupler->w_end);
+            if (interface_model->use_heun && subsystem->step != h) {
+                h = subsystem->step;
+                collect_forces(x, interface_model);
+                ItmStatus status = predict(group, interface_model, h);
                 if (status != ITM_OK) {
-                    return refuse_model(group, coupler, status);
+                    return refuse_model(group, interface_model, status);
                 }
-                w_end = coupler->w_end;
+                w_end = interface_model->w_end;
             }
             bond->w_end = w_end[i];
         }
@@ -185,49 +203,50 @@ static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
 
 static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
 {
-    for (int k = 0; k < group->ncoupler; k++) {
-        ItmInterfaceModel* coupler = group->couplers[k];
-        if (tick % (group->nticks / coupler->K) != 0) {
+    for (int k = 0; k < group->ninterface_model; k++) {
+        ItmInterfaceModel* interface_model = group->interface_models[k];
+        if (tick % (group->nticks / interface_model->K) != 0) {
             continue;
         }
-        collect_forces(x, coupler);
-        for (int i = 0; i < coupler->n && coupler->use_heun; i++) {
-            const ItmBond* bond = &x->bonds[coupler->bonds[i]];
-            bool is_shared = itm_coupling_is_rim(bond->options.coupling);
-            coupler->lambda[i] = is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : coupler->lambda[i];
+        collect_forces(x, interface_model);
+        for (int i = 0; i < interface_model->n && interface_model->use_heun; i++) {
+            const ItmBond* bond = &x->bonds[interface_model->bonds[i]];
+            bool is_shared = itm_cosim_is_rim(bond->options.coupling);
+            interface_model->lambda[i] =
+                is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : interface_model->lambda[i];
         }
-        ItmStatus status = itm_rim_advance(coupler->rim, x->step / coupler->K, coupler->lambda);
+        ItmStatus status = advance(group, interface_model, x->step / interface_model->K);
         if (status != ITM_OK) {
-            return refuse_model(group, coupler, status);
+            return refuse_model(group, interface_model, status);
         }
-        for (int i = 0; i < coupler->n; i++) {
-            ItmBond* bond = &x->bonds[coupler->bonds[i]];
-            if (itm_coupling_is_rim(bond->options.coupling)) {
-                bond->s_now = coupler->rim->s[i];
-                bond->w_now = coupler->rim->w[i];
+        for (int i = 0; i < interface_model->n; i++) {
+            ItmBond* bond = &x->bonds[interface_model->bonds[i]];
+            if (itm_cosim_is_rim(bond->options.coupling)) {
+                bond->s_now = interface_model->rim->s[i];
+                bond->w_now = interface_model->rim->w[i];
             }
         }
     }
     return ITM_OK;
 }
 
-// After a member's step: forces, impulses, work by the rates it was told.
-static void take_forces(ItmCosim* x, ItmSubsystemInstance* member)
+// After a subsystem's step: forces, impulses, work by the rates it was told.
+static void take_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
 {
-    double h = member->step;
-    ask_forces(x, member);
-    for (int i = 0; i < member->table.nport; i++) {
-        ItmBond* bond = member->bonds[i] != ITM_NONE ? &x->bonds[member->bonds[i]] : NULL;
+    double h = subsystem->step;
+    ask_forces(x, subsystem);
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        ItmBond* bond = subsystem->bonds[i] != ITM_NONE ? &x->bonds[subsystem->bonds[i]] : NULL;
         if (bond == NULL) {
             continue;
         }
-        double mean = member->table.is_second_order ? 0.5 * (bond->lambda_start + bond->lambda) : bond->lambda;
-        double path = 0.5 * h * (member->w[i] + member->w_end[i]), work = mean * path;
+        double mean = subsystem->table.is_second_order ? 0.5 * (bond->lambda_start + bond->lambda) : bond->lambda;
+        double path = 0.5 * h * (subsystem->w[i] + subsystem->w_end[i]), work = mean * path;
         bond->memory->P0 += h * mean;
         bond->work_port += work;
         bond->memory->throughput += work < 0.0 ? -work : work;
-        bond->s_port = member->s[i] + path;
-        if (!itm_coupling_is_rim(bond->options.coupling)) {
+        bond->s_port = subsystem->s[i] + path;
+        if (!itm_cosim_is_rim(bond->options.coupling)) {
             bond->s_now = bond->s_port;
             bond->w_now = bond->w_end;
         }
@@ -238,29 +257,29 @@ static void take_forces(ItmCosim* x, ItmSubsystemInstance* member)
 
 static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
 {
-    for (int k = 0; k < group->nmember; k++) {
-        const ItmSubsystemInstance* member = &x->members[group->members[k]];
-        for (int i = 0; i < member->table.nport; i++) {
-            if (member->bonds[i] != ITM_NONE) {
-                ItmBond* bond = &x->bonds[member->bonds[i]];
+    for (int k = 0; k < group->nsubsystem; k++) {
+        const ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
+        for (int i = 0; i < subsystem->table.nport; i++) {
+            if (subsystem->bonds[i] != ITM_NONE) {
+                ItmBond* bond = &x->bonds[subsystem->bonds[i]];
                 bond->memory->P0 = bond->memory->P1 = bond->work_port = 0.0;
             }
         }
     }
-    for (int k = 0; k < group->ncoupler; k++) {
-        ItmInterfaceModel* coupler = group->couplers[k];
-        ItmStatus status = itm_assembly_model_begin(x, coupler);
+    for (int k = 0; k < group->ninterface_model; k++) {
+        ItmInterfaceModel* interface_model = group->interface_models[k];
+        ItmStatus status = itm_assembly_model_begin(x, interface_model);
         if (status != ITM_OK) {
-            return refuse_model(group, coupler, status);
+            return refuse_model(group, interface_model, status);
         }
     }
     return ITM_OK;
 }
 
-static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* member)
+static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
-    for (int i = 0; i < member->table.nport; i++) {
-        if (member->bonds[i] != ITM_NONE && itm_coupling_is_rim(x->bonds[member->bonds[i]].options.coupling)) {
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        if (subsystem->bonds[i] != ITM_NONE && itm_cosim_is_rim(x->bonds[subsystem->bonds[i]].options.coupling)) {
             return true;
         }
     }
@@ -268,44 +287,45 @@ static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* member)
 }
 
 // Inputs by wires, samples of controls (those of tick 0 have been taken by itm_cosim_step), predictions.
-static ItmStatus prepare_members(ItmCosim* x, ItmGroup* group, int tick)
+static ItmStatus prepare_subsystems(ItmCosim* x, ItmGroup* group, int tick)
 {
-    for (int k = 0; k < group->nmember; k++) {
-        ItmSubsystemInstance* member = &x->members[group->members[k]];
-        bool is_sampled = member->table.is_sampled;
-        if (!itm_cosim_subsystem_is_due(x, member, tick) || (is_sampled && tick == 0)) {
+    for (int k = 0; k < group->nsubsystem; k++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
+        bool is_sampled = subsystem->table.is_sampled;
+        if (!itm_cosim_subsystem_is_due(x, subsystem, tick) || (is_sampled && tick == 0)) {
             continue;
         }
-        itm_wires_feed_member(x, member);
-        ItmStatus status = is_sampled ? itm_cosim_subsystem_step(x, member, tick, member->step, &group->error) : ITM_OK;
+        itm_wires_feed_subsystem(x, subsystem);
+        ItmStatus status =
+            is_sampled ? itm_cosim_subsystem_step(x, subsystem, tick, subsystem->step, &group->error) : ITM_OK;
         if (status != ITM_OK) {
             return status;
         }
-        if (member->table.is_second_order && shares_model(x, member)) {
-            tell_motion(x, member, false);
-            ask_forces(x, member);
+        if (subsystem->table.is_second_order && shares_model(x, subsystem)) {
+            tell_motion(x, subsystem, false);
+            ask_forces(x, subsystem);
         }
-        predict_ports(x, group, member, tick);
+        predict_ports(x, group, subsystem, tick);
     }
     return ITM_OK;
 }
 
-static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
+static ItmStatus step_subsystems(ItmCosim* x, ItmGroup* group, int tick)
 {
-    for (int k = 0; k < group->nmember; k++) {
-        ItmSubsystemInstance* member = &x->members[group->members[k]];
-        if (member->table.is_sampled || !itm_cosim_subsystem_is_due(x, member, tick)) {
+    for (int k = 0; k < group->nsubsystem; k++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
+        if (subsystem->table.is_sampled || !itm_cosim_subsystem_is_due(x, subsystem, tick)) {
             continue;
         }
-        if (member->table.nport > 0) {
-            tell_motion(x, member, true);
+        if (subsystem->table.nport > 0) {
+            tell_motion(x, subsystem, true);
         }
-        ItmStatus status = itm_cosim_subsystem_step(x, member, tick, member->step, &group->error);
+        ItmStatus status = itm_cosim_subsystem_step(x, subsystem, tick, subsystem->step, &group->error);
         if (status != ITM_OK) {
             return status;
         }
-        if (member->table.nport > 0) {
-            take_forces(x, member);
+        if (subsystem->table.nport > 0) {
+            take_forces(x, subsystem);
         }
     }
     return ITM_OK;
@@ -313,12 +333,12 @@ static ItmStatus step_members(ItmCosim* x, ItmGroup* group, int tick)
 
 static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
 {
-    ItmStatus status = prepare_members(x, group, tick);
+    ItmStatus status = prepare_subsystems(x, group, tick);
     if (status == ITM_OK) {
         status = predict_models(x, group, tick);
     }
     if (status == ITM_OK) {
-        status = step_members(x, group, tick);
+        status = step_subsystems(x, group, tick);
     }
     if (status == ITM_OK) {
         status = advance_models(x, group, tick);
@@ -329,19 +349,19 @@ static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
 static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
 {
     ItmStatus status = ITM_OK;
-    for (int k = 0; k < group->nmember; k++) {
-        remember_forces(x, &x->members[group->members[k]]);
+    for (int k = 0; k < group->nsubsystem; k++) {
+        remember_forces(x, &x->subsystems[group->subsystems[k]]);
     }
-    for (int k = 0; k < group->ncoupler && status == ITM_OK; k++) {
-        ItmInterfaceModel* coupler = group->couplers[k];
-        for (int i = 0; i < coupler->n; i++) {
-            ItmBond* bond = &x->bonds[coupler->bonds[i]];
-            bond->memory->P1 = coupler->rim->P1[i];
-            bond->work_model = coupler->rim->work[i];
+    for (int k = 0; k < group->ninterface_model && status == ITM_OK; k++) {
+        ItmInterfaceModel* interface_model = group->interface_models[k];
+        for (int i = 0; i < interface_model->n; i++) {
+            ItmBond* bond = &x->bonds[interface_model->bonds[i]];
+            bond->memory->P1 = interface_model->rim->P1[i];
+            bond->work_model = interface_model->rim->work[i];
         }
-        status = itm_assembly_model_end(x, coupler);
+        status = itm_assembly_model_end(x, interface_model);
         if (status != ITM_OK) {
-            refuse_model(group, coupler, status);
+            refuse_model(group, interface_model, status);
         }
     }
     return status;

@@ -13,18 +13,33 @@ int itm_cosim_get_interface_count(const ItmCosim* x)
     return x->ninterface + x->nbond;
 }
 
+// The interface model of a mechanism in the present state.
+static ItmStatus extract(ItmCosim* x, ItmMechanism* part)
+{
+    ItmData* d = part->data;
+    part->status = ITM_OK;
+    itm_mechanism_look_at_ports(part);
+    if (part->foreign != NULL) {
+        ItmStatus status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step, part->K,
+                                              part->use_heun, &part->error);
+        itm_foreign_cancel(part->foreign);
+        return status;
+    }
+    ItmStatus status =
+        itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), d->options.step, 0.0, ITM_RIM_ELIMINATE);
+    if (status != ITM_OK) {
+        itm_mechanism_note_failure(part, status);
+    }
+    return status;
+}
+
 // Rows first ... first + n of the interface model of a mechanism.
 static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceView* view)
 {
     double scratch[ITM_SPECTRUM_SCRATCH(ITM_DIRECTION_COUNT)];
     ItmRim* rim = &part->rim;
-    ItmData* d = part->data;
-    itm_data_refresh(part->model, d);
-    itm_rim_measure(part->model, d, rim);
-    ItmStatus status =
-        itm_rim_extract(part->model, d, rim, itm_data_get_time(d), d->options.step, 0.0, ITM_RIM_ELIMINATE);
+    ItmStatus status = extract(x, part);
     if (status != ITM_OK) {
-        itm_mechanism_note_failure(part, status);
         x->error = part->error;
         return status;
     }
@@ -36,8 +51,8 @@ static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceVi
         }
     }
     ItmRimSpectrum spectrum = {0};
-    if (!itm_rim_compute_spectrum(view->W, rim->mobility_free + first, view->n, &spectrum, view->value, view->vector,
-                                  view->M_eff, scratch)) {
+    if (!itm_rim_compute_spectrum(view->W, part->foreign == NULL ? rim->mobility_free + first : NULL, view->n,
+                                  &spectrum, view->value, view->vector, view->M_eff, scratch)) {
         return itm_error_set(&x->error, ITM_ERR_NOT_FINITE, "itm_cosim_inspect", view->name,
                              "the mobility of '%s' has no eigenvalues: it is not finite", view->name);
     }
@@ -69,10 +84,8 @@ ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
         mechanism = bond->mechanism;
         first = bond->slot;
         view->n = 1;
-        const ItmMeasure* measure =
-            itm_actuator_get_measure(x->mechanisms[mechanism].model, x->mechanisms[mechanism].rim.actuator[first]);
-        view->direction[0] = itm_measure_is_rotation(measure) ? ITM_RX : ITM_TX;
-        view->name = itm_actuator_name(x->mechanisms[mechanism].model, x->mechanisms[mechanism].rim.actuator[first]);
+        view->direction[0] = itm_mechanism_is_rotary(&x->mechanisms[mechanism], first) ? ITM_RX : ITM_TX;
+        view->name = itm_mechanism_get_port_name(&x->mechanisms[mechanism], first);
     }
     view->mechanism = x->mechanisms[mechanism].name;
     x->inspected = mechanism;
@@ -100,7 +113,7 @@ static ItmLeverView measure_lever(const ItmData* d, const ItmMeasure* line, cons
 
 ItmLeverView itm_cosim_get_lever(ItmCosim* x, int bond)
 {
-    if (bond < 0 || bond >= x->nbond) {
+    if (bond < 0 || bond >= x->nbond || x->mechanisms[x->bonds[bond].mechanism].foreign != NULL) {
         return (ItmLeverView){0};
     }
     ItmMechanism* part = &x->mechanisms[x->bonds[bond].mechanism];

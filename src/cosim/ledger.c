@@ -1,4 +1,4 @@
-// The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16-24]
+// The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16, 21, 22, 24]
 //
 // At a communication point the mechanism has had the force f and reached the rate w; the port was told the rate w~ and gives
 // the force f~. The residual power is dP = f w - f~ w~, its integral the residual energy, by the trapezoidal rule (the
@@ -6,7 +6,7 @@
 //   the port gave    sum h f~ w~ over the micro steps
 //   the mechanism got   held force: sum h f (w_n + w_n+1) / 2 over its own steps;  impulses: the work on its interface model, and (P0 - P1) times
 //                       what its rate at the end differs from the model's
-// The difference is the spurious energy; > 0: the coupling has added energy.
+// The difference is the coupling energy error; > 0: the coupling has added energy.
 #include "cosim/cosim.h"
 
 #include "multibody/forces.h"
@@ -16,17 +16,18 @@
 static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
 {
     ItmBondMemory* memory = bond->memory;
-    bool is_impulse = part->uses_impulse && itm_coupling_is_rim(bond->options.coupling);
+    bool is_impulse = part->uses_impulse && itm_cosim_is_rim(bond->options.coupling);
     double w_end = part->rim.w[bond->slot], force = is_impulse ? memory->force : bond->held;
     double beyond = is_impulse ? (memory->P0 - memory->P1) * (w_end - bond->w_now) : 0.0;
-    double got = is_impulse ? bond->work_model + beyond : bond->work_held;
+    double work = part->foreign != NULL ? part->foreign->work[bond->slot] : bond->work_model + beyond;
+    double got = is_impulse ? work : bond->work_held;
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
-    part->data->ledger[ITM_LEDGER_LOAD] += beyond;
+    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? got : beyond;
     memory->given += bond->work_port;
-    memory->spurious += got - bond->work_port;
-    part->data->input[part->rim.actuator[bond->slot]] = memory->force;
+    memory->coupling_error += got - bond->work_port;
+    itm_mechanism_show_force(part, bond->slot, memory->force);
 }
 
 void itm_ledger_book_bonds(ItmCosim* x)
@@ -36,8 +37,7 @@ void itm_ledger_book_bonds(ItmCosim* x)
         if (part->nbond == 0) {
             continue;
         }
-        itm_data_refresh(part->model, part->data);
-        itm_rim_measure(part->model, part->data, &part->rim);
+        itm_mechanism_look_at_ports(part);
         for (int i = 0; i < part->nbond; i++) {
             book(x, part, &x->bonds[part->bonds[i]]);
         }
@@ -47,21 +47,21 @@ void itm_ledger_book_bonds(ItmCosim* x)
 // ---------------------------------------------------------------------------- the whole
 
 // Whether a subsystem has an energy balance of its own, which that of the whole goes on with.
-static bool has_balance(const ItmSubsystemInstance* member)
+static bool has_balance(const ItmSubsystemInstance* subsystem)
 {
-    return member->hydraulics != NULL && member->hydraulics->options.use_ledger;
+    return subsystem->hydraulics != NULL && subsystem->hydraulics->options.use_ledger;
 }
 
 // Work that the cylinders of a circuit without a bond have given.
-static double compute_outside_work(const ItmCosim* x, const ItmSubsystemInstance* member)
+static double compute_free_work(const ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
-    bool has_outside = false;
-    double work = itm_hydraulics_get_ledger(member->hydraulics)[ITM_HYDRAULIC_MECHANICAL];
-    for (int i = 0; i < member->table.nport; i++) {
-        has_outside = has_outside || member->bonds[i] == ITM_NONE;
-        work -= member->bonds[i] != ITM_NONE ? x->bonds[member->bonds[i]].memory->given : 0.0;
+    bool has_free_port = false;
+    double work = itm_hydraulics_get_ledger(subsystem->hydraulics)[ITM_HYDRAULIC_MECHANICAL];
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        has_free_port = has_free_port || subsystem->bonds[i] == ITM_NONE;
+        work -= subsystem->bonds[i] != ITM_NONE ? x->bonds[subsystem->bonds[i]].memory->given : 0.0;
     }
-    return has_outside ? work : 0.0;
+    return has_free_port ? work : 0.0;
 }
 
 static void add_mechanisms(ItmCosim* x, ItmBalance* sum)
@@ -85,19 +85,19 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
     ItmBalance sum = {0};
     add_mechanisms(x, &sum);
     sum.load = sum.booked[ITM_LEDGER_LOAD];
-    for (int i = 0; i < x->nmember; i++) {
-        const ItmSubsystemInstance* member = &x->members[i];
-        for (int k = 0; has_balance(member) && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
-            sum.circuit[k] += itm_hydraulics_get_ledger(member->hydraulics)[k];
+    for (int i = 0; i < x->nsubsystem; i++) {
+        const ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        for (int k = 0; has_balance(subsystem) && k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
+            sum.circuit[k] += itm_hydraulics_get_ledger(subsystem->hydraulics)[k];
         }
-        sum.load -= has_balance(member) ? compute_outside_work(x, member) : 0.0;
+        sum.load -= has_balance(subsystem) ? compute_free_work(x, subsystem) : 0.0;
     }
     // a bond to a circuit only carries energy; any other subsystem is a source
-    sum.spurious = sum.booked[ITM_LEDGER_INTERFACE];
+    sum.coupling_error = sum.booked[ITM_LEDGER_INTERFACE];
     for (int i = 0; i < x->nbond; i++) {
         const ItmBondMemory* memory = x->bonds[i].memory;
-        sum.load -= memory->spurious + (has_balance(&x->members[x->bonds[i].member]) ? memory->given : 0.0);
-        sum.spurious += memory->spurious;
+        sum.load -= memory->coupling_error + (has_balance(&x->subsystems[x->bonds[i].subsystem]) ? memory->given : 0.0);
+        sum.coupling_error += memory->coupling_error;
     }
     sum.error = sum.kinetic + sum.potential - sum.start - sum.load;
     for (int k = 0; k < ITM_HYDRAULIC_ACCOUNT_COUNT; k++) {
@@ -128,15 +128,14 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
     const ItmBond* it = &x->bonds[bond];
     const ItmRim* rim = &x->mechanisms[it->mechanism].rim;
     const ItmBondMemory* memory = it->memory;
-    return (ItmBondState){
-        rim->s[it->slot],
-        rim->w[it->slot],
-        memory->force,
-        memory->P0,
-        memory->residual_power,
-        memory->residual_energy,
-        memory->spurious,
-        memory->throughput,
-        itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond),
-        itm_measure_is_rotation(itm_actuator_get_measure(x->mechanisms[it->mechanism].model, rim->actuator[it->slot]))};
+    return (ItmBondState){rim->s[it->slot],
+                          rim->w[it->slot],
+                          memory->force,
+                          memory->P0,
+                          memory->residual_power,
+                          memory->residual_energy,
+                          memory->coupling_error,
+                          memory->throughput,
+                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond),
+                          itm_mechanism_is_rotary(&x->mechanisms[it->mechanism], it->slot)};
 }

@@ -33,10 +33,50 @@ void itm_mechanism_predict_bond(ItmBond* bond, double H)
     past->w_past[0] = w;
 }
 
-void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
+const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot)
 {
+    return part->foreign != NULL ? part->foreign->table.port_names[slot]
+                                 : itm_actuator_name(part->model, part->rim.actuator[slot]);
+}
+
+bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot)
+{
+    return part->foreign == NULL &&
+           itm_measure_is_rotation(itm_actuator_get_measure(part->model, part->rim.actuator[slot]));
+}
+
+void itm_mechanism_show_force(ItmMechanism* part, int slot, double force)
+{
+    if (part->foreign == NULL) {
+        part->data->input[part->rim.actuator[slot]] = force;
+    }
+}
+
+void itm_mechanism_look_at_ports(ItmMechanism* part)
+{
+    if (part->foreign != NULL) {
+        ItmStatus status = itm_foreign_measure(part->foreign, part->rim.s, part->rim.w, &part->error);
+        part->status = part->status == ITM_OK ? status : part->status;
+        return;
+    }
     itm_data_refresh(part->model, part->data);
     itm_rim_measure(part->model, part->data, &part->rim);
+}
+
+static void read_outputs(ItmMechanism* part)
+{
+    ItmForeign* f = part->foreign;
+    if (f == NULL) {
+        itm_model_compute_outputs(part->model, part->data, part->y);
+    } else if (f->table.noutput > 0) {
+        ItmStatus status = f->table.get_outputs(f->table.self, part->y, &part->error);
+        part->status = part->status == ITM_OK ? status : part->status;
+    }
+}
+
+void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
+{
+    itm_mechanism_look_at_ports(part);
     for (int i = 0; i < part->nbond; i++) {
         ItmBond* bond = &x->bonds[part->bonds[i]];
         bond->s = bond->s_now = part->rim.s[i];
@@ -44,14 +84,14 @@ void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part)
         bond->lambda = bond->memory->force;
     }
     if (part->is_watched) {
-        itm_model_compute_outputs(part->model, part->data, part->y);
+        read_outputs(part);
     }
 }
 
 // The part of the force of a port that the mechanism has itself.
 static double get_passive(const ItmCosim* x, const ItmBond* bond, double s, double w)
 {
-    const ItmSubsystem* table = &x->members[bond->member].table;
+    const ItmSubsystem* table = &x->subsystems[bond->subsystem].table;
     return bond->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE
                ? table->get_passive_force(table->self, bond->port, s, w)
                : 0.0;
@@ -69,7 +109,7 @@ static void set_inputs(ItmCosim* x, ItmMechanism* part, const double* s, const d
     for (int i = 0; i < part->nbond; i++) {
         ItmBond* bond = &x->bonds[part->bonds[i]];
         bond->held = held_force(x, bond, s != NULL ? s[i] : bond->s, w != NULL ? w[i] : bond->w);
-        part->data->input[part->rim.actuator[i]] = bond->held;
+        itm_mechanism_show_force(part, i, bond->held);
     }
 }
 
@@ -81,7 +121,7 @@ static bool has_own_friction(const ItmCosim* x, const ItmMechanism* part)
     for (int i = 0; i < part->nbond; i++) {
         has_any = has_any || x->bonds[part->bonds[i]].options.variables == ITM_VARIABLES_VELOCITY_PRESSURE;
     }
-    return has_any && part->step.stepper == ITM_STEPPER_EULER;
+    return has_any && part->step.stepper == ITM_STEPPER_EULER && part->foreign == NULL;
 }
 
 #define MOST_SWEEPS 50
@@ -92,7 +132,7 @@ static bool has_own_friction(const ItmCosim* x, const ItmMechanism* part)
 // by Newton's method on one bond after the other; f falls with the rate, so each has one solution. s, w (nbond): at the start of the
 // step. `held` has the forces at that rate before, and these afterwards. A model that subsystems share is theirs by now, possibly in
 // another thread: only what they do not change is read, and it is that of this step.
-static ItmStatus settle_friction(ItmCosim* x, ItmMechanism* part, double h, const double* s, const double* w)
+static ItmStatus solve_friction(ItmCosim* x, ItmMechanism* part, double h, const double* s, const double* w)
 {
     ItmRim* rim = &part->rim;
     ItmStatus status = part->has_rim ? ITM_OK
@@ -139,21 +179,28 @@ void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock(), before = part->rim.cost;
-    bool keeps_contacts = part->uses_impulse || part->cluster != ITM_NONE;
+    bool keeps_contacts = part->uses_impulse || part->assembly != ITM_NONE;
     set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
-    // where partners see a smooth model, they get a copy of it (cluster.c)
+    if (part->foreign != NULL) {
+        part->status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step, part->K,
+                                          part->use_heun, &part->error);
+        part->cost_rim += itm_clock() - start;
+        return;
+    }
+    // where partners see a smooth model, they get a copy of it (assembly.c)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
     double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
-    ItmStatus status =
-        part->cluster != ITM_NONE ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift) : ITM_OK;
+    ItmStatus status = part->assembly != ITM_NONE
+                           ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift)
+                           : ITM_OK;
     if (status == ITM_OK) {
         status = part->uses_impulse ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
                                     : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step,
-                                                           x->options.elastic_model, contact);
+                                                           x->options.flexible_interface, contact);
     }
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);
@@ -173,6 +220,11 @@ void itm_mechanism_count(ItmMechanism* part)
 void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
+    if (part->foreign != NULL) {
+        part->status = itm_foreign_take_over(part->foreign, &part->rim, &part->error);
+        part->cost += itm_clock() - start;
+        return;
+    }
     ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
     itm_mechanism_count(part);
     if (status != ITM_OK) {
@@ -185,8 +237,8 @@ void itm_mechanism_take_over(ItmMechanism* part)
 static ItmMeasured look_at_bond(const ItmMechanism* part, int slot)
 {
     const ItmModel* m = part->model;
-    const ItmScalarForce* push = &m->pushes[m->actuator_force[part->rim.actuator[slot]]];
-    return itm_measure_compute(m, part->data, &m->measures[push->measure]);
+    const ItmScalarForce* force = &m->scalar_forces[m->actuator_force[part->rim.actuator[slot]]];
+    return itm_measure_compute(m, part->data, &m->measures[force->measure]);
 }
 
 // One step of the stepper, and the work of the held forces over it as the ledger of the mechanism has it: f h (w + w+) / 2, or
@@ -233,9 +285,26 @@ static ItmStatus make_step(ItmCosim* x, ItmMechanism* part)
     return status;
 }
 
+static void step_foreign_held(ItmCosim* x, ItmMechanism* part)
+{
+    set_inputs(x, part, NULL, NULL);
+    for (int i = 0; i < part->nbond; i++) {
+        part->lambda[i] = x->bonds[part->bonds[i]].held;
+    }
+    part->status = itm_foreign_step_held(part->foreign, itm_cosim_get_time(x), x->step, part->lambda, &part->error);
+    for (int i = 0; i < part->nbond; i++) {
+        x->bonds[part->bonds[i]].work_held = part->foreign->work[i];
+    }
+}
+
 void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock();
+    if (part->foreign != NULL) {
+        step_foreign_held(x, part);
+        part->cost += itm_clock() - start;
+        return;
+    }
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].work_held = 0.0;
     }
@@ -245,7 +314,7 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part)
         }
         const double *s = k > 0 ? part->rim.s : NULL, *w = k > 0 ? part->rim.w : NULL;
         set_inputs(x, part, s, w);
-        ItmStatus status = has_own_friction(x, part) ? settle_friction(x, part, part->step.step, s, w) : ITM_OK;
+        ItmStatus status = has_own_friction(x, part) ? solve_friction(x, part, part->step.step, s, w) : ITM_OK;
         status = status == ITM_OK ? make_step(x, part) : status;
         if (status != ITM_OK) {
             itm_mechanism_note_failure(part, status);

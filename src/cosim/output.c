@@ -44,8 +44,33 @@ static void emit(Sink* sink, const char* part, const char* element, const char* 
 
 // ---------------------------------------------------------------------------- parts
 
+// Ports, then outputs of its own.
+static ItmStatus emit_foreign(Sink* sink, ItmMechanism* part)
+{
+    ItmForeign* f = part->foreign;
+    for (int i = 0; i < f->n; i++) {
+        const char* port = f->table.port_names[i];
+        emit(sink, part->name, port, "length", "m", "position of the port", part->rim.s[i]);
+        emit(sink, part->name, port, "rate", "m/s", "rate of the port", part->rim.w[i]);
+        emit(sink, part->name, port, "force", "N", "mean force on the port over the last macro step", f->f[i]);
+    }
+    ItmStatus status = ITM_OK;
+    if (sink->values != NULL && f->table.noutput > 0) {
+        status = f->table.get_outputs(f->table.self, sink->values + sink->count, &sink->x->error);
+    }
+    for (int i = 0; i < f->table.noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {
+        name_output(sink, part->name, "", f->table.outputs[i].name, f->table.outputs[i]);
+        sink->count++;
+    }
+    sink->count += sink->values != NULL || sink->x->outputs == NULL ? f->table.noutput : 0;
+    return status;
+}
+
 static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
 {
+    if (part->foreign != NULL) {
+        return emit_foreign(sink, part);
+    }
     int n = itm_model_get_output_count(part->model);
     ItmStatus status = ITM_OK;
     if (sink->values != NULL) {
@@ -63,14 +88,14 @@ static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
     return status;
 }
 
-static void emit_member(Sink* sink, ItmSubsystemInstance* member)
+static void emit_subsystem(Sink* sink, ItmSubsystemInstance* subsystem)
 {
-    const ItmSubsystem* table = &member->table;
-    if (sink->values != NULL) {
+    const ItmSubsystem* table = &subsystem->table;
+    if (sink->values != NULL && table->noutput > 0) {
         table->get_outputs(table->self, sink->values + sink->count);
     }
     for (int i = 0; i < table->noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {
-        name_output(sink, member->name, "", table->outputs[i].name, table->outputs[i]);
+        name_output(sink, subsystem->name, "", table->outputs[i].name, table->outputs[i]);
         sink->count++;
     }
     sink->count += sink->values != NULL || sink->x->outputs == NULL ? table->noutput : 0;
@@ -83,17 +108,17 @@ static void emit_bonds(Sink* sink)
     for (int i = 0; i < sink->x->nbond; i++) {
         const char* name = sink->x->bonds[i].name;
         ItmBondState b = itm_cosim_get_bond(sink->x, i);
-        double share = b.throughput > 0.0 ? fabs(b.spurious_energy) / b.throughput : 0.0;
+        double share = b.throughput > 0.0 ? fabs(b.coupling_error) / b.throughput : 0.0;
         emit(sink, "bond", name, "impulse", "N s", "impulse of the interface force over the last macro step",
              b.impulse);
         emit(sink, "bond", name, "residual_power", "W",
              "power into the mechanism minus power out of the port, at the communication point", b.residual_power);
         emit(sink, "bond", name, "residual_energy", "J", "integral of the residual power by the trapezoidal rule",
              b.residual_energy);
-        emit(sink, "bond", name, "spurious_energy", "J", "coupling energy error so far", b.spurious_energy);
+        emit(sink, "bond", name, "coupling_error", "J", "coupling energy error so far", b.coupling_error);
         emit(sink, "bond", name, "throughput", "J", "energy transferred through the bond in either direction so far",
              b.throughput);
-        emit(sink, "bond", name, "spurious_share", "1", "coupling energy error over throughput", share);
+        emit(sink, "bond", name, "coupling_error_share", "1", "coupling energy error over throughput", share);
     }
 }
 
@@ -133,7 +158,7 @@ static void emit_models(Sink* sink)
              fmin(spectrum.condition, 1e12));
         emit(sink, "rim", part->name, "switches", "1",
              "contact, limit and friction rows that changed within macro steps so far", *part->nswitch);
-        if (part->cluster != ITM_NONE) {
+        if (part->assembly != ITM_NONE) {
             emit(sink, "rim", part->name, "rank_losses", "1",
                  "macro steps so far in which joined frames were immobile along a direction on both sides",
                  *part->nlost);
@@ -166,7 +191,7 @@ static void emit_energies(Sink* sink)
         "work of loads, actuators without a bond and foreign subsystems so far, minus that of cylinders without a bond",
         sum.load);
     emit(sink, "energy", "", "motion_work", "J", "work of prescribed motions so far", booked[ITM_LEDGER_MOTION]);
-    emit(sink, "energy", "", "spurious", "J", "coupling energy error so far", sum.spurious);
+    emit(sink, "energy", "", "coupling_error", "J", "coupling energy error so far", sum.coupling_error);
     for (size_t i = 0; i < sizeof ACCOUNTS / sizeof ACCOUNTS[0]; i++) {
         emit(sink, "energy", "", ACCOUNTS[i].name, "J", ACCOUNTS[i].description, sum.circuit[ACCOUNTS[i].account]);
     }
@@ -175,7 +200,7 @@ static void emit_energies(Sink* sink)
     emit(sink, "energy", "", "impact", "J", "lost in contacts and joint limits so far", booked[ITM_LEDGER_IMPACT]);
     emit(sink, "energy", "", "mechanical", "J", "change of kinetic and potential energy since the start",
          sum.kinetic + sum.potential - sum.start);
-    emit(sink, "energy", "", "balance", "J", "numerical error of the energy balance", sum.error - sum.spurious);
+    emit(sink, "energy", "", "balance", "J", "numerical error of the energy balance", sum.error - sum.coupling_error);
 }
 
 // ---------------------------------------------------------------------------- the walk
@@ -187,13 +212,13 @@ static ItmStatus walk(Sink* sink)
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         status = emit_mechanism(sink, &x->mechanisms[i]);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        emit_member(sink, &x->members[i]);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        emit_subsystem(sink, &x->subsystems[i]);
     }
     emit_bonds(sink);
     emit_frame_bonds(sink);
     emit_models(sink);
-    if (x->nmechanism + x->nmember > 1) {
+    if (x->nmechanism + x->nsubsystem > 1) {
         emit_energies(sink);
     }
     return status;

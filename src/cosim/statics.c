@@ -89,14 +89,19 @@ static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
         return itm_error_set(&part->error, ITM_ERR_MEMORY, "itm_cosim_solve_static", NULL, "out of memory");
     }
     ItmData* d = part->data;
-    itm_data_refresh(part->model, d);
-    itm_rim_measure(part->model, d, &part->rim);
-    ItmStatus status = itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_SOLVE);
+    itm_mechanism_look_at_ports(part);
+    ItmStatus status =
+        part->foreign != NULL
+            ? itm_foreign_reduce(part->foreign, &part->rim, 0.0, x->step, 1, true, &d->error)
+            : itm_rim_extract(part->model, d, &part->rim, itm_data_get_time(d), x->step, 0.0, ITM_RIM_SOLVE);
     status = status == ITM_OK ? itm_rim_begin(&part->rim, 1, true) : status;
     if (status == ITM_OK) {
         status = find_forces(part, x->step, part->lambda, work);
     } else {
         part->error = d->error;
+    }
+    if (part->foreign != NULL) {
+        itm_foreign_cancel(part->foreign);
     }
     d->position_state = ITM_POSITION_STALE;
     free(work);
@@ -107,27 +112,27 @@ static ItmStatus hold_mechanism(ItmCosim* x, ItmMechanism* part)
 
 static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydraulicResidual* rest, ItmError* error)
 {
-    ItmSubsystemInstance* member = &x->members[start->subsystem];
-    const ItmCircuit* c = member->hydraulics->circuit;
+    ItmSubsystemInstance* subsystem = &x->subsystems[start->subsystem];
+    const ItmCircuit* c = subsystem->hydraulics->circuit;
     ItmHydraulicStatics statics = itm_default_hydraulic_statics();
-    for (int i = 0; i < member->table.nport; i++) {
-        bool is_bound = member->bonds[i] != ITM_NONE;
-        const ItmBond* bond = is_bound ? &x->bonds[member->bonds[i]] : NULL;
+    for (int i = 0; i < subsystem->table.nport; i++) {
+        bool is_bound = subsystem->bonds[i] != ITM_NONE;
+        const ItmBond* bond = is_bound ? &x->bonds[subsystem->bonds[i]] : NULL;
         double other = start->force != NULL ? start->force[i] : NAN;
-        member->force[i] = is_bound ? x->mechanisms[bond->mechanism].lambda[bond->slot] : other;
+        subsystem->force[i] = is_bound ? x->mechanisms[bond->mechanism].lambda[bond->slot] : other;
     }
-    statics.force = member->force;
+    statics.force = subsystem->force;
     statics.is_free = start->is_free;
-    ItmStatus status = itm_hydraulics_solve_static(c, member->hydraulics, &statics, rest);
+    ItmStatus status = itm_hydraulics_solve_static(c, subsystem->hydraulics, &statics, rest);
     if (status != ITM_OK) {
-        const ItmError* cause = itm_hydraulics_get_error(member->hydraulics);
-        return itm_error_set(error, status, "itm_cosim_solve_static", cause->field, "%s: %s", member->name,
+        const ItmError* cause = itm_hydraulics_get_error(subsystem->hydraulics);
+        return itm_error_set(error, status, "itm_cosim_solve_static", cause->field, "%s: %s", subsystem->name,
                              cause->message);
     }
-    for (int i = 0; i < member->table.ninput; i++) {
-        double value = itm_hydraulics_get_input(member->hydraulics, i);
-        member->offset[i] += value - member->u[i];
-        member->u[i] = value;
+    for (int i = 0; i < subsystem->table.ninput; i++) {
+        double value = itm_hydraulics_get_input(subsystem->hydraulics, i);
+        subsystem->offset[i] += value - subsystem->u[i];
+        subsystem->u[i] = value;
     }
     return ITM_OK;
 }
@@ -148,8 +153,8 @@ ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int n
     }
     for (int i = 0; i < nstart && status == ITM_OK; i++) {
         ItmHydraulicResidual circuit = {0};
-        bool is_circuit = starts[i].subsystem >= 0 && starts[i].subsystem < x->nmember &&
-                          x->members[starts[i].subsystem].hydraulics != NULL;
+        bool is_circuit = starts[i].subsystem >= 0 && starts[i].subsystem < x->nsubsystem &&
+                          x->subsystems[starts[i].subsystem].hydraulics != NULL;
         status = is_circuit ? hold_circuit(x, &starts[i], &circuit, &x->error)
                             : itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
                                             "subsystem %d is not a circuit", starts[i].subsystem);
@@ -174,10 +179,10 @@ ItmCosimResidual itm_cosim_check_static(ItmCosim* x)
         return (ItmCosimResidual){.acceleration = NAN, .mechanism = ITM_NONE, .body = ITM_NONE};
     }
     itm_cosim_save(x, bytes, itm_cosim_get_state_size(x));
-    for (int i = 0; i < x->nmember; i++) {
-        if (x->members[i].hydraulics != NULL) {
+    for (int i = 0; i < x->nsubsystem; i++) {
+        if (x->subsystems[i].hydraulics != NULL) {
             ItmHydraulicResidual circuit =
-                itm_hydraulics_check_static(x->members[i].hydraulics->circuit, x->members[i].hydraulics, NULL);
+                itm_hydraulics_check_static(x->subsystems[i].hydraulics->circuit, x->subsystems[i].hydraulics, NULL);
             rest.flow = fmax(rest.flow, circuit.flow);
         }
     }

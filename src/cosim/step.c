@@ -18,18 +18,19 @@
 
 static size_t get_mechanism_size(const ItmMechanism* part)
 {
-    return itm_data_get_state_size(part->model, part->data);
+    return itm_data_get_state_size(part->model, part->data) +
+           (part->foreign != NULL ? itm_foreign_get_state_size(part->foreign) : 0);
 }
 
-static size_t get_member_size(const ItmSubsystemInstance* member)
+static size_t get_subsystem_size(const ItmSubsystemInstance* subsystem)
 {
-    const ItmSubsystem* table = &member->table;
+    const ItmSubsystem* table = &subsystem->table;
     return table->memory != NULL ? table->memory_size : table->get_state_size(table->self);
 }
 
-static void save_member(const ItmSubsystemInstance* member, void* bytes)
+static void save_subsystem(const ItmSubsystemInstance* subsystem, void* bytes)
 {
-    const ItmSubsystem* table = &member->table;
+    const ItmSubsystem* table = &subsystem->table;
     if (table->memory != NULL) {
         memcpy(bytes, table->memory, table->memory_size);
     } else {
@@ -37,9 +38,9 @@ static void save_member(const ItmSubsystemInstance* member, void* bytes)
     }
 }
 
-static void restore_member(const ItmSubsystemInstance* member, const void* bytes)
+static void restore_subsystem(const ItmSubsystemInstance* subsystem, const void* bytes)
 {
-    const ItmSubsystem* table = &member->table;
+    const ItmSubsystem* table = &subsystem->table;
     if (table->memory != NULL) {
         memcpy(table->memory, bytes, table->memory_size);
     } else {
@@ -48,9 +49,9 @@ static void restore_member(const ItmSubsystemInstance* member, const void* bytes
 }
 
 // Offsets, inputs and outputs, each array one longer.
-static size_t get_port_size(const ItmSubsystemInstance* member)
+static size_t get_port_size(const ItmSubsystemInstance* subsystem)
 {
-    return sizeof(double) * (size_t)(2 * member->table.ninput + member->table.noutput + 3);
+    return sizeof(double) * (size_t)(2 * subsystem->table.ninput + subsystem->table.noutput + 3);
 }
 
 size_t itm_cosim_get_state_size(const ItmCosim* x)
@@ -59,46 +60,74 @@ size_t itm_cosim_get_state_size(const ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         size += get_mechanism_size(&x->mechanisms[i]);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        size += get_member_size(&x->members[i]) + get_port_size(&x->members[i]);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        size += get_subsystem_size(&x->subsystems[i]) + get_port_size(&x->subsystems[i]);
     }
     return size;
 }
 
-static void copy_out(const ItmCosim* x, char* bytes)
+static ItmStatus save_mechanism(const ItmMechanism* part, char* bytes)
 {
+    size_t size = itm_data_get_state_size(part->model, part->data);
+    itm_data_save(part->model, part->data, bytes, size);
+    return part->foreign != NULL ? itm_foreign_save(part->foreign, bytes + size) : ITM_OK;
+}
+
+static ItmStatus restore_mechanism(ItmMechanism* part, const char* bytes)
+{
+    size_t size = itm_data_get_state_size(part->model, part->data);
+    itm_data_restore(part->model, part->data, bytes, size);
+    return part->foreign != NULL ? itm_foreign_restore(part->foreign, bytes + size) : ITM_OK;
+}
+
+// Returns the first failure of a foreign mechanism.
+static ItmStatus copy_out(const ItmCosim* x, char* bytes)
+{
+    ItmStatus status = ITM_OK;
     memcpy(bytes, x->state, sizeof(double) * x->nstate);
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
-        itm_data_save(part->model, part->data, bytes, get_mechanism_size(part));
+        ItmStatus saved = save_mechanism(part, bytes);
+        status = status == ITM_OK ? saved : status;
         bytes += get_mechanism_size(part);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        const ItmSubsystemInstance* member = &x->members[i];
-        save_member(member, bytes);
-        bytes += get_member_size(member);
-        memcpy(bytes, member->offset, get_port_size(member));
-        bytes += get_port_size(member);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        const ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        save_subsystem(subsystem, bytes);
+        bytes += get_subsystem_size(subsystem);
+        memcpy(bytes, subsystem->offset, get_port_size(subsystem));
+        bytes += get_port_size(subsystem);
     }
+    return status;
 }
 
-static void copy_in(ItmCosim* x, const char* bytes)
+static ItmStatus copy_in(ItmCosim* x, const char* bytes)
 {
+    ItmStatus status = ITM_OK;
     memcpy(x->state, bytes, sizeof(double) * x->nstate);
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        itm_data_restore(part->model, part->data, bytes, get_mechanism_size(part));
+        ItmStatus restored = restore_mechanism(part, bytes);
+        status = status == ITM_OK ? restored : status;
         bytes += get_mechanism_size(part);
     }
-    for (int i = 0; i < x->nmember; i++) {
-        ItmSubsystemInstance* member = &x->members[i];
-        restore_member(member, bytes);
-        bytes += get_member_size(member);
-        memcpy(member->offset, bytes, get_port_size(member));
-        bytes += get_port_size(member);
+    for (int i = 0; i < x->nsubsystem; i++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        restore_subsystem(subsystem, bytes);
+        bytes += get_subsystem_size(subsystem);
+        memcpy(subsystem->offset, bytes, get_port_size(subsystem));
+        bytes += get_port_size(subsystem);
     }
+    return status;
+}
+
+static ItmStatus refuse_state(ItmCosim* x, ItmStatus status, const char* verb)
+{
+    return status == ITM_OK ? ITM_OK
+                            : itm_error_set(&x->error, status, "itm_cosim_save", NULL,
+                                            "the state of a foreign mechanism cannot be %s", verb);
 }
 
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
@@ -107,8 +136,7 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
-    copy_out(x, bytes);
-    return ITM_OK;
+    return refuse_state(x, copy_out(x, bytes), "saved");
 }
 
 ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
@@ -117,8 +145,7 @@ ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
-    copy_in(x, bytes);
-    return ITM_OK;
+    return refuse_state(x, copy_in(x, bytes), "restored");
 }
 
 // ---------------------------------------------------------------------------- start
@@ -132,12 +159,12 @@ static void measure_one(void* context, int job)
 static ItmStatus run_sampled(ItmCosim* x, double h_factor)
 {
     for (int k = 0; k < x->nsampled; k++) {
-        ItmSubsystemInstance* member = &x->members[x->sampled[k]];
-        if (!itm_cosim_subsystem_is_due(x, member, 0)) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[x->sampled[k]];
+        if (!itm_cosim_subsystem_is_due(x, subsystem, 0)) {
             continue;
         }
-        itm_wires_feed_member(x, member);
-        ItmStatus status = itm_cosim_subsystem_step(x, member, 0, h_factor * member->step, &x->error);
+        itm_wires_feed_subsystem(x, subsystem);
+        ItmStatus status = itm_cosim_subsystem_step(x, subsystem, 0, h_factor * subsystem->step, &x->error);
         if (status != ITM_OK) {
             return status;
         }
@@ -145,17 +172,23 @@ static ItmStatus run_sampled(ItmCosim* x, double h_factor)
     return ITM_OK;
 }
 
-static void reset_parts(ItmCosim* x)
+static ItmStatus reset_parts(ItmCosim* x)
 {
+    ItmStatus status = ITM_OK;
     memset(x->state, 0, sizeof(double) * x->nstate);
-    for (int i = 0; i < x->nmember; i++) {
-        ItmSubsystemInstance* member = &x->members[i];
-        member->table.reset(member->table.self);
-        memset(member->offset, 0, get_port_size(member));
+    for (int i = 0; i < x->nsubsystem; i++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[i];
+        subsystem->table.reset(subsystem->table.self);
+        memset(subsystem->offset, 0, get_port_size(subsystem));
     }
     for (int i = 0; i < x->nmechanism; i++) {
-        itm_reset(x->mechanisms[i].model, x->mechanisms[i].data);
+        ItmMechanism* part = &x->mechanisms[i];
+        itm_reset(part->model, part->data);
+        if (part->foreign != NULL && status == ITM_OK) {
+            status = itm_foreign_reset(part->foreign, &x->error);
+        }
     }
+    return status;
 }
 
 // Forces, outputs and inputs by wires from the present state of the parts; no past.
@@ -167,14 +200,14 @@ static ItmStatus start_parts(ItmCosim* x)
     itm_assembly_measure_all(x);
     itm_cosim_start_subsystems(x);
     ItmStatus status = run_sampled(x, 0.0);
-    for (int i = 0; i < x->nmember && status == ITM_OK; i++) {
-        itm_wires_feed_member(x, &x->members[i]);
+    for (int i = 0; i < x->nsubsystem && status == ITM_OK; i++) {
+        itm_wires_feed_subsystem(x, &x->subsystems[i]);
     }
     // forces of actuators with a bond are outputs of the start, too
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
         ItmMechanism* part = &x->mechanisms[bond->mechanism];
-        part->data->input[part->rim.actuator[bond->slot]] = bond->memory->force;
+        itm_mechanism_show_force(part, bond->slot, bond->memory->force);
     }
     return status;
 }
@@ -187,15 +220,14 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].cost = 0.0;
     }
-    for (int i = 0; i < x->ncluster; i++) {
-        x->clusters[i].cost = 0.0;
+    for (int i = 0; i < x->nassembly; i++) {
+        x->assemblies[i].cost = 0.0;
     }
     if (x->has_start) {
-        copy_in(x, x->start);
-        return ITM_OK;
+        return refuse_state(x, copy_in(x, x->start), "restored");
     }
-    reset_parts(x);
-    return start_parts(x);
+    ItmStatus status = reset_parts(x);
+    return status == ITM_OK ? start_parts(x) : status;
 }
 
 void itm_cosim_start_here(ItmCosim* x)
@@ -209,7 +241,7 @@ void itm_cosim_start_here(ItmCosim* x)
 
 static bool steps_held_first(const ItmCosim* x, const ItmMechanism* part)
 {
-    return !part->uses_impulse && part->cluster == ITM_NONE &&
+    return !part->uses_impulse && part->assembly == ITM_NONE &&
            (x->options.scheme == ITM_SCHEME_JACOBI || part->nbond == 0);
 }
 
@@ -223,17 +255,17 @@ static void reduce_one(void* context, int job)
     }
 }
 
-// Groups and clusters first, then mechanisms that need not wait for them.
+// Groups and assemblies first, then mechanisms that need not wait for them.
 static void run_first(void* context, int job)
 {
     ItmCosim* x = context;
-    int ahead = x->ngroup + x->ncluster;
+    int ahead = x->ngroup + x->nassembly;
     if (job < x->ngroup) {
         itm_group_run(x, &x->groups[job]);
     } else if (job < ahead) {
-        ItmAssembly* cluster = &x->clusters[job - x->ngroup];
-        if (!cluster->has_members) {
-            itm_assembly_run(x, cluster);
+        ItmAssembly* assembly = &x->assemblies[job - x->ngroup];
+        if (!assembly->has_subsystems) {
+            itm_assembly_run(x, assembly);
         }
     } else if (steps_held_first(x, &x->mechanisms[job - ahead])) {
         itm_mechanism_step_held(x, &x->mechanisms[job - ahead]);
@@ -246,7 +278,7 @@ static void run_second(void* context, int job)
     ItmMechanism* part = &x->mechanisms[job];
     if (part->uses_impulse) {
         itm_mechanism_take_over(part);
-    } else if (part->cluster == ITM_NONE && !steps_held_first(x, part)) {
+    } else if (part->assembly == ITM_NONE && !steps_held_first(x, part)) {
         itm_mechanism_step_held(x, part);
     }
     itm_mechanism_check(x, part);
@@ -268,10 +300,10 @@ static ItmStatus find_failure(ItmCosim* x)
             return x->groups[i].status;
         }
     }
-    for (int i = 0; i < x->ncluster; i++) {
-        if (x->clusters[i].status != ITM_OK) {
-            x->error = x->clusters[i].error;
-            return x->clusters[i].status;
+    for (int i = 0; i < x->nassembly; i++) {
+        if (x->assemblies[i].status != ITM_OK) {
+            x->error = x->assemblies[i].error;
+            return x->assemblies[i].status;
         }
     }
     for (int i = 0; i < x->nmechanism; i++) {
@@ -300,7 +332,7 @@ static ItmStatus step(ItmCosim* x)
     if (status != ITM_OK) {
         return status;
     }
-    itm_pool_run(x->pool, run_first, x, x->ngroup + x->ncluster + x->nmechanism);
+    itm_pool_run(x->pool, run_first, x, x->ngroup + x->nassembly + x->nmechanism);
     status = find_failure(x);
     if (status != ITM_OK) {
         return status;
@@ -322,6 +354,11 @@ static ItmStatus arrive(ItmCosim* x)
 // Everything as it was before the step that failed.
 static ItmStatus go_back(ItmCosim* x, ItmStatus status)
 {
+    for (int i = 0; i < x->nmechanism; i++) {
+        if (x->mechanisms[i].foreign != NULL) {
+            itm_foreign_cancel(x->mechanisms[i].foreign);
+        }
+    }
     copy_in(x, x->backup);
     return status;
 }
@@ -332,14 +369,14 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
     }
-    for (int i = 0; i < x->ncluster; i++) {
-        x->clusters[i].status = ITM_OK;
+    for (int i = 0; i < x->nassembly; i++) {
+        x->assemblies[i].status = ITM_OK;
     }
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].status = ITM_OK;
     }
-    copy_out(x, x->backup);
-    ItmStatus status = step(x);
+    ItmStatus status = refuse_state(x, copy_out(x, x->backup), "saved");
+    status = status == ITM_OK ? step(x) : status;
     if (status != ITM_OK) {
         return go_back(x, status);
     }
@@ -356,7 +393,7 @@ ItmStatus itm_cosim_step(ItmCosim* x)
 ItmStatus itm_cosim_step_free(ItmCosim* x)
 {
     ItmMechanism* part = &x->mechanisms[0];
-    if (x->nmechanism != 1 || x->nmember > 0 || !itm_stepper_is_variable(part->step.stepper)) {
+    if (x->nmechanism != 1 || x->nsubsystem > 0 || !itm_stepper_is_variable(part->step.stepper)) {
         return itm_cosim_step(x);
     }
     itm_verdict_begin(x);
@@ -394,7 +431,7 @@ int itm_cosim_get_mechanism_count(const ItmCosim* x)
 
 int itm_cosim_get_subsystem_count(const ItmCosim* x)
 {
-    return x->nmember;
+    return x->nsubsystem;
 }
 
 static ItmMechanism* get_mechanism(const ItmCosim* x, int mechanism)
@@ -402,9 +439,9 @@ static ItmMechanism* get_mechanism(const ItmCosim* x, int mechanism)
     return mechanism >= 0 && mechanism < x->nmechanism ? &x->mechanisms[mechanism] : NULL;
 }
 
-static ItmSubsystemInstance* get_member(const ItmCosim* x, int subsystem)
+static ItmSubsystemInstance* get_subsystem(const ItmCosim* x, int subsystem)
 {
-    return subsystem >= 0 && subsystem < x->nmember ? &x->members[subsystem] : NULL;
+    return subsystem >= 0 && subsystem < x->nsubsystem ? &x->subsystems[subsystem] : NULL;
 }
 
 const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
@@ -415,8 +452,8 @@ const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
 
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)
 {
-    const ItmSubsystemInstance* member = get_member(x, subsystem);
-    return member != NULL ? member->name : NULL;
+    const ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
+    return instance != NULL ? instance->name : NULL;
 }
 
 const ItmModel* itm_cosim_get_model(const ItmCosim* x, int mechanism)
@@ -431,21 +468,30 @@ ItmData* itm_cosim_get_data(ItmCosim* x, int mechanism)
     return part != NULL ? part->data : NULL;
 }
 
+ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* x, int mechanism)
+{
+    const ItmMechanism* part = get_mechanism(x, mechanism);
+    const ItmForeign* f = part != NULL ? part->foreign : NULL;
+    return f != NULL ? (ItmForeignNotes){f->source, (long)f->memory->nprobe, f->memory->asymmetry,
+                                         f->memory->nonlinearity, f->memory->error}
+                     : (ItmForeignNotes){0};
+}
+
 ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
 {
-    ItmSubsystemInstance* member = get_member(x, subsystem);
-    return member != NULL ? member->hydraulics : NULL;
+    ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
+    return instance != NULL ? instance->hydraulics : NULL;
 }
 
 ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
 {
-    ItmSubsystemInstance* member = get_member(x, subsystem);
-    if (member == NULL || input < 0 || input >= member->table.ninput) {
+    ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
+    if (instance == NULL || input < 0 || input >= instance->table.ninput) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
                              subsystem);
     }
-    member->u[input] = member->offset[input] + value;
-    member->table.set_inputs(member->table.self, member->u);
+    instance->u[input] = instance->offset[input] + value;
+    instance->table.set_inputs(instance->table.self, instance->u);
     return ITM_OK;
 }
 
@@ -459,9 +505,9 @@ ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
     for (int i = 0; i < x->ngroup; i++) {
         cost.subsystems += x->groups[i].cost;
     }
-    for (int i = 0; i < x->ncluster; i++) {
+    for (int i = 0; i < x->nassembly; i++) {
         // without line actuators there are no subsystems at joined mechanisms: their interface models are all there is
-        *(x->clusters[i].join.nline > 0 ? &cost.subsystems : &cost.rim) += x->clusters[i].cost;
+        *(x->assemblies[i].join.nline > 0 ? &cost.subsystems : &cost.rim) += x->assemblies[i].cost;
     }
     return cost;
 }

@@ -118,8 +118,8 @@ static bool is_contact_supported(const ItmContactModel* c)
 static bool is_supported(const ItmMechanism* part)
 {
     const ItmModel* m = part->model;
-    bool is = part->cluster != ITM_NONE || m->nload > 0 || m->nflexible > 0 || m->nclearance > 0 ||
-              is_contact_supported(m->contact);
+    bool is = part->foreign != NULL || part->assembly != ITM_NONE || m->nload > 0 || m->nflexible > 0 ||
+              m->nclearance > 0 || is_contact_supported(m->contact);
     for (int i = 0; i < m->nbody && !is; i++) {
         is = m->bodies[i].parent == ITM_NONE && m->bodies[i].nv < 6;
     }
@@ -127,7 +127,7 @@ static bool is_supported(const ItmMechanism* part)
         is = is_block_supported(m, &m->blocks[i]);
     }
     for (int i = 0; i < m->nscalar_force && !is; i++) {
-        is = is_line_supported(m, m->pushes[i].measure);
+        is = is_line_supported(m, m->scalar_forces[i].measure);
     }
     for (int i = 0; i < m->nbushing && !is; i++) {
         is = m->bushings[i].body_a == ITM_NONE || m->bushings[i].body_b == ITM_NONE;
@@ -246,8 +246,8 @@ static double compute_held_energy(const ItmCosim* x, const ItmBalance* balance)
             sum += m->bodies[i].mass * itm_vec_norm(m->gravity) * itm_vec_norm(x->mechanisms[k].data->x[i]);
         }
     }
-    for (int k = 0; k < x->nmember; k++) {
-        const ItmHydraulics* d = x->members[k].hydraulics;
+    for (int k = 0; k < x->nsubsystem; k++) {
+        const ItmHydraulics* d = x->subsystems[k].hydraulics;
         for (int i = 0; d != NULL && i < d->circuit->nvol; i++) {
             sum += d->x[i] * d->x[i] * d->capacity[i];
         }
@@ -428,7 +428,7 @@ static void judge_one(ItmCosim* x, int i, const ItmBalance* balance, double time
         break;
     case ITM_DOUBT_COUPLING_ENERGY: {
         double error =
-            it->index != ITM_NONE ? x->bonds[it->index].memory->spurious : balance->booked[ITM_LEDGER_INTERFACE];
+            it->index != ITM_NONE ? x->bonds[it->index].memory->coupling_error : balance->booked[ITM_LEDGER_INTERFACE];
         judge(e, fabs(error), bounds->coupling_energy * energy, time);
         break;
     }

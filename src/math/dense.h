@@ -55,7 +55,8 @@ typedef struct ItmDense {
     void (*rotate)(double* a, double* b, double c, double s, int n);
 
     // P A = L U in place with row exchanges recorded in pivots (n). A pivot below `floor` in size
-    // is replaced by +-floor: the caller refines. Returns the number of replaced pivots.
+    // is replaced by +-floor: the caller refines. floor 0: a pivot of 0 is replaced by infinity, and its unknown is 0. Returns the
+    // number of replaced pivots.
     int (*factor_lu)(double* A, int lda, int n, int* pivots, double floor);
 
     // L U x = P x, in place

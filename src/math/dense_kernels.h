@@ -311,7 +311,7 @@ static int factor_lu_panel(double* A, int lda, int n, int k0, int np, int* pivot
             swap_rows(row, A + (size_t)pivots[k] * (size_t)lda, lda);
         }
         if (!(fabs(row[k]) > floor)) {
-            row[k] = row[k] < 0.0 ? -floor : floor;
+            row[k] = floor == 0.0 ? (double)INFINITY : row[k] < 0.0 ? -floor : floor;
             replaced++;
         }
         double scale = 1.0 / row[k];

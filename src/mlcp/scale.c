@@ -72,7 +72,7 @@ static int count_zeros(const double* row, int n)
 }
 
 // Rows of mechanisms in a chain touch their neighbours only: where the zeros at both ends of the rows are more than half of a
-// symmetric H, pivoting does not touch them (20 loose joints in a chain, 36 rows: a quarter of the time of a solve). Something to
+// symmetric H, pivoting does not touch them (20 joints with clearance in a chain, 36 rows: a quarter of the time of a solve). Something to
 // the right of the band where nothing is below it is no symmetric matrix, and is left for others to find.
 static void find_band(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {

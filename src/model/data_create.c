@@ -30,9 +30,9 @@ static ItmStatus check_options(const ItmStepOptions* o, ItmError* error)
                                  numbers[i].field, numbers[i].may_be_zero ? "zero or positive" : "positive", x);
         }
     }
-    if ((int)o->elastic < 0 || o->elastic >= ITM_ELASTIC_COUNT) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "elastic",
-                             "there is no rule number %d for flexible bodies", (int)o->elastic);
+    if ((int)o->modal_rule < 0 || o->modal_rule >= ITM_MODAL_RULE_COUNT) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "modal_rule",
+                             "there is no rule number %d for flexible bodies", (int)o->modal_rule);
     }
     if (o->min_step > o->step) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "min_step",

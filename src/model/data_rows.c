@@ -28,7 +28,7 @@ static void name_contact(const ItmData* d, int contact, const char* direction, c
 
 void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_direction, char* out, size_t size)
 {
-    const ItmBoundRow* r = &d->bounded->rows[row];
+    const ItmRow* r = &d->bounded->rows[row];
     switch (r->kind) {
     case ITM_BOUND_LIMIT:
         snprintf(out, size, "limit '%.100s'", m->limits[r->owner].name);
@@ -42,7 +42,7 @@ void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_d
     case ITM_BOUND_CLEARANCE:
     case ITM_BOUND_CLEARANCE_TANGENT:
     case ITM_BOUND_CLEARANCE_TORSION:
-        snprintf(out, size, "clearance of '%.100s'%s%s", m->joints[m->loose[r->owner].joint].name,
+        snprintf(out, size, "clearance of '%.100s'%s%s", m->joints[m->clearances[r->owner].joint].name,
                  with_direction ? ": " : "", with_direction ? DIRECTIONS[r->kind] : "");
         break;
     default:

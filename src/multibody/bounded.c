@@ -1,5 +1,6 @@
 #include "multibody/bounded.h"
 
+#include "mlcp/least_norm.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
@@ -44,7 +45,7 @@ static size_t fit_hash(int count)
 
 static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
 {
-    b->rows = ITM_TAKE(arena, ItmBoundRow, b->row_capacity);
+    b->rows = ITM_TAKE(arena, ItmRow, b->row_capacity);
     b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->block_capacity);
     b->couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
     b->path = ITM_TAKE(arena, int, 2 * b->path_capacity);
@@ -60,10 +61,10 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
         b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
     }
     b->hash = ITM_TAKE(arena, int, fit_hash(b->row_capacity));
-    b->x_push = ITM_TAKE(arena, double, b->row_capacity);
-    b->settle_lo = ITM_TAKE(arena, double, b->row_capacity);
-    b->settle_up = ITM_TAKE(arena, double, b->row_capacity);
-    b->x_settled = ITM_TAKE(arena, double, b->row_capacity);
+    b->x_correction = ITM_TAKE(arena, double, b->row_capacity);
+    b->projection_lo = ITM_TAKE(arena, double, b->row_capacity);
+    b->projection_up = ITM_TAKE(arena, double, b->row_capacity);
+    b->x_projected = ITM_TAKE(arena, double, b->row_capacity);
 }
 
 static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
@@ -80,29 +81,18 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->entry_at = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_y = ITM_TAKE(arena, int, b->path_capacity);
     b->entry_next = ITM_TAKE(arena, int, b->path_capacity);
-    b->H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
     b->Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
-    b->island_b = ITM_TAKE(arena, double, n);
-    b->island_lo = ITM_TAKE(arena, double, n);
-    b->island_up = ITM_TAKE(arena, double, n);
-    b->island_x = ITM_TAKE(arena, double, n);
-    b->island_w = ITM_TAKE(arena, double, n);
-    b->island_v = ITM_TAKE(arena, double, n);
-    b->island_before = ITM_TAKE(arena, double, n);
-    b->bounce_x = ITM_TAKE(arena, double, n);
-    b->bounce_v = ITM_TAKE(arena, double, n);
-    b->island_state = ITM_TAKE(arena, signed char, n);
+    itm_row_lay_out(&b->island, arena, n);
+    b->island.H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
+    b->island.couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
+    b->island.rows = b->rows;
+    b->island.index = b->global;
+    itm_sweep_lay_out(&b->sweep, arena, b->block_capacity, b->row_capacity, m->nbody);
+    b->sweep.couplings = b->couplings;
     int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
-    b->refine_N = ITM_TAKE(arena, double, most* most);
+    b->refine_work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
+    b->refine_part = ITM_TAKE(arena, signed char, most);
     b->is_redundant = ITM_TAKE(arena, signed char, b->row_capacity);
-    b->sweep_z = ITM_TAKE(arena, double, 6 * m->nbody);
-    b->sweep_inv_D = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_target = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_change = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_prev = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_p = ITM_TAKE(arena, double, b->row_capacity);
-    b->sweep_order = ITM_TAKE(arena, int, b->block_capacity);
-    b->island_couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
 }
 
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
@@ -119,7 +109,7 @@ void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
     b->nisland = b->nredundant = 0;
-    b->ahead = 0.0;
+    b->step.ahead = 0.0;
     b->is_overfull = b->has_Y = b->is_refined = false;
 }
 
@@ -276,12 +266,12 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
     return block;
 }
 
-ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
+ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
 {
     int index = b->nrow++;
-    b->x_settled[index] = 0.0;
-    ItmBoundRow* row = &b->rows[index];
-    *row = (ItmBoundRow){.block = (int)(block - b->blocks), .open = ITM_BOUNDED_SLOP, .bias_share = 1.0};
+    b->x_projected[index] = 0.0;
+    ItmRow* row = &b->rows[index];
+    *row = (ItmRow){.block = (int)(block - b->blocks), .normal = ITM_NONE, .open = ITM_ROW_SLOP, .bias_share = 1.0};
     const ItmRowBlock* path = &block->path;
     // the world comes first in none of the lists: one body is whichever moves
     if (path->nbody == 2) {
@@ -304,7 +294,7 @@ static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
     }
     b->couplings[b->ncoupling++] = coupling;
     for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
-        b->rows[coupling.tangent[k]].is_coupled = true;
+        b->rows[coupling.tangent[k]].normal = coupling.normal;
     }
     b->blocks[b->nblock - 1].ncoupling++;
 }
@@ -325,8 +315,8 @@ void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact c
 // ---------------------------------------------------------------------------- joints
 
 // A row on a measure, with its sign: +1 for w = x', -1 for w = -x'.
-static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasure* measure, const ItmMeasured* x,
-                                    double sign)
+static ItmRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasure* measure, const ItmMeasured* x,
+                               double sign)
 {
     ItmBoundBlock* block = measure->v_index != ITM_NONE
                                ? itm_bounded_add_dof_block(m, b, measure->v_index, sign * measure->scale)
@@ -334,8 +324,7 @@ static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmM
     if (block == NULL) {
         return NULL;
     }
-    ItmBoundRow* row =
-        itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
+    ItmRow* row = itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
     row->rate = sign * x->rate;
     row->bias = sign * x->bias;
     row->lo = -INFINITY;
@@ -343,7 +332,7 @@ static ItmBoundRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmM
     return row;
 }
 
-static uint64_t make_key(ItmBoundKind kind, int owner, int part)
+static uint64_t make_key(ItmRowKind kind, int owner, int part)
 {
     return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)owner << 8) | (uint64_t)(unsigned)part;
 }
@@ -351,7 +340,7 @@ static uint64_t make_key(ItmBoundKind kind, int owner, int part)
 // A line that also swings is bent: A' v > 0 belongs to the velocity before the impact and would let the step go beyond the stop, so it is
 // left out. A' v < 0 shortens the way: a step that ends at the stop, at the mean rate gap / h, has A' v (gap / (h rate))^2 of it, which
 // takes h^2 / 2 times that off the gap.
-static void bend_to_stop(ItmBoundRow* row, double h)
+static void bend_to_stop(ItmRow* row, double h)
 {
     if (row->rate < 0.0 && row->bias < 0.0 && row->gap > 0.0 && row->gap < -row->rate * h) {
         row->gap *= 1.0 + 0.5 * row->bias * row->gap / (row->rate * row->rate);
@@ -375,7 +364,7 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
     if (gap > reach) {
         return;
     }
-    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, sign);
+    ItmRow* row = add_measure_row(m, d->bounded, measure, &x, sign);
     if (row != NULL) {
         row->kind = ITM_BOUND_LIMIT;
         row->owner = index;
@@ -394,7 +383,7 @@ static void add_joint_friction(const ItmModel* m, ItmData* d, int index, double 
     const ItmJointFriction* friction = &m->joint_frictions[index];
     const ItmMeasure* measure = &m->measures[friction->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
-    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
+    ItmRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
     if (row != NULL) {
         row->kind = ITM_BOUND_FRICTION;
         row->owner = index;
@@ -412,7 +401,7 @@ static void add_motor(const ItmModel* m, ItmData* d, int index, double t, double
     const ItmMeasure* measure = &m->measures[motion->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
     ItmSignalValue next = itm_data_compute_signal(m, d, motion->signal, t + h);
-    ItmBoundRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
+    ItmRow* row = add_measure_row(m, d->bounded, measure, &x, 1.0);
     if (row != NULL) {
         row->kind = ITM_BOUND_MOTOR;
         row->owner = index;
@@ -498,7 +487,7 @@ void itm_bounded_apply(const ItmModel* m, ItmData* d, double* v, const double* x
 
 #define SLIDING_SPEED 1e-6  // m/s: slower contacts count as sticking
 
-static bool is_tangent(ItmBoundKind kind)
+static bool is_tangent(ItmRowKind kind)
 {
     return kind == ITM_BOUND_TANGENT || kind == ITM_BOUND_CLEARANCE_TANGENT;
 }
@@ -522,7 +511,7 @@ double itm_bounded_compute_w(const ItmBounded* b, int row)
 
 bool itm_bounded_is_closed(const ItmBounded* b, int row)
 {
-    return b->x[row] > 0.0 || itm_bounded_compute_w(b, row) <= ITM_BOUNDED_AT_REST;
+    return b->x[row] > 0.0 || itm_bounded_compute_w(b, row) <= ITM_ROW_AT_REST;
 }
 
 // One closed contact, for the body that is the block's first or second.
@@ -555,7 +544,7 @@ void itm_bounded_sum_contacts(const ItmModel* m, ItmBounded* b)
     }
 }
 
-double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner)
+double itm_bounded_compute_effort(const ItmBounded* b, ItmRowKind kind, int owner)
 {
     double sum = 0.0;
     for (int i = 0; i < b->nrow; i++) {

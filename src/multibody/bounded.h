@@ -4,52 +4,15 @@
 #ifndef ITM_MULTIBODY_BOUNDED_H
 #define ITM_MULTIBODY_BOUNDED_H
 
-#include "interim/mlcp.h"
+#include "mlcp/row.h"
+#include "mlcp/sweep.h"
 #include "multibody/data.h"
-
-typedef enum ItmBoundKind {
-    ITM_BOUND_LIMIT,     // of a joint or actuator: owner is the limit
-    ITM_BOUND_FRICTION,  // of a joint: owner is the joint friction
-    ITM_BOUND_MOTOR,     // owner is the motion
-    ITM_BOUND_NORMAL,    // contact: owner is the contact, as for the following
-    ITM_BOUND_TANGENT,
-    ITM_BOUND_TORSION,
-    ITM_BOUND_ROLLING,
-    ITM_BOUND_CLEARANCE,  // gap of a loose joint: owner is the loose joint, as for the following
-    ITM_BOUND_CLEARANCE_TANGENT,
-    ITM_BOUND_CLEARANCE_TORSION,
-} ItmBoundKind;
 
 // Islands of more rows than this are not examined for redundant rows one by one (itm_bounded_refine); how many there must be
 // is counted.
 #define ITM_REFINE_MOST 300
 
-#define ITM_BOUNDED_AT_REST 1e-8  // m/s: what a row that keeps w = 0 may have, ten times the tolerance of the solver
-#define ITM_BOUNDED_SLOP 1e-9     // m, rad: gaps and penetrations below this are rounding and count as contact
-
 // clang-format off
-typedef struct ItmBoundRow {
-    ItmBoundKind kind;
-    int    owner;
-    int    block;          // its block
-    double gap;            // Phi; 0 where only the rate counts                     m, rad
-    double gap_after;      // Phi at the end of the step                            m, rad
-    double open;           // rigid: smaller gaps count as none                      m, rad
-    double rate;           // A v before the step                                   m/s
-    double bias;           // A' v                                                  m/s^2
-    double bias_share;     // h A' v this often in the offset: 1, and the rate at the end of the step counts; 1/2, and its mean does
-    double reference;      // signal' at the end of the step                        m/s
-    double lo, up;         // bounds of the impulse; ignored for coupled friction   N s
-    double restitution;    // 0: none
-    double stiffness, damping;  // 0, 0: rigid
-    uint64_t key;          // names the row from step to step, for warm starts
-    double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
-    double omega;          // compliance on the diagonal                            1/kg
-    bool   is_bouncing;    // restitution acts in this step
-    bool   is_held;        // rigid contact that carried load in the last step: its gap is the drift of the bodies, undone by displacement
-    bool   is_coupled;     // friction bounded by the normal impulse of the same step
-} ItmBoundRow;
-
 // A group of rows that act on the same bodies.
 typedef struct ItmBoundBlock {
     ItmRowBlock path;      // bodies, directly driven coordinate, path to the roots
@@ -67,13 +30,6 @@ typedef struct ItmBoundForce {
 } ItmBoundForce;
 
 // The table of a step, and what the solve made of it.
-// Velocity with which a step h closes a gap, gap / h. A step that is cut shorter than `shortest` closes the share (h / shortest)^2 of it
-// only: all of it would be a huge velocity for the steps that follow.
-static inline double itm_gap_feed(double gap, double h, double shortest)
-{
-    return h >= shortest ? gap / h : gap * h / (shortest * shortest);
-}
-
 typedef struct ItmBounded {
     int nrow, nblock, ncoupling, npath, ncov, nY;            // in use
     int row_capacity, block_capacity, coupling_capacity;
@@ -81,13 +37,10 @@ typedef struct ItmBounded {
     int island_capacity;   // rows of the largest island that can be solved densely
     bool is_overfull;      // something did not fit: the step must fail
     bool books_answer;     // book what bilateral rows answer, with their velocities d->row_before before the step
-    double ahead;          // the rows were evaluated so much ahead of the step, which A v has in it          s
     bool has_Y;            // Y belongs to the rows
-    bool feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
-                           // penetration is undone by displacements
-    double feed_time;      // itm_gap_feed of gaps < 0                                                         s
+    ItmRowStep step;       // the step that the rows are solved for
 
-    ItmBoundRow*    rows;      //                                       (row_capacity)
+    ItmRow*    rows;      //                                       (row_capacity)
     ItmBoundBlock*  blocks;    //                                       (block_capacity)
     ItmMlcpContact* couplings; // friction, in row numbers of the table (coupling_capacity)
     int*            path;      // paths and parents of the blocks       (2 path_capacity)
@@ -110,9 +63,9 @@ typedef struct ItmBounded {
     int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
     int             hash_size; // a power of two, in use
 
-    double*         settle_lo, *settle_up; // bounds that settling sets aside (row_capacity)
-    double*         x_settled; // impulses of settling                  (row_capacity)  N s
-    double*         x_push;    // impulses of position that undo penetration (row_capacity)  kg m
+    double*         projection_lo, *projection_up; // bounds that settling sets aside (row_capacity)
+    double*         x_projected; // impulses of settling                  (row_capacity)  N s
+    double*         x_correction;    // impulses of position that undo penetration (row_capacity)  kg m
 
     // islands: blocks that movable bodies connect, each solved on its own
     int*            root;      // union-find over components            (nbody)
@@ -124,25 +77,16 @@ typedef struct ItmBounded {
     int*            global;    // and back                              (island_capacity)
     int*            body_head; // entries of the island's blocks by body, linked (nbody)
     int*            entry_block, *entry_at, *entry_y, *entry_next;  //  (path_capacity)
-    double*         H;         //                                       (island_capacity^2)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
-    double*         island_b, *island_lo, *island_up, *island_x, *island_w, *island_v, *island_before; // (island_capacity)
-    double*         bounce_x, *bounce_v; // impulses and velocities of a bounce that gained energy  (island_capacity)
-    signed char*    island_state;
-    double*         refine_N;    // null space of an island, itm_bounded_refine (min(island_capacity, ITM_REFINE_MOST)^2)
+    ItmRowProblem   island;    // problem of the island that is being solved, index = global (island_capacity)
+    ItmSweep        sweep;     // the same for an island without a matrix
+    double*         refine_work; // itm_bounded_refine  (m (m + ITM_LEAST_NORM_SCRATCH), m = min(island_capacity, ITM_REFINE_MOST))
+    signed char*    refine_part; //                                     (island_capacity)
     signed char*    is_redundant; // rows that follow from others, itm_bounded_refine (row_capacity)
     int             nredundant;
     bool            is_refined;  // the table of this step has been examined
     int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved
     double          worst_residual;
-    ItmMlcpContact* island_couplings;                        //         (coupling_capacity)
-    double*         sweep_z;     // mass-normalised velocities of bodies  (6 nbody)
-    double*         sweep_inv_D; // 1 / (|Y|^2 + omega)                   (row_capacity)
-    double*         sweep_target; // row velocities without impulses      (row_capacity)
-    double*         sweep_change; // and what impulses add                (row_capacity)
-    double*         sweep_prev;  // impulses before a pair of sweeps      (row_capacity)
-    double*         sweep_p;     // direction of acceleration             (row_capacity)
-    int*            sweep_order; // blocks                                (block_capacity)
     struct ItmMlcpWorkspace* workspace;
 } ItmBounded;
 // clang-format on
@@ -168,23 +112,10 @@ ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_
 // A block on one coordinate of the tree.
 ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef);
 // Its next row, with covectors on bodies a and b of itm_bounded_add_block.
-ItmBoundRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b);
+ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b);
 // Friction of rows of the block that was added last, bounded by the normal impulse of this step or (contact option) by that
 // of the last one.
 void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling);
-
-// What a step may use up of a rigid row's gap. A gap of rounding size would come back as a velocity of gap / h and keep a resting
-// stack trembling.
-static inline double itm_bounded_get_open(double gap, double open)
-{
-    return gap > open ? gap - open : 0.0;
-}
-
-// Whether the row can only push: 0 <= impulse.
-static inline bool itm_bound_row_is_unilateral(const ItmBoundRow* row)
-{
-    return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT || row->kind == ITM_BOUND_CLEARANCE;
-}
 
 // Limits, dry friction and motors of joints for a step h from time t. After the velocity stage.
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h);
@@ -198,7 +129,7 @@ bool itm_bounded_is_closed(const ItmBounded* b, int row);
 // Whether the contact with this normal row ended the step with a slip, or has no friction.
 bool itm_bounded_is_sliding(const ItmBounded* b, int normal);
 // Impulse along the direction of a joint's limit, friction or motor in the last step; 0 where it had no row.
-double itm_bounded_compute_effort(const ItmBounded* b, ItmBoundKind kind, int owner);
+double itm_bounded_compute_effort(const ItmBounded* b, ItmRowKind kind, int owner);
 // Wrenches and direct forces of the impulses x times `rate`, added to wrench and tau.
 void itm_bounded_add_forces(const ItmBounded* b, ItmSpatial* wrench, double* tau, const double* x, double rate);
 

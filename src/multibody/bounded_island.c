@@ -26,7 +26,7 @@ static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, 
     int ny = s->path.ny;
     for (int i = 0; i < f->nrow; i++) {
         const double* y_f = b->Y + f->path.y_adr + i * f->path.ny + y_k;
-        double* H = b->H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
+        double* H = b->island.H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
         const double* y_s = b->Y + s->path.y_adr + y_other;
         int j = 0;
         for (; j + 3 <= s->nrow; j += 3, y_s += 3 * ny) {
@@ -133,38 +133,18 @@ static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
         is_felt = eliminate_block(m, d, &b->blocks[k]) || is_felt;
     }
     const ItmDense* dense = itm_dense_choose();
-    double* products = b->island_b;
+    double* products = b->island.b;
     for (int i = 0; is_felt && i < n; i++) {
         dense->multiply_rows(products, b->Z, m->nrow, b->Z + (size_t)i * (size_t)m->nrow, NULL, i + 1, m->nrow);
-        dense->axpy(b->H + (size_t)i * (size_t)n, -1.0, products, i + 1);
+        dense->axpy(b->island.H + (size_t)i * (size_t)n, -1.0, products, i + 1);
     }
 }
 
-void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
+// Friction couplings of a chain in its own row numbers.
+static void number_couplings(ItmBounded* b, int head)
 {
-    ItmBounded* b = d->bounded;
-    memset(b->H, 0, sizeof(double) * (size_t)n * (size_t)n);
-    assemble_products(m, b, head, n);
-    if (m->nrow > 0) {
-        eliminate_bilateral(m, d, head, n);
-    }
-    for (int i = 0; i < n; i++) {
-        const ItmBoundRow* row = &b->rows[b->global[i]];
-        b->H[(size_t)i * (size_t)n + (size_t)i] += row->omega;
-        for (int j = 0; j < i; j++) {
-            b->H[(size_t)j * (size_t)n + (size_t)i] = b->H[(size_t)i * (size_t)n + (size_t)j];
-        }
-        b->island_b[i] = b->v_after[b->global[i]] + row->offset;
-        b->island_lo[i] = row->lo;
-        b->island_up[i] = row->up;
-        b->island_x[i] = b->x[b->global[i]];
-        b->island_state[i] = b->state[b->global[i]];
-    }
-}
-
-int itm_bounded_number_couplings(ItmBounded* b, int head)
-{
-    int count = 0;
+    ItmRowProblem* p = &b->island;
+    p->ncoupling = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
             ItmMlcpContact coupling = b->couplings[b->blocks[k].first_coupling + c];
@@ -175,8 +155,32 @@ int itm_bounded_number_couplings(ItmBounded* b, int head)
             for (int t = 0; t < 2; t++) {
                 coupling.tangent[t] = coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->local[coupling.tangent[t]];
             }
-            b->island_couplings[count++] = coupling;
+            p->couplings[p->ncoupling++] = coupling;
         }
     }
-    return count;
+}
+
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
+{
+    ItmBounded* b = d->bounded;
+    ItmRowProblem* p = &b->island;
+    p->n = n;
+    memset(p->H, 0, sizeof(double) * (size_t)n * (size_t)n);
+    assemble_products(m, b, head, n);
+    if (m->nrow > 0) {
+        eliminate_bilateral(m, d, head, n);
+    }
+    for (int i = 0; i < n; i++) {
+        int row = b->global[i];
+        p->H[(size_t)i * (size_t)n + (size_t)i] += b->rows[row].omega;
+        for (int j = 0; j < i; j++) {
+            p->H[(size_t)j * (size_t)n + (size_t)i] = p->H[(size_t)i * (size_t)n + (size_t)j];
+        }
+        p->v_free[i] = b->v_after[row];
+        p->lo[i] = b->rows[row].lo;
+        p->up[i] = b->rows[row].up;
+        p->x[i] = b->x[row];
+        p->state[i] = b->state[row];
+    }
+    number_couplings(b, head);
 }

@@ -7,9 +7,7 @@
 
 // Number the rows of a chain of blocks (b->local, b->global). Returns how many, which may be more than there is room for.
 int itm_bounded_number_rows(ItmBounded* b, int head);
-// Its H', bilateral rows eliminated, into b->H (n x n), and the other numbers of its MLCP.
+// Its problem into b->island: H' with bilateral rows eliminated, bounds, impulses and states to start from, couplings.
 void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
-// Friction couplings of a chain in its own row numbers, into b->island_couplings. Returns how many.
-int itm_bounded_number_couplings(ItmBounded* b, int head);
 
 #endif

@@ -236,8 +236,8 @@ static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b
         }
     }
     for (int i = 0; i < b->springs.count; i++) {
-        if (m->pushes[i].rest < 0.0) {
-            m->pushes[i].rest = itm_measure_compute_value(m, d, d->q, &m->measures[m->pushes[i].measure]);
+        if (m->scalar_forces[i].rest < 0.0) {
+            m->scalar_forces[i].rest = itm_measure_compute_value(m, d, d->q, &m->measures[m->scalar_forces[i].measure]);
         }
     }
 }
@@ -248,6 +248,9 @@ static void fill_info(ItmModel* m, const ItmData* d)
     int nopen = itm_latch_count_open_rows(m, d);
     *info = (ItmModelInfo){
         .nbody = m->nuser,
+        .nlimit = m->nlimit,
+        .nfriction = m->njoint_friction,
+        .nmotor = m->nmotor,
         .nmode = m->nmode,
         .njoint = m->njoint,
         .ncoupling = m->ncoupling,
@@ -333,12 +336,9 @@ static double* take_modes(const ItmModelBuilder* b)
 ItmStatus itm_multibody_build(ItmModel** model, const ItmModelBuilder* b, ItmError* error)
 {
     int n = b->bodies.count;
-    if (n == 0) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "bodies", "a model needs at least one body");
-    }
     ItmStart start = {
-        .pose = malloc(sizeof(ItmPose) * (size_t)n),
-        .twist = malloc(sizeof(ItmSpatial) * (size_t)n),
+        .pose = malloc(sizeof(ItmPose) * ((size_t)n + 1)),
+        .twist = malloc(sizeof(ItmSpatial) * ((size_t)n + 1)),
         .modes = take_modes(b),
     };
     ItmModel* m = NULL;

@@ -111,7 +111,7 @@ void itm_clearance_check(ItmCheck* c, const ItmJointDef* def)
     if (!(play->restitution >= 0 && play->restitution <= 1)) {
         itm_check_refuse(c, "clearance.restitution", "restitution must lie between 0 and 1, got %g", play->restitution);
     }
-    if (!itm_clearance_is_loose(def) || c->status != ITM_OK) {
+    if (!itm_clearance_is_given(def) || c->status != ITM_OK) {
         return;
     }
     if (!is_kind_with_play(def->type)) {
@@ -189,7 +189,7 @@ bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def)
 }
 
 // Corners counter-clockwise; planes of the guide beside the edges.
-static bool build_section(ItmModel* m, ItmClearanceJoint* loose, const ItmClearance* play)
+static bool build_section(ItmModel* m, ItmClearanceJoint* clearance, const ItmClearance* play)
 {
     int n = play->nsection;
     double* memory = itm_model_take(m, (size_t)(5 * n), sizeof(double));
@@ -211,10 +211,10 @@ static bool build_section(ItmModel* m, ItmClearanceJoint* loose, const ItmCleara
         normal[2 * i + 1] = -dx / length;
         offset[i] = normal[2 * i] * corner[2 * i] + normal[2 * i + 1] * corner[2 * i + 1] + play->radial;
     }
-    loose->ncorner = n;
-    loose->corner = corner;
-    loose->normal = normal;
-    loose->offset = offset;
+    clearance->ncorner = n;
+    clearance->corner = corner;
+    clearance->normal = normal;
+    clearance->offset = offset;
     return true;
 }
 
@@ -234,19 +234,19 @@ static int count_points(const ItmJointDef* def)
 
 bool itm_clearance_build(ItmModel* m, const ItmModelBuilder* b)
 {
-    m->loose = itm_model_take(m, (size_t)m->njoint, sizeof(ItmClearanceJoint));
-    if (m->loose == NULL) {
+    m->clearances = itm_model_take(m, (size_t)m->njoint, sizeof(ItmClearanceJoint));
+    if (m->clearances == NULL) {
         return false;
     }
     for (int j = 0; j < m->njoint; j++) {
         const ItmJointDef* def = &b->joints.items[j];
         const ItmClearance* play = &def->clearance;
-        m->joints[j].loose = ITM_NONE;
-        if (!itm_clearance_is_loose(def)) {
+        m->joints[j].clearance = ITM_NONE;
+        if (!itm_clearance_is_given(def)) {
             continue;
         }
-        ItmClearanceJoint* loose = &m->loose[m->nclearance];
-        *loose = (ItmClearanceJoint){
+        ItmClearanceJoint* clearance = &m->clearances[m->nclearance];
+        *clearance = (ItmClearanceJoint){
             .joint = j,
             .type = def->type,
             .radial = play->radial,
@@ -260,12 +260,12 @@ bool itm_clearance_build(ItmModel* m, const ItmModelBuilder* b)
             .npoint = count_points(def),
             .first_point = m->nclearance_point,
         };
-        if (def->type == ITM_JOINT_PRISMATIC && !build_section(m, loose, play)) {
+        if (def->type == ITM_JOINT_PRISMATIC && !build_section(m, clearance, play)) {
             return false;
         }
-        m->joints[j].loose = m->nclearance++;
-        m->nclearance_point += loose->npoint;
-        m->nclearance_row += loose->npoint * (play->friction > 0.0 ? 3 : 1);
+        m->joints[j].clearance = m->nclearance++;
+        m->nclearance_point += clearance->npoint;
+        m->nclearance_row += clearance->npoint * (play->friction > 0.0 ? 3 : 1);
     }
     return true;
 }
@@ -303,7 +303,7 @@ static ItmVec3 relative_velocity(const ItmData* d, const View* view, const ItmSp
 // gap is h^2 times that. Zero where the gaps of the paper are wanted, which are linear in the step.
 static double half_bias(const ItmData* d, const ItmJoint* joint, const ItmClearancePoint* point, double c, double h)
 {
-    if (d->bounded->feeds_gaps_back || h == 0.0) {
+    if (d->bounded->step.feeds_gaps_back || h == 0.0) {
         return 0.0;
     }
     ItmVec3 s_a = itm_vec_sub(point->point, d->x[joint->body_a]), s_b = itm_vec_sub(point->point, d->x[joint->body_b]);
@@ -368,28 +368,28 @@ static ItmVec3 find_outward(ItmVec3 rho, ItmVec3 u, double c, double h, bool is_
 }
 
 // A centre (end of the hub, or centre of the socket) that stays within c of the axis, or of the centre where axis is zero.
-static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmClearanceJoint* loose,
+static void measure_radial(const ItmModel* m, ItmData* d, const View* view, const ItmClearanceJoint* clearance,
                            ItmVec3 axis, ItmClearancePoint* out, double h)
 {
-    bool is_literal = d->bounded->feeds_gaps_back;
+    bool is_literal = d->bounded->step.feeds_gaps_back;
     ItmVec3 delta = itm_vec_sub(out->point, view->p_a), u = out->velocity;
     ItmVec3 rho = itm_vec_axpy(-itm_vec_dot(axis, delta), axis, delta);
     ItmVec3 w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
-    ItmVec3 n = find_outward(rho, w, loose->radial, h, is_literal, &out->bias);
+    ItmVec3 n = find_outward(rho, w, clearance->radial, h, is_literal, &out->bias);
     if (h > 0.0 && itm_vec_norm(n) == 0.0) {
         // in the centre and at rest there: along the free motion of the step
         u = relative_velocity(d, view, compute_free_twists(m, d, h), out->point);
         w = itm_vec_axpy(-itm_vec_dot(axis, u), axis, u);
-        n = find_outward(rho, w, loose->radial, h, is_literal, &out->bias);
+        n = find_outward(rho, w, clearance->radial, h, is_literal, &out->bias);
     }
     if (itm_vec_norm(n) == 0.0) {
         n = view->R_a.x;
     }
     out->normal = itm_vec_neg(n);
-    out->gap = h > 0.0 ? loose->radial - itm_vec_dot(n, rho) : loose->radial - itm_vec_norm(rho);
+    out->gap = h > 0.0 ? clearance->radial - itm_vec_dot(n, rho) : clearance->radial - itm_vec_norm(rho);
     out->rate = -itm_vec_dot(n, out->velocity);
-    out->contact = itm_vec_axpy(-loose->radius, n, out->point);
-    if (loose->type == ITM_JOINT_SPHERICAL) {
+    out->contact = itm_vec_axpy(-clearance->radius, n, out->point);
+    if (clearance->type == ITM_JOINT_SPHERICAL) {
         itm_vec_make_tangents(out->tangent, n);
     } else {
         out->tangent[0] = axis;
@@ -410,64 +410,64 @@ static void measure_plane(ItmClearancePoint* out, ItmVec3 normal, ItmVec3 along,
 }
 
 // Corner i of the section on the face at z, against the plane of edge k                                  [clearance, eq. 38]
-static void measure_corner(const ItmData* d, const View* view, const ItmClearanceJoint* loose, ItmClearancePoint* out,
-                           int i, int k, double z)
+static void measure_corner(const ItmData* d, const View* view, const ItmClearanceJoint* clearance,
+                           ItmClearancePoint* out, int i, int k, double z)
 {
-    ItmVec3 in_b = itm_vec(loose->corner[2 * i], loose->corner[2 * i + 1], z);
+    ItmVec3 in_b = itm_vec(clearance->corner[2 * i], clearance->corner[2 * i + 1], z);
     out->point = itm_vec_add(view->p_b, itm_mat_mul_vec(&view->R_b, in_b));
     out->velocity = relative_velocity(d, view, d->twist, out->point);
-    ItmVec3 outward = itm_mat_mul_vec(&view->R_a, itm_vec(loose->normal[2 * k], loose->normal[2 * k + 1], 0));
-    double distance = loose->offset[k] - itm_vec_dot(outward, itm_vec_sub(out->point, view->p_a));
+    ItmVec3 outward = itm_mat_mul_vec(&view->R_a, itm_vec(clearance->normal[2 * k], clearance->normal[2 * k + 1], 0));
+    double distance = clearance->offset[k] - itm_vec_dot(outward, itm_vec_sub(out->point, view->p_a));
     measure_plane(out, itm_vec_neg(outward), view->R_a.z, distance);
 }
 
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
 {
-    const ItmClearanceJoint* loose = &m->loose[index];
-    const ItmJoint* joint = &m->joints[loose->joint];
-    ItmClearancePoint* points = d->clearance_points + loose->first_point;
+    const ItmClearanceJoint* clearance = &m->clearances[index];
+    const ItmJoint* joint = &m->joints[clearance->joint];
+    ItmClearancePoint* points = d->clearance_points + clearance->first_point;
     View view = look(d, joint);
-    if (loose->type == ITM_JOINT_SPHERICAL) {
+    if (clearance->type == ITM_JOINT_SPHERICAL) {
         points[0].point = view.p_b;
         points[0].velocity = relative_velocity(d, &view, d->twist, view.p_b);
-        measure_radial(m, d, &view, loose, itm_vec(0, 0, 0), &points[0], h);
+        measure_radial(m, d, &view, clearance, itm_vec(0, 0, 0), &points[0], h);
         return;
     }
-    if (loose->type == ITM_JOINT_PRISMATIC) {
-        int n = loose->ncorner;
+    if (clearance->type == ITM_JOINT_PRISMATIC) {
+        int n = clearance->ncorner;
         for (int i = 0; i < 2 * n; i++) {
-            double z = i < n ? -loose->half_length : loose->half_length;
-            measure_corner(d, &view, loose, &points[2 * i], i % n, (i + n - 1) % n, z);
-            measure_corner(d, &view, loose, &points[2 * i + 1], i % n, i % n, z);
+            double z = i < n ? -clearance->half_length : clearance->half_length;
+            measure_corner(d, &view, clearance, &points[2 * i], i % n, (i + n - 1) % n, z);
+            measure_corner(d, &view, clearance, &points[2 * i + 1], i % n, i % n, z);
         }
         return;
     }
     for (int k = 0; k < 2; k++) {
         double side = k == 0 ? -1.0 : 1.0;
-        points[k].point = itm_vec_axpy(side * loose->half_length, view.R_b.z, view.p_b);
+        points[k].point = itm_vec_axpy(side * clearance->half_length, view.R_b.z, view.p_b);
         points[k].velocity = relative_velocity(d, &view, d->twist, points[k].point);
-        measure_radial(m, d, &view, loose, view.R_a.z, &points[k], h);
-        if (loose->type == ITM_JOINT_REVOLUTE) {
+        measure_radial(m, d, &view, clearance, view.R_a.z, &points[k], h);
+        if (clearance->type == ITM_JOINT_REVOLUTE) {
             // the stops are the hub's length and the play apart                                          [clearance, eq. 41]
             points[2 + k].point = points[k].point;
             points[2 + k].velocity = points[k].velocity;
             double z = itm_vec_dot(view.R_a.z, itm_vec_sub(points[k].point, view.p_a));
             measure_plane(&points[2 + k], itm_vec_scale(-side, view.R_a.z), view.R_a.x,
-                          loose->half_length + loose->axial - side * z);
+                          clearance->half_length + clearance->axial - side * z);
         }
     }
 }
 
 // Whether contact point k is a stop at the end of the pin.
-static bool is_stop(const ItmClearanceJoint* loose, int k)
+static bool is_stop(const ItmClearanceJoint* clearance, int k)
 {
-    return loose->type == ITM_JOINT_REVOLUTE && k >= 2;
+    return clearance->type == ITM_JOINT_REVOLUTE && k >= 2;
 }
 
 // Rows that a contact point takes.
-static int count_rows(const ItmClearanceJoint* loose, int k)
+static int count_rows(const ItmClearanceJoint* clearance, int k)
 {
-    return loose->friction == 0.0 ? 1 : is_stop(loose, k) ? 2 : 3;
+    return clearance->friction == 0.0 ? 1 : is_stop(clearance, k) ? 2 : 3;
 }
 
 // ---------------------------------------------------------------------------- start
@@ -477,22 +477,22 @@ static int count_rows(const ItmClearanceJoint* loose, int k)
 ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* error)
 {
     for (int i = 0; i < m->nclearance; i++) {
-        const ItmClearanceJoint* loose = &m->loose[i];
+        const ItmClearanceJoint* clearance = &m->clearances[i];
         itm_clearance_measure(m, d, i, 0.0);
-        for (int k = 0; k < loose->npoint; k++) {
-            double gap = d->clearance_points[loose->first_point + k].gap;
-            double play = is_stop(loose, k) ? loose->axial : loose->radial;
-            if (gap < -FITS * (play + 2.0 * loose->half_length)) {
-                const char* name = m->joints[loose->joint].name;
-                const char* what = loose->type == ITM_JOINT_PRISMATIC   ? "slider"
-                                   : loose->type == ITM_JOINT_SPHERICAL ? "socket"
-                                                                        : "hub";
+        for (int k = 0; k < clearance->npoint; k++) {
+            double gap = d->clearance_points[clearance->first_point + k].gap;
+            double play = is_stop(clearance, k) ? clearance->axial : clearance->radial;
+            if (gap < -FITS * (play + 2.0 * clearance->half_length)) {
+                const char* name = m->joints[clearance->joint].name;
+                const char* what = clearance->type == ITM_JOINT_PRISMATIC   ? "slider"
+                                   : clearance->type == ITM_JOINT_SPHERICAL ? "socket"
+                                                                            : "hub";
                 return itm_error_set(
                     error, ITM_ERR_ASSEMBLY, __func__, name,
                     "joint '%s': its %s starts outside its bearing: at point %d it is %.6g m off, the %s "
                     "clearance is %.6g m; move the bodies together, or leave out the pose of one of them to "
                     "start in the middle",
-                    name, what, k + 1, play - gap, is_stop(loose, k) ? "axial" : "radial", play);
+                    name, what, k + 1, play - gap, is_stop(clearance, k) ? "axial" : "radial", play);
             }
         }
     }
@@ -501,20 +501,21 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
 
 // ---------------------------------------------------------------------------- rows
 
-static uint64_t make_key(ItmBoundKind kind, int loose, int point, int part)
+static uint64_t make_key(ItmRowKind kind, int clearance, int point, int part)
 {
-    return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)loose << 16) | (uint64_t)(unsigned)(4 * point + part);
+    return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)clearance << 16) |
+           (uint64_t)(unsigned)(4 * point + part);
 }
 
 // The contact point of a row.
-static int point_of(const ItmBoundRow* row)
+static int point_of(const ItmRow* row)
 {
     return (int)((row->key & 0xffff) / 4);
 }
 
 // A row along a direction at a point (force) or about it (torque).
-static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, ItmBoundKind kind, int owner,
-                            int point, int part, ItmVec3 direction, ItmVec3 at, bool is_torque)
+static ItmRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, ItmRowKind kind, int owner, int point,
+                       int part, ItmVec3 direction, ItmVec3 at, bool is_torque)
 {
     ItmVec3 s_a = itm_vec_sub(at, d->x[joint->body_a]), s_b = itm_vec_sub(at, d->x[joint->body_b]);
     ItmSpatial on_b = {direction, {0, 0, 0}}, on_a = {itm_vec_neg(direction), {0, 0, 0}};
@@ -522,7 +523,7 @@ static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* jo
         on_b = (ItmSpatial){itm_vec_cross(s_b, direction), direction};
         on_a = (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
     }
-    ItmBoundRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
     row->kind = kind;
     row->owner = owner;
     row->key = make_key(kind, owner, point, part);
@@ -534,25 +535,25 @@ static ItmBoundRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* jo
 
 static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int index, int k, double h)
 {
-    const ItmClearanceJoint* loose = &m->loose[index];
-    const ItmJoint* joint = &m->joints[loose->joint];
-    const ItmClearancePoint* point = &d->clearance_points[loose->first_point + k];
+    const ItmClearanceJoint* clearance = &m->clearances[index];
+    const ItmJoint* joint = &m->joints[clearance->joint];
+    const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];
     ItmBounded* b = d->bounded;
     int normal = b->nrow;
-    ItmBoundRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
+    ItmRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
     row->gap = point->gap;
-    row->bias = point->bias + half_bias(d, joint, point, loose->radial, h);
+    row->bias = point->bias + half_bias(d, joint, point, clearance->radial, h);
     row->lo = 0.0;
-    row->restitution = loose->restitution;
-    row->stiffness = loose->stiffness;
-    row->damping = loose->damping;
-    if (loose->friction == 0.0) {
+    row->restitution = clearance->restitution;
+    row->stiffness = clearance->stiffness;
+    row->damping = clearance->damping;
+    if (clearance->friction == 0.0) {
         return;
     }
-    ItmMlcpContact coupling = {.normal = normal, .tangent = {b->nrow, ITM_NONE}, .mu = loose->friction};
-    if (is_stop(loose, k)) {
+    ItmMlcpContact coupling = {.normal = normal, .tangent = {b->nrow, ITM_NONE}, .mu = clearance->friction};
+    if (is_stop(clearance, k)) {
         // a collar at the radius of the pin that turns: its friction is a torque, without a force across
-        coupling.mu *= loose->radius;
+        coupling.mu *= clearance->radius;
         coupling.law = ITM_FRICTION_BOX;
         add_row(d, block, joint, ITM_BOUND_CLEARANCE_TORSION, index, k, 1, point->normal, point->point, true);
     } else {
@@ -569,22 +570,22 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
 
 // Whether a step h could close the gap: twice its present way, because the forces are not known yet, twice what weight does, and a
 // quarter of the play; weight is that of a unit mass. The stepper that minimises over h wants them all.
-static bool is_in_reach(const ItmData* d, const ItmClearanceJoint* loose, int k, double h, double weight)
+static bool is_in_reach(const ItmData* d, const ItmClearanceJoint* clearance, int k, double h, double weight)
 {
-    const ItmClearancePoint* point = &d->clearance_points[loose->first_point + k];
-    double play = is_stop(loose, k) ? loose->axial : loose->radial;
+    const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];
+    double play = is_stop(clearance, k) ? clearance->axial : clearance->radial;
     double reach = 2.0 * h * (fabs(point->rate) + h * weight) + 0.25 * play;
-    return d->bounded->feeds_gaps_back || point->gap <= reach;
+    return d->bounded->step.feeds_gaps_back || point->gap <= reach;
 }
 
 // The next points in reach from k on, as many as a block can hold, in a block of their own. Returns the point behind them.
 static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h, double weight)
 {
-    const ItmClearanceJoint* loose = &m->loose[index];
-    const ItmJoint* joint = &m->joints[loose->joint];
+    const ItmClearanceJoint* clearance = &m->clearances[index];
+    const ItmJoint* joint = &m->joints[clearance->joint];
     int nrow = 0, end = k;
-    for (; end < loose->npoint; end++) {
-        int n = is_in_reach(d, loose, end, h, weight) ? count_rows(loose, end) : 0;
+    for (; end < clearance->npoint; end++) {
+        int n = is_in_reach(d, clearance, end, h, weight) ? count_rows(clearance, end) : 0;
         if (nrow + n > ITM_BLOCK_MAX) {
             break;
         }
@@ -592,7 +593,7 @@ static int add_points(const ItmModel* m, ItmData* d, int index, int k, double h,
     }
     ItmBoundBlock* block = nrow > 0 ? itm_bounded_add_block(m, d->bounded, joint->body_a, joint->body_b, nrow) : NULL;
     for (; block != NULL && k < end; k++) {
-        if (is_in_reach(d, loose, k, h, weight)) {
+        if (is_in_reach(d, clearance, k, h, weight)) {
             add_point(m, d, block, index, k, h);
         }
     }
@@ -604,7 +605,7 @@ void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
     double weight = itm_vec_norm(m->gravity);
     for (int i = 0; i < m->nclearance; i++) {
         itm_clearance_measure(m, d, i, h);
-        for (int k = 0; k < m->loose[i].npoint;) {
+        for (int k = 0; k < m->clearances[i].npoint;) {
             k = add_points(m, d, i, k, h, weight);
         }
     }
@@ -612,13 +613,13 @@ void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- what the step did
 
-static bool is_of_loose(const ItmBoundRow* row)
+static bool is_of_loose(const ItmRow* row)
 {
     return row->kind == ITM_BOUND_CLEARANCE || row->kind == ITM_BOUND_CLEARANCE_TANGENT ||
            row->kind == ITM_BOUND_CLEARANCE_TORSION;
 }
 
-void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
+void itm_clearance_book_work(ItmData* d, const ItmRow* row, double work)
 {
     if (is_of_loose(row)) {
         int account = row->kind == ITM_BOUND_CLEARANCE ? ITM_TALLY_IMPACT : ITM_TALLY_FRICTION;
@@ -629,9 +630,9 @@ void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work)
 #define FLIGHT 2.5  // steps: a contact point that opened for less only trembles
 
 // Count a contact point that pushed in the step h; true if it hit.
-static bool is_impact(const ItmModel* m, const ItmData* d, const ItmBoundRow* row, double h)
+static bool is_impact(const ItmModel* m, const ItmData* d, const ItmRow* row, double h)
 {
-    double open = d->clearance_open[m->loose[row->owner].first_point + point_of(row)];
+    double open = d->clearance_open[m->clearances[row->owner].first_point + point_of(row)];
     return open > FLIGHT * h && row->rate < -m->contact_options.restitution_speed;
 }
 
@@ -646,21 +647,21 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
     }
     // rows of a joint follow each other
     for (int i = 0; i < b->nrow;) {
-        int loose = is_of_loose(&b->rows[i]) ? b->rows[i].owner : ITM_NONE;
+        int clearance = is_of_loose(&b->rows[i]) ? b->rows[i].owner : ITM_NONE;
         double normal = 0.0;
-        for (; i < b->nrow && is_of_loose(&b->rows[i]) && b->rows[i].owner == loose; i++) {
-            const ItmBoundRow* row = &b->rows[i];
+        for (; i < b->nrow && is_of_loose(&b->rows[i]) && b->rows[i].owner == clearance; i++) {
+            const ItmRow* row = &b->rows[i];
             if (row->kind == ITM_BOUND_CLEARANCE && b->x[i] > 0.0) {
                 normal += b->x[i];
-                d->clearance_tally[loose * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
-                d->clearance_open[m->loose[loose].first_point + point_of(row)] = 0.0;
+                d->clearance_tally[clearance * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
+                d->clearance_open[m->clearances[clearance].first_point + point_of(row)] = 0.0;
             }
         }
-        if (loose == ITM_NONE) {
+        if (clearance == ITM_NONE) {
             i++;
             continue;
         }
-        double* tally = d->clearance_tally + loose * ITM_TALLY_COUNT;
+        double* tally = d->clearance_tally + clearance * ITM_TALLY_COUNT;
         tally[ITM_TALLY_IMPULSE] += normal;
         tally[ITM_TALLY_FREE_TIME] -= normal > 0.0 ? h : 0.0;
         tally[ITM_TALLY_PEAK] = fmax(tally[ITM_TALLY_PEAK], normal / h);
@@ -669,22 +670,22 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- looking
 
-ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int loose)
+ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int clearance)
 {
-    View view = look(d, &m->joints[m->loose[loose].joint]);
+    View view = look(d, &m->joints[m->clearances[clearance].joint]);
     return itm_mat_t_mul_vec(&view.R_a, itm_vec_sub(view.p_b, view.p_a));
 }
 
-ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int loose)
+ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int clearance)
 {
-    const ItmJoint* joint = &m->joints[m->loose[loose].joint];
+    const ItmJoint* joint = &m->joints[m->clearances[clearance].joint];
     const ItmBounded* b = d->bounded;
     ItmSpatial sum = itm_spatial_zero();
     // of two bodies b is the second; the impulse on a fixed one is the reaction of the other's, about the same point
     bool is_world = joint->body_b == ITM_NONE;
     int body = is_world ? joint->body_a : joint->body_b;
     for (int i = 0; i < b->nrow; i++) {
-        if (is_of_loose(&b->rows[i]) && b->rows[i].owner == loose) {
+        if (is_of_loose(&b->rows[i]) && b->rows[i].owner == clearance) {
             const ItmBoundBlock* block = &b->blocks[b->rows[i].block];
             int cov = block->path.cov_adr + (i - block->first + 1) * block->path.nbody - 1;
             sum = itm_spatial_axpy(b->x[i], b->cov[cov], sum);
@@ -697,13 +698,13 @@ ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int lo
 
 ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int joint)
 {
-    int index = joint >= 0 && joint < m->njoint ? m->joints[joint].loose : ITM_NONE;
+    int index = joint >= 0 && joint < m->njoint ? m->joints[joint].clearance : ITM_NONE;
     if (index == ITM_NONE) {
         return (ItmClearanceInfo){0};
     }
     const double* tally = d->clearance_tally + index * ITM_TALLY_COUNT;
     return (ItmClearanceInfo){
-        .npoint = m->loose[index].npoint,
+        .npoint = m->clearances[index].npoint,
         .impacts = (long)tally[ITM_TALLY_IMPACTS],
         .free_time = tally[ITM_TALLY_FREE_TIME],
         .impulse = tally[ITM_TALLY_IMPULSE],
@@ -713,10 +714,10 @@ ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int
     };
 }
 
-double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, ItmContactState* state)
+double itm_clearance_get_normal_impulse(const ItmData* d, int clearance, int point, ItmContactState* state)
 {
     const ItmBounded* b = d->bounded;
-    uint64_t key = make_key(ITM_BOUND_CLEARANCE, loose, point, 0);
+    uint64_t key = make_key(ITM_BOUND_CLEARANCE, clearance, point, 0);
     for (int i = 0; i < b->nrow; i++) {
         if (b->rows[i].key == key) {
             bool is_closed = b->x[i] > 0.0;
@@ -730,21 +731,21 @@ double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, 
     return 0.0;
 }
 
-ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int loose, int point)
+ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int clearance, int point)
 {
-    const ItmClearancePoint* at = &d->clearance_points[m->loose[loose].first_point + point];
+    const ItmClearancePoint* at = &d->clearance_points[m->clearances[clearance].first_point + point];
     const ItmBounded* b = d->bounded;
     ItmContactInfo info = {
         .body_a = ITM_GROUND,
         .body_b = ITM_GROUND,
-        .name_a = m->joints[m->loose[loose].joint].name,
+        .name_a = m->joints[m->clearances[clearance].joint].name,
         .point = {.gap = at->gap, .normal = at->normal, .point_a = at->contact, .point_b = at->contact},
     };
-    info.normal_impulse = itm_clearance_get_normal_impulse(d, loose, point, &info.state);
+    info.normal_impulse = itm_clearance_get_normal_impulse(d, clearance, point, &info.state);
     info.impulse = itm_vec_scale(info.normal_impulse, at->normal);
     for (int i = 0; i < b->nrow; i++) {
-        const ItmBoundRow* row = &b->rows[i];
-        if (row->kind == ITM_BOUND_CLEARANCE_TANGENT && row->owner == loose && point_of(row) == point) {
+        const ItmRow* row = &b->rows[i];
+        if (row->kind == ITM_BOUND_CLEARANCE_TANGENT && row->owner == clearance && point_of(row) == point) {
             info.impulse = itm_vec_axpy(b->x[i], at->tangent[(row->key & 3) - 1], info.impulse);
         }
     }

@@ -21,39 +21,39 @@ typedef struct ItmClearancePoint {
 } ItmClearancePoint;
 
 // Whether a joint has play.
-static inline bool itm_clearance_is_loose(const ItmJointDef* def)
+static inline bool itm_clearance_is_given(const ItmJointDef* def)
 {
     return def->clearance.radial > 0.0;
 }
 
-// Whether a loose joint starts in the middle of its play and moves as if it were ideal: neither poses nor velocities that are
+// Whether a joint with clearance starts in the middle of its play and moves as if it were ideal: neither poses nor velocities that are
 // given of its bodies say otherwise.
 bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def);
 
 // What is wrong with the play of a joint, into c.
 void itm_clearance_check(ItmCheck* c, const ItmJointDef* def);
 
-// Tables of the loose joints, after the joints. False: out of memory.
+// Tables of the joints with clearance, after the joints. False: out of memory.
 bool itm_clearance_build(ItmModel* m, const ItmModelBuilder* b);
 // ITM_ERR_ASSEMBLY names a joint whose hub is not in its bearing in the configuration of the position stage.
 ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* error);
 
-// All gaps of a loose joint into d->clearance_points, for a step h (0: only look). After the velocity stage.
-void itm_clearance_measure(const ItmModel* m, ItmData* d, int loose, double h);
-// The rows of all loose joints for a step h. After the velocity stage and the forces.
+// All gaps of a joint with clearance into d->clearance_points, for a step h (0: only look). After the velocity stage.
+void itm_clearance_measure(const ItmModel* m, ItmData* d, int clearance, double h);
+// The rows of all joints with clearance for a step h. After the velocity stage and the forces.
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h);
-// Energy that the impulse of a row gave, if it is one of a loose joint.
-void itm_clearance_book_work(ItmData* d, const ItmBoundRow* row, double work);
+// Energy that the impulse of a row gave, if it is one of a joint with clearance.
+void itm_clearance_book_work(ItmData* d, const ItmRow* row, double work);
 // Count what else the step h did, from the impulses of its rows.
 void itm_clearance_tally(const ItmModel* m, ItmData* d, double h);
 
 // Centre of the hub seen from the pin, axes of frame a, m.
-ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int loose);
-// Impulse of the last step on body b of a loose joint, moment about the origin of its frame b.
-ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int loose);
+ItmVec3 itm_clearance_get_orbit(const ItmModel* m, const ItmData* d, int clearance);
+// Impulse of the last step on body b of a joint with clearance, moment about the origin of its frame b.
+ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int clearance);
 // A gap in the last step as a contact of the hub: name_a is the joint, name_b NULL.
-ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int loose, int point);
+ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int clearance, int point);
 // Normal impulse of a gap in the last step, and its state as in ItmContactState.
-double itm_clearance_get_normal_impulse(const ItmData* d, int loose, int point, ItmContactState* state);
+double itm_clearance_get_normal_impulse(const ItmData* d, int clearance, int point, ItmContactState* state);
 
 #endif

@@ -343,7 +343,7 @@ static bool compile_signals(ItmModel* m, const ItmModelBuilder* b)
             return false;
         }
         itm_signal_compile(&m->signals[i], &def, memory);
-        m->signals[i].outside = def.kind == ITM_SIGNAL_EXTERNAL ? m->nexternal++ : ITM_NONE;
+        m->signals[i].external = def.kind == ITM_SIGNAL_EXTERNAL ? m->nexternal++ : ITM_NONE;
     }
     return true;
 }
@@ -370,11 +370,11 @@ static bool is_spring_row(const ItmJointSpringDef* def)
     return def->is_implicit && (def->stiffness > 0.0 || def->damping > 0.0);
 }
 
-static void compile_pushes(ItmModel* m, const ItmModelBuilder* b)
+static void compile_scalar_forces(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->springs.count; i++) {
         const ItmSpringDef* def = &b->springs.items[i];
-        m->pushes[m->nscalar_force++] = (ItmScalarForce){
+        m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
             .stiffness = def->stiffness,
@@ -399,7 +399,7 @@ static void compile_pushes(ItmModel* m, const ItmModelBuilder* b)
             };
             continue;
         }
-        m->pushes[m->nscalar_force++] = (ItmScalarForce){
+        m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = m->joints[def->joint].measure[def->direction],
             .stiffness = def->stiffness,
@@ -411,7 +411,7 @@ static void compile_pushes(ItmModel* m, const ItmModelBuilder* b)
     }
     for (int i = 0; i < b->servos.count; i++) {
         const ItmServoDef* def = &b->servos.items[i];
-        m->pushes[m->nscalar_force++] = (ItmScalarForce){
+        m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = m->joints[def->joint].measure[def->direction],
             .stiffness = def->stiffness,
@@ -426,7 +426,7 @@ static void compile_pushes(ItmModel* m, const ItmModelBuilder* b)
     for (int i = 0; i < b->actuators.count; i++) {
         const ItmActuatorDef* def = &b->actuators.items[i];
         m->actuator_force[m->nactuator] = m->nscalar_force;
-        m->pushes[m->nscalar_force++] = (ItmScalarForce){
+        m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = def->joint != ITM_NONE ? m->joints[def->joint].measure[def->direction]
                                               : add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
@@ -436,12 +436,12 @@ static void compile_pushes(ItmModel* m, const ItmModelBuilder* b)
     }
 }
 
-// A motion that is told from outside starts where its joint does.
+// A motion that is external starts where its joint does.
 static void set_start(ItmModel* m, const ItmModelBuilder* b, const ItmMotionDef* def)
 {
     ItmSignal* signal = &m->signals[def->signal];
     const ItmJointDef* joint = &b->joints.items[def->joint];
-    if (signal->outside == ITM_NONE || def->kind == ITM_MOTION_FORCE) {
+    if (signal->external == ITM_NONE || def->kind == ITM_MOTION_FORCE) {
         return;
     }
     bool is_position = def->kind == ITM_MOTION_POSITION;
@@ -450,7 +450,7 @@ static void set_start(ItmModel* m, const ItmModelBuilder* b, const ItmMotionDef*
     signal->def.value = is_position ? signal->def.value : joint->start_rate[def->direction];
 }
 
-// Motions of kind force are pushes; the others become rows later.
+// Motions of kind force are scalar forces; the others become rows later.
 static void compile_motions(ItmModel* m, const ItmModelBuilder* b)
 {
     for (int i = 0; i < b->motions.count; i++) {
@@ -459,7 +459,7 @@ static void compile_motions(ItmModel* m, const ItmModelBuilder* b)
             .name = itm_model_take_string(m, def->name),
             .measure = m->joints[def->joint].measure[def->direction],
             .block = ITM_NONE,
-            .push = ITM_NONE,
+            .scalar_force = ITM_NONE,
             .signal = def->signal,
             .is_velocity = def->kind == ITM_MOTION_VELOCITY,
             .max_force = def->kind == ITM_MOTION_FORCE ? 0.0 : def->max_force,
@@ -467,8 +467,8 @@ static void compile_motions(ItmModel* m, const ItmModelBuilder* b)
         set_start(m, b, def);
         m->nmotor += motion.max_force > 0.0;
         if (def->kind == ITM_MOTION_FORCE) {
-            motion.push = m->nscalar_force;
-            m->pushes[m->nscalar_force++] = (ItmScalarForce){
+            motion.scalar_force = m->nscalar_force;
+            m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
                 .name = motion.name, .measure = motion.measure, .signal = def->signal, .input = ITM_NONE};
         }
         m->motions[m->nmotion++] = motion;
@@ -519,8 +519,8 @@ static void compile_bounds(ItmModel* m, const ItmModelBuilder* b)
     }
     // behind them one limit per actuator, whose values a data object has
     for (int i = 0; i < m->nactuator; i++) {
-        const ItmScalarForce* push = &m->pushes[m->actuator_force[i]];
-        m->limits[m->nlimit + i] = (ItmLimit){.name = push->name, .measure = push->measure};
+        const ItmScalarForce* force = &m->scalar_forces[m->actuator_force[i]];
+        m->limits[m->nlimit + i] = (ItmLimit){.name = force->name, .measure = force->measure};
     }
     for (int i = 0; i < b->joint_frictions.count; i++) {
         const ItmJointFrictionDef* def = &b->joint_frictions.items[i];
@@ -539,7 +539,7 @@ static bool has_all_names(const ItmModel* m)
         ok = ok && m->loads[i].name != NULL;
     }
     for (int i = 0; i < m->nscalar_force; i++) {
-        ok = ok && m->pushes[i].name != NULL;
+        ok = ok && m->scalar_forces[i].name != NULL;
     }
     for (int i = 0; i < m->nspring_row; i++) {
         ok = ok && m->spring_rows[i].name != NULL;
@@ -567,7 +567,7 @@ static bool compile_forces(ItmModel* m, const ItmModelBuilder* b)
     int nscalar_force =
         b->springs.count + b->joint_springs.count + b->servos.count + b->actuators.count + b->motions.count;
     m->loads = itm_model_take(m, (size_t)b->loads.count, sizeof(ItmLoad));
-    m->pushes = itm_model_take(m, (size_t)nscalar_force, sizeof(ItmScalarForce));
+    m->scalar_forces = itm_model_take(m, (size_t)nscalar_force, sizeof(ItmScalarForce));
     m->spring_rows = itm_model_take(m, (size_t)b->joint_springs.count, sizeof(ItmSpringRow));
     m->bushings = itm_model_take(m, (size_t)b->bushings.count, sizeof(ItmBushing));
     m->points = itm_model_take(m, (size_t)b->points.count, sizeof(ItmPoint));
@@ -576,13 +576,13 @@ static bool compile_forces(ItmModel* m, const ItmModelBuilder* b)
     m->actuator_start = itm_model_take(m, (size_t)b->actuators.count, sizeof(double));
     m->limits = itm_model_take(m, (size_t)(b->limits.count + b->actuators.count), sizeof(ItmLimit));
     m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
-    if (m->loads == NULL || m->pushes == NULL || m->spring_rows == NULL || m->bushings == NULL || m->points == NULL ||
-        m->motions == NULL || m->actuator_force == NULL || m->actuator_start == NULL || m->limits == NULL ||
-        m->joint_frictions == NULL) {
+    if (m->loads == NULL || m->scalar_forces == NULL || m->spring_rows == NULL || m->bushings == NULL ||
+        m->points == NULL || m->motions == NULL || m->actuator_force == NULL || m->actuator_start == NULL ||
+        m->limits == NULL || m->joint_frictions == NULL) {
         return false;
     }
     compile_loads(m, b);
-    compile_pushes(m, b);
+    compile_scalar_forces(m, b);
     compile_motions(m, b);
     compile_bushings(m, b);
     compile_points(m, b);

@@ -33,7 +33,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->row_drift, m->nrow},
         {&d->angle, m->nangle},
         {&d->input, m->nactuator},
-        {&d->outside, ITM_EXTERNAL_REALS * m->nexternal},
+        {&d->external, ITM_EXTERNAL_REALS * m->nexternal},
         {&d->ledger, ITM_LEDGER_COUNT},
         {&d->power_prev, ITM_LEDGER_COUNT},
         {&d->ledger_open, 1},
@@ -324,7 +324,7 @@ ItmStatus itm_data_set_actuator_limits(const ItmModel* m, ItmData* d, int actuat
 
 ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time)
 {
-    int index = signal >= 0 && signal < m->nsignal ? m->signals[signal].outside : ITM_NONE;
+    int index = signal >= 0 && signal < m->nsignal ? m->signals[signal].external : ITM_NONE;
     if (index == ITM_NONE || !isfinite(value) || !(time > 0.0)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
                              "signal %d, value %g, time %g: not an external signal, or not finite", signal, value,
@@ -332,12 +332,12 @@ ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double 
     }
     const ItmSignalDef* def = &m->signals[signal].def;
     double t = itm_data_get_time(d), now = itm_data_compute_signal(m, d, signal, t).x - def->value;
-    double* outside = d->outside + ITM_EXTERNAL_REALS * index;
+    double* external = d->external + ITM_EXTERNAL_REALS * index;
     double slope = (value - def->value - now) / time;
-    outside[ITM_EXTERNAL_CHANGE] = def->is_smooth ? (slope - outside[ITM_EXTERNAL_SLOPE]) / time : slope;
-    outside[ITM_EXTERNAL_OFFSET] = def->is_smooth ? now : value - def->value;
-    outside[ITM_EXTERNAL_SLOPE] = def->is_smooth ? slope : 0.0;
-    outside[ITM_EXTERNAL_TIME] = t;
+    external[ITM_EXTERNAL_CHANGE] = def->is_smooth ? (slope - external[ITM_EXTERNAL_SLOPE]) / time : slope;
+    external[ITM_EXTERNAL_OFFSET] = def->is_smooth ? now : value - def->value;
+    external[ITM_EXTERNAL_SLOPE] = def->is_smooth ? slope : 0.0;
+    external[ITM_EXTERNAL_TIME] = t;
     return ITM_OK;
 }
 
@@ -345,11 +345,11 @@ ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int 
 {
     const ItmSignal* s = &m->signals[signal];
     ItmSignalValue value = itm_signal_compute(s, t);
-    if (s->outside != ITM_NONE) {
-        const double* outside = d->outside + ITM_EXTERNAL_REALS * s->outside;
-        value.x += outside[ITM_EXTERNAL_OFFSET] + outside[ITM_EXTERNAL_SLOPE] * (t - outside[ITM_EXTERNAL_TIME]);
-        double change = d->has_jumps ? 0.0 : outside[ITM_EXTERNAL_CHANGE];
-        value.x_dot = s->def.is_smooth ? outside[ITM_EXTERNAL_SLOPE] : change;
+    if (s->external != ITM_NONE) {
+        const double* external = d->external + ITM_EXTERNAL_REALS * s->external;
+        value.x += external[ITM_EXTERNAL_OFFSET] + external[ITM_EXTERNAL_SLOPE] * (t - external[ITM_EXTERNAL_TIME]);
+        double change = d->has_jumps ? 0.0 : external[ITM_EXTERNAL_CHANGE];
+        value.x_dot = s->def.is_smooth ? external[ITM_EXTERNAL_SLOPE] : change;
         value.x_ddot = s->def.is_smooth ? change : 0.0;
     }
     return value;

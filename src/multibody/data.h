@@ -30,7 +30,7 @@ typedef enum ItmLedger {
     ITM_LEDGER_FORCES = ITM_LEDGER_MOTION      // number of accounts of forces
 } ItmLedger;
 
-// What is counted of a loose joint since the start.
+// What is counted of a joint with clearance since the start.
 typedef enum ItmTally {
     ITM_TALLY_IMPACTS,    // gaps that closed after a flight, faster than the contact option restitution_speed
     ITM_TALLY_FREE_TIME,  // without any contact                           s
@@ -78,8 +78,8 @@ struct ItmData {
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
     double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
-    double*  input;         // actuator forces from outside                          (nactuator) N, N m
-    double*  outside;       // signals from outside, see itm_data_compute_signal     (ITM_EXTERNAL_REALS nexternal)
+    double*  input;         // actuator forces from external signals                          (nactuator) N, N m
+    double*  external;      // signals from external signals, see itm_data_compute_signal     (ITM_EXTERNAL_REALS nexternal)
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
     double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
@@ -89,11 +89,11 @@ struct ItmData {
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
-    double*  v_raw;         // velocities before the joints were projected, where there are loose ones (nv or 0)
+    double*  v_raw;         // velocities before the joints were projected, where there are clearance ones (nv or 0)
     double*  time;          // steppers of variable step: time so far                (1) s
     double*  step_size;     // and their last step                                   (1) s
-    double*  clearance_open;    // time since a contact point of a loose joint last pushed (nclearance_point) s
-    double*  clearance_tally;   // what loose joints have been through                   (nclearance * ITM_TALLY_COUNT)
+    double*  clearance_open;    // time since a contact point of a joint with clearance last pushed (nclearance_point) s
+    double*  clearance_tally;   // what joints with clearance have been through                   (nclearance * ITM_TALLY_COUNT)
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m
@@ -126,8 +126,8 @@ struct ItmData {
     // force stage: itm_forces_compute
     ItmSpatial* wrench;     // on a body at x                                        (nbody)
     double*  tau;           // on coordinates directly                               (nv)
-    double*  scalar_force;    // of each push                                          (nscalar_force)
-    struct ItmMeasured* scalar_measured; // what each push acts along                  (nscalar_force)
+    double*  scalar_force;    // of each scalar force                                  (nscalar_force)
+    struct ItmMeasured* scalar_measured; // what each scalar force acts along          (nscalar_force)
     double   power[ITM_LEDGER_COUNT];  // that goes into each account                         W
 
     // row stage: itm_rows_compute, itm_rows_factor
@@ -171,7 +171,7 @@ struct ItmData {
     double*  inertial_y;    // states: q, v, row impulses                            (4 (nq + nv + nrow))
     double*  inertial_work; // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
 
-    struct ItmClearancePoint* clearance_points; // gaps of loose joints, itm_clearance_measure   (nclearance_point)
+    struct ItmClearancePoint* clearance_points; // gaps of joints with clearance, itm_clearance_measure   (nclearance_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
     struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
@@ -217,10 +217,10 @@ void itm_data_restart_ledger(const ItmModel* m, ItmData* d);
 void itm_data_refresh_energy(const ItmModel* m, ItmData* d);
 // Carry the unwrapped angles to the configuration of the position stage.
 void itm_data_update_angles(const ItmModel* m, ItmData* d);
-// What is known of a signal from outside: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps
+// What is known of a signal from external signals: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps
 // when it is told anew, its rate or (held) itself, over the last time: what reactions of a motion follow.
 enum { ITM_EXTERNAL_OFFSET, ITM_EXTERNAL_SLOPE, ITM_EXTERNAL_TIME, ITM_EXTERNAL_CHANGE, ITM_EXTERNAL_REALS };
-// A signal at t; one that is told from outside as it was told last.
+// A signal at t; one that is told from external signals as it was told last.
 ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int signal, double t);
 
 #endif

@@ -27,40 +27,40 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
     d->power[ITM_LEDGER_LOAD] += itm_spatial_dot(wrench, d->twist[body]);
 }
 
-// ---------------------------------------------------------------------------- pushes
+// ---------------------------------------------------------------------------- scalar forces
 
 // feedforward + K (r - x) + D (r' - x'), cut at the limit
-static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* push, const ItmMeasured* x,
+static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* def, const ItmMeasured* x,
                           double feedforward, double t)
 {
     ItmSignalValue r = {0};
-    if (push->target != ITM_NONE) {
-        r = itm_data_compute_signal(m, d, push->target, t);
+    if (def->target != ITM_NONE) {
+        r = itm_data_compute_signal(m, d, def->target, t);
     }
-    double force = feedforward + push->stiffness * (r.x - x->value) + push->damping * (r.x_dot - x->rate);
-    double most = push->max_force > 0.0 ? push->max_force : INFINITY;
+    double force = feedforward + def->stiffness * (r.x - x->value) + def->damping * (r.x_dot - x->rate);
+    double most = def->max_force > 0.0 ? def->max_force : INFINITY;
     return fmin(fmax(force, -most), most);
 }
 
 static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
 {
-    const ItmScalarForce* push = &m->pushes[index];
-    const ItmMeasure* measure = &m->measures[push->measure];
+    const ItmScalarForce* def = &m->scalar_forces[index];
+    const ItmMeasure* measure = &m->measures[def->measure];
     ItmMeasured x = itm_measure_compute(m, d, measure);
     d->scalar_measured[index] = x;
 
-    double outside = push->signal != ITM_NONE ? signal_at(m, d, push->signal, t) : 0.0;
-    outside += push->input != ITM_NONE ? d->input[push->input] : 0.0;
-    double own = 0.0, damping = push->is_servo ? 0.0 : push->damping;
-    if (push->is_servo) {
-        outside = servo_force(m, d, push, &x, outside, t);
+    double applied = def->signal != ITM_NONE ? signal_at(m, d, def->signal, t) : 0.0;
+    applied += def->input != ITM_NONE ? d->input[def->input] : 0.0;
+    double own = 0.0, damping = def->is_servo ? 0.0 : def->damping;
+    if (def->is_servo) {
+        applied = servo_force(m, d, def, &x, applied, t);
     } else {
-        own = push->constant - push->stiffness * (x.value - push->rest) - damping * x.rate;
+        own = def->constant - def->stiffness * (x.value - def->rest) - damping * x.rate;
     }
-    double force = outside + own;
+    double force = applied + own;
 
     d->scalar_force[index] = force;
-    d->power[ITM_LEDGER_LOAD] += outside * x.rate;
+    d->power[ITM_LEDGER_LOAD] += applied * x.rate;
     d->power[ITM_LEDGER_DISSIPATED] += damping * x.rate * x.rate;
     if (measure->v_index != ITM_NONE) {
         d->tau[measure->v_index] += measure->scale * force;
@@ -172,10 +172,10 @@ double itm_forces_compute_potential(const ItmModel* m, const ItmData* d)
         sum += itm_flexible_compute_elastic(d, &m->flexibles[i]);
     }
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmScalarForce* push = &m->pushes[i];
-        if (!push->is_servo && (push->stiffness != 0.0 || push->constant != 0.0)) {
-            double x = itm_measure_compute(m, d, &m->measures[push->measure]).value - push->rest;
-            sum += 0.5 * push->stiffness * x * x - push->constant * x;
+        const ItmScalarForce* def = &m->scalar_forces[i];
+        if (!def->is_servo && (def->stiffness != 0.0 || def->constant != 0.0)) {
+            double x = itm_measure_compute(m, d, &m->measures[def->measure]).value - def->rest;
+            sum += 0.5 * def->stiffness * x * x - def->constant * x;
         }
     }
     for (int i = 0; i < m->nbushing; i++) {

@@ -4,7 +4,7 @@
 
 #include "multibody/data.h"
 
-// Add all applied forces at time t to d->wrench and d->tau, keep each push in d->scalar_force and d->scalar_measured, and set the powers of
+// Add all applied forces at time t to d->wrench and d->tau, keep each scalar force in d->scalar_force and d->scalar_measured, and set the powers of
 // the ledger accounts LOAD and DISSIPATED. After the velocity stage.
 void itm_forces_compute(const ItmModel* m, ItmData* d, double t);
 

@@ -37,7 +37,7 @@ static void check_matrix(ItmCheck* c, const char* field, const ItmSparseDef* A, 
 }
 
 // Whether nodes span a plane, so that their displacements tell a rotation.
-static bool spans_plane(const ItmModalDef* def, const ItmInterfaceDef* face, double size)
+static bool spans_plane(const ItmModalDef* def, const ItmModalInterface* face, double size)
 {
     ItmVec3 first = def->nodes[face->nodes[0]];
     double most = 0.0;
@@ -54,7 +54,7 @@ static bool spans_plane(const ItmModalDef* def, const ItmInterfaceDef* face, dou
 static void check_interfaces(ItmCheck* c, const ItmModalDef* def, int per_node, double size)
 {
     for (int k = 0; k < def->ninterface && c->status == ITM_OK; k++) {
-        const ItmInterfaceDef* face = &def->interfaces[k];
+        const ItmModalInterface* face = &def->interfaces[k];
         ItmCheck named = itm_check_start(c->function, "interface", face->name, c->error);
         c->status = named.status;
         if (c->status == ITM_OK && face->nnode < 1) {

@@ -54,7 +54,7 @@ void itm_modal_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmV
     }
 }
 
-ItmVec3 itm_modal_reduction_find_middle(const ItmModalDef* def, const ItmInterfaceDef* face)
+ItmVec3 itm_modal_reduction_find_middle(const ItmModalDef* def, const ItmModalInterface* face)
 {
     ItmVec3 sum = {0, 0, 0};
     for (int i = 0; i < face->nnode; i++) {
@@ -196,7 +196,7 @@ static void make_static_shapes(ItmReduction* r)
     size_t n = (size_t)r->n;
     double* tie = malloc(sizeof(double) * n);
     for (int k = 0; tie != NULL && k < 6 * def->ninterface; k++) {
-        const ItmInterfaceDef* face = &def->interfaces[k / 6];
+        const ItmModalInterface* face = &def->interfaces[k / 6];
         ItmVec3 at = itm_modal_reduction_find_middle(def, face);
         memset(tie, 0, sizeof(double) * n);
         for (int i = 0; i < face->nnode; i++) {

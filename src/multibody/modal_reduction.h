@@ -37,6 +37,6 @@ void itm_modal_reduction_project(const ItmReduction* r, const ItmSparseDef* A, d
 // Write a unit of rigid motion (direction 0 to 5, about `at`) into the rows of a node.
 void itm_modal_reduction_write_rigid(double* u, int per_node, ItmVec3 node, ItmVec3 at, int direction);
 // Where the frame of an interface is.
-ItmVec3 itm_modal_reduction_find_middle(const ItmModalDef* def, const ItmInterfaceDef* face);
+ItmVec3 itm_modal_reduction_find_middle(const ItmModalDef* def, const ItmModalInterface* face);
 
 #endif

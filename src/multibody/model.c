@@ -97,7 +97,7 @@ double itm_model_get_start_length(const ItmModel* m, int actuator)
 int itm_model_find_actuator(const ItmModel* m, const char* name)
 {
     for (int id = 0; id < m->nactuator; id++) {
-        if (strcmp(m->pushes[m->actuator_force[id]].name, name) == 0) {
+        if (strcmp(m->scalar_forces[m->actuator_force[id]].name, name) == 0) {
             return id;
         }
     }
@@ -144,6 +144,49 @@ const char* itm_model_get_row_name(const ItmModel* m, int row)
 bool itm_model_is_row_redundant(const ItmModel* m, int row)
 {
     return row >= 0 && row < m->nrow && m->is_row_redundant[row];
+}
+
+ItmBodyInfo itm_model_get_body_info(const ItmModel* m, int body)
+{
+    const ItmBody* b = &m->bodies[m->body_index[body]];
+    return (ItmBodyInfo){b->name, b->mass, b->inertia};
+}
+
+static const char* name_body(const ItmModel* m, int index)
+{
+    return index == ITM_NONE ? "ground" : m->bodies[index].name;
+}
+
+ItmJointInfo itm_model_get_joint_info(const ItmModel* m, int joint)
+{
+    const ItmJoint* j = &m->joints[joint];
+    ItmJointInfo info = {.name = j->name,
+                         .type = j->type,
+                         .body_a = name_body(m, j->body_a),
+                         .body_b = name_body(m, j->body_b),
+                         .free = j->free,
+                         .is_in_tree = itm_model_is_joint_in_tree(m, joint)};
+    for (int i = 0; i < m->nblock; i++) {
+        const ItmRowBlock* block = &m->blocks[i];
+        bool is_own = block->kind != ITM_BLOCK_COUPLING && block->kind != ITM_BLOCK_MOTION && block->index == joint;
+        info.nrow += is_own ? block->nrow : 0;
+    }
+    if (j->clearance != ITM_NONE) {
+        info.clearance = m->clearances[j->clearance].radial;
+        info.nclearance_point = m->clearances[j->clearance].npoint;
+    }
+    return info;
+}
+
+int itm_model_get_event_count(const ItmModel* m)
+{
+    return m->nevent;
+}
+
+ItmEventInfo itm_model_get_event(const ItmModel* m, int event)
+{
+    const ItmEvent* e = &m->events[event];
+    return (ItmEventInfo){e->time, m->latches[e->latch].name, e->closes};
 }
 
 bool itm_model_is_joint_in_tree(const ItmModel* m, int joint)

@@ -101,7 +101,7 @@ typedef struct ItmJoint {
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
     int      block;                // its first row block, or ITM_NONE
-    int      loose;                // its play, or ITM_NONE: ideal
+    int      clearance;                // its play, or ITM_NONE: ideal
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
@@ -229,10 +229,10 @@ typedef struct ItmMotion {
     const char* name;
     int measure;
     int block;         // row block, or ITM_NONE
-    int push;          // push, or ITM_NONE
+    int scalar_force;  // scalar force, or ITM_NONE
     int signal;
     bool is_velocity;
-    double max_force;  // > 0: a motor, neither row block nor push but a bounded row
+    double max_force;  // > 0: a motor, neither row block nor scalar force but a bounded row
 } ItmMotion;
 
 typedef struct ItmLimit {
@@ -248,7 +248,7 @@ typedef struct ItmJointFriction {
     double force;
 } ItmJointFriction;
 
-// The play of a loose joint as a set of gaps, each between a point of the hub (body b) and a surface of body a:
+// The play of a joint with clearance as a set of gaps, each between a point of the hub (body b) and a surface of body a:
 //   spherical    1    the centre of the socket
 //   cylindrical  2    the ends of the hub's centre line, -z then +z
 //   revolute     4    the same, then the stops at both ends
@@ -265,7 +265,7 @@ typedef struct ItmClearanceJoint {
     const double* normal;          // x, y in frame a: outwards from the edge that begins at a corner (2 ncorner)
     const double* offset;          // of the guide's plane beside that edge            (ncorner)  m
     int    npoint;                 // gaps
-    int    first_point;            // among those of all loose joints
+    int    first_point;            // among those of all joints with clearance
 } ItmClearanceJoint;
 
 typedef struct ItmLatch {
@@ -294,7 +294,7 @@ struct ItmModel {
     ItmVec3 gravity;
     int nuser;            // bodies of the user; flexible ones count as several in nbody
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, nscalar_force, nbushing, nsignal, nactuator, npoint;
-    int nexternal;             // signals that are told from outside
+    int nexternal;             // signals that are external
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
@@ -311,16 +311,16 @@ struct ItmModel {
     ItmMeasure* measures;
     ItmMotion*  motions;
     ItmLoad*    loads;
-    ItmScalarForce*    pushes;       // user's springs, joint springs, actuators, force motions
+    ItmScalarForce*    scalar_forces;       // user's springs, joint springs, actuators, force motions
     ItmBushing* bushings;
     ItmPoint*   points;
     ItmSignal*  signals;
-    int*        actuator_force; // actuator -> push                          (nactuator)
+    int*        actuator_force; // actuator -> scalar force                   (nactuator)
     double*     actuator_start; // length or angle at the start              (nactuator)  m, rad
     ItmLimit*   limits;       // of joints, then of actuators               (nlimit + nactuator)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
-    ItmClearanceJoint*   loose;        // joints with clearance                      (nclearance)
+    ItmClearanceJoint*   clearances;        // joints with clearance                      (nclearance)
     int         nclearance, nclearance_point, nclearance_row; // with their gaps, and rows at most
     struct ItmCollider* visuals; // shapes to look at that touch nothing (src/contact) (nvisual)
     int         nvisual;

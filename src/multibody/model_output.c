@@ -204,36 +204,37 @@ static ItmSpatial tree_joint_reaction(const ItmModel* m, const ItmData* d, const
     return itm_spatial_scale(-1.0, itm_wrench_shift(f, itm_vec_sub(p_child, p_b)));
 }
 
-// State, gap and normal force of every contact point of a loose joint; gaps are those of the present state.
-static void emit_loose_points(Sink* sink, const ItmModel* m, const ItmData* d, int index)
+// State, gap and normal force of every contact point of a joint with clearance; gaps are those of the present state.
+static void emit_clearance_points(Sink* sink, const ItmModel* m, const ItmData* d, int index)
 {
-    const ItmClearanceJoint* loose = &m->loose[index];
-    const char* name = m->joints[loose->joint].name;
-    for (int k = 0; k < loose->npoint; k++) {
+    const ItmClearanceJoint* clearance = &m->clearances[index];
+    const char* name = m->joints[clearance->joint].name;
+    for (int k = 0; k < clearance->npoint; k++) {
         char number[16];
         ItmContactState state;
         double impulse = itm_clearance_get_normal_impulse(d, index, k, &state);
         snprintf(number, sizeof number, "%d", k + 1);
         emit(sink, name, "contact", number, "1", "0: open, 1: sticks, 2: slides in the last step, at contact point",
              state);
-        emit(sink, name, "gap", number, "m", "gap at contact point", d->clearance_points[loose->first_point + k].gap);
+        emit(sink, name, "gap", number, "m", "gap at contact point",
+             d->clearance_points[clearance->first_point + k].gap);
         emit(sink, name, "normal_force", number, "N", "normal force in the last step at contact point",
              impulse / itm_data_get_step_size(d));
     }
 }
 
-// What an engineer asks of a loose joint.
-static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
+// What an engineer asks of a joint with clearance.
+static void emit_clearance(Sink* sink, const ItmModel* m, ItmData* d, int index)
 {
-    const ItmClearanceJoint* loose = &m->loose[index];
-    const ItmJoint* joint = &m->joints[loose->joint];
+    const ItmClearanceJoint* clearance = &m->clearances[index];
+    const ItmJoint* joint = &m->joints[clearance->joint];
     const double* tally = d->clearance_tally + index * ITM_TALLY_COUNT;
     itm_clearance_measure(m, d, index, 0.0);
-    int nradial = loose->type == ITM_JOINT_REVOLUTE ? 2 : loose->npoint, nclosed = 0;
+    int nradial = clearance->type == ITM_JOINT_REVOLUTE ? 2 : clearance->npoint, nclosed = 0;
     double least_radial = INFINITY, least = INFINITY;
-    for (int k = 0; k < loose->npoint; k++) {
+    for (int k = 0; k < clearance->npoint; k++) {
         ItmContactState state;
-        double gap = d->clearance_points[loose->first_point + k].gap;
+        double gap = d->clearance_points[clearance->first_point + k].gap;
         itm_clearance_get_normal_impulse(d, index, k, &state);
         nclosed += state != ITM_CONTACT_OPEN;
         least = fmin(least, gap);
@@ -242,7 +243,7 @@ static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
     emit_vec(sink, joint->name, "orbit", "m", "centre of the hub relative to the pin, axes of frame a",
              itm_clearance_get_orbit(m, d, index));
     emit(sink, joint->name, "eccentricity", "", "1", "eccentricity relative to the clearance: 0 centred, 1 touching",
-         1.0 - least_radial / loose->radial);
+         1.0 - least_radial / clearance->radial);
     emit(sink, joint->name, "penetration", "", "m", "deepest penetration of a contact point", fmax(0.0, -least));
     emit(sink, joint->name, "contacts", "", "1", "closed contact points in the last step", nclosed);
     emit(sink, joint->name, "impacts", "", "1", "impacts of contact points after flight, so far",
@@ -252,14 +253,14 @@ static void emit_loose(Sink* sink, const ItmModel* m, ItmData* d, int index)
     emit(sink, joint->name, "peak_force", "", "N", "largest normal force in a step so far", tally[ITM_TALLY_PEAK]);
     emit(sink, joint->name, "impact_loss", "", "J", "energy lost by impacts so far", tally[ITM_TALLY_IMPACT]);
     emit(sink, joint->name, "friction_loss", "", "J", "energy lost by friction so far", tally[ITM_TALLY_FRICTION]);
-    emit_loose_points(sink, m, d, index);
+    emit_clearance_points(sink, m, d, index);
 }
 
 // Wrench of a joint on its second body, about its frame there.
 static ItmSpatial joint_reaction(const ItmModel* m, const ItmData* d, const ItmJoint* joint)
 {
-    if (joint->loose != ITM_NONE) {
-        return itm_spatial_scale(1.0 / itm_data_get_step_size(d), itm_clearance_get_impulse(m, d, joint->loose));
+    if (joint->clearance != ITM_NONE) {
+        return itm_spatial_scale(1.0 / itm_data_get_step_size(d), itm_clearance_get_impulse(m, d, joint->clearance));
     }
     return joint->tree_body != ITM_NONE ? tree_joint_reaction(m, d, joint) : row_joint_reaction(m, d, joint);
 }
@@ -278,33 +279,33 @@ static void emit_joints(Sink* sink, const ItmModel* m, ItmData* d)
         emit_vec(sink, joint->name, "force", "N", "force of the joint on its second body, world axes", f.lin);
         emit_vec(sink, joint->name, "torque", "N m",
                  "torque of the joint on its second body about its frame there, world axes", f.ang);
-        if (joint->loose != ITM_NONE) {
-            emit_loose(sink, m, d, joint->loose);
+        if (joint->clearance != ITM_NONE) {
+            emit_clearance(sink, m, d, joint->clearance);
         }
     }
 }
 
 // ---------------------------------------------------------------------------- forces and motions
 
-static void emit_pushes(Sink* sink, const ItmModel* m, const ItmData* d)
+static void emit_scalar_forces(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmScalarForce* push = &m->pushes[i];
-        const ItmMeasure* measure = &m->measures[push->measure];
+        const ItmScalarForce* force = &m->scalar_forces[i];
+        const ItmMeasure* measure = &m->measures[force->measure];
         ItmMeasured x = itm_measure_compute(m, d, measure);
         bool is_line = measure->joint == ITM_NONE;
         bool is_torque = !is_line && measure->direction >= ITM_RX;
         if (is_line) {
-            emit(sink, push->name, "length", "", "m", "distance between the two ends", x.value);
-            emit(sink, push->name, "rate", "", "m/s", "rate of the distance", x.rate);
-        } else if (push->input != ITM_NONE) {
-            emit(sink, push->name, is_torque ? "angle" : "length", "", is_torque ? "rad" : "m",
+            emit(sink, force->name, "length", "", "m", "distance between the two ends", x.value);
+            emit(sink, force->name, "rate", "", "m/s", "rate of the distance", x.rate);
+        } else if (force->input != ITM_NONE) {
+            emit(sink, force->name, is_torque ? "angle" : "length", "", is_torque ? "rad" : "m",
                  "coordinate of the joint", x.value);
-            emit(sink, push->name, "rate", "", is_torque ? "rad/s" : "m/s", "its rate", x.rate);
+            emit(sink, force->name, "rate", "", is_torque ? "rad/s" : "m/s", "its rate", x.rate);
         }
-        emit(sink, push->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             push->is_tension ? "tension between the two ends" : "force along the direction",
-             push->is_tension ? -d->scalar_force[i] : d->scalar_force[i]);
+        emit(sink, force->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
+             force->is_tension ? "tension between the two ends" : "force along the direction",
+             force->is_tension ? -d->scalar_force[i] : d->scalar_force[i]);
     }
     for (int i = 0; i < m->nspring_row; i++) {
         bool is_torque = m->measures[m->spring_rows[i].measure].direction >= ITM_RX;
@@ -416,7 +417,7 @@ static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
 static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     const struct {
-        ItmBoundKind kind;
+        ItmRowKind kind;
         int count;
     } kinds[] = {{ITM_BOUND_LIMIT, m->nlimit}, {ITM_BOUND_FRICTION, m->njoint_friction}, {ITM_BOUND_MOTOR, m->nmotion}};
     for (int k = 0; k < 3; k++) {
@@ -497,7 +498,7 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
     emit_points(sink, m, d);
     emit_flexibles(sink, m, d);
     emit_joints(sink, m, d);
-    emit_pushes(sink, m, d);
+    emit_scalar_forces(sink, m, d);
     emit_motions(sink, m, d);
     emit_couplings(sink, m, d);
     emit_latches(sink, m, d);
@@ -573,7 +574,7 @@ static ItmStatus name_outputs(ItmModel* m, ItmData* d)
     itm_data_reset_to_start(m, d);
     prepare(m, d);
     for (int i = 0; i < m->nactuator; i++) {
-        const ItmMeasure* measure = &m->measures[m->pushes[m->actuator_force[i]].measure];
+        const ItmMeasure* measure = &m->measures[m->scalar_forces[m->actuator_force[i]].measure];
         m->actuator_start[i] = itm_measure_compute(m, d, measure).value;
     }
     Sink counting = {.naming = m};

@@ -69,8 +69,9 @@ static void add_joint_blocks(ItmModel* m, const ItmModelBuilder* b, int index, b
         block->damping = joint->damping;
         return;
     }
-    // a loose joint locks nothing, but may hold its hub in the middle while assembling
-    bool is_held = joint->loose == ITM_NONE || (for_assembly && itm_clearance_is_centred(b, &b->joints.items[index]));
+    // a joint with clearance locks nothing, but may hold its hub in the middle while assembling
+    bool is_held =
+        joint->clearance == ITM_NONE || (for_assembly && itm_clearance_is_centred(b, &b->joints.items[index]));
     if (joint->tree_body != ITM_NONE || !is_held) {
         return;
     }

@@ -6,7 +6,7 @@
 bool itm_stiffness_is_any(const ItmModel* m)
 {
     for (int i = 0; i < m->nscalar_force; i++) {
-        if (m->pushes[i].stiffness > 0.0 || m->pushes[i].damping > 0.0) {
+        if (m->scalar_forces[i].stiffness > 0.0 || m->scalar_forces[i].damping > 0.0) {
             return true;
         }
     }
@@ -17,9 +17,9 @@ bool itm_stiffness_compute(const ItmModel* m, const ItmData* d, double* weight, 
 {
     bool is_any = false;
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmScalarForce* push = &m->pushes[i];
-        bool is_at_limit = push->is_servo && push->max_force > 0.0 && fabs(d->scalar_force[i]) >= push->max_force;
-        weight[i] = is_at_limit ? 0.0 : fmax(0.0, c_K * push->stiffness + c_D * push->damping);
+        const ItmScalarForce* force = &m->scalar_forces[i];
+        bool is_at_limit = force->is_servo && force->max_force > 0.0 && fabs(d->scalar_force[i]) >= force->max_force;
+        weight[i] = is_at_limit ? 0.0 : fmax(0.0, c_K * force->stiffness + c_D * force->damping);
         is_any = is_any || weight[i] > 0.0;
     }
     for (int i = 0; i < m->nbushing; i++) {
@@ -49,7 +49,7 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
 {
     itm_kinematics_compute_twists(m, d, d->accel, v);
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmMeasure* measure = &m->measures[m->pushes[i].measure];
+        const ItmMeasure* measure = &m->measures[m->scalar_forces[i].measure];
         const ItmMeasured* x = &d->scalar_measured[i];
         out[i] = measure->v_index != ITM_NONE ? measure->scale * v[measure->v_index]
                                               : itm_spatial_dot(x->cov_a, d->accel[measure->body_a]) +
@@ -69,7 +69,7 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
 void itm_stiffness_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* f)
 {
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmMeasure* measure = &m->measures[m->pushes[i].measure];
+        const ItmMeasure* measure = &m->measures[m->scalar_forces[i].measure];
         const ItmMeasured* x = &d->scalar_measured[i];
         if (measure->v_index != ITM_NONE) {
             tau[measure->v_index] += measure->scale * f[i];

@@ -2,14 +2,14 @@
 //
 // Every such element acts along a direction a (a row over the velocities) with a force f(x, w), w = a v. Its share of the tangent is
 // weight a' a, weight = c_K K + c_D D with the step's factors c_K, c_D. The change of a with the configuration (geometric
-// stiffness) is left out: it goes with the force, not with the stiffness. A push is one element, a bushing six: three
+// stiffness) is left out: it goes with the force, not with the stiffness. A scalar force is one element, a bushing six: three
 // translations, then three rotations, in axes of its frame a.
 #ifndef ITM_MULTIBODY_STIFFNESS_H
 #define ITM_MULTIBODY_STIFFNESS_H
 
 #include "multibody/data.h"
 
-// Elements of a model: pushes, then six per bushing.
+// Elements of a model: scalar forces, then six per bushing.
 static inline int itm_stiffness_count(const ItmModel* m)
 {
     return m->nscalar_force + 6 * m->nbushing;

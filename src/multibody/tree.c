@@ -64,7 +64,7 @@ static bool is_reversible(unsigned free)
 static bool may_be_in_tree(const ItmJointDef* def)
 {
     return def->type != ITM_JOINT_DISTANCE && def->coordinates != ITM_JOINT_ROWS && def->stiffness == 0.0 &&
-           def->damping == 0.0 && !itm_clearance_is_loose(def);
+           def->damping == 0.0 && !itm_clearance_is_given(def);
 }
 
 // Attach whatever hangs on `body` by a joint that can carry it, and queue it.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/compare.h"
+#include "interim/report.h"
 
 #include "base/error.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-ItmCompareOptions itm_compare_default(void)
+ItmCompareOptions itm_default_compare_options(void)
 {
     return (ItmCompareOptions){.from = -INFINITY, .until = INFINITY, .level = NAN, .band = 0.02};
 }
@@ -216,7 +216,7 @@ static void compare_events(ItmComparison* c, Signal run, Signal reference, doubl
 ItmStatus itm_compare(ItmComparison* c, const ItmTable* run, int column, const ItmTable* reference,
                       int reference_column, const ItmCompareOptions* options, ItmError* error)
 {
-    const ItmCompareOptions chosen = options != NULL ? *options : itm_compare_default();
+    const ItmCompareOptions chosen = options != NULL ? *options : itm_default_compare_options();
     *c = (ItmComparison){.shift_mean = NAN, .shift_maximum = NAN, .level = NAN};
     if (column < 0 || column >= run->ncolumn || reference_column < 0 || reference_column >= reference->ncolumn) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, "column",

@@ -1,6 +1,7 @@
-#include "report/compare_runs.h"
+#include "interim/report.h"
 
 #include "base/error.h"
+#include "io/results/record.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@
 static struct fy_document* read_scene(const ItmRecord* record)
 {
     struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    return record->scene != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
+    return record != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
 }
 
 static struct fy_node* get_pairs(struct fy_document* scene)
@@ -168,7 +169,7 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
                         itm_results_table_get(reference, reference->nrow - 1, 0));
     }
     ItmStatus status = ITM_OK;
-    if (c->errors == NULL || !compare_contacts(c, &run->record, &reference->record)) {
+    if (c->errors == NULL || !compare_contacts(c, run->record, reference->record)) {
         status =
             itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to compare %d signals", reference->ncolumn);
     }

@@ -482,6 +482,8 @@ ItmStatus itm_plot_write(const char* path, const ItmReportRun* runs, int nrun, c
     }
     Sheet sheet;
     ItmText text = {0};
+    ItmPlotOptions usual = itm_default_plot_options();
+    options = options != NULL ? options : &usual;
     ItmPlotPanel* panels = calloc((size_t)ncolumn + 1, sizeof *panels);
     text.has_failed = !begin_sheet(&sheet, ncolumn * nrun) || panels == NULL;
     if (!text.has_failed) {

@@ -23,15 +23,6 @@ typedef struct ItmPlotPanel {
     bool is_log_x, is_log_y;  // then all values shown are positive
 } ItmPlotPanel;
 
-typedef struct ItmPlotOptions {
-    int width, height;  // of a panel, px
-    const char* x_label;
-    double from, to;  // range of x; from >= to: all of it
-} ItmPlotOptions;
-
-// 720 x 260 a panel, "time, s", all of it.
-ItmPlotOptions itm_default_plot_options(void);
-
 // Panels as an SVG picture; is_inline: inside a page.
 void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options,
                       bool is_inline);
@@ -39,10 +30,5 @@ void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, con
 // A panel of `count` columns of the first run from `first` on, the other runs' columns of the same names dashed, as a
 // picture for a page.
 void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int first, int count);
-
-// Columns (ncolumn, of the first run) of all runs as a picture: a panel for each unit. The ending of the path, .svg or
-// .png, chooses the kind.
-ItmStatus itm_plot_write(const char* path, const ItmReportRun* runs, int nrun, const int* columns, int ncolumn,
-                         const ItmPlotOptions* options, ItmError* error);
 
 #endif

@@ -1,7 +1,7 @@
 #include "report/report.h"
 
 #include "base/error.h"
-#include "report/compare_runs.h"
+#include "interim/report.h"
 #include "report/plot.h"
 #include "io/results/results.h"
 
@@ -84,8 +84,7 @@ static const char* get_text(struct fy_node* object, const char* key)
 static void add_numbers(ItmText* text, const ItmRecord* record)
 {
     struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* document =
-        record->scene != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
+    struct fy_document* document = record != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
     if (document == NULL) {
         return;
     }
@@ -104,7 +103,7 @@ static void add_tiles(ItmText* text, const ItmTable* table)
 {
     itm_text_add(text, "<dl class=\"numbers\" aria-label=\"key numbers\">\n");
     add_tile(text, "end_time", end_time(table), "s", "simulated time");
-    add_numbers(text, &table->record);
+    add_numbers(text, table->record);
     add_tile(text, "rows", (double)table->nrow, "1", "rows");
     add_tile(text, "signals", (double)(table->ncolumn - 1), "1", "signals");
     itm_text_add(text, "</dl>\n");
@@ -321,17 +320,23 @@ static void add_page(ItmText* text, const ItmReportRun* runs, int nrun, const It
     itm_text_add(text, "</body>\n</html>\n");
 }
 
+ItmReportOptions itm_default_report_options(void)
+{
+    return (ItmReportOptions){0};
+}
+
 ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun, const ItmReportOptions* options,
                            ItmError* error)
 {
     ItmReportBudget budget = {.signals = 4000000, .motion = 3000000, .contacts = 1200000};
     ItmText text = {0};
-    bool is_static = options->is_static || !itm_report_has_viewer();
-    add_page(&text, runs, nrun, options, is_static, &budget);
+    ItmReportOptions chosen = options != NULL ? *options : itm_default_report_options();
+    bool is_static = chosen.is_static || !itm_report_has_viewer();
+    add_page(&text, runs, nrun, &chosen, is_static, &budget);
     while (!is_static && text.length > ITM_REPORT_LARGEST && budget.signals > 250000) {
         budget = (ItmReportBudget){budget.signals / 2, budget.motion / 2, budget.contacts / 2};
         itm_text_free(&text);
-        add_page(&text, runs, nrun, options, is_static, &budget);
+        add_page(&text, runs, nrun, &chosen, is_static, &budget);
     }
     ItmStatus status = itm_text_write(&text, path, error);
     itm_text_free(&text);

@@ -2,26 +2,8 @@
 #ifndef ITM_REPORT_REPORT_H
 #define ITM_REPORT_REPORT_H
 
-#include "io/results/results_read.h"
-
-typedef struct ItmReportRun {
-    const char* label;  // what tells it from the others: its file name
-    const ItmTable* table;
-} ItmReportRun;
-
-typedef struct ItmReportOptions {
-    const char* title;  // NULL: that of the first run
-    bool is_static;     // plots as pictures, no scripts
-} ItmReportOptions;
-
-// One run, or several laid over each other (the first one is shown in 3-D and is what the others are measured against).
-ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun, const ItmReportOptions* options,
-                           ItmError* error);
-
-// Whether this build has the viewer (npm was there); otherwise every report is static.
-bool itm_report_has_viewer(void);
-
-// ---------------------------------------------------------------------------- for the files of reports
+#include "interim/report.h"
+#include "io/results/record.h"
 
 #define ITM_REPORT_LARGEST 9900000  // bytes of a page
 

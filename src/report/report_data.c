@@ -344,8 +344,8 @@ void itm_report_add_data(ItmText* text, const ItmReportRun* runs, int nrun, cons
         itm_text_add_json(text, table->reason);
         add_columns(text, table);
         add_signals(text, table, budget->signals / (size_t)nrun);
-        if (i == 0 && table->record.scene != NULL) {
-            add_motion(text, &table->record, budget);
+        if (i == 0 && table->record != NULL) {
+            add_motion(text, table->record, budget);
         }
         itm_text_add(text, "}");
     }

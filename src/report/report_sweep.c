@@ -150,7 +150,7 @@ static bool is_error(const char* name)
 {
     size_t n = strlen(name);
     return (n > 4 && (strcmp(name + n - 4, ".rms") == 0 || strcmp(name + n - 4, ".max") == 0)) ||
-           strstr(name, "spurious") != NULL;
+           strstr(name, "coupling_error") != NULL;
 }
 
 // Errors have no sign, so that logarithms show them.
@@ -469,7 +469,7 @@ static bool fill_page(Page* p)
     return is_filled;
 }
 
-ItmStatus itm_report_write_sweep(const char* path, const ItmSweepGrid* grid, const char* title, ItmError* error)
+static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const char* title, ItmError* error)
 {
     ItmText text = {0};
     Page p = {.text = &text,
@@ -492,5 +492,17 @@ ItmStatus itm_report_write_sweep(const char* path, const ItmSweepGrid* grid, con
     free(p.axes);
     free(p.order);
     itm_text_free(&text);
+    return status;
+}
+
+ItmStatus itm_report_write_sweep(const char* path, const char* table, const char* title, ItmError* error)
+{
+    ItmSweepGrid grid;
+    const char* slash = strrchr(table, '/');
+    ItmStatus status = itm_sweep_grid_read(&grid, table, error);
+    if (status == ITM_OK) {
+        status = write_page(path, &grid, title != NULL ? title : slash != NULL ? slash + 1 : table, error);
+        itm_sweep_grid_free(&grid);
+    }
     return status;
 }

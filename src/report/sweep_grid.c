@@ -1,5 +1,7 @@
 #include "report/sweep_grid.h"
 
+#include "interim/report.h"
+
 #include "io/csv.h"
 #include "io/results/results.h"
 
@@ -95,7 +97,7 @@ void itm_sweep_grid_free(ItmSweepGrid* g)
     *g = (ItmSweepGrid){0};
 }
 
-bool itm_sweep_grid_is_one(const char* path)
+bool itm_report_is_sweep(const char* path)
 {
     ItmSweepGrid g = {0};
     size_t size = 0;

@@ -11,8 +11,6 @@ typedef struct ItmSweepGrid {
     char** cells;  // row by row, "" for an empty one   (nrow * ncolumn)
 } ItmSweepGrid;
 
-// Whether a CSV file is the table of a sweep: its header has a column `verdict` behind others. False also where it cannot be read.
-bool itm_sweep_grid_is_one(const char* path);
 // ITM_ERR_INPUT with line and column (in fields) of what is wrong, ITM_ERR_IO, ITM_ERR_MEMORY.
 ItmStatus itm_sweep_grid_read(ItmSweepGrid* grid, const char* path, ItmError* error);
 void itm_sweep_grid_free(ItmSweepGrid* grid);
@@ -22,8 +20,5 @@ const char* itm_sweep_grid_get(const ItmSweepGrid* grid, long row, int column);
 double itm_sweep_grid_get_number(const ItmSweepGrid* grid, long row, int column);
 // Column by name, or ITM_NONE.
 int itm_sweep_grid_find(const ItmSweepGrid* grid, const char* name);
-
-// The page: curves of every result over the key with most values, maps over two keys, stability, and the table.
-ItmStatus itm_report_write_sweep(const char* path, const ItmSweepGrid* grid, const char* title, ItmError* error);
 
 #endif

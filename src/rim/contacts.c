@@ -12,47 +12,43 @@
 
 // ---------------------------------------------------------------------------- memory
 
-static void lay_out_reals(ItmRimContacts* r, ItmArena* arena, int n)
+static void lay_out_steady(ItmRimSteady* s, ItmArena* arena, int n, int nc, int ncoupling)
 {
-    size_t nc = (size_t)r->capacity;
-    double** rows[] = {&r->ac, &r->omega, &r->gap_drift, &r->wc,       &r->gap, &r->x,    &r->Q0,
-                       &r->Q1, &r->ratio, &r->rhs,       &r->a,        &r->b,   &r->w,    &r->x_try,
-                       &r->lo, &r->up,    &r->x_bounce,  &r->v_bounce, &r->y,   &r->work, &r->correction};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *rows[i] = ITM_TAKE(arena, double, nc);
-    }
-    r->H = ITM_TAKE(arena, double, nc* nc);
-    r->S = ITM_TAKE(arena, double, nc* nc);
-    r->Hci = ITM_TAKE(arena, double, nc*(size_t)n);
-    r->f = ITM_TAKE(arena, double, nc*(size_t)(n + 1));
-    r->a_steady = ITM_TAKE(arena, double, nc*(size_t)(n + 1));
-    r->W_steady = ITM_TAKE(arena, double, n*(n + 1));
-    r->s_drift = ITM_TAKE(arena, double, n);
-    r->P_since = ITM_TAKE(arena, double, n);
-    r->P1_since = ITM_TAKE(arena, double, n);
+    s->f = ITM_TAKE(arena, double, (size_t)nc*(size_t)(n + 1));
+    s->a = ITM_TAKE(arena, double, (size_t)nc*(size_t)(n + 1));
+    s->W = ITM_TAKE(arena, double, n*(n + 1));
+    s->P_since = ITM_TAKE(arena, double, n);
+    s->P1_since = ITM_TAKE(arena, double, n);
+    s->held = ITM_TAKE(arena, int, nc);
+    s->loaded = ITM_TAKE(arena, int, nc);
+    s->watched = ITM_TAKE(arena, int, nc);
+    s->stuck = ITM_TAKE(arena, int, ncoupling);
+    s->sliding = ITM_TAKE(arena, int, ncoupling);
 }
 
-static void lay_out_contacts(ItmRimContacts* r, ItmArena* arena, int n, int capacity, int coupling_capacity)
+void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
 {
+    ItmRimContacts* r = &rim->contacts;
+    size_t nc = (size_t)capacity;
     r->capacity = capacity;
     r->coupling_capacity = coupling_capacity;
-    r->rows = ITM_TAKE(arena, ItmRimRow, r->capacity);
-    r->couplings = ITM_TAKE(arena, ItmMlcpContact, r->coupling_capacity);
-    signed char** marks[] = {&r->mode, &r->state};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        *marks[i] = ITM_TAKE(arena, signed char, r->capacity);
+    itm_row_lay_out(&r->problem, arena, capacity);
+    r->problem.rows = ITM_TAKE(arena, ItmRow, nc);
+    r->problem.H = ITM_TAKE(arena, double, nc* nc);
+    r->problem.couplings = ITM_TAKE(arena, ItmMlcpContact, coupling_capacity);
+    itm_active_set_lay_out(&r->set, arena, &r->problem, capacity);
+    lay_out_steady(&r->steady, arena, rim->n, capacity, coupling_capacity);
+    double** reals[] = {&r->ac, &r->gap_drift, &r->correction, &r->x, &r->y, &r->Q0, &r->Q1, &r->work};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        *reals[i] = ITM_TAKE(arena, double, nc);
     }
-    int** lists[] = {&r->table, &r->active, &r->pivot, &r->held, &r->loaded, &r->watched, &r->landing};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        *lists[i] = ITM_TAKE(arena, int, r->capacity);
-    }
-    r->stuck = ITM_TAKE(arena, int, r->coupling_capacity);
-    r->sliding = ITM_TAKE(arena, int, r->coupling_capacity);
-    r->is_bouncing = ITM_TAKE(arena, bool, r->capacity);
-    r->has_held = ITM_TAKE(arena, bool, r->capacity);
-    r->has_changed = ITM_TAKE(arena, bool, r->capacity);
-    lay_out_reals(r, arena, n);
-    r->dense = itm_dense_choose();
+    r->Hci = ITM_TAKE(arena, double, nc*(size_t)rim->n);
+    r->s_drift = ITM_TAKE(arena, double, rim->n);
+    r->table = ITM_TAKE(arena, int, nc);
+    r->landing = ITM_TAKE(arena, int, nc);
+    r->has_held = ITM_TAKE(arena, bool, nc);
+    r->has_changed = ITM_TAKE(arena, bool, nc);
+    rim->eliminated = ITM_TAKE(arena, int, nc);
 }
 
 void itm_rim_contacts_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
@@ -65,12 +61,6 @@ void itm_rim_contacts_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     itm_rim_contacts_lay_out_rows(rim, arena, table.island_capacity, table.coupling_capacity);
 }
 
-void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
-{
-    lay_out_contacts(&rim->contacts, arena, rim->n, capacity, coupling_capacity);
-    rim->eliminated = ITM_TAKE(arena, int, capacity);
-}
-
 // ---------------------------------------------------------------------------- the start of the step
 
 // The table belongs to the evaluation, `shift` ahead of the start: take gaps and rates back, and give motors the references of
@@ -80,8 +70,8 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
     ItmBounded* b = d->bounded;
     double shift = rim->shift;
     for (int i = 0; i < b->nrow; i++) {
-        ItmBoundRow* row = &b->rows[i];
-        if (itm_bound_row_is_unilateral(row)) {
+        ItmRow* row = &b->rows[i];
+        if (itm_row_is_unilateral(row)) {
             row->gap -= shift * (row->rate - 0.5 * shift * row->bias);
         }
         row->rate -= shift * row->bias;
@@ -96,21 +86,20 @@ static void take_rows_back(const ItmModel* m, ItmData* d, const ItmRim* rim)
 
 // A motor in micro steps: a position motor goes for its signal in every one of them, along the chord of the signal over the
 // macro step; a velocity motor holds the mean.
-static void set_motor(const ItmModel* m, const ItmRim* rim, const ItmBoundRow* row, ItmRimRow* out, double* gap,
-                      double* drift)
+static void set_motor(const ItmModel* m, const ItmRim* rim, ItmRow* row, double* drift)
 {
     const ItmMotion* motion = &m->motions[row->owner];
     const ItmData* d = rim->data;
     if (motion->is_velocity) {
-        out->reference = itm_data_compute_signal(m, d, motion->signal, rim->t + 0.5 * rim->H).x;
+        row->reference = itm_data_compute_signal(m, d, motion->signal, rim->t + 0.5 * rim->H).x;
         return;
     }
     double now = itm_data_compute_signal(m, d, motion->signal, rim->t).x;
     double next = itm_data_compute_signal(m, d, motion->signal, rim->t + rim->H).x;
-    out->has_target = true;
-    out->reference = (next - now) / rim->H;
-    *gap = next - row->reference * rim->H - now;
-    *drift = -out->reference;
+    row->has_target = true;
+    row->gap = next - row->reference * rim->H - now;
+    row->reference = (next - now) / rim->H;
+    *drift = -row->reference;
 }
 
 // ---------------------------------------------------------------------------- which rows are in the RIM
@@ -196,53 +185,32 @@ static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
     int index = b->global[i];
     const ItmBoundBlock* block = &b->blocks[b->rows[index].block];
     const ItmSpatial* cov = b->cov + block->path.cov_adr + (index - block->first) * block->path.nbody;
-    double H = b->H[(size_t)i * (size_t)(nc + 1)];
+    double H = b->island.H[(size_t)i * (size_t)(nc + 1)];
     return !(H > ITM_RIM_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
 }
 
 // ---------------------------------------------------------------------------- rows solved in micro steps
 
-static void copy_row(const ItmModel* m, const ItmData* d, ItmRim* rim, const ItmBounded* b, int i)
+// Row i of the assembled chain, as micro steps have it: the bias is in the free acceleration.
+static void take_row(const ItmModel* m, const ItmData* d, ItmRim* rim, int i)
 {
     ItmRimContacts* r = &rim->contacts;
+    const ItmBounded* b = d->bounded;
     int index = b->global[i];
-    const ItmBoundRow* row = &b->rows[index];
+    ItmRow* row = &r->problem.rows[i];
+    *row = b->rows[index];
+    row->normal = ITM_NONE;
+    row->is_fixed = is_fixed(m, b, i, r->problem.n);
+    row->is_at_rest = itm_bounded_is_at_rest(d, row);
     r->table[i] = index;
-    r->rows[i] = (ItmRimRow){
-        .is_unilateral = itm_bound_row_is_unilateral(row),
-        .is_rigid = row->stiffness == 0.0 && row->damping == 0.0,
-        .is_motor = row->kind == ITM_BOUND_MOTOR,
-        .is_fixed = is_fixed(m, b, i, r->nc),
-        .is_held = row->is_held,
-        .is_at_rest = itm_bounded_is_at_rest(d, row),
-        .open = row->open,
-        .lo = row->lo / rim->H,
-        .up = row->up / rim->H,
-        .restitution = row->restitution,
-        .stiffness = row->stiffness,
-        .damping = row->damping,
-        .normal = ITM_NONE,
-    };
-    r->gap[i] = row->gap;
-    r->wc[i] = row->rate;
     r->ac[i] += row->bias;
+    row->bias = 0.0;
     r->x[i] = b->x[index];
-    r->state[i] = b->state[index];
-    r->omega[i] = r->gap_drift[i] = 0.0;
+    r->problem.state[i] = b->state[index];
+    r->gap_drift[i] = 0.0;
     r->has_bounces = r->has_bounces || row->restitution > 0.0;
     if (row->kind == ITM_BOUND_MOTOR) {
-        set_motor(m, rim, row, &r->rows[i], &r->gap[i], &r->gap_drift[i]);
-    }
-}
-
-static void copy_couplings(ItmRimContacts* r, ItmBounded* b)
-{
-    r->ncoupling = itm_bounded_number_couplings(b, r->head);
-    memcpy(r->couplings, b->island_couplings, sizeof(ItmMlcpContact) * (size_t)r->ncoupling);
-    for (int c = 0; c < r->ncoupling; c++) {
-        for (int t = 0; t < 2 && r->couplings[c].tangent[t] != ITM_NONE; t++) {
-            r->rows[r->couplings[c].tangent[t]].normal = r->couplings[c].normal;
-        }
+        set_motor(m, rim, row, &r->gap_drift[i]);
     }
 }
 
@@ -250,101 +218,95 @@ static void keep_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
 {
     ItmRimContacts* r = &rim->contacts;
     ItmBounded* b = d->bounded;
+    ItmRowProblem* p = &r->problem;
     for (int i = 0; i < nc; i++) {
         b->rows[b->global[i]].omega = b->rows[b->global[i]].offset = 0.0;
     }
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
-    r->nc = nc;
+    p->n = nc;
     r->workspace = b->workspace;
     r->has_bounces = false;
     for (int i = 0; i < nc; i++) {
-        copy_row(m, d, rim, b, i);
+        take_row(m, d, rim, i);
     }
-    memcpy(r->H, b->H, sizeof(double) * (size_t)nc * (size_t)nc);
-    copy_couplings(r, b);
+    memcpy(p->H, b->island.H, sizeof(double) * (size_t)nc * (size_t)nc);
+    p->ncoupling = b->island.ncoupling;
+    memcpy(p->couplings, b->island.couplings, sizeof(ItmMlcpContact) * (size_t)p->ncoupling);
+    for (int c = 0; c < p->ncoupling; c++) {
+        for (int t = 0; t < 2 && p->couplings[c].tangent[t] != ITM_NONE; t++) {
+            p->rows[p->couplings[c].tangent[t]].normal = p->couplings[c].normal;
+        }
+    }
     multiply_interfaces(m, b, rim);
     memset(r->s_drift, 0, sizeof(double) * (size_t)rim->n);
 }
 
 // ---------------------------------------------------------------------------- elimination
 
-// Split the rows: those that were active in the last solve, and can move at all, into r->active, impulses over the step H of the others
-// into r->x. Returns how many are active.
-static int split_rows(ItmRim* rim)
+// Split the rows: those that were active in the last solve, and can move at all, into the active set, impulses over the step H of the
+// others into r->x.
+static void split_rows(ItmRim* rim)
 {
     ItmRimContacts* r = &rim->contacts;
     double scale = rim->H / rim->data->options.step;
-    int nz = 0;
-    for (int i = 0; i < r->nc; i++) {
-        bool is_active = r->state[i] == ITM_ROW_ACTIVE && !r->rows[i].is_fixed;
-        r->x[i] = is_active || r->state[i] == ITM_ROW_UNKNOWN ? 0.0 : scale * r->x[i];
-        if (is_active) {
-            rim->eliminated[nz] = r->table[i];
-            r->active[nz++] = i;
-        }
+    for (int i = 0; i < r->problem.n; i++) {
+        signed char state = r->problem.state[i];
+        bool is_active = state == ITM_ROW_ACTIVE && !r->problem.rows[i].is_fixed;
+        r->x[i] = is_active || state == ITM_ROW_UNKNOWN ? 0.0 : scale * r->x[i];
+        r->set.state[i] = is_active ? ITM_ROW_ACTIVE : ITM_ROW_LO;
     }
-    rim->neliminated = nz;
-    return nz;
+    itm_active_set_factor(&r->set);
+    rim->neliminated = r->set.nactive;
+    for (int k = 0; k < r->set.nactive; k++) {
+        rim->eliminated[k] = r->table[r->set.active[k]];
+    }
 }
 
-static void factor_active(ItmRimContacts* r, int nz)
-{
-    for (int k = 0; k < nz; k++) {
-        const double* row = r->H + (size_t)r->active[k] * (size_t)r->nc;
-        for (int l = 0; l < nz; l++) {
-            r->S[k * nz + l] = row[r->active[l]];
-        }
-        r->S[k * (nz + 1)] *= 1.0 + ITM_RIM_PROXIMAL;
-    }
-    itm_rim_contacts_factor(r, nz);
-}
-
-// Impulses of the active rows without interface forces: x0 (r->x_try) at the start of the step, which brings rigid rows to their rates
-// at once, and the rest over the step, H f (r->rhs). b = w_c + H a_c + offset + H_zt x_t
+// Impulses of the active rows without interface forces: x0 (p->x) at the start of the step, which brings rigid rows to their rates
+// at once, and the rest over the step, H f (p->w). b = w_c + H a_c + offset + H_zt x_t
 //   (H_zz + Omega) x0 = -(w_c + offset), 0 for compliant rows;   (H_zz + Omega) (x0 + H f) = -b
-static void solve_active(ItmRim* rim, int nz)
+static void solve_active(ItmRim* rim)
 {
-    ItmRimContacts* r = &rim->contacts;
-    for (int k = 0; k < nz; k++) {
-        int i = r->active[k];
-        const double* row = r->H + (size_t)i * (size_t)r->nc;
-        double start = r->wc[i] + itm_rim_contacts_compute_offset(r, i, rim->H), sum = rim->H * r->ac[i];
-        for (int j = 0; j < r->nc; j++) {
-            sum += row[j] * r->x[j];
-        }
-        bool is_compliant = r->omega[i] != 0.0;
-        r->x_try[k] = is_compliant ? 0.0 : -start;
-        r->rhs[k] = -sum - (is_compliant ? start : 0.0);
+    const ItmRimContacts* r = &rim->contacts;
+    const ItmRowProblem* p = &r->problem;
+    for (int k = 0; k < r->set.nactive; k++) {
+        int i = r->set.active[k];
+        const ItmRow* row = &p->rows[i];
+        double start = row->rate + itm_row_compute_offset(row, &r->step), sum = rim->H * r->ac[i];
+        sum += r->set.dense->dot(p->H + (size_t)i * (size_t)p->n, r->x, p->n);
+        bool is_compliant = row->omega != 0.0;
+        p->x[k] = is_compliant ? 0.0 : -start;
+        p->w[k] = -sum - (is_compliant ? start : 0.0);
     }
-    itm_rim_contacts_solve(r, r->x_try, nz);
-    itm_rim_contacts_solve(r, r->rhs, nz);
+    itm_active_set_solve_active(&r->set, p->x);
+    itm_active_set_solve_active(&r->set, p->w);
 }
 
 // W = |y~ - Y_z' nu|^2 + nu' Omega nu, nu = (H_zz + Omega)^-1 H_zi: as a square, for its sign
-static void reduce_mobility(ItmRim* rim, int nz)
+static void reduce_mobility(ItmRim* rim)
 {
-    ItmRimContacts* r = &rim->contacts;
-    int n = rim->n;
-    double* nu = r->f;
+    const ItmRimContacts* r = &rim->contacts;
+    int n = rim->n, nz = r->set.nactive, *active = r->set.active;
+    double *nu = r->steady.f, *left = r->set.rhs;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {
-            nu[i * nz + k] = r->Hci[r->active[k] * n + i];
+            nu[i * nz + k] = r->Hci[active[k] * n + i];
         }
-        itm_rim_contacts_solve(r, nu + i * nz, nz);
+        itm_active_set_solve_active(&r->set, nu + i * nz);
     }
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < nz; k++) {
-            const double* row = r->H + (size_t)r->active[k] * (size_t)r->nc;
-            double sum = -2.0 * r->Hci[r->active[k] * n + i];
+            const double* row = r->problem.H + (size_t)active[k] * (size_t)r->problem.n;
+            double sum = -2.0 * r->Hci[active[k] * n + i];
             for (int l = 0; l < nz; l++) {
-                sum += row[r->active[l]] * nu[i * nz + l];
+                sum += row[active[l]] * nu[i * nz + l];
             }
-            r->rhs[k] = sum;
+            left[k] = sum;
         }
         for (int j = 0; j <= i; j++) {
             for (int k = 0; k < nz; k++) {
-                rim->W[i * n + j] += nu[j * nz + k] * r->rhs[k];
+                rim->W[i * n + j] += nu[j * nz + k] * left[k];
             }
             rim->W[j * n + i] = rim->W[i * n + j];
         }
@@ -357,20 +319,20 @@ void itm_rim_contacts_eliminate(ItmRim* rim)
     ItmRimContacts* r = &rim->contacts;
     int n = rim->n;
     itm_rim_contacts_set_step(rim, rim->H);
-    int nz = split_rows(rim);
-    factor_active(r, nz);
-    solve_active(rim, nz);
+    split_rows(rim);
+    solve_active(rim);
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < r->nc; j++) {
+        for (int j = 0; j < r->problem.n; j++) {
             rim->a0[i] += r->Hci[j * n + i] * r->x[j] / rim->H;
         }
-        for (int k = 0; k < nz; k++) {
-            rim->w[i] += r->Hci[r->active[k] * n + i] * r->x_try[k];
-            rim->a0[i] += r->Hci[r->active[k] * n + i] * r->rhs[k] / rim->H;
+        for (int k = 0; k < r->set.nactive; k++) {
+            double H = r->Hci[r->set.active[k] * n + i];
+            rim->w[i] += H * r->problem.x[k];
+            rim->a0[i] += H * r->problem.w[k] / rim->H;
         }
     }
-    reduce_mobility(rim, nz);
-    r->nc = r->ncoupling = 0;
+    reduce_mobility(rim);
+    r->problem.n = r->problem.ncoupling = 0;
 }
 
 // ---------------------------------------------------------------------------- all of it
@@ -379,7 +341,7 @@ ItmStatus itm_rim_contacts_extract(const ItmModel* m, ItmData* d, ItmRim* rim, I
 {
     ItmBounded* b = d->bounded;
     take_rows_back(m, d, rim);
-    b->ahead = rim->shift;
+    b->step.ahead = rim->shift;
     ItmStatus status = itm_bounded_begin(m, d);
     if (status != ITM_OK) {
         return status;

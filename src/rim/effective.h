@@ -1,4 +1,4 @@
-// Effective stiffness and damping of an interface model, as the papers have them                    [flexible-rim, eqs. 10-24]
+// Effective stiffness and damping of an interface model, as the papers have them                    [flexible-rim, eqs. 11, 12, 13, 14, 21, 22, 24]
 //
 // With M_eff = W^-1 and D = M^-1 A' M_eff, the motion of the whole mechanism that a unit of interface velocity stands for,
 //   M_eff w' = lambda + f - K_eff d - C_eff (w - w_0),   K_eff = D' K D,   C_eff = D' C D

@@ -76,7 +76,7 @@ static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, int i, 
 
 static const ItmMeasure* measure_of(const ItmModel* m, int actuator)
 {
-    return &m->measures[m->pushes[m->actuator_force[actuator]].measure];
+    return &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure];
 }
 
 // The path of row i, from the bodies it touches.
@@ -389,7 +389,7 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
-static bool is_contact(const ItmBoundRow* row)
+static bool is_contact(const ItmRow* row)
 {
     return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
 }
@@ -426,7 +426,7 @@ ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double 
 static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
 {
     for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
-        ItmBoundRow* row = &b->rows[i];
+        ItmRow* row = &b->rows[i];
         int k = 0;
         while (k < rim->nahead && rim->ahead_key[(at + k) % rim->nahead] != row->key) {
             k++;
@@ -449,7 +449,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     rim->H = H;
     rim->shift = shift;
     rim->neliminated = 0;
-    rim->contacts.nc = 0;
+    rim->contacts.problem.n = 0;
     for (int i = 0; i < rim->n; i++) {
         if (rim->actuator[i] != ITM_NONE) {
             d->input[rim->actuator[i]] = 0.0;
@@ -491,24 +491,24 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     return reduce(m, d, rim, contact);
 }
 
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic,
-                               ItmRimContact contact)
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H,
+                               ItmFlexibleInterface elastic, ItmRimContact contact)
 {
-    if (elastic == ITM_ELASTIC_MODEL_IMPLICIT) {
+    if (elastic == ITM_FLEXIBLE_INTERFACE_IMPLICIT) {
         return itm_rim_extract(m, d, rim, t, H, 0.0, contact);
     }
     ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
     if (status != ITM_OK) {
         return status;
     }
-    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+    if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, -H);  // the forces of the start, not of the end
     }
     itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
     d->position_state = ITM_POSITION_LOOKED;
     // effective stiffness is known of interfaces only: contacts cannot be solved with it
-    status = reduce(m, d, rim, elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? ITM_RIM_ELIMINATE : contact);
-    return status == ITM_OK && elastic == ITM_ELASTIC_MODEL_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
+    status = reduce(m, d, rim, elastic == ITM_FLEXIBLE_INTERFACE_EFFECTIVE ? ITM_RIM_ELIMINATE : contact);
+    return status == ITM_OK && elastic == ITM_FLEXIBLE_INTERFACE_EFFECTIVE ? itm_effective_extract(m, d, rim) : status;
 }
 
 void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p)

@@ -84,22 +84,18 @@ void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of)
 
 static void copy_contacts(ItmRimContacts* to, const ItmRimContacts* from, int n)
 {
-    size_t nc = (size_t)from->nc;
-    const struct {
-        double *to, *from;
-    } reals[] = {{to->ac, from->ac}, {to->gap_drift, from->gap_drift}, {to->wc, from->wc}, {to->gap, from->gap},
-                 {to->x, from->x},   {to->omega, from->omega}};
-    to->nc = from->nc;
-    to->ncoupling = from->ncoupling;
+    size_t nc = (size_t)from->problem.n;
+    to->problem.n = from->problem.n;
+    to->problem.ncoupling = from->problem.ncoupling;
     to->has_bounces = from->has_bounces;
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
-        memcpy(reals[i].to, reals[i].from, sizeof(double) * nc);
-    }
-    memcpy(to->rows, from->rows, sizeof(ItmRimRow) * nc);
-    memcpy(to->couplings, from->couplings, sizeof(ItmMlcpContact) * (size_t)from->ncoupling);
-    memcpy(to->state, from->state, nc);
+    memcpy(to->problem.rows, from->problem.rows, sizeof(ItmRow) * nc);
+    memcpy(to->problem.couplings, from->problem.couplings, sizeof(ItmMlcpContact) * (size_t)from->problem.ncoupling);
+    memcpy(to->problem.state, from->problem.state, nc);
+    memcpy(to->problem.H, from->problem.H, sizeof(double) * nc * nc);
     memcpy(to->table, from->table, sizeof(int) * nc);
-    memcpy(to->H, from->H, sizeof(double) * nc * nc);
+    memcpy(to->ac, from->ac, sizeof(double) * nc);
+    memcpy(to->gap_drift, from->gap_drift, sizeof(double) * nc);
+    memcpy(to->x, from->x, sizeof(double) * nc);
     memcpy(to->Hci, from->Hci, sizeof(double) * nc * (size_t)n);
     if (nc > 0) {
         memcpy(to->s_drift, from->s_drift, sizeof(double) * (size_t)n);
@@ -128,7 +124,7 @@ void itm_rim_copy(ItmRim* to, const ItmRim* from)
 void itm_rim_copy_smooth(ItmRim* to, const ItmRim* from)
 {
     itm_rim_copy(to, from);
-    if (to->contacts.nc > 0) {
+    if (to->contacts.problem.n > 0) {
         itm_rim_contacts_eliminate(to);
     }
 }
@@ -233,7 +229,7 @@ static void fill_columns(ItmRimJoin* join)
         }
     }
     for (int r = 0; r < join->nrim; r++) {
-        for (int i = 0; i < join->rims[r]->contacts.nc; i++, F += n) {
+        for (int i = 0; i < join->rims[r]->contacts.problem.n; i++, F += n) {
             for (int k = 0; k < n; k++) {
                 F[k] = multiply_contact(join, k, r, i);
             }
@@ -284,7 +280,7 @@ static void join_lines(ItmRimJoin* join)
         out->w[i] = rim->w[row] - dot(F, join->w_f, n);
         out->a0[i] = rim->a0[row] - dot(F, join->a_f, n);
         out->contacts.s_drift[i] =
-            (rim->contacts.nc > 0 ? rim->contacts.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
+            (rim->contacts.problem.n > 0 ? rim->contacts.s_drift[row] : 0.0) - dot(F, join->P1, n) / out->H;
         for (int j = 0; j < nline; j++) {
             bool is_same = join->line_rim[i] == join->line_rim[j];
             double W = is_same ? rim->W[row * rim->n + join->line_row[j]] : 0.0;
@@ -293,11 +289,11 @@ static void join_lines(ItmRimJoin* join)
     }
 }
 
-static void copy_couplings(ItmRimContacts* out, const ItmRimContacts* r, int adr)
+static void copy_couplings(ItmRowProblem* out, const ItmRowProblem* in, int adr)
 {
-    for (int c = 0; c < r->ncoupling; c++) {
+    for (int c = 0; c < in->ncoupling; c++) {
         ItmMlcpContact* coupling = &out->couplings[out->ncoupling++];
-        *coupling = r->couplings[c];
+        *coupling = in->couplings[c];
         coupling->normal += adr;
         for (int t = 0; t < 2; t++) {
             coupling->tangent[t] += coupling->tangent[t] != ITM_NONE ? adr : 0;
@@ -310,17 +306,18 @@ static void join_row(ItmRimJoin* join, int r, int i)
 {
     ItmRimContacts* out = &join->rim.contacts;
     const ItmRimContacts* in = &join->rims[r]->contacts;
-    int adr = join->contact_adr[r], c = adr + i, n = join->nlink, nline = join->nline, nc = out->nc;
+    int adr = join->contact_adr[r], c = adr + i, n = join->nlink, nline = join->nline;
+    int nc = out->problem.n, nc_in = in->problem.n;
     const double* F = join->F + (nline + c) * n;
-    out->rows[c] = in->rows[i];
+    ItmRow* row = &out->problem.rows[c];
+    *row = in->problem.rows[i];
+    row->normal += row->normal != ITM_NONE ? adr : 0;
+    row->omega = 0.0;
+    row->rate -= dot(F, join->w_f, n);
     // what the solver cannot solve is noted with the last mechanism that has rows, where it is about one of these
     out->table[c] = join->rims[r]->data == join->rim.data ? in->table[i] : ITM_NONE;
-    out->rows[c].normal += in->rows[i].normal != ITM_NONE ? adr : 0;
     out->x[c] = in->x[i];
-    out->state[c] = in->state[i];
-    out->gap[c] = in->gap[i];
-    out->omega[c] = 0.0;
-    out->wc[c] = in->wc[i] - dot(F, join->w_f, n);
+    out->problem.state[c] = in->problem.state[i];
     out->ac[c] = in->ac[i] - dot(F, join->a_f, n);
     out->gap_drift[c] = in->gap_drift[i] - dot(F, join->P1, n) / join->rim.H;
     for (int j = 0; j < nline; j++) {
@@ -328,31 +325,30 @@ static void join_row(ItmRimJoin* join, int r, int i)
         double H = is_same ? in->Hci[i * join->rims[r]->n + join->line_row[j]] : 0.0;
         out->Hci[c * nline + j] = H - dot(F, join->B + j * n, n);
     }
+    double *H_out = out->problem.H + (size_t)c * (size_t)nc, *H_in = in->problem.H + (size_t)i * (size_t)nc_in;
     for (int j = 0; j < nc; j++) {
-        bool is_same = j >= adr && j < adr + in->nc;
-        double H = is_same ? in->H[(size_t)i * (size_t)in->nc + (size_t)(j - adr)] : 0.0;
-        out->H[(size_t)c * (size_t)nc + (size_t)j] = H - dot(F, join->B + (nline + j) * n, n);
+        bool is_same = j >= adr && j < adr + nc_in;
+        H_out[j] = (is_same ? H_in[j - adr] : 0.0) - dot(F, join->B + (nline + j) * n, n);
     }
     // where the frames hold the row, what is left of its mobility is rounding
-    double before = in->H[(size_t)i * (size_t)(in->nc + 1)], after = out->H[(size_t)c * (size_t)(nc + 1)];
-    out->rows[c].is_fixed = in->rows[i].is_fixed || !(after > ITM_RIM_FIXED * before);
+    row->is_fixed = row->is_fixed || !(H_out[c] > ITM_RIM_FIXED * H_in[i]);
 }
 
 static void join_contacts(ItmRimJoin* join)
 {
     ItmRimContacts* out = &join->rim.contacts;
-    out->nc = join->contact_adr[join->nrim];
-    out->ncoupling = 0;
+    out->problem.n = join->contact_adr[join->nrim];
+    out->problem.ncoupling = 0;
     out->has_bounces = false;
     out->workspace = join->workspace;
     for (int r = 0; r < join->nrim; r++) {
-        const ItmRim* rim = join->rims[r];
-        if (rim->contacts.nc == 0) {
+        const ItmRimContacts* in = &join->rims[r]->contacts;
+        if (in->problem.n == 0) {
             continue;
         }
-        out->has_bounces = out->has_bounces || rim->contacts.has_bounces;
-        copy_couplings(out, &rim->contacts, join->contact_adr[r]);
-        for (int i = 0; i < rim->contacts.nc; i++) {
+        out->has_bounces = out->has_bounces || in->has_bounces;
+        copy_couplings(&out->problem, &in->problem, join->contact_adr[r]);
+        for (int i = 0; i < in->problem.n; i++) {
             join_row(join, r, i);
         }
     }
@@ -364,7 +360,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     join->rim.model = join->rims[0]->model;
     join->rim.data = join->rims[0]->data;
     for (int r = 0; r < join->nrim; r++) {
-        if (join->rims[r]->contacts.nc > 0) {
+        if (join->rims[r]->contacts.problem.n > 0) {
             join->rim.model = join->rims[r]->model;
             join->rim.data = join->rims[r]->data;
         }
@@ -372,7 +368,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
     join->rim.t = join->rims[0]->t;
     join->rim.H = join->rims[0]->H;
     for (int r = 0; r < join->nrim; r++) {
-        join->contact_adr[r + 1] = join->contact_adr[r] + join->rims[r]->contacts.nc;
+        join->contact_adr[r + 1] = join->contact_adr[r] + join->rims[r]->contacts.problem.n;
     }
     for (int i = 0; i < n * n; i++) {
         join->G[i] = multiply_links(join, i / n, i % n);
@@ -399,7 +395,7 @@ ItmStatus itm_rim_join_begin(ItmRimJoin* join, int K, bool use_heun)
 static void find_impulses(ItmRimJoin* join)
 {
     const ItmRim* rim = &join->rim;
-    int n = join->nlink, nc = rim->contacts.nc;
+    int n = join->nlink, nc = rim->contacts.problem.n;
     for (int k = 0; k < n; k++) {
         join->P0[k] = -join->w_f[k] - rim->H * join->a_f[k];
         join->P1[k] = -join->w_f[k] - rim->theta * rim->H * join->a_f[k] - join->P1[k] / rim->H;
@@ -419,20 +415,21 @@ static void hand_back_rows(const ItmRimJoin* join, int r)
     const ItmRimContacts* from = &join->rim.contacts;
     ItmRimContacts* to = &join->rims[r]->contacts;
     int adr = join->contact_adr[r];
-    for (int i = 0; i < to->nc; i++) {
+    for (int i = 0; i < to->problem.n; i++) {
+        to->problem.rows[i].rate = from->problem.rows[adr + i].rate;
+        to->problem.rows[i].gap = from->problem.rows[adr + i].gap;
+        to->problem.rows[i].is_bouncing = from->problem.rows[adr + i].is_bouncing;
+        to->problem.state[i] = from->problem.state[adr + i];
+        to->set.state[i] = from->set.state[adr + i];
+        to->set.ratio[i] = from->set.ratio[adr + i];
         to->Q0[i] = from->Q0[adr + i];
         to->Q1[i] = from->Q1[adr + i];
         to->correction[i] = from->correction[adr + i];
-        to->wc[i] = from->wc[adr + i];
-        to->gap[i] = from->gap[adr + i];
-        to->state[i] = from->state[adr + i];
         to->x[i] = from->x[adr + i];
         to->work[i] = from->work[adr + i];
-        to->mode[i] = from->mode[adr + i];
-        to->ratio[i] = from->ratio[adr + i];
         to->has_changed[i] = from->has_changed[adr + i];
     }
-    to->is_steady = false;
+    to->steady.is_on = false;
 }
 
 // Rate of interface i after the jump at the start.
@@ -456,7 +453,7 @@ static void finish_rim(ItmRim* rim)
         for (int j = 0; j < rim->n; j++) {
             w += rim->W[i * rim->n + j] * rim->P0[j];
         }
-        for (int j = 0; j < r->nc; j++) {
+        for (int j = 0; j < r->problem.n; j++) {
             w += r->Hci[j * rim->n + i] * r->Q0[j];
         }
         rim->w_next[i] = w;

@@ -19,7 +19,7 @@
 #ifndef ITM_RIM_RIM_H
 #define ITM_RIM_RIM_H
 
-#include "math/dense.h"
+#include "mlcp/active_set.h"
 #include "multibody/bounded.h"
 #include "multibody/data.h"
 #include "multibody/measure.h"
@@ -38,72 +38,12 @@ typedef struct ItmRimFrame {
     ItmDirection direction;  // ITM_TX: velocity of the point along the world's x ... ITM_RZ: angular velocity about its z
 } ItmRimFrame;
 
-// A bounded row in the RIM. Its numbers that change from micro step to micro step are arrays of ItmRimContacts.
-typedef struct ItmRimRow {
-    bool   is_unilateral, is_rigid, is_motor;
-    bool   is_fixed;         // nothing can move it: no impulse changes its rate
-    bool   is_held;          // rigid contact under load: its gap is drift, and closed by displacement
-    bool   is_at_rest;       // its bodies are: small gaps stay
-    bool   has_target;       // position motor: gap is the distance to its signal, and is to vanish
-    double open;             // as ItmBoundRow                                                m, rad
-    double lo, up;           // bounds of the force                                           N
-    double restitution, stiffness, damping;
-    double reference;        // signal', the mean over the macro step                         m/s
-    int    normal;           // contact row whose impulse bounds it, or ITM_NONE
-} ItmRimRow;
-
-// Bounded rows beside the interface rows.
-typedef struct ItmRimContacts {
-    const ItmDense* dense;   // kernels for this processor
-    int     capacity, coupling_capacity;
-    int     nc;              // contact rows, 0: none
-    int     ncoupling;
-    int     head;            // first block of their chain in the table, or ITM_NONE
-    int*            table;   // their numbers in the table of bounded rows              (capacity)
-    ItmRimRow*     rows;    //                                                         (capacity)
-    ItmMlcpContact* couplings; // in contact row numbers                                 (coupling_capacity)
-    double* H;               // H_cc + Omega of the micro step, row-major               (nc x nc)   1/kg
-    double* Hci;             //                                                         (nc x n)    1/kg
-    double* ac;              // free acceleration of the rows                           (nc)        m/s^2
-    double* omega;           // compliance on the diagonal of H                         (nc)        1/kg
-    bool*   has_held;        // it was active in the last micro step                    (nc)
-    bool*   has_changed;     // it has begun or ceased to be so in this macro step      (nc)
-    double* correction;      // impulses of position that correct gaps over the macro step (nc)     kg m
-    double* gap_drift;       // rate at which gaps are corrected, or a motor's target moves on (nc) m/s
-    double* s_drift;         // what that does to the lengths                           (n)         m/s
-    bool    has_bounces;     // some row has a restitution
-
-    // running
-    double* wc;              // rates                                                   (nc)        m/s
-    double* gap;             //                                                         (nc)        m
-    double* x;               // impulses of the last micro step                         (nc)        N s
-    double* Q0;              // impulse over the macro step                             (nc)        N s
-    double* Q1;              // its moment, (1/H) int (H - tau) dx                      (nc)        N s
-    signed char* mode;       // ItmRowState in the present micro step                   (nc)
-    double* ratio;           // slip: impulse over normal impulse                       (nc)
-    double* work;            // of the impulses over the macro step                     (nc)        J
-
-    // a trial with the present modes: S x = ..., S = H over the active rows with slip tied to normals
-    bool    is_factored;
-    int     nactive;
-    int*    active;          // active rows                                             (nactive)
-    double* S;               // LU factors                                              (nactive^2)
-    int*    pivot;           //                                                         (nactive)
-    double* rhs;             //                                                         (nactive)
-    double* a;               // acceleration without impulses                           (nc)
-    double* b;               // rates without impulses, with offsets                    (nc)
-    double* w;               // b + H x                                                 (nc)
-    double* x_try;           //                                                         (nc)
-    double* y;               // what the impulses do to positions: h y is the moment over the micro step (nc) N s
-    int*    landing;         // rows that use up their gap in the micro step            (nc)
-    bool    is_plain;        // y = x / 2 (Heun's rule) or x (Euler's)
-    bool*   is_bouncing;     // restitution acts in this micro step                     (nc)
-
-    // steady: modes hold, active rows rest; forces f = f0 + f1 lambda, everything linear in lambda
-    bool    is_steady;
+// Steady micro steps: the active set stays and active rows rest; forces f = f0 + f1 lambda, everything linear in lambda.
+typedef struct ItmRimSteady {
+    bool    is_on;
     double* f;               // f0, f1 by rows                                          (nc x (1 + n))  N
-    double* a_steady;        // accelerations of rows, likewise                         (nc x (1 + n))  m/s^2
-    double* W_steady;        // and of the lengths                                      (n x (1 + n))   m/s^2
+    double* a;               // accelerations of rows, likewise                         (nc x (1 + n))  m/s^2
+    double* W;               // and of the lengths                                      (n x (1 + n))   m/s^2
     int*    loaded;          // rows with a force                                       (nloaded)
     int     nloaded;
     int*    held;            // active rows with bounds, to be checked                  (nheld)
@@ -114,14 +54,36 @@ typedef struct ItmRimContacts {
     int     nsliding;
     int*    watched;         // rows whose rate is to be checked                        (nwatched)
     int     nwatched;
-    double  since, since_moment;    // steady time, and its moment, not yet booked in Q0 and Q1     s
-    double* P_since, *P1_since;     // interface impulses and moments likewise          (n)         N s
+    double  since, since_moment; // steady time, and its moment, not yet booked in Q0 and Q1        s
+    double* P_since, *P1_since;  // interface impulses and moments likewise             (n)         N s
+} ItmRimSteady;
 
-    // MLCP of a micro step
-    double* lo, *up;         //                                                         (nc)        N s
-    double* x_bounce, *v_bounce;    //                                                  (nc)
-    signed char* state;      //                                                         (nc)
+// Bounded rows beside the interface rows, nc = problem.n. gap and rate of a row are those of the present micro step.
+typedef struct ItmRimContacts {
+    int     capacity, coupling_capacity;
+    int     head;            // first block of their chain in the table, or ITM_NONE
+    int*    table;           // their numbers in the table of bounded rows              (nc)
+    ItmRowProblem problem;   // of a micro step: H_cc + Omega, couplings, impulses ...  (nc)
+    ItmRowStep step;
+    ItmActiveSet set;        // that of the last micro step, tried before the MLCP
+    ItmRimSteady steady;
     struct ItmMlcpWorkspace* workspace;
+    bool    has_bounces;     // some row has a restitution
+    double* Hci;             //                                                         (nc x n)    1/kg
+    double* ac;              // free acceleration of the rows                           (nc)        m/s^2
+    double* gap_drift;       // rate at which gaps are corrected, or a motor's target moves on (nc) m/s
+    double* s_drift;         // what that does to the lengths                           (n)         m/s
+    double* correction;      // impulses of position that correct gaps over the macro step (nc)     kg m
+
+    double* x;               // impulses of the last micro step                         (nc)        N s
+    double* y;               // what the impulses do to positions: h y is the moment over the micro step (nc) N s
+    bool    is_plain;        // y = x / 2 (Heun's rule) or x (Euler's)
+    int*    landing;         // rows that use up their gap in the micro step            (nc)
+    double* Q0;              // impulse over the macro step                             (nc)        N s
+    double* Q1;              // its moment, (1/H) int (H - tau) dx                      (nc)        N s
+    double* work;            // of the impulses over the macro step                     (nc)        J
+    bool*   has_held;        // it was active in the last micro step                    (nc)
+    bool*   has_changed;     // it has begun or ceased to be so in this macro step      (nc)
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
 } ItmRimContacts;
 
@@ -199,9 +161,9 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift);
 
 // The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
-// the mechanism's own step. ITM_ELASTIC_MODEL_EFFECTIVE: rim->effective is laid out, and filled.
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, ItmElasticModel elastic,
-                               ItmRimContact contact);
+// the mechanism's own step. ITM_FLEXIBLE_INTERFACE_EFFECTIVE: rim->effective is laid out, and filled.
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H,
+                               ItmFlexibleInterface elastic, ItmRimContact contact);
 
 // W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and
 // the rest of an extraction are void afterwards.

@@ -24,7 +24,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
         if (!b->blocks[head].is_in_rim) {
-            status = itm_bounded_solve_island(m, d, head, rim->H);
+            status = itm_bounded_solve_island(m, d, head);
         }
     }
     return status;
@@ -33,7 +33,7 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
 // Hand impulses (or moments) of the contact rows to the table.
 static void place(const ItmRimContacts* r, double* x, const double* Q)
 {
-    for (int i = 0; i < r->nc; i++) {
+    for (int i = 0; i < r->problem.n; i++) {
         x[r->table[i]] = Q[i];
     }
 }
@@ -45,17 +45,18 @@ static void place(const ItmRimContacts* r, double* x, const double* Q)
 static double find_gap_after(const ItmRim* rim, int i)
 {
     const ItmRimContacts* r = &rim->contacts;
-    double K = r->rows[i].stiffness, h = rim->h, mobility = r->H[(size_t)i * (size_t)(r->nc + 1)] - r->omega[i];
-    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : r->gap[i];
+    const ItmRow* row = &r->problem.rows[i];
+    double K = row->stiffness, h = rim->h, mobility = r->problem.H[(size_t)i * (size_t)(r->problem.n + 1)] - row->omega;
+    return h * h * K * mobility > STIFF ? -r->x[i] / (h * K) : row->gap;
 }
 
 static void report(const ItmRim* rim, ItmData* d)
 {
     const ItmRimContacts* r = &rim->contacts;
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < r->nc; i++) {
-        b->v_after[r->table[i]] = r->wc[i];
-        b->state[r->table[i]] = r->state[i];
+    for (int i = 0; i < r->problem.n; i++) {
+        b->v_after[r->table[i]] = r->problem.rows[i].rate;
+        b->state[r->table[i]] = r->problem.state[i];
         b->rows[r->table[i]].gap_after = find_gap_after(rim, i);
         itm_bounded_book_work(d, &b->rows[r->table[i]], r->work[i]);
     }
@@ -71,19 +72,19 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
         bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
         n += b->blocks[b->rows[i].block].is_in_rim ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
-    for (int i = 0; i < rim->contacts.nc; i++) {
+    for (int i = 0; i < rim->contacts.problem.n; i++) {
         n += rim->contacts.has_changed[i];
     }
     return n;
 }
 
-// Bounded rows: v and v_mean with their impulses, push the displacement that undoes penetration.
-static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* push)
+// Bounded rows: v and v_mean with their impulses, correction the displacement that undoes penetration.
+static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* correction)
 {
     ItmBounded* b = d->bounded;
     rim->nswitch = 0;
     if (b->nrow == 0) {
-        itm_bounded_finish(m, d, v, push);
+        itm_bounded_finish(m, d, v, correction);
         return ITM_OK;
     }
     itm_rim_contacts_end(rim);
@@ -95,9 +96,9 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     place(&rim->contacts, b->x, rim->contacts.Q1);
     itm_bounded_respond(m, d, v_mean, b->x, NULL);
     place(&rim->contacts, b->x, rim->contacts.Q0);
-    place(&rim->contacts, b->x_push, rim->contacts.correction);
+    place(&rim->contacts, b->x_correction, rim->contacts.correction);
     report(rim, d);
-    itm_bounded_finish(m, d, v, push);
+    itm_bounded_finish(m, d, v, correction);
     // where rows were solved for the whole step, positions go with the velocities at its end
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -152,7 +153,7 @@ static void book_interfaces(ItmData* d, const ItmRim* rim)
 
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    double *v_mean = d->x1, *push = d->x3, *v = d->v, H = rim->H;
+    double *v_mean = d->x1, *correction = d->x3, *v = d->v, H = rim->H;
     d->info.iterations = 0;
     memcpy(v_mean, v, sizeof(double) * (size_t)m->nv);
     memcpy(rim->v_start, v, sizeof(double) * (size_t)m->nv);
@@ -160,9 +161,9 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     itm_rim_respond(m, d, rim, v, H, rim->P0);
     set_row_impulses(m, d, rim);
     book_interfaces(d, rim);
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    memset(correction, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
-        ItmStatus status = add_bounded(m, d, rim, v, v_mean, push);
+        ItmStatus status = add_bounded(m, d, rim, v, v_mean, correction);
         status = status == ITM_OK ? itm_step_judge(m, d) : status;
         if (status != ITM_OK) {
             return status;
@@ -173,10 +174,10 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     double* late = d->x2;  // displacement of fast components beside their drift with the velocities of the end
     for (int i = 0; i < m->nv; i++) {
         double drift = d->has_fast ? d->inertial_dv[i] : 0.0;
-        late[i] = push[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
-        push[i] += H * v_mean[i];
+        late[i] = correction[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
+        correction[i] += H * v_mean[i];
     }
-    itm_kinematics_integrate(m, d->q, rim->q_start, push, 1.0);
+    itm_kinematics_integrate(m, d->q, rim->q_start, correction, 1.0);
     d->position_state = ITM_POSITION_STALE;
     itm_inertial_finish(m, d, rim->q_start, late, H);
     if (m->nrow > 0) {

@@ -1,6 +1,10 @@
 #include "signal/expression.h"
 
+#include "base/error.h"
+#include "interim/signal.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // A stack of quantities. Its depth is bounded: each level of the grammar keeps at most four operands waiting.
@@ -170,4 +174,31 @@ bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length,
         itm_scan_fail(&scan, 0, "the result is not a finite number");
     }
     return !scan.has_failed;
+}
+
+ItmStatus itm_expression_evaluate(const char* text, double* value, char* unit, size_t size, ItmError* error)
+{
+    ItmQuantity quantity;
+    ItmExpressionError why = {0};
+    if (text == NULL || value == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "text and value must not be NULL");
+    }
+    if (!itm_expression_compute(&quantity, text, strlen(text), NULL, 0, &why)) {
+        ItmStatus status = itm_error_set(error, ITM_ERR_INPUT, __func__, "text", "%s", why.message);
+        if (error != NULL) {
+            error->column = 1 + (int)why.offset;
+        }
+        return status;
+    }
+    *value = quantity.value;
+    if (unit != NULL && size > 0) {
+        bool is_one = itm_quantity_equal_dimensions(quantity.dimension, ITM_DIM_ONE);
+        unit[0] = '\0';
+        if (!quantity.is_bare && is_one) {
+            snprintf(unit, size, "1");
+        } else if (!quantity.is_bare) {
+            itm_quantity_format_dimension(quantity.dimension, unit, size);
+        }
+    }
+    return ITM_OK;
 }

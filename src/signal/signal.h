@@ -7,7 +7,7 @@
 typedef struct ItmSignal {
     ItmSignalDef def;      // times and values point into memory owned by the model
     const double* second;  // second derivatives at the points of a cubic table (npoint), else NULL
-    int outside;           // of a mechanism: which of those that are told from outside, or ITM_NONE
+    int external;          // of a mechanism: which of those that are external, or ITM_NONE
 } ItmSignal;
 
 typedef struct ItmSignalValue {
@@ -23,7 +23,7 @@ void itm_signal_def_free(ItmSignalDef* copy);
 void itm_signal_init(ItmSignal* signal, const ItmSignalDef* def, double* second, double* scratch);
 // The same with a copy of the table: memory for 4 npoint reals, which lives as long as the signal.
 void itm_signal_compile(ItmSignal* signal, const ItmSignalDef* def, double* memory);
-// Of one that is told from outside: its start. itm_data_compute_signal knows the rest.
+// Of one that is external: its start. itm_data_compute_signal knows the rest.
 ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t);
 // The first time after t at which the signal or one of its derivatives jumps (the ends of a ramp,
 // the points of a table), or INFINITY: adaptive integrators stop there.

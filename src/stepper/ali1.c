@@ -129,7 +129,7 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
     itm_dynamics_compute_right_side(m, d, t);
-    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+    if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
     itm_inertial_set_wrench(m, d, h);

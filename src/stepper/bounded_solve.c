@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "contact/contact.h"
-#include "stepper/sweep.h"
 #include "multibody/clearance.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -18,59 +17,19 @@
 
 #define TIGHT 1e-13        // tolerance of the solver where gaps are fed back
 #define RESTING_RATE 1e-9  // m/s, rad/s: a row that moves slower does not slip
-#define MAX_PUSH 0.01      // m, rad: penetration undone in one step, at most
 #define MOST_DRIFT 0.1     // of the contact margin: a larger gap is one
 #define RESTING_WAY 1e-7   // m, rad: a body that moves less in a step is at rest
-#define SOFT 1e-4          // of the diagonal of H: drifts that contradict each other are undone as well as they can be
-
-// ---------------------------------------------------------------------------- offsets
-
-static bool is_rigid(const ItmBoundRow* row)
-{
-    return row->stiffness == 0.0 && row->damping == 0.0;
-}
-
-// What is added to A v+ so that w is complementary to the impulse. w_free = A v+ without the bounded rows.
-//   open gap          A v+ + Phi / h >= 0: the step may use the gap up, not more
-//   bounce            A v+ >= -e A v where the step would close the gap fast enough
-//   compliant, closed Omega x + Gamma Phi / h                                                    [contact-rim, eq. 41]
-//   fed back          A v+ + Phi / h >= 0, whatever the sign of Phi                            [clearance, eq. 24]
-static void set_offset(const ItmModel* m, const ItmBounded* b, ItmBoundRow* row, double w_free, double h,
-                       bool may_bounce)
-{
-    row->is_bouncing = false;
-    row->omega = 0.0;
-    row->offset = (h * row->bias_share - b->ahead) * row->bias - row->reference;
-    if (!itm_bound_row_is_unilateral(row)) {
-        return;
-    }
-    double K = row->stiffness, D = row->damping;
-    row->omega = is_rigid(row) ? 0.0 : 1.0 / (h * h * K + h * D);
-    double gap = is_rigid(row) && row->gap > 0.0 ? itm_bounded_get_open(row->gap, row->open) : row->gap;
-    double gamma = gap > 0.0 ? 1.0 : is_rigid(row) ? 0.0 : h * K / (h * K + D);
-    // as the row without bounce sees it, or that would brake before the bounce
-    bool is_closing = gap + h * w_free <= 0.0;
-    row->is_bouncing =
-        may_bounce && row->restitution > 0.0 && is_closing && row->rate < -m->contact_options.restitution_speed;
-    if (row->is_bouncing) {
-        row->offset += row->restitution * row->rate;
-    } else if (b->feeds_gaps_back && is_rigid(row)) {
-        row->offset += itm_gap_feed(row->gap, h, row->gap < 0.0 ? b->feed_time : 0.0);
-    } else {
-        row->offset += gamma * gap / h;
-    }
-}
 
 // ---------------------------------------------------------------------------- warm start
 
 // A rigid contact under load does not open by itself: what its gap has become is the drift of two bodies that moved on by steps.
 // Were it used up as a velocity, the contacts of a grip would let go one after the other.
-static void hold(const ItmModel* m, ItmBoundRow* row, double x, signed char state)
+static void hold(const ItmModel* m, ItmRow* row, double x, signed char state)
 {
-    row->is_held = row->kind == ITM_BOUND_NORMAL && is_rigid(row) && x > 0.0 && state == ITM_ROW_ACTIVE &&
+    row->is_held = row->kind == ITM_BOUND_NORMAL && itm_row_is_rigid(row) && x > 0.0 && state == ITM_ROW_ACTIVE &&
                    row->gap <= MOST_DRIFT * m->contact_options.margin;
     if (row->is_held) {
-        row->open = ITM_BOUNDED_SLOP + fmax(0.0, row->gap);
+        row->open = ITM_ROW_SLOP + fmax(0.0, row->gap);
     }
 }
 
@@ -151,169 +110,67 @@ static void note_residual(ItmBounded* b, int row, double residual)
     }
 }
 
-// What a solve took; active rows are counted once, at the end, redundant ones when somebody looks. Whether it reached its tolerance.
-static bool report(ItmData* d, const ItmMlcpInfo* info)
+// What solves took; active rows are counted once, at the end, redundant ones when somebody looks. table: numbers of the rows in the
+// table, NULL: what is left is not to be noted.
+static void report(ItmData* d, const ItmRowSolves* solves, const int* table)
 {
-    bool is_solved = info->outcome == ITM_MLCP_SOLVED || info->outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
-    d->info.solver_iterations += info->iterations;
-    d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
-    d->info.fallbacks += info->nattempt > 1;
-    d->info.unsolved += !is_solved;
-    return is_solved;
+    for (int i = 0; i < solves->n; i++) {
+        const ItmMlcpInfo* info = &solves->info[i];
+        bool is_solved = info->outcome == ITM_MLCP_SOLVED || info->outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
+        d->info.solver_iterations += info->iterations;
+        d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
+        d->info.fallbacks += info->nattempt > 1;
+        d->info.unsolved += !is_solved;
+        if (!is_solved && table != NULL) {
+            note_residual(d->bounded, table[info->worst_row], info->residual);
+        }
+    }
 }
 
-ItmStatus itm_bounded_solve_mlcp(const ItmModel* m, ItmData* d, ItmMlcpWorkspace* workspace, ItmMlcpResult* result,
-                                 const ItmMlcpProblem* problem, const int* table)
+ItmStatus itm_bounded_solve_rows(const ItmModel* m, ItmData* d, const ItmRowProblem* problem, const ItmRowStep* step,
+                                 ItmMlcpWorkspace* workspace, const int* table, ItmRowSolves* solves)
 {
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
     // the variable stepper minimises what it solves: errors of the solve are errors of the choice
     double tolerance = m->contact_options.tolerance;
-    options.tolerance = d->bounded->feeds_gaps_back ? fmin(TIGHT, tolerance) : tolerance;
+    options.tolerance = step->feeds_gaps_back ? fmin(TIGHT, tolerance) : tolerance;
     options.effort = m->contact_options.effort;
     options.warm_start = true;
-    ItmStatus status = itm_mlcp_solve(workspace, result, problem, &options, &d->error);
-    if (status == ITM_OK && !report(d, &result->info)) {
-        note_residual(d->bounded, table[result->info.worst_row], result->info.residual);
-    }
+    ItmStatus status = itm_row_solve(problem, workspace, &options, step, solves, &d->error);
+    report(d, solves, table);
     return status;
 }
 
-// One MLCP of the assembled island; impulses in island_x, row velocities A v+ in island_v.
-static ItmStatus solve_mlcp(const ItmModel* m, ItmData* d, int head, int n)
+ItmStatus itm_bounded_correct(ItmData* d, const ItmRowProblem* problem, ItmMlcpWorkspace* workspace,
+                              const double* drift, int* list, double* S, int* count)
 {
-    ItmBounded* b = d->bounded;
-    ItmMlcpProblem problem = {
-        .n = n,
-        .H = b->H,
-        .b = b->island_b,
-        .lo = b->island_lo,
-        .up = b->island_up,
-        .is_symmetric = true,
-        .ncontact = itm_bounded_number_couplings(b, head),
-        .contacts = b->island_couplings,
-        .w_before = b->island_before,
-    };
-    for (int i = 0; i < n; i++) {
-        b->island_before[i] = b->rows[b->global[i]].rate;
-    }
-    ItmMlcpResult result = {.x = b->island_x, .w = b->island_w, .state = b->island_state};
-    ItmStatus status = itm_bounded_solve_mlcp(m, d, b->workspace, &result, &problem, b->global);
-    if (status != ITM_OK) {
-        return status;
-    }
-    for (int i = 0; i < n; i++) {
-        const ItmBoundRow* row = &b->rows[b->global[i]];
-        b->island_v[i] = b->island_w[i] - row->offset - row->omega * b->island_x[i];
-    }
-    return ITM_OK;
-}
-
-// Work of the impulses x with the mean of the row velocities before and after the step, x . (w + v) / 2: what the energy balance takes
-// from dry friction and impact. Kinetic energy changes by it and by the work of the forces along the mean velocity, so bounces that keep
-// it at 0 come up as high as they fell. Motors, which may add energy, do not count. size: the sum without cancellation.
-static double work_of(const ItmBounded* b, const double* x, const double* v, int n, double* size)
-{
-    double sum = 0.0;
-    *size = 0.0;
-    for (int i = 0; i < n; i++) {
-        const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (row->kind != ITM_BOUND_MOTOR) {
-            sum += 0.5 * x[i] * (row->rate + v[i]);
-            *size += 0.5 * fabs(x[i]) * (fabs(row->rate) + fabs(v[i]));
-        }
-    }
-    return sum;
-}
-
-// dx . dv / 2 of two solutions, motors left out.
-static double curvature_of(const ItmBounded* b, const double* x0, const double* v0, const double* x1, const double* v1,
-                           int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        bool counts = b->rows[b->global[i]].kind != ITM_BOUND_MOTOR;
-        sum += counts ? 0.5 * (x1[i] - x0[i]) * (v1[i] - v0[i]) : 0.0;
-    }
-    return sum;
-}
-
-double itm_bounded_share_bounce(double without, double with, double curvature, double allowed)
-{
-    // without + t slope + t^2 curvature = allowed, the larger root
-    double slope = with - without - curvature, room = fmax(0.0, allowed - without);
-    double root = sqrt(fmax(0.0, slope * slope + 4.0 * curvature * room));
-    double share = slope > 0.0       ? 2.0 * room / (slope + root)
-                   : curvature > 0.0 ? (root - slope) / (2.0 * curvature)
-                                     : 1.0;
-    return fmin(share, 1.0);
-}
-
-static bool has_bounce(const ItmBounded* b, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (b->rows[b->global[i]].is_bouncing) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Newton's law of restitution can create energy where several contacts and friction meet. Then the impulses are taken
-// between those without any bounce (x0, v0) and those with it (x1, v1), as far towards the latter as their work stays below 0, or
-// below that of x0; both are admissible, and so is everything between, the admissible set being convex. What the tolerance of the
-// solver does to the work is let pass: perfect bounces do none.
-static ItmStatus limit_bounce(const ItmModel* m, ItmData* d, int head, int n, double h)
-{
-    ItmBounded* b = d->bounded;
-    if (!has_bounce(b, n)) {
-        return ITM_OK;
-    }
-    double size, size0, *x0 = b->island_x, *v0 = b->island_v, *x1 = b->bounce_x, *v1 = b->bounce_v;
-    double with = work_of(b, x0, v0, n, &size);
-    double allowed = m->contact_options.tolerance * size;
-    if (with <= allowed) {
-        return ITM_OK;
-    }
-    memcpy(x1, b->island_x, sizeof(double) * (size_t)n);
-    memcpy(v1, b->island_v, sizeof(double) * (size_t)n);
-    for (int i = 0; i < n; i++) {
-        ItmBoundRow* row = &b->rows[b->global[i]];
-        set_offset(m, b, row, b->v_after[b->global[i]], h, false);
-        b->island_b[i] = b->v_after[b->global[i]] + row->offset;
-    }
-    ItmStatus status = solve_mlcp(m, d, head, n);
-    double without = work_of(b, x0, v0, n, &size0);
-    double share = itm_bounded_share_bounce(without, with, curvature_of(b, x0, v0, x1, v1, n), fmax(allowed, without));
-    for (int i = 0; i < n && status == ITM_OK; i++) {
-        x0[i] += share * (x1[i] - x0[i]);
-        v0[i] += share * (v1[i] - v0[i]);
-    }
+    ItmRowSolves solves;
+    ItmStatus status = itm_row_correct(problem, workspace, d->model->contact_options.effort, drift, list, S, count,
+                                       &solves, &d->error);
+    // a body squeezed between walls cannot be freed: that is seen in the penetration
+    report(d, &solves, NULL);
     return status;
 }
 
-ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d, int head, int n, double h)
+ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    ItmStatus status = solve_mlcp(m, d, head, n);
-    if (status == ITM_OK) {
-        status = limit_bounce(m, d, head, n, h);
-    }
-    for (int i = 0; status == ITM_OK && i < n; i++) {
-        b->x[b->global[i]] = b->island_x[i];
-        b->v_after[b->global[i]] = b->island_v[i];
-        b->state[b->global[i]] = b->island_state[i];
+    const ItmRowProblem* p = &b->island;
+    ItmRowSolves solves;
+    ItmStatus status = itm_bounded_solve_rows(m, d, p, &b->step, b->workspace, b->global, &solves);
+    for (int i = 0; status == ITM_OK && i < p->n; i++) {
+        ItmRow* row = &b->rows[b->global[i]];
+        b->x[b->global[i]] = p->x[i];
+        b->v_after[b->global[i]] = p->v[i];
+        b->state[b->global[i]] = p->state[i];
+        row->is_bouncing = row->is_bouncing && solves.n == 1;  // not where the bounce was limited
     }
     return status;
-}
-
-static bool is_pushed(const ItmBoundRow* row)
-{
-    return itm_bound_row_is_unilateral(row) && is_rigid(row);
 }
 
 // Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
-bool itm_bounded_is_at_rest(const ItmData* d, const ItmBoundRow* row)
+bool itm_bounded_is_at_rest(const ItmData* d, const ItmRow* row)
 {
     const ItmRowBlock* path = &d->bounded->blocks[row->block].path;
     double most = RESTING_WAY / d->h;
@@ -326,76 +183,31 @@ bool itm_bounded_is_at_rest(const ItmData* d, const ItmBoundRow* row)
     return row->kind == ITM_BOUND_NORMAL;
 }
 
-static bool is_off(const ItmData* d, const ItmBoundRow* row)
+// Whether the gap of a row is to be corrected. Whether its bodies are at rest only matters within the band, and is not looked up for the
+// others.
+static bool is_off(const ItmData* d, ItmRow* row)
 {
-    // whether the bodies are at rest only matters within the band, and is not looked up for the others
-    return is_pushed(row) && itm_bounded_is_off(row->gap, row->is_held, false) &&
-           (itm_bounded_is_off(row->gap, row->is_held, true) || !itm_bounded_is_at_rest(d, row));
-}
-
-void itm_bounded_set_correction(const ItmBoundCorrection* c, int i, double gap, bool is_held)
-{
-    c->H[(size_t)i * (size_t)(c->n + 1)] *= is_held ? 1.0 + SOFT : 1.0;
-    c->b[i] = fmax(gap, -MAX_PUSH);
-    c->lo[i] = is_held ? -INFINITY : 0.0;
-    c->up[i] = INFINITY;
-    // rows that penetrate or touch are expected to push: close to the solution, without the sweeps of a cold start
-    c->x[i] = 0.0;
-    c->state[i] = is_held || c->b[i] < ITM_BOUNDED_SLOP ? ITM_ROW_ACTIVE : ITM_ROW_LO;
-}
-
-ItmStatus itm_bounded_solve_correction(ItmData* d, ItmMlcpWorkspace* workspace, const ItmBoundCorrection* c)
-{
-    ItmMlcpProblem problem = {.n = c->n, .H = c->H, .b = c->b, .lo = c->lo, .up = c->up, .is_symmetric = true};
-    ItmMlcpOptions options = itm_default_mlcp_options();
-    options.effort = d->model->contact_options.effort;
-    options.warm_start = true;
-    ItmMlcpResult result = {.x = c->x, .w = c->w, .state = c->state};
-    ItmStatus status = itm_mlcp_solve(workspace, &result, &problem, &options, &d->error);
-    if (status == ITM_OK) {
-        // a body squeezed between walls cannot be freed: that is seen in the penetration
-        (void)report(d, &result.info);
+    if (!itm_row_is_corrected(row) || !itm_row_is_off(row, row->gap, false)) {
+        return false;
     }
-    return status;
+    row->is_at_rest = !itm_row_is_off(row, row->gap, true) && itm_bounded_is_at_rest(d, row);
+    return !row->is_at_rest;
 }
 
-// Position correction of an assembled chain into b->x_push. H is overwritten by its normal part.
-static ItmStatus solve_push(ItmData* d, int n)
+// Position correction of the island that was solved, into b->x_correction. H is overwritten by its part over rigid normals.
+static ItmStatus correct_island(ItmData* d)
 {
     ItmBounded* b = d->bounded;
+    const ItmRowProblem* p = &b->island;
     bool is_any = false;
-    int count = 0;
-    for (int i = 0; i < n; i++) {
-        const ItmBoundRow* row = &b->rows[b->global[i]];
-        if (is_pushed(row)) {
-            is_any = is_any || is_off(d, row);
-            b->global[count++] = b->global[i];
-        }
+    for (int i = 0; i < p->n; i++) {
+        is_any = is_off(d, &b->rows[b->global[i]]) || is_any;
     }
-    if (!is_any || b->feeds_gaps_back) {
-        return ITM_OK;
-    }
-    for (int i = 0; i < count && count < n; i++) {
-        size_t from = (size_t)b->local[b->global[i]];
-        for (int j = 0; j < count; j++) {
-            b->H[(size_t)i * (size_t)count + (size_t)j] = b->H[from * (size_t)n + (size_t)b->local[b->global[j]]];
-        }
-    }
-    const ItmBoundCorrection correction = {.n = count,
-                                           .H = b->H,
-                                           .b = b->island_b,
-                                           .lo = b->island_lo,
-                                           .up = b->island_up,
-                                           .x = b->island_x,
-                                           .w = b->island_w,
-                                           .state = b->island_state};
-    for (int i = 0; i < count; i++) {
-        const ItmBoundRow* row = &b->rows[b->global[i]];
-        itm_bounded_set_correction(&correction, i, row->gap, row->is_held);
-    }
-    ItmStatus status = itm_bounded_solve_correction(d, b->workspace, &correction);
+    int count = 0, *list = b->local;  // of no use any more
+    ItmStatus status =
+        is_any && !b->step.feeds_gaps_back ? itm_bounded_correct(d, p, b->workspace, NULL, list, p->H, &count) : ITM_OK;
     for (int i = 0; status == ITM_OK && i < count; i++) {
-        b->x_push[b->global[i]] = b->island_x[i];
+        b->x_correction[b->global[list[i]]] = p->x[i];
     }
     return status;
 }
@@ -407,10 +219,10 @@ static ItmStatus solve_push(ItmData* d, int n)
 #define LEAST_TRIAL 4
 #define LEAST_SWEEPS 220   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
-#define MAX_PUSH_SWEEPS 50
+#define MAX_CORRECTION_SWEEPS 50
 
 // State of a row as the dense solvers report it.
-static signed char state_of(const ItmBoundRow* row, double x, double v)
+static signed char state_of(const ItmRow* row, double x, double v)
 {
     return x <= row->lo ? ITM_ROW_LO : x >= row->up ? ITM_ROW_UP : fabs(v) > RESTING_RATE ? ITM_ROW_LO : ITM_ROW_ACTIVE;
 }
@@ -425,29 +237,83 @@ static int limit_sweeps(const ItmBounded* b, int n)
     return SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
 }
 
+// Whether every body that the island touches is free on the world, so that its rows meet only there.
+static bool can_be_swept(const ItmModel* m, const ItmBounded* b, int head)
+{
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmRowBlock* path = &b->blocks[k].path;
+        for (int i = 0; i < path->npath; i++) {
+            int body = path->path[i];
+            bool has_rows = m->nrow > 0 && m->body_block_adr[body] != m->body_block_adr[body + 1];
+            if (!m->bodies[body].is_root_leaf || has_rows) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// The island as a problem for sweeps. Returns whether rows bounce; is_any: some gap is to be corrected.
+static bool state_sweep(ItmData* d, int head, bool* is_any)
+{
+    ItmBounded* b = d->bounded;
+    ItmSweep* s = &b->sweep;
+    bool is_bouncing = *is_any = false;
+    s->nblock = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        s->blocks[s->nblock++] = (ItmSweepBlock){.first = block->first,
+                                                 .nrow = block->nrow,
+                                                 .first_coupling = block->first_coupling,
+                                                 .ncoupling = block->ncoupling,
+                                                 .nnode = block->path.npath,
+                                                 .node = block->path.path,
+                                                 .Y = b->Y + block->path.y_adr};
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            ItmRow* row = &b->rows[i];
+            is_bouncing = is_bouncing || row->is_bouncing;
+            *is_any = is_off(d, row) || *is_any;
+            s->b[i] = b->v_after[i] + row->offset;
+            s->lo[i] = row->lo;
+            s->up[i] = row->up;
+            s->omega[i] = row->omega;
+            s->has_bounds[i] = row->normal == ITM_NONE;
+        }
+    }
+    return is_bouncing;
+}
+
+// Results of the sweeps, and the gaps as the next problem, over rigid normals only.
+static void finish_sweep(ItmBounded* b)
+{
+    ItmSweep* s = &b->sweep;
+    for (int k = 0; k < s->nblock; k++) {
+        s->blocks[k].ncoupling = 0;
+        for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
+            const ItmRow* row = &b->rows[i];
+            b->v_after[i] += s->change[i];
+            b->state[i] = state_of(row, b->x[i], b->v_after[i]);
+            s->has_bounds[i] = itm_row_is_unilateral(row);
+            s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap) : 0.0;
+            s->lo[i] = row->is_held ? -INFINITY : row->lo;
+        }
+    }
+}
+
 // Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
 // to be limited, go to that too.
 static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
-    bool is_dense_possible = n <= b->island_capacity;
-    if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !itm_sweep_is_suitable(m, b, head)) {
+    bool is_any, is_dense_possible = n <= b->island_capacity;
+    if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
         return false;
     }
-    bool is_any = false, is_bouncing = false;
-    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
-            is_bouncing = is_bouncing || b->rows[i].is_bouncing;
-            b->sweep_target[i] = b->v_after[i] + b->rows[i].offset;
-            is_any = is_any || is_off(d, &b->rows[i]);
-        }
-    }
-    if (is_bouncing && is_dense_possible) {
+    if (state_sweep(d, head, &is_any) && is_dense_possible) {
         return false;
     }
     double tolerance = m->contact_options.tolerance;
-    ItmSweepResult result =
-        itm_sweep_solve(b, head, b->x, b->sweep_target, b->sweep_change, tolerance, limit_sweeps(b, n), false);
+    ItmSweepResult result = itm_sweep_solve(&b->sweep, b->x, tolerance, limit_sweeps(b, n));
     if (result.residual > tolerance && is_dense_possible) {
         return false;
     }
@@ -457,22 +323,16 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     }
     d->info.solver_iterations += result.sweeps;
     d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
-    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
-            b->v_after[i] += b->sweep_change[i];
-            b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
-            b->sweep_target[i] = is_pushed(&b->rows[i]) ? fmax(b->rows[i].gap, -MAX_PUSH) : 0.0;
-        }
-    }
-    if (is_any && !b->feeds_gaps_back) {
-        itm_sweep_solve(b, head, b->x_push, b->sweep_target, b->sweep_change, ITM_BOUNDED_SLOP, MAX_PUSH_SWEEPS, true);
+    finish_sweep(b);
+    if (is_any && !b->step.feeds_gaps_back) {
+        itm_sweep_solve(&b->sweep, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
     }
     return true;
 }
 
 // ---------------------------------------------------------------------------- an island
 
-ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, double h)
+ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head)
 {
     ItmBounded* b = d->bounded;
     int n = itm_bounded_number_rows(b, head);
@@ -485,8 +345,8 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head, doub
                              b->island_capacity);
     }
     itm_bounded_assemble(m, d, head, n);
-    ItmStatus status = itm_bounded_solve_velocities(m, d, head, n, h);
-    return status == ITM_OK ? solve_push(d, n) : status;
+    ItmStatus status = itm_bounded_solve_velocities(m, d);
+    return status == ITM_OK ? correct_island(d) : status;
 }
 
 // ---------------------------------------------------------------------------- all of them
@@ -513,20 +373,20 @@ void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double*
     }
 }
 
-void itm_bounded_book_work(ItmData* d, const ItmBoundRow* row, double work)
+void itm_bounded_book_work(ItmData* d, const ItmRow* row, double work)
 {
     if (row->kind == ITM_BOUND_MOTOR) {
         d->ledger[ITM_LEDGER_MOTION] += work;
     } else {
-        d->ledger[itm_bound_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
+        d->ledger[itm_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
         itm_clearance_book_work(d, row, work);
     }
 }
 
 // What a compliant row holds at a gap, K Phi^2 / 2.
-static double elastic_of(const ItmBoundRow* row, double gap)
+static double elastic_of(const ItmRow* row, double gap)
 {
-    return itm_bound_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
+    return itm_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
 }
 
 // Works of the impulses, with the mean of the row velocities before and after the step. Rows that were solved in an interface model are
@@ -544,7 +404,7 @@ static void book_works(ItmData* d)
     double held = *d->elastic;
     *d->elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        ItmBoundRow* row = &b->rows[i];
+        ItmRow* row = &b->rows[i];
         if (!b->blocks[row->block].is_in_rim) {
             itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
             row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
@@ -595,7 +455,7 @@ static void start_report(ItmData* d)
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        if (itm_bound_row_is_unilateral(&b->rows[i])) {
+        if (itm_row_is_unilateral(&b->rows[i])) {
             d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
         }
     }
@@ -628,7 +488,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
         itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
     }
     b->has_Y = true;
-    memset(b->x_push, 0, sizeof(double) * (size_t)b->nrow);
+    memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
     recall(m, b);
     find_islands(m, b);
     d->info.nisland = b->nisland;
@@ -638,37 +498,42 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h)
 {
     ItmBounded* b = d->bounded;
+    b->step.h = h;
+    b->step.restitution_speed = m->contact_options.restitution_speed;
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
-        set_offset(m, b, &b->rows[i], b->v_after[i], h, true);
+        ItmRow* row = &b->rows[i];
+        row->omega = itm_row_compute_omega(row, h);
+        row->offset = itm_row_compute_offset(row, &b->step);
+        itm_row_let_bounce(row, &b->step, b->v_after[i]);
     }
 }
 
-void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* push)
+void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction)
 {
     ItmBounded* b = d->bounded;
-    memset(push, 0, sizeof(double) * (size_t)m->nv);
+    memset(correction, 0, sizeof(double) * (size_t)m->nv);
     if (b->nrow > 0) {
         respond_and_book(m, d, v);
     }
-    bool has_push = false;
+    bool has_correction = false;
     for (int i = 0; i < b->nrow; i++) {
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
-        has_push = has_push || b->x_push[i] != 0.0;
+        has_correction = has_correction || b->x_correction[i] != 0.0;
     }
-    if (has_push) {
-        itm_bounded_respond(m, d, push, b->x_push, NULL);
+    if (has_correction) {
+        itm_bounded_respond(m, d, correction, b->x_correction, NULL);
     }
     book_works(d);
     remember(b);
     // what was settled belongs to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
-        b->x[i] += b->x_settled[i];
+        b->x[i] += b->x_projected[i];
     }
     itm_clearance_tally(m, d, d->h);
 }
 
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* push, double h)
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = itm_bounded_begin(m, d);
@@ -677,10 +542,10 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* pu
     }
     itm_bounded_set_offsets(m, d, v, h);
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]], h);
+        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]]);
     }
     if (status == ITM_OK) {
-        itm_bounded_finish(m, d, v, push);
+        itm_bounded_finish(m, d, v, correction);
     }
     return status;
 }

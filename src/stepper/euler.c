@@ -12,7 +12,7 @@
 // damps nor limits the step), or M + h D + h^2 K with the force -K (eta + h eta') - D eta' of the step's end [contact-rim, eq. 21].
 #include "stepper/bounded_solve.h"
 #include "stepper/inertial.h"
-#include "stepper/settle.h"
+#include "stepper/clearance_projection.h"
 #include "stepper/stepper.h"
 
 #include "contact/contact.h"
@@ -79,7 +79,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
 
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
 {
-    bool is_backward = d->options.elastic == ITM_ELASTIC_BACKWARD;
+    bool is_backward = d->options.modal_rule == ITM_MODAL_RULE_BACKWARD;
     return (ItmModalTerms){
         .inertia = 1.0, .damping = is_backward ? h : 0.5 * h, .stiffness = is_backward ? h * h : 0.25 * h * h};
 }
@@ -107,7 +107,7 @@ static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
     }
 }
 
-// The velocities before those of the joints are projected, for settling loose joints in the next step.
+// The velocities before those of the joints are projected, for settling joints with clearance in the next step.
 static void keep_raw(const ItmModel* m, ItmData* d)
 {
     if (m->nclearance > 0) {
@@ -207,7 +207,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     itm_dynamics_compute_right_side(m, d, t);
     itm_inertial_set_wrench(m, d, h);
     keep_gyroscopic_energy(m, d, h);
-    if (d->options.elastic == ITM_ELASTIC_BACKWARD) {
+    if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
     if (m->nrow > 0) {
@@ -221,9 +221,9 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;
 }
 
-// Contact in loose joints as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the
+// Contact in joints with clearance as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the
 // joints and of closed gaps are projected, the second half in the step that follows.
-static ItmStatus settle(const ItmModel* m, ItmData* d, const double* a, double t, double half)
+static ItmStatus project_clearances(const ItmModel* m, ItmData* d, const double* a, double t, double half)
 {
     for (int i = 0; i < m->nv; i++) {
         d->v[i] += half * a[i];
@@ -240,7 +240,7 @@ static ItmStatus settle(const ItmModel* m, ItmData* d, const double* a, double t
         itm_rows_apply(m, d, d->v, lambda);
         book_driven(m, d, lambda);
     }
-    return itm_settle_run(m, d, d->v);
+    return itm_clearance_projection_run(m, d, d->v);
 }
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
@@ -259,9 +259,9 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     itm_mass_solve(m, d, v_next, d->tau, d->wrench);
     double left = h;
-    if (d->bounded != NULL && itm_settle_is_needed(m, d)) {
+    if (d->bounded != NULL && itm_clearance_projection_is_needed(m, d)) {
         left = 0.5 * h;
-        status = settle(m, d, v_next, t, left);
+        status = project_clearances(m, d, v_next, t, left);
         if (status != ITM_OK) {
             return status;
         }
@@ -274,7 +274,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
-        // loose joints want their energies to second order
+        // joints with clearance want their energies to second order
         d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
         status = itm_bounded_solve(m, d, v_next, move, h);
         d->bounded->books_answer = false;
@@ -283,16 +283,16 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         }
     }
     // q+ = q (+) (h v+ + what undoes penetration)
-    double *q_start = d->q1, *push = d->x2;
+    double *q_start = d->q1, *correction = d->x2;
     memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
-    memcpy(push, move, sizeof(double) * (size_t)m->nv);
+    memcpy(correction, move, sizeof(double) * (size_t)m->nv);
     for (int i = 0; i < m->nv; i++) {
         d->v[i] = v_next[i];
         move[i] += h * v_next[i];
     }
     itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
-    itm_inertial_finish(m, d, q_start, push, h);
+    itm_inertial_finish(m, d, q_start, correction, h);
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, t + h, h);
     } else {

@@ -8,7 +8,7 @@ bool itm_jumps_are_external(const ItmModel* m)
 {
     for (int k = 0; k < m->nblock; k++) {
         int signal = m->blocks[k].signal;
-        if (signal != ITM_NONE && m->signals[signal].outside != ITM_NONE) {
+        if (signal != ITM_NONE && m->signals[signal].external != ITM_NONE) {
             return true;
         }
     }

@@ -19,11 +19,11 @@ const char* itm_stepper_name(ItmStepper stepper)
     return (int)stepper >= 0 && stepper < ITM_STEPPER_COUNT ? STEPPER_NAMES[stepper] : NULL;
 }
 
-static const char* const ELASTIC_NAMES[ITM_ELASTIC_COUNT] = {"newmark", "backward"};
+static const char* const MODAL_RULE_NAMES[ITM_MODAL_RULE_COUNT] = {"newmark", "backward"};
 
-const char* itm_stepper_elastic_rule_name(ItmElasticRule rule)
+const char* itm_stepper_modal_rule_name(ItmModalRule rule)
 {
-    return (int)rule >= 0 && rule < ITM_ELASTIC_COUNT ? ELASTIC_NAMES[rule] : NULL;
+    return (int)rule >= 0 && rule < ITM_MODAL_RULE_COUNT ? MODAL_RULE_NAMES[rule] : NULL;
 }
 
 // ---------------------------------------------------------------------------- options

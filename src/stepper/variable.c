@@ -8,10 +8,10 @@
 // Gaps are fed back as velocities, not closed afterwards as in the default stepper: this is the scheme of the paper, of first
 // order. Euler parameters go p+ = p + h G' omega / 2 and are normalised, which the paper does to first order.
 // Friction, restitution, motors and compliance take part in the step but not in the choice of h.
-// A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_gap_feed).
+// A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_row_feed_gap).
 #include "stepper/bounded_solve.h"
 #include "stepper/inertial.h"
-#include "stepper/search.h"
+#include "mlcp/search.h"
 #include "stepper/stepper.h"
 
 #include "base/error.h"
@@ -84,8 +84,8 @@ ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error)
     d->variable = s;
     if (d->bounded != NULL) {
         s->search.workspace = d->bounded->workspace;
-        d->bounded->feeds_gaps_back = true;
-        d->bounded->feed_time = get_smallest_step(d);
+        d->bounded->step.feeds_gaps_back = true;
+        d->bounded->step.feed_time = get_smallest_step(d);
     }
     return ITM_OK;
 }
@@ -213,8 +213,8 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
         return false;
     }
     for (int i = 0; i < b->nrow; i++) {
-        const ItmBoundRow* row = &b->rows[i];
-        if (itm_bound_row_is_unilateral(row) && row->stiffness == 0.0 && row->damping == 0.0) {
+        const ItmRow* row = &b->rows[i];
+        if (itm_row_is_unilateral(row) && itm_row_is_rigid(row)) {
             int known = itm_bounded_find(b, row->key);
             s->search.state[s->search.n] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
             s->search.lambda[s->search.n] = 0.0;
@@ -225,7 +225,7 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             s->search.N[(size_t)i * (size_t)n + (size_t)j] =
-                b->H[(size_t)s->rows[i] * (size_t)b->nrow + (size_t)s->rows[j]];
+                b->island.H[(size_t)s->rows[i] * (size_t)b->nrow + (size_t)s->rows[j]];
         }
     }
     for (int k = 0; n > 0 && k < 3; k++) {
@@ -264,7 +264,7 @@ static void solve_bilateral(const ItmModel* m, ItmData* d, double* v, double t, 
     compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, d->lambda, v);
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] = d->row_ref[i] - d->lambda[i] - itm_gap_feed(d->row_gap[i], h, shortest);
+        d->lambda[i] = d->row_ref[i] - d->lambda[i] - itm_row_feed_gap(d->row_gap[i], h, shortest);
     }
     itm_blocks_solve(&m->pattern, &d->factor, d->lambda);
     itm_rows_apply(m, d, v, d->lambda);
@@ -316,7 +316,7 @@ static bool depends_on_step(const ItmModel* m)
 ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
 {
     ItmVariable* s = d->variable;
-    double t = itm_data_get_time(d), *v_next = d->x1, *push = d->x3;
+    double t = itm_data_get_time(d), *v_next = d->x1, *correction = d->x3;
     double h_max = itm_step_limit(d, d->options.step);
     double h_min = fmin(h_max, get_smallest_step(d));
     double h = h_max;
@@ -340,7 +340,7 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
         solve_bilateral(m, d, v_next, t, h);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        status = itm_bounded_solve(m, d, v_next, push, h);
+        status = itm_bounded_solve(m, d, v_next, correction, h);
     }
     if (status != ITM_OK) {
         return status;

@@ -52,6 +52,59 @@ unknown_words_name_the_nearest() {
     err_has "--frobnicate"
 }
 
+# every option of every command's help, as "letter name"
+print_letters() {
+    "$interim" --help | awk '$1 == "usage:" {is_on = 1; next} is_on && /^  [a-z]/ && $1 != "help" {print $1}' >commands.txt
+    [ "$(wc -l <commands.txt)" -ge 7 ] || fail "the overview names fewer than 7 commands"
+    while read -r command; do
+        "$interim" help "$command" | sed -nE 's/^  -([A-Za-z]), (--[a-z]+).*/\1 \2/p'
+    done <commands.txt | sort -u
+}
+
+an_option_letter_has_one_meaning_in_all_commands() {
+    print_letters >letters.txt
+    [ "$(wc -l <letters.txt)" -ge 9 ] || fail "fewer than 9 letters"
+    clashes=$(cut -d' ' -f1 letters.txt | uniq -d)
+    [ -z "$clashes" ] || { cat letters.txt; fail "letters with two meanings: $clashes"; }
+    clashes=$(cut -d' ' -f2 letters.txt | sort | uniq -d)
+    [ -z "$clashes" ] || { cat letters.txt; fail "options with two letters: $clashes"; }
+}
+
+misplaced_options_are_refused_with_the_right_one() {
+    expect 1 "$interim" sweep "$model" -v run.step=1ms
+    err_has "use --over"
+    expect 1 "$interim" sweep "$model" -t 60s
+    err_has "use --timeout"
+    expect 1 "$interim" sweep "$model" -p r.html
+    err_has "use -r (--report)"
+    expect 1 "$interim" sweep "$model" --over run.step=1ms,2ms -r run.step=0.1ms
+    err_has "--report requires a file that ends in .html, got 'run.step=0.1ms'"
+    expect 1 "$interim" plot r.csv -s rod.position.x
+    err_has "use -i (--signals)"
+    expect 1 "$interim" check "$model" -u 2s
+    err_has "--until is an option of 'interim run'"
+    expect 1 "$interim" run "$model" --over run.step=1ms
+    err_has "--over is an option of 'interim sweep'"
+}
+
+former_keys_are_refused_with_the_present_ones() {
+    for pair in run.output=1ms/output_interval run.elastic=newmark/modal_rule cosim.outputs={}/aliases \
+        cosim.subsystems={}/overrides cosim.elastic_model=frozen/flexible_interface; do
+        expect 1 "$interim" check "$model" --set "${pair%/*}"
+        err_has "is now '${pair#*/}' in ${pair%%.*}"
+    done
+}
+
+without_hdf5_there_is_csv() {
+    library=$(grep -aoE 'libhdf5[a-z_]*\.so\.[0-9]+' "$interim" | head -n 1)
+    mkdir broken
+    echo "no library" >"broken/$library"
+    LD_LIBRARY_PATH=$PWD/broken expect 1 "$interim" run "$model" --until 0.1s -o r.h5
+    err_has "the HDF5 library cannot be loaded"
+    [ ! -e r.h5 ]
+    LD_LIBRARY_PATH=$PWD/broken expect 0 "$interim" run "$model" --until 0.1s -o r.csv
+}
+
 a_model_that_is_not_there_is_named() {
     expect 1 "$interim" run nowhere.yaml
     err_has "nowhere.yaml"
@@ -89,7 +142,7 @@ a_run_writes_a_table_and_its_description() {
 
 until_and_every_are_short_for_set() {
     expect 0 "$interim" run "$model" -o a.csv --until=500ms --every 20ms
-    expect 0 "$interim" run -o b.csv --set run.duration=0.5s --set run.output=0.02 "$model"
+    expect 0 "$interim" run -o b.csv --set run.duration=0.5s --set run.output_interval=0.02 "$model"
     expect 0 "$interim" run -oc.csv -u 0.5 -e "20 ms" -- "$model"
     [ "$(rows a.csv)" -eq 26 ]
     cmp a.csv b.csv
@@ -401,7 +454,7 @@ check_advises_on_joined_mechanisms_and_controls() {
     expect 0 "$interim" check "$source/examples/position-control.yaml"
     grep -q '^  wires  *0\.99[0-9]*  stable ' out.txt
     expect 0 "$interim" check "$source/examples/position-control.yaml" --set run.step=100ms --set subsystems.control.step=100ms \
-        --set run.output=100ms
+        --set run.output_interval=100ms
     grep -q '^  wires .* unstable  below 100 ms' out.txt
     grep -q '^warning: the coupling of this file is unstable at the start: use a smaller macro_step' out.txt
 }
@@ -508,7 +561,7 @@ a_crane_runs_in_every_coupling() {
     out_has "bond         cyl1:"
     first_line_has r.csv "crane.cyl1.length"
     first_line_has r.csv "hydraulics.cyl1.p3"
-    first_line_has r.csv "bond.cyl1.spurious_energy"
+    first_line_has r.csv "bond.cyl1.coupling_error"
     first_line_has r.csv "energy.balance"
     for coupling in zoh linear quadratic monolithic; do
         expect 0 "$interim" run "$crane" -u 1s --set "cosim.coupling=$coupling" --set cosim.macro_step=1ms
@@ -645,6 +698,10 @@ hostile_models_end_well() {
 run_case help_and_version_go_to_stdout
 run_case wrong_usage_is_status_1_and_goes_to_stderr
 run_case unknown_words_name_the_nearest
+run_case an_option_letter_has_one_meaning_in_all_commands
+run_case misplaced_options_are_refused_with_the_right_one
+run_case former_keys_are_refused_with_the_present_ones
+run_case without_hdf5_there_is_csv
 run_case a_model_that_is_not_there_is_named
 run_case a_bad_override_names_the_nearest_key
 run_case full_standard_output_is_noticed

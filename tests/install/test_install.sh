@@ -49,6 +49,13 @@ the_engine_needs_libm_and_libc_only() {
     done
 }
 
+# it brings forty other libraries along, which only .h5 files need
+nothing_is_linked_with_hdf5() {
+    for binary in "$prefix/bin/interim" "$(find_libdir)/libinterim.so"; do
+        ! LC_ALL=C readelf -d "$binary" | grep NEEDED | grep -i hdf5 || fail "$binary is linked with HDF5"
+    done
+}
+
 find_package_builds_a_shared_and_a_static_consumer() {
     cmake -G Ninja -S "$source/tests/install" -B . -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log; return 1; }
     cmake --build . >cmake.log 2>&1 || { cat cmake.log; return 1; }
@@ -92,6 +99,7 @@ run_case no_run_path_is_empty_or_relative
 run_case pkg_config_builds_a_consumer
 run_case pkg_config_knows_what_the_static_library_needs
 run_case the_engine_needs_libm_and_libc_only
+run_case nothing_is_linked_with_hdf5
 run_case find_package_builds_a_shared_and_a_static_consumer
 run_case every_public_header_stands_alone_in_c
 cxx=$(command -v g++ || command -v clang++ || true)

@@ -209,8 +209,8 @@ const cases = {
     await page.close();
     const bonded = await open(run(example("crane-double"), "double").out);
     const ledger = await bonded.evaluate("document.querySelector('table.ledger').innerText");
-    for (const row of [/spurious, cyl1/, /spurious, cyl2/, /supply/, /valve/, /balance/]) assert.match(ledger, row);
-    for (const title of ["residual power", "spurious energy"]) {
+    for (const row of [/coupling error, cyl1/, /coupling error, cyl2/, /supply/, /valve/, /balance/]) assert.match(ledger, row);
+    for (const title of ["residual power", "coupling error"]) {
       const labels = await bonded.evaluate(`[...document.querySelectorAll('#section-coupling .plot')].find((n) => n.querySelector('b').textContent === '${title}').querySelector('.legend').innerText`);
       assert.match(labels, /cyl1[\s\S]*cyl2/, `both cylinders in the plot of ${title}`);
     }
@@ -381,7 +381,7 @@ multibody:
 ${bodies}  shapes:
     floor: {body: ground, plane: [0, 0, 1], material: rubber}
   joints:
-${joints}run: {duration: 60 s, step: 10 ms, output: 60 ms}
+${joints}run: {duration: 60 s, step: 10 ms, output_interval: 60 ms}
 `;
 }
 

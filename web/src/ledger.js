@@ -6,7 +6,7 @@ import { sizeOf } from "./signals.js";
 
 const KINDS = [
   { title: "came in", test: /^(supply|load_work|motion_work|constraint_work)$/ },
-  { title: "couplings", test: /spurious/ },
+  { title: "couplings", test: /coupling[_ ]error/ },
   { title: "stored", test: /^(kinetic|potential|elastic|compression|mechanical)$/ },
   { title: "unaccounted", test: /^balance$/ },
   { title: "lost", test: /./ },
@@ -16,8 +16,8 @@ const NOISE = 1e-12; // of the largest account of a part: rounding
 
 /** Signals of a ledger, and which part of the system and which account they are; null for others. */
 function accountOf(signal) {
-  const bond = /^bond\.(.+)\.spurious_energy$/.exec(signal.name);
-  if (bond) return { part: "", account: `spurious, ${bond[1]}` };
+  const bond = /^bond\.(.+)\.coupling_error$/.exec(signal.name);
+  if (bond) return { part: "", account: `coupling error, ${bond[1]}` };
   const parts = /^(?:(.*)\.)?energy\.([^.]+)$/.exec(signal.name);
   return parts && signal.unit === "J" ? { part: parts[1] ?? "", account: parts[2] } : null;
 }

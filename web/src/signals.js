@@ -10,8 +10,8 @@ const COMPONENT = /^([wxyz]|[tr][xyz]|\d+)$/;
 const SECTIONS = [
   { id: "energy", title: "Energy balance", test: /(^|\.)energy\./ },
   {
-    id: "coupling", title: "Coupling", test: /(^|\.)(bond|rim|coupling|cosim|interface)\.|residual_(power|energy)|spurious/, byQuantity: true,
-    first: ["residual_power", "spurious_energy", "condition", "rank", "effective_mass", "drift", "turn", "slip", "spurious_share", "residual_energy", "throughput", "impulse"],
+    id: "coupling", title: "Coupling", test: /(^|\.)(bond|rim|coupling|cosim|interface)\.|residual_(power|energy)|coupling_error/, byQuantity: true,
+    first: ["residual_power", "coupling_error", "condition", "rank", "effective_mass", "drift", "turn", "slip", "coupling_error_share", "residual_energy", "throughput", "impulse"],
   },
   {
     id: "solver", title: "Solver and steps", test: /(^|\.)(solver|stepper|step|joints)\.(iterations|residual|fallbacks|unsolved|size|gap|order|error|rejected)/,

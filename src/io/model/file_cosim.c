@@ -142,7 +142,7 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
     ItmStatus status = itm_cosim_builder_add_mechanism(b, mechanism->name, mechanism->model, &step, NULL, error);
     for (int k = 0; k < mechanism->ninterface && status == ITM_OK; k++) {
         const ItmFileInterface* it = &mechanism->interfaces[k];
-        ItmFrameDef def = {it->name, it->body, it->point, it->directions};
+        ItmInterfaceDef def = {it->name, it->body, it->point, it->directions};
         status = itm_cosim_builder_add_interface(b, i, &def, NULL, error);
         if (status != ITM_OK) {
             locate(error, &it->place);

@@ -40,7 +40,7 @@ static const char* const COLLECTIONS[] = {
     "subsystems.*.blocks",
     "cosim.bonds",
     "cosim.wires",
-    "cosim.outputs",
+    "cosim.aliases",
 };
 
 typedef struct Override {

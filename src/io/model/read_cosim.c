@@ -41,9 +41,9 @@ static const char* get_scheme_name(int i)
     return itm_cosim_scheme_name((ItmScheme)i);
 }
 
-static const char* get_elastic_model_name(int i)
+static const char* get_flexible_interface_name(int i)
 {
-    return itm_cosim_elastic_model_name((ItmElasticModel)i);
+    return itm_cosim_flexible_interface_name((ItmFlexibleInterface)i);
 }
 
 static const char* get_integrator_name(int i)
@@ -69,7 +69,7 @@ static ItmBondOptions get_bond_options(ItmReader* r, BondNodes v, ItmBondOptions
 
 // ---------------------------------------------------------------------------- subsystems
 
-static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
+static void read_override(ItmReader* r, const ItmItem* item)
 {
     enum { STEP, INTEGRATOR, NCIRCUIT_KEY };
     static const char* const CIRCUIT_KEYS[NCIRCUIT_KEY] = {"step", "integrator"};
@@ -93,7 +93,7 @@ static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
         itm_reader_fail_unknown(r, item->key, "hydraulic or multibody subsystem", &nearest);
         return;
     }
-    itm_reader_get_map(r, item->value, "settings of a subsystem", CIRCUIT_KEYS, circuit != NULL ? NCIRCUIT_KEY : 1, v);
+    itm_reader_get_map(r, item->value, "overrides of a subsystem", CIRCUIT_KEYS, circuit != NULL ? NCIRCUIT_KEY : 1, v);
     if (mechanism != NULL) {
         mechanism->step = itm_reader_get_real(r, v[STEP], ITM_DIM_TIME, mechanism->step);
         if (r->status == ITM_OK && v[STEP] != NULL && !(mechanism->step > 0.0)) {
@@ -110,11 +110,11 @@ static void read_subsystem_settings(ItmReader* r, const ItmItem* item)
                                            ITM_HYDRAULIC_INTEGRATOR_COUNT, (int)circuit->options.integrator);
 }
 
-static void read_all_settings(ItmReader* r, const ItmNode* node)
+static void read_overrides(ItmReader* r, const ItmNode* node)
 {
-    for (const ItmItem* item = itm_reader_is_collection(r, node, "subsystems") ? node->first : NULL;
+    for (const ItmItem* item = itm_reader_is_collection(r, node, "overrides") ? node->first : NULL;
          item != NULL && r->status == ITM_OK; item = item->next) {
-        read_subsystem_settings(r, item);
+        read_override(r, item);
     }
 }
 
@@ -187,7 +187,7 @@ static void read_wires(ItmReader* r, const ItmNode* node)
 static void read_aliases(ItmReader* r, const ItmNode* node)
 {
     ItmFileCosim* cosim = &r->file->cosim;
-    for (const ItmItem* item = itm_reader_is_collection(r, node, "outputs") ? node->first : NULL;
+    for (const ItmItem* item = itm_reader_is_collection(r, node, "aliases") ? node->first : NULL;
          item != NULL && r->status == ITM_OK; item = item->next) {
         const char* output = itm_reader_get_text(r, item->value, "a result, as in arm.cyl1.length");
         ItmFileConnection* moved = realloc(cosim->aliases, ((size_t)cosim->nalias + 1) * sizeof *moved);
@@ -229,17 +229,17 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         COUPLING,
         EXCHANGE,
         VARIABLES,
-        ELASTIC_MODEL,
+        FLEXIBLE_INTERFACE,
         THREADS,
-        SUBSYSTEMS,
+        OVERRIDES,
         BONDS,
         WIRES,
-        OUTPUTS,
+        ALIASES,
         NKEY
     };
-    static const char* const KEYS[NKEY] = {"macro_step", "scheme",        "coupling", "exchange",
-                                           "variables",  "elastic_model", "threads",  "subsystems",
-                                           "bonds",      "wires",         "outputs"};
+    static const char* const KEYS[NKEY] = {
+        "macro_step", "scheme",    "coupling", "exchange", "variables", "flexible_interface",
+        "threads",    "overrides", "bonds",    "wires",    "aliases"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
@@ -254,8 +254,9 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         itm_reader_fail(r, v[MACRO_STEP], "macro_step must be positive, got %g", o->macro_step);
     }
     o->scheme = (ItmScheme)get_choice(r, v[SCHEME], "a scheme", get_scheme_name, ITM_SCHEME_COUNT, (int)o->scheme);
-    o->elastic_model = (ItmElasticModel)get_choice(r, v[ELASTIC_MODEL], "an elastic model", get_elastic_model_name,
-                                                   ITM_ELASTIC_MODEL_COUNT, (int)o->elastic_model);
+    o->flexible_interface = (ItmFlexibleInterface)get_choice(
+        r, v[FLEXIBLE_INTERFACE], "a model of flexible bodies at interfaces", get_flexible_interface_name,
+        ITM_FLEXIBLE_INTERFACE_COUNT, (int)o->flexible_interface);
     o->nthread = itm_reader_get_int(r, v[THREADS], 1, 256, o->nthread);
     ItmBondOptions common =
         get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]}, itm_default_bond_options());
@@ -272,12 +273,12 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     if (o->is_monolithic) {
         common = itm_default_bond_options();
     }
-    read_all_settings(r, v[SUBSYSTEMS]);
+    read_overrides(r, v[OVERRIDES]);
     check_steps(r, v[MACRO_STEP] != NULL ? v[MACRO_STEP] : node, o->macro_step);
     for (const ItmItem* item = itm_reader_is_collection(r, v[BONDS], "bonds") ? v[BONDS]->first : NULL;
          item != NULL && r->status == ITM_OK; item = item->next) {
         read_bond(r, item, common);
     }
     read_wires(r, v[WIRES]);
-    read_aliases(r, v[OUTPUTS]);
+    read_aliases(r, v[ALIASES]);
 }

@@ -9,8 +9,8 @@ typedef struct ItmModelFiles {
     ItmModalDef def;
     ItmMatrixFile mass, stiffness;
     ItmNodeTable nodes;
-    ItmInterfaceDef* interfaces;  // (def.ninterface)
-    int* interface_nodes;         // of all interfaces, one after the other
+    ItmModalInterface* interfaces;  // (def.ninterface)
+    int* interface_nodes;           // of all interfaces, one after the other
 } ItmModelFiles;
 
 // {mass, stiffness, nodes, interfaces, frame, modes}; free it also after a complaint.

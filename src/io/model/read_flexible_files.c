@@ -68,8 +68,8 @@ static int get_node(ItmReader* r, const ItmNode* node, const ItmNodeTable* table
 // The nodes of one interface: a number, or a list of them.
 static void read_interface(ItmReader* r, const ItmItem* item, ItmModelFiles* files, int* used)
 {
-    ItmInterfaceDef* face = &files->interfaces[files->def.ninterface++];
-    *face = (ItmInterfaceDef){.name = item->key->text, .nodes = files->interface_nodes + *used};
+    ItmModalInterface* face = &files->interfaces[files->def.ninterface++];
+    *face = (ItmModalInterface){.name = item->key->text, .nodes = files->interface_nodes + *used};
     if (item->value->kind != ITM_NODE_LIST) {
         files->interface_nodes[(*used)++] = get_node(r, item->value, &files->nodes);
         face->nnode = 1;

@@ -124,7 +124,7 @@ static void read_interface(ItmReader* r, const ItmItem* item, ItmFileInterface* 
     int body = itm_reader_get_body(r, v[BODY]);
     it->point = itm_reader_get_vec(r, v[POINT], ITM_DIM_LENGTH, it->point);
     it->directions =
-        v[DIRECTIONS] != NULL ? itm_reader_get_directions(r, v[DIRECTIONS]) : itm_default_frame_def().directions;
+        v[DIRECTIONS] != NULL ? itm_reader_get_directions(r, v[DIRECTIONS]) : itm_default_interface_def().directions;
     if (r->status == ITM_OK && it->directions == 0) {
         itm_reader_fail(r, v[DIRECTIONS], "an interface needs a direction, as in [tx, ty, tz]");
     }

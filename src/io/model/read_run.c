@@ -36,14 +36,14 @@ static ItmStepper get_stepper(ItmReader* r, const ItmNode* node, ItmStepper abse
     return stepper >= 0 ? (ItmStepper)stepper : absent;
 }
 
-static ItmElasticRule get_elastic(ItmReader* r, const ItmNode* node, ItmElasticRule absent)
+static ItmModalRule get_modal_rule(ItmReader* r, const ItmNode* node, ItmModalRule absent)
 {
-    const char* names[ITM_ELASTIC_COUNT];
-    for (int i = 0; i < ITM_ELASTIC_COUNT; i++) {
-        names[i] = itm_stepper_elastic_rule_name((ItmElasticRule)i);
+    const char* names[ITM_MODAL_RULE_COUNT];
+    for (int i = 0; i < ITM_MODAL_RULE_COUNT; i++) {
+        names[i] = itm_stepper_modal_rule_name((ItmModalRule)i);
     }
-    int rule = itm_reader_get_word(r, node, "a rule for flexible bodies", names, ITM_ELASTIC_COUNT, (int)absent);
-    return rule >= 0 ? (ItmElasticRule)rule : absent;
+    int rule = itm_reader_get_word(r, node, "a rule for flexible bodies", names, ITM_MODAL_RULE_COUNT, (int)absent);
+    return rule >= 0 ? (ItmModalRule)rule : absent;
 }
 
 // Results are written at whole steps.
@@ -51,7 +51,7 @@ static void check_interval(ItmReader* r, const ItmNode* node, double interval, d
 {
     double ratio = interval / step;
     if (r->status == ITM_OK && node != NULL && fabs(ratio - round(ratio)) > 1e-6 * ratio) {
-        itm_reader_fail(r, node, "output (%g s) must be a multiple of the step (%g s)", interval, step);
+        itm_reader_fail(r, node, "output_interval (%g s) must be a multiple of the step (%g s)", interval, step);
     }
 }
 
@@ -126,7 +126,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     enum {
         DURATION,
         STEP,
-        OUTPUT,
+        OUTPUT_INTERVAL,
         BOUNDS,
         STEPPER,
         MIN_STEP,
@@ -136,12 +136,12 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         PENALTY,
         FREQUENCY,
         DAMPING_RATIO,
-        ELASTIC,
+        MODAL_RULE,
         NKEY
     };
-    static const char* const KEYS[NKEY] = {"duration",  "step",          "output",        "bounds",         "stepper",
-                                           "min_step",  "tolerance",     "gap_tolerance", "max_iterations", "penalty",
-                                           "frequency", "damping_ratio", "elastic"};
+    static const char* const KEYS[NKEY] = {"duration",  "step",          "output_interval", "bounds",         "stepper",
+                                           "min_step",  "tolerance",     "gap_tolerance",   "max_iterations", "penalty",
+                                           "frequency", "damping_ratio", "modal_rule"};
     const ItmNode* v[NKEY];
     ItmStepOptions* o = &run->step;
     *run = (ItmRunSettings){.duration = 1.0, .step = itm_default_step_options()};
@@ -156,7 +156,7 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     }
     run->duration = get_not_negative(r, v[DURATION], ITM_DIM_TIME, run->duration, "duration");
     o->stepper = get_stepper(r, v[STEPPER], o->stepper);
-    o->elastic = get_elastic(r, v[ELASTIC], o->elastic);
+    o->modal_rule = get_modal_rule(r, v[MODAL_RULE], o->modal_rule);
     o->step = get_positive(r, v[STEP], ITM_DIM_TIME, get_default_step(r, o->step), "step");
     check_circuits(r, o->step);
     check_controls(r, v[STEP], o->step);
@@ -169,12 +169,12 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
     o->penalty = get_not_negative(r, v[PENALTY], ITM_DIM_ONE, o->penalty, "penalty");
     o->frequency = get_not_negative(r, v[FREQUENCY], ITM_DIM_FREQUENCY, o->frequency, "frequency");
     o->damping_ratio = get_not_negative(r, v[DAMPING_RATIO], ITM_DIM_ONE, o->damping_ratio, "damping_ratio");
-    run->output_interval = get_not_negative(r, v[OUTPUT], ITM_DIM_TIME, 0.0, "output");
+    run->output_interval = get_not_negative(r, v[OUTPUT_INTERVAL], ITM_DIM_TIME, 0.0, "output_interval");
     ItmFileCosim* cosim = &r->file->cosim;
     read_bounds(r, v[BOUNDS], &cosim->options.bounds);
     cosim->options.macro_step = cosim->place.line > 0 ? cosim->options.macro_step : o->step;
     if (!is_variable || cosim->place.line > 0) {
-        check_interval(r, v[OUTPUT], run->output_interval, cosim->options.macro_step);
+        check_interval(r, v[OUTPUT_INTERVAL], run->output_interval, cosim->options.macro_step);
     }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
         itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION], "%g s in steps of %g s are too many steps",

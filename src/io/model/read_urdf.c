@@ -415,7 +415,7 @@ static void build_robot(ItmUrdfImport* m)
     read_starts(m);
     follow_leaders(m);
     place_links(m);
-    itm_urdf_settle_masses(m);
+    itm_urdf_complete_masses(m);
     itm_urdf_find_carriers(m, carriers);
     itm_urdf_drop_massless(m, carriers, has_mass);
     add_bodies(m, carriers);

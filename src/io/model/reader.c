@@ -375,6 +375,31 @@ static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
     return true;
 }
 
+// Keys of earlier versions, each refused with the present one.
+static const struct {
+    const char *map, *former, *present;
+} RENAMED_KEYS[] = {
+    {"run", "output", "output_interval"},
+    {"run", "elastic", "modal_rule"},
+    {"cosim", "outputs", "aliases"},
+    {"cosim", "subsystems", "overrides"},
+    {"cosim", "elastic_model", "flexible_interface"},
+};
+
+static void fail_unknown_key(ItmReader* r, const ItmNode* key, const char* what, const char* const* keys, int nkey)
+{
+    char hint[512], found[64];
+    itm_document_describe(key, found, sizeof found);
+    for (size_t i = 0; i < sizeof RENAMED_KEYS / sizeof RENAMED_KEYS[0]; i++) {
+        if (strcmp(what, RENAMED_KEYS[i].map) == 0 && strcmp(key->text, RENAMED_KEYS[i].former) == 0) {
+            itm_reader_fail(r, key, "%s is now '%s' in %s", found, RENAMED_KEYS[i].present, what);
+            return;
+        }
+    }
+    suggest(hint, sizeof hint, key, keys, nkey);
+    itm_reader_fail(r, key, "%s is not a key of %s%s", found, what, hint);
+}
+
 void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what, const char* const* keys, int nkey,
                         const ItmNode** values)
 {
@@ -388,10 +413,7 @@ void itm_reader_get_map(ItmReader* r, const ItmNode* node, const char* what, con
             i++;
         }
         if (i == nkey) {
-            char hint[512], found[64];
-            suggest(hint, sizeof hint, item->key, keys, nkey);
-            itm_reader_fail(r, item->key, "%s is not a key of %s%s",
-                            itm_document_describe(item->key, found, sizeof found), what, hint);
+            fail_unknown_key(r, item->key, what, keys, nkey);
             return;
         }
         values[i] = item->value;

@@ -63,7 +63,7 @@ const char* itm_read_urdf_make_name(ItmUrdfImport* m, const char* name, const ch
 
 // Links whose inertia no solid has: below a fixed base it does not matter; fixed to others the sum counts; otherwise the file
 // is refused, or repaired where the user wants that.
-void itm_urdf_settle_masses(ItmUrdfImport* m);
+void itm_urdf_complete_masses(ItmUrdfImport* m);
 // The link of each group that carries its frames: the first with mass, ITM_NONE: none. carriers (nlink)
 void itm_urdf_find_carriers(const ItmUrdfImport* m, int* carriers);
 // Groups without mass: the ground below a fixed base; otherwise they are lost with all that hangs on them, which must have

@@ -79,7 +79,7 @@ static void repair_inertia(ItmUrdfImport* m, ItmUrdfLink* link)
 }
 
 // Make a link that of a solid with the masses of its group: those that are none's, then all; then by force or not at all.
-static void settle_link(ItmUrdfImport* m, int index)
+static void complete_link(ItmUrdfImport* m, int index)
 {
     ItmUrdfLink* link = &m->robot.links[index];
     merge_group(m, index, false);
@@ -96,7 +96,7 @@ static void settle_link(ItmUrdfImport* m, int index)
     }
 }
 
-void itm_urdf_settle_masses(ItmUrdfImport* m)
+void itm_urdf_complete_masses(ItmUrdfImport* m)
 {
     for (int i = 0; i < m->robot.nlink && m->r->status == ITM_OK; i++) {
         ItmUrdfLink* link = &m->robot.links[i];
@@ -113,7 +113,7 @@ void itm_urdf_settle_masses(ItmUrdfImport* m)
         for (int k = m->robot.nlink - 1; k >= 0; k--) {
             into = m->places[k].group == group && is_solid(&m->robot.links[k]) ? k : into;
         }
-        settle_link(m, into);
+        complete_link(m, into);
     }
 }
 

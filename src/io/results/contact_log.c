@@ -80,9 +80,9 @@ static void visit_all(ItmContactLog* log, const ItmWatchedList* mechanisms, Visi
             contact.state = itm_contact_get_state(d, i);
             visit_closed(log, k, &contact, visit, context);
         }
-        for (int loose = 0; loose < m->nclearance; loose++) {
-            for (int i = 0; i < m->loose[loose].npoint; i++) {
-                ItmContactInfo contact = itm_clearance_get_contact(m, d, loose, i);
+        for (int clearance = 0; clearance < m->nclearance; clearance++) {
+            for (int i = 0; i < m->clearances[clearance].npoint; i++) {
+                ItmContactInfo contact = itm_clearance_get_contact(m, d, clearance, i);
                 visit_closed(log, k, &contact, visit, context);
             }
         }

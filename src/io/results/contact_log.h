@@ -1,4 +1,4 @@
-// Contacts of a run: which pairs touched when and how, and the points and forces of a moment. Gaps of loose joints count as
+// Contacts of a run: which pairs touched when and how, and the points and forces of a moment. Gaps of joints with clearance count as
 // contacts of the joint with itself.
 #ifndef ITM_IO_RESULTS_CONTACT_LOG_H
 #define ITM_IO_RESULTS_CONTACT_LOG_H
@@ -21,7 +21,7 @@ typedef ITM_DEF_LIST(ItmWatched) ItmWatchedList;
 
 // Two shapes that touched, and the state that they are in since a moment.
 typedef struct ItmTouchPair {
-    const char *name_a, *name_b;  // belong to the model; name_b NULL: a user's gap, a loose joint
+    const char *name_a, *name_b;  // belong to the model; name_b NULL: a user's gap, a joint with clearance
     int mechanism;
     int state, noted_state;  // of the interval; of the step being noted
     double since;

@@ -32,10 +32,11 @@ typedef struct ItmArray {
     void* values;  // owned; little-endian in files
 } ItmArray;
 
-typedef struct ItmRecord {
+struct ItmRecord {
     char* scene;  // JSON, or NULL: there is no record
     ItmArray arrays[ITM_MOTION_COUNT];
-} ItmRecord;
+};
+typedef struct ItmRecord ItmRecord;
 
 void itm_record_free(ItmRecord* record);
 

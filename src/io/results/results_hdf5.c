@@ -8,14 +8,13 @@
 #include "io/results/results.h"
 
 #include "base/error.h"
+#include "io/results/hdf5.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <hdf5.h>
 
 #define CHUNK_ROWS 512  // 4 KiB a chunk: small for short runs of many columns, few for long runs
 
@@ -337,9 +336,12 @@ static int open_part(Hdf5File* f, const ItmResultsHead* head)
 
 static ItmStatus hdf5_open(void** state, const ItmResultsHead* head, ItmError* error)
 {
-    Hdf5File* f = allocate(head->ncolumn);
+    ItmStatus status = itm_hdf5_load(error);
+    Hdf5File* f = status == ITM_OK ? allocate(head->ncolumn) : NULL;
     if (f == NULL) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", head->path);
+        return status != ITM_OK
+                   ? status
+                   : itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", head->path);
     }
     int code = 0;
     H5E_BEGIN_TRY

@@ -79,7 +79,10 @@ void itm_results_table_destroy(ItmTable* table)
     free(table->values);
     free(table->title);
     free(table->reason);
-    itm_record_free(&table->record);
+    if (table->record != NULL) {
+        itm_record_free(table->record);
+    }
+    free(table->record);
     free(table);
 }
 
@@ -141,12 +144,19 @@ static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
 ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
 {
     *table = calloc(1, sizeof **table);
-    if (*table == NULL) {
+    ItmRecord* record = calloc(1, sizeof *record);
+    if (*table == NULL || record == NULL) {
+        free(*table);
+        free(record);
+        *table = NULL;
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
+    (*table)->record = record;
     ItmStatus status = read_format(*table, path, error);
-    if (status == ITM_OK && !itm_record_is_valid(&(*table)->record)) {
-        itm_record_free(&(*table)->record);
+    if (status == ITM_OK && (record->scene == NULL || !itm_record_is_valid(record))) {
+        itm_record_free(record);
+        free(record);
+        (*table)->record = NULL;
     }
     if (status != ITM_OK) {
         itm_results_table_destroy(*table);

@@ -161,7 +161,7 @@ static bool describe(ItmTable* table, struct fy_node* root)
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     table->is_described = verdict != NULL;
     free(verdict);
-    read_record(&table->record, root);
+    read_record(table->record, root);
     return is_copied;
 }
 

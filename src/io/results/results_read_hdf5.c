@@ -2,13 +2,12 @@
 #include "io/results/results_read.h"
 
 #include "base/error.h"
+#include "io/results/hdf5.h"
 #include "io/results/results.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <hdf5.h>
 
 // Copy a string attribute; false if there is none or no memory.
 static bool copy_string(char** string, hid_t object, const char* name)
@@ -169,7 +168,7 @@ static bool read_file(ItmTable* table, hid_t file)
                           copy_string(&verdict, file, "verdict");
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);
-    read_record(&table->record, file);
+    read_record(table->record, file);
     bool is_listed = H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_link, table) >= 0;
     return is_listed && read_values(table, file);
 }
@@ -178,6 +177,10 @@ ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* err
 {
     bool is_read = false;
     int code = 0;
+    ItmStatus status = itm_hdf5_load(error);
+    if (status != ITM_OK) {
+        return status;
+    }
     H5E_BEGIN_TRY
     {
         errno = 0;

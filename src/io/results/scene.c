@@ -217,10 +217,10 @@ static void add_line(ItmText* text, const ItmModel* m, const char* prefix, int f
 static void add_lines(ItmText* text, const ItmModel* m, const char* prefix, int first)
 {
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmScalarForce* push = &m->pushes[i];
-        if (m->measures[push->measure].joint == ITM_NONE) {
-            add_line(text, m, prefix, first, push->name, push->is_tension ? "spring" : "actuator",
-                     &m->measures[push->measure]);
+        const ItmScalarForce* force = &m->scalar_forces[i];
+        if (m->measures[force->measure].joint == ITM_NONE) {
+            add_line(text, m, prefix, first, force->name, force->is_tension ? "spring" : "actuator",
+                     &m->measures[force->measure]);
         }
     }
 }

@@ -1,0 +1,88 @@
+// A mechanism that is simulated elsewhere, and its interface model                        [docs/theory-cosim.md, foreign mechanisms]
+//
+//   w+ = w + h (a0 + W lambda)
+//
+// W and a0 for the coming macro step H come from the best source that the mechanism offers:
+//   port          it returns them itself, and may solve its contacts in every micro step
+//   derivatives   W = d(dw/dt)/df at the communication point, a0 = dw/dt - W f
+//   probing       from the saved state, one macro step at the last forces f and one per port at f + delta e_j:
+//                 W e_j = (w_j - w_free) / (H delta), a0 = (w_free - w) / H - W f
+//   identified    recursive least squares over the past steps: dw/H = a0 + W f. Unproven.
+// Over the macro step the mechanism receives the impulse P0 and its moment P1, without a port as two constant forces, each over
+// half of H:
+//   f_1 = (4 P1 - P0) / H,   f_2 = (3 P0 - 4 P1) / H
+#ifndef ITM_COSIM_FOREIGN_H
+#define ITM_COSIM_FOREIGN_H
+
+#include "interim/cosim.h"
+#include "rim/rim.h"
+
+// clang-format off
+// Values that the next step depends on; doubles only, saved as bytes. Its arrays follow it in memory.
+typedef struct ItmForeignMemory {
+    double age;              // macro steps since the last probe of W; < 0: none yet
+    double has_past;         // 1: a_last and f_last are those of a step before
+    double nprobe;           // probes so far: columns of W and free runs, each one macro step
+    double asymmetry;        // largest |W - W'| / |W| of a probe so far
+    double nonlinearity;     // change of W when probing forces are doubled, at the first probe
+    double error;            // rate that the model missed in the last step, over the change of rates
+} ItmForeignMemory;
+
+typedef struct ItmForeign {
+    char* name;
+    ItmForeignMechanism table;
+    ItmForeignOptions options;
+    ItmMobility source;      // in use, never ITM_MOBILITY_AUTO
+    int     n;               // ports
+    ItmForeignMemory* memory;
+    double* W;               // mobility of the last probe or identification            (n x n)     1/kg
+    double* covariance;      // of the identification                                   (n x n)     1/N^2
+    double* f;               // mean forces over the last macro step                    (n)         N
+    double* delta;           // probing forces; 0: not chosen yet                       (n)         N
+    double* a_last;          // accelerations over the last macro step                  (n)         m/s^2
+    double* f_last;          // and the forces that belong to them                      (n)         N
+    double* u;               // inputs                                                  (ninput)
+    size_t  nmemory;         // doubles from memory on
+
+    // of the present macro step
+    double  t, H;            // s
+    bool    is_begun;        // the port has begun its step
+    double *s, *w;           // at the start                                            (n)         m, m/s
+    double* work;            // of the forces on the mechanism                          (n)         J
+    double *w_free, *w_probe, *s_probe, *force, *column; // scratch                     (n)
+    double* vectors;         // eigenvectors of W, scratch                              (n x n)
+    void*   state;           // saved state of the mechanism, for probing               (state_size)
+    size_t  state_size;
+} ItmForeign;
+// clang-format on
+
+// Take over the table (destroyed with the object, also on failure) and choose the source of the interface model.
+// ITM_ERR_UNSUPPORTED: the mechanism does not offer what options->mobility requires.
+ItmStatus itm_foreign_create(ItmForeign** foreign, const char* name, const ItmForeignMechanism* table,
+                             const ItmForeignOptions* options, ItmError* error);
+void itm_foreign_destroy(ItmForeign* f);
+
+// Back to the initial state, time 0.
+ItmStatus itm_foreign_reset(ItmForeign* f, ItmError* error);
+// Positions s and rates w of the ports now (n).
+ItmStatus itm_foreign_measure(ItmForeign* f, double* s, double* w, ItmError* error);
+// The interface model for the macro step H from t in K micro steps: rim->W, rim->a0. rim->s and rim->w are those of this time.
+ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int K, bool use_heun, ItmError* error);
+
+// Micro steps as itm_rim_predict and itm_rim_advance: by the port where it solves contacts, otherwise by the numbers in rim.
+ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
+                              ItmError* error);
+ItmStatus itm_foreign_advance(ItmForeign* f, ItmRim* rim, double h, const double* lambda, ItmError* error);
+
+// The macro step with the impulses that rim received, or with constant forces (n).
+ItmStatus itm_foreign_take_over(ItmForeign* f, const ItmRim* rim, ItmError* error);
+ItmStatus itm_foreign_step_held(ItmForeign* f, double t, double H, const double* force, ItmError* error);
+// End a macro step that failed: the port forgets it.
+void itm_foreign_cancel(ItmForeign* f);
+
+// The whole state as bytes: of the mechanism (none where it cannot be saved) and of the object.
+size_t itm_foreign_get_state_size(const ItmForeign* f);
+ItmStatus itm_foreign_save(const ItmForeign* f, void* bytes);
+ItmStatus itm_foreign_restore(ItmForeign* f, const void* bytes);
+
+#endif

@@ -1,0 +1,221 @@
+// One visit of a row costs a dot product and an update over its one or two nodes.
+//   row        x <- max(lo, min(up, x - w / D)),  D = |Y|^2 + omega
+//   friction   x_t <- projection of (x_t - w_t / D_t) onto the law's set for the present normal impulse
+// Sweeps go forwards and backwards in turn: weight travels down a stack in one and back in the other. A pair of sweeps is
+// taken as a descent step and accelerated as in nonlinear conjugate gradients: with s_k the change that the pair made,
+//   beta = |s_k|^2 / |s_k-1|^2;  beta > 1: forget the direction, else x += beta p, p <- beta p + s_k
+// (the nonsmooth variant of Silcowitz-Hansen, Niebe and Erleben 2010). The last pair is never accelerated, so that the result
+// satisfies all bounds.
+#include "mlcp/sweep.h"
+
+#include "math/lanes.h"
+#include "mlcp/friction.h"
+
+#include <math.h>
+#include <string.h>
+
+void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode)
+{
+    s->blocks = ITM_TAKE(arena, ItmSweepBlock, nblock);
+    double** reals[] = {&s->b, &s->lo, &s->up, &s->omega, &s->change, &s->inv_D, &s->prev, &s->p};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        *reals[i] = ITM_TAKE(arena, double, nrow);
+    }
+    s->has_bounds = ITM_TAKE(arena, bool, nrow);
+    s->z = ITM_TAKE(arena, double, 6 * nnode);
+}
+
+// ---------------------------------------------------------------------------- rows and nodes
+
+static inline const double* row_Y(const ItmSweepBlock* block, int row)
+{
+    return block->Y + (row - block->first) * 6 * block->nnode;
+}
+
+// Y z of one row
+static inline double read_row(const ItmSweep* s, const ItmSweepBlock* block, int row)
+{
+    const double* y = row_Y(block, row);
+    double sum = 0.0;
+    for (int i = 0; i < block->nnode; i++) {
+        sum += itm_pair_dot(y + 6 * i, s->z + 6 * block->node[i], 6);
+    }
+    return sum;
+}
+
+// z += Y' dx
+static inline void write_row(ItmSweep* s, const ItmSweepBlock* block, int row, double dx)
+{
+    const double* y = row_Y(block, row);
+    for (int i = 0; i < block->nnode; i++, y += 6) {
+        double* z = s->z + 6 * block->node[i];
+        for (int k = 0; k < 6; k += 2) {
+            itm_pair_store(z + k, itm_pair_load(z + k) + itm_pair_splat(dx) * itm_pair_load(y + k));
+        }
+    }
+}
+
+// For every row of the problem.
+#define FOR_ROWS(s, block, i)                                                                                          \
+    for (const ItmSweepBlock* block = (s)->blocks; block < (s)->blocks + (s)->nblock; block++)                         \
+        for (int i = block->first; i < block->first + block->nrow; i++)
+
+// Inverse of D for every row, and z of the impulses that the sweeps start from. Returns the largest b.
+static double prepare(ItmSweep* s, const double* x)
+{
+    double largest = 0.0;
+    for (int k = 0; k < s->nblock; k++) {
+        for (int i = 0; i < s->blocks[k].nnode; i++) {
+            memset(s->z + 6 * s->blocks[k].node[i], 0, 6 * sizeof(double));
+        }
+    }
+    FOR_ROWS(s, block, i)
+    {
+        const double* y = row_Y(block, i);
+        double D = s->omega[i];
+        for (int l = 0; l < 6 * block->nnode; l++) {
+            D += y[l] * y[l];
+        }
+        s->inv_D[i] = 1.0 / D;
+        s->p[i] = 0.0;
+        largest = fmax(largest, fabs(s->b[i]));
+        if (x[i] != 0.0) {
+            write_row(s, block, i, x[i]);
+        }
+    }
+    return largest;
+}
+
+// ---------------------------------------------------------------------------- visiting a block
+
+// The row that a sweep found farthest off its law.
+typedef struct {
+    int row;
+    double off;  // m/s
+} Farthest;
+
+static inline double clamp(double x, double lo, double up)
+{
+    return x < lo ? lo : x > up ? up : x;
+}
+
+// Change one impulse and note how large a velocity that was.
+static inline void move(ItmSweep* s, const ItmSweepBlock* block, double* x, int row, double x_next, Farthest* farthest)
+{
+    double dx = x_next - x[row];
+    if (dx == 0.0) {
+        return;
+    }
+    x[row] = x_next;
+    write_row(s, block, row, dx);
+    double off = fabs(dx) / s->inv_D[row];
+    if (!(off <= farthest->off)) {
+        *farthest = (Farthest){row, off};
+    }
+}
+
+// x - w / D of one row
+static inline double wish(const ItmSweep* s, const ItmSweepBlock* block, const double* x, int row)
+{
+    double w = s->b[row] + read_row(s, block, row) + s->omega[row] * x[row];
+    return x[row] - w * s->inv_D[row];
+}
+
+// Two tangents at once, onto the set that the law allows for a normal impulse.
+static void visit_tangents(ItmSweep* s, const ItmSweepBlock* block, const ItmMlcpContact* c, double* x,
+                           Farthest* farthest)
+{
+    double bound = x[c->normal] > 0.0 ? c->mu * x[c->normal] : 0.0;
+    int first = c->tangent[0], second = c->tangent[1];
+    if (c->law == ITM_FRICTION_BOX || second == ITM_NONE) {
+        for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
+            move(s, block, x, c->tangent[k], clamp(wish(s, block, x, c->tangent[k]), -bound, bound), farthest);
+        }
+        return;
+    }
+    double t[2] = {wish(s, block, x, first), wish(s, block, x, second)};
+    itm_friction_project_tangents(c, t, bound);
+    move(s, block, x, first, t[0], farthest);
+    move(s, block, x, second, t[1], farthest);
+}
+
+static void visit(ItmSweep* s, const ItmSweepBlock* block, double* x, Farthest* farthest)
+{
+    for (int i = block->first; i < block->first + block->nrow; i++) {
+        if (s->has_bounds[i]) {
+            move(s, block, x, i, clamp(wish(s, block, x, i), s->lo[i], s->up[i]), farthest);
+        }
+    }
+    for (int c = 0; c < block->ncoupling; c++) {
+        visit_tangents(s, block, &s->couplings[block->first_coupling + c], x, farthest);
+    }
+}
+
+// ---------------------------------------------------------------------------- sweeping
+
+// One pair of sweeps. Returns the row that was off by the largest velocity in the second.
+static Farthest sweep_pair(ItmSweep* s, double* x)
+{
+    Farthest ignored = {ITM_NONE, 0.0}, farthest = {s->blocks[0].first, 0.0};
+    for (int i = 0; i < s->nblock; i++) {
+        visit(s, &s->blocks[i], x, &ignored);
+    }
+    for (int i = s->nblock - 1; i >= 0; i--) {
+        visit(s, &s->blocks[i], x, &farthest);
+    }
+    return farthest;
+}
+
+// |s|^2 of the change s = x - x_prev, in the norm of the diagonal of H.
+static double change_norm(const ItmSweep* s, const double* x)
+{
+    double sum = 0.0;
+    FOR_ROWS(s, block, i)
+    {
+        double dx = x[i] - s->prev[i];
+        sum += dx * dx / s->inv_D[i];
+    }
+    return sum;
+}
+
+// x += beta p, z with it, and p <- beta p + s
+static void accelerate(ItmSweep* s, double* x, double beta)
+{
+    FOR_ROWS(s, block, i)
+    {
+        double change = x[i] - s->prev[i], dx = beta * s->p[i];
+        s->p[i] = dx + change;
+        if (dx != 0.0) {
+            x[i] += dx;
+            write_row(s, block, i, dx);
+        }
+    }
+}
+
+ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max_sweeps)
+{
+    double scale = 1.0 + prepare(s, x), norm_prev = 0.0;
+    ItmSweepResult result = {0};
+    for (;;) {
+        FOR_ROWS(s, block, i)
+        {
+            s->prev[i] = x[i];
+        }
+        Farthest farthest = sweep_pair(s, x);
+        result.residual = farthest.off / scale;
+        result.worst_row = farthest.row;
+        result.sweeps += 2;
+        if (result.residual <= tolerance || result.sweeps >= max_sweeps) {
+            break;
+        }
+        double norm = change_norm(s, x);
+        double beta = norm_prev > 0.0 && norm <= norm_prev ? norm / norm_prev : 0.0;
+        accelerate(s, x, beta);
+        norm_prev = norm;
+    }
+    FOR_ROWS(s, block, i)
+    {
+        s->change[i] = read_row(s, block, i);
+    }
+    return result;
+}

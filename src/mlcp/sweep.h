@@ -1,0 +1,48 @@
+// Projected Gauss-Seidel without a matrix, for problems of many rows that act on few nodes of six velocities each (bodies that are free on
+// the world). With mass-normalised velocities z = sum Y' x of the nodes, row i has the velocity w_i = b_i + Y_i z + omega_i x_i.
+#ifndef ITM_MLCP_SWEEP_H
+#define ITM_MLCP_SWEEP_H
+
+#include "base/arena.h"
+#include "interim/mlcp.h"
+
+// clang-format off
+// Rows that act on the same nodes.
+typedef struct ItmSweepBlock {
+    int first, nrow;
+    int first_coupling, ncoupling;
+    int nnode;
+    const int* node;          //                                          (nnode)
+    const double* Y;          // row by row                               (nrow x 6 nnode)
+} ItmSweepBlock;
+
+// The problem, and the memory of its solution. Rows have any numbers; the blocks say which ones are in the problem.
+typedef struct ItmSweep {
+    int nblock;
+    ItmSweepBlock* blocks;    //                                          (nblock)
+    const ItmMlcpContact* couplings; // friction
+    double* b;                // row velocities without impulses          (rows)
+    double *lo, *up;          // bounds                                   (rows)
+    double* omega;            // on the diagonal                          (rows)
+    bool*   has_bounds;       // false: only couplings change the impulse (rows)
+    double* change;           // result: what the impulses add to b, Y z  (rows)
+
+    double* z;                //                                          (6 nodes)
+    double* inv_D;            // 1 / (|Y|^2 + omega)                      (rows)
+    double* prev;             // impulses before a pair of sweeps         (rows)
+    double* p;                // direction of acceleration                (rows)
+} ItmSweep;
+// clang-format on
+
+typedef struct ItmSweepResult {
+    int sweeps;
+    int worst_row;    // the row that was off farthest
+    double residual;  // largest velocity that a row is still off by, relative to 1 + the largest b
+} ItmSweepResult;
+
+void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode);
+
+// Impulses x (rows), which also holds the start.
+ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max_sweeps);
+
+#endif

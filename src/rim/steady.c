@@ -1,0 +1,228 @@
+// Steady micro steps of a RIM: while the active set holds and nothing moves at the active rows, all is linear in the interface forces,
+// with constant maps.
+#include "rim/contacts.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- maps
+
+// Whether the active rows rest in the next micro step too, without any push.
+static bool rests(const ItmRim* rim)
+{
+    const ItmRimContacts* r = &rim->contacts;
+    double tolerance = itm_rim_contacts_get_tolerance(rim);
+    for (int k = 0; k < r->set.nactive; k++) {
+        const ItmRow* row = &r->problem.rows[r->set.active[k]];
+        if (row->omega != 0.0 || fabs(row->rate + itm_row_compute_offset(row, &r->step)) > tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Column k of the maps: forces and accelerations for accelerations b without impulses, from a guess in p->x. bound_share: 1 / h, which
+// makes forces of the bounds of tight rows, or 0.
+static void map_column(ItmRim* rim, int k, const double* b, double bound_share)
+{
+    ItmRimContacts* r = &rim->contacts;
+    int n = rim->n, width = n + 1;
+    double *x = r->problem.x, *a = r->problem.w;
+    itm_active_set_solve(&r->set, x, b, bound_share);
+    itm_active_set_compute_rates(&r->set, a, b, x);
+    for (int i = 0; i < r->problem.n; i++) {
+        r->steady.f[i * width + k] = x[i];
+        r->steady.a[i * width + k] = r->set.state[i] == ITM_ROW_ACTIVE ? 0.0 : a[i];
+    }
+    for (int i = 0; i < n; i++) {
+        double sum = k == 0 ? rim->a0[i] : rim->W[i * n + k - 1];
+        for (int j = 0; j < r->problem.n; j++) {
+            sum += r->Hci[j * n + i] * x[j];
+        }
+        r->steady.W[i * width + k] = sum;
+    }
+}
+
+// What has to be looked at in a steady micro step.
+static void list_checks(ItmRimContacts* r)
+{
+    const ItmActiveSet* set = &r->set;
+    const ItmRowProblem* p = &r->problem;
+    ItmRimSteady* s = &r->steady;
+    s->nloaded = s->nheld = s->nstuck = s->nsliding = s->nwatched = 0;
+    for (int i = 0; i < p->n; i++) {
+        const ItmRow* row = &p->rows[i];
+        double bound = set->state[i] == ITM_ROW_UP ? row->up : row->lo;
+        bool is_free =
+            itm_active_set_is_tight(set, i) ? bound == 0.0 : set->state[i] == ITM_ROW_SLIP && set->ratio[i] == 0.0;
+        p->x[i] = 0.0;
+        if (!is_free) {
+            s->loaded[s->nloaded++] = i;
+        }
+        if (set->state[i] == ITM_ROW_ACTIVE && row->normal == ITM_NONE) {
+            s->held[s->nheld++] = i;
+        } else if (itm_active_set_is_tight(set, i) || itm_active_set_is_rubbing(set, i)) {
+            s->watched[s->nwatched++] = i;
+        }
+    }
+    for (int c = 0; c < p->ncoupling; c++) {
+        const ItmMlcpContact* coupling = &p->couplings[c];
+        bool is_stuck = false, is_sliding = false;
+        for (int k = 0; k < 2 && coupling->tangent[k] != ITM_NONE; k++) {
+            int t = coupling->tangent[k];
+            is_stuck = is_stuck || set->state[t] == ITM_ROW_ACTIVE;
+            is_sliding = is_sliding || itm_active_set_is_rubbing(set, t);
+        }
+        if (is_stuck) {
+            s->stuck[s->nstuck++] = c;
+        }
+        if (is_sliding) {
+            s->sliding[s->nsliding++] = c;
+        }
+    }
+}
+
+void itm_rim_steady_begin(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRimSteady* s = &r->steady;
+    int n = rim->n, nc = r->problem.n, width = n + 1;
+    s->is_on = false;
+    if (!rests(rim)) {
+        return;
+    }
+    double *b = r->problem.x_other, *x = r->problem.x;
+    for (int k = 1; k <= n; k++) {
+        for (int i = 0; i < nc; i++) {
+            b[i] = r->Hci[i * n + k - 1];
+        }
+        memset(x, 0, sizeof(double) * (size_t)nc);
+        map_column(rim, k, b, 0.0);
+    }
+    // the constant part starts from the forces at hand: what the rows cannot tell apart stays as it is
+    for (int i = 0; i < nc; i++) {
+        x[i] = r->x[i] / h;
+        for (int k = 1; k <= n; k++) {
+            x[i] -= s->f[i * width + k] * lambda[k - 1];
+        }
+    }
+    map_column(rim, 0, r->ac, 1.0 / h);
+    list_checks(r);
+    s->since = s->since_moment = 0.0;
+    memset(s->P_since, 0, sizeof(double) * (size_t)n);
+    memset(s->P1_since, 0, sizeof(double) * (size_t)n);
+    s->is_on = true;
+}
+
+// ---------------------------------------------------------------------------- micro steps
+
+// c0 + c . lambda
+static inline double evaluate(const double* c, const double* lambda, int n)
+{
+    double sum = c[0];
+    for (int j = 0; j < n; j++) {
+        sum += c[1 + j] * lambda[j];
+    }
+    return sum;
+}
+
+bool itm_rim_steady_holds(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRimContacts* r = &rim->contacts;
+    const ItmRowProblem* p = &r->problem;
+    const ItmRimSteady* s = &r->steady;
+    int n = rim->n, width = n + 1;
+    double most = 0.0, tolerance = itm_rim_contacts_get_tolerance(rim);
+    for (int k = 0; k < s->nloaded; k++) {
+        int i = s->loaded[k];
+        double f = p->x[i] = evaluate(s->f + i * width, lambda, n);
+        most = fabs(f) > most ? fabs(f) : most;
+    }
+    for (int k = 0; k < s->nheld; k++) {
+        int i = s->held[k];
+        double x = h * p->x[i], small = 1e-9 * h * most;
+        if (x < p->lo[i] - small || x > p->up[i] + small) {
+            return false;
+        }
+    }
+    for (int k = 0; k < s->nstuck; k++) {
+        if (!itm_active_set_sticks(&p->couplings[s->stuck[k]], p->x, 1e-9 * most)) {
+            return false;
+        }
+    }
+    for (int k = 0; k < s->nwatched; k++) {
+        int i = s->watched[k];
+        const ItmRow* row = &p->rows[i];
+        double w = p->v[i] = row->rate + h * evaluate(s->a + i * width, lambda, n);
+        if (itm_active_set_is_tight(&r->set, i)) {
+            w += itm_row_compute_offset(row, &r->step);
+            if (r->set.state[i] == ITM_ROW_LO ? w < -tolerance : w > tolerance) {
+                return false;
+            }
+        }
+    }
+    for (int k = 0; k < s->nsliding; k++) {
+        if (!itm_active_set_slips(&r->set, &p->couplings[s->sliding[k]], p->v, tolerance)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void itm_rim_steady_predict(const ItmRim* rim, double h, const double* lambda, double* w_next)
+{
+    for (int i = 0; i < rim->n; i++) {
+        w_next[i] = rim->w[i] + h * evaluate(rim->contacts.steady.W + i * (rim->n + 1), lambda, rim->n);
+    }
+}
+
+void itm_rim_steady_move(ItmRim* rim, double h, const double* lambda)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRimSteady* s = &r->steady;
+    double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
+    for (int k = 0; k < s->nwatched; k++) {
+        int i = s->watched[k];
+        ItmRow* row = &r->problem.rows[i];
+        double w = r->problem.v[i], mean = 0.5 * (row->rate + w), f = r->problem.x[i];
+        if (f != 0.0) {
+            r->work[i] += h * f * mean;
+        }
+        row->gap += h * ((rim->use_heun ? mean : w) + r->gap_drift[i]);
+        row->rate = w;
+    }
+    s->since += h;
+    s->since_moment += h * left;
+    for (int i = 0; i < rim->n; i++) {
+        s->P_since[i] += h * lambda[i];
+        s->P1_since[i] += h * left * lambda[i];
+    }
+    r->nsteady++;
+}
+
+void itm_rim_steady_end(ItmRim* rim, double h)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRimSteady* s = &r->steady;
+    int n = rim->n, width = n + 1;
+    for (int i = 0; i < r->problem.n && s->is_on; i++) {
+        const double *f = s->f + i * width, *a = s->a + i * width;
+        ItmRow* row = &r->problem.rows[i];
+        double Q0 = f[0] * s->since, Q1 = f[0] * s->since_moment, dw = a[0] * s->since;
+        for (int k = 0; k < n; k++) {
+            Q0 += f[1 + k] * s->P_since[k];
+            Q1 += f[1 + k] * s->P1_since[k];
+            dw += a[1 + k] * s->P_since[k];
+        }
+        r->Q0[i] += Q0;
+        r->Q1[i] += Q1;
+        if (r->set.state[i] == ITM_ROW_ACTIVE) {
+            // motors rest at their own speed; nobody watched their work
+            r->work[i] += Q0 * row->rate;
+        }
+        bool is_open_tangent = r->set.state[i] == ITM_ROW_SLIP && !itm_active_set_is_rubbing(&r->set, i);
+        row->rate += is_open_tangent ? dw : 0.0;
+        r->x[i] = s->since > 0.0 ? h * Q0 / s->since : r->x[i];
+    }
+    s->is_on = false;
+}
