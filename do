@@ -241,6 +241,8 @@ do_torture() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build release build -DINTERIM_BUILD_TESTS=ON
     mkdir -p out/torture
+    INTERIM_TORTURE=1 build/tests/test_physics_spin >out/torture/spin.txt 2>&1 ||
+        { grep ERROR out/torture/spin.txt; return 1; }
     build/tests/torture_matrix "$1" examples/*.yaml >out/torture/matrix.txt ||
         { grep SILENT out/torture/matrix.txt; tail -n 1 out/torture/matrix.txt; return 1; }
     tail -n 1 out/torture/matrix.txt

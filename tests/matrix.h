@@ -23,11 +23,13 @@ typedef enum MatrixEnd {
 
 typedef struct MatrixRun {
     MatrixEnd end;
-    int nbond;      // without bonds all couplings are one
-    double time;    // reached, s
-    double error;   // largest energy that is not accounted for, J
-    double energy;  // that went through: largest of kinetic energy, range of potential energy, works of all sources, J
-    double held;    // kinetic and potential energy at the start, each by its magnitude, J
+    int nbond;     // without bonds all couplings are one
+    double time;   // reached, s
+    double error;  // largest energy that is not accounted for, J
+    double
+        energy;  // that went through: largest of kinetic energy, range of potential energy, energy transferred through bonds, works of all
+                 // sources less the heat of valves, throttles and leakage, J
+    double held;        // kinetic and potential energy at the start, each by its magnitude, J
     char message[400];  // why it was refused or broke down, or its doubts
 } MatrixRun;
 
@@ -48,7 +50,9 @@ static MatrixEnergies matrix_read(ItmCosim* x, const double* values)
 {
     MatrixEnergies e = {.has_whole = itm_cosim_find_output(x, "energy.supply") != ITM_NONE &&
                                      itm_cosim_find_output(x, "energy.coupling_error") != ITM_NONE};
-    static const char* const SOURCES[] = {"energy.supply", "energy.load_work", "energy.motion_work"};
+    static const char* const SOURCES[] = {"energy.load_work", "energy.motion_work"};
+    static const char* const HEAT[] = {"energy.valve", "energy.throttle", "energy.leakage"};
+    double reached = 0.0;  // work of supplies that is not heat yet
     for (int i = 0; i < itm_cosim_get_output_count(x); i++) {
         const char* name = itm_cosim_get_output_info(x, i).name;
         bool is_whole = !e.has_whole || strncmp(name, "energy.", 7) == 0;
@@ -60,7 +64,16 @@ static MatrixEnergies matrix_read(ItmCosim* x, const double* values)
         for (size_t k = 0; is_whole && k < sizeof SOURCES / sizeof SOURCES[0]; k++) {
             e.works += matrix_ends_with(name, SOURCES[k]) ? fabs(values[i]) : 0.0;
         }
+        reached += is_whole && matrix_ends_with(name, "energy.supply") ? values[i] : 0.0;
+        for (size_t k = 0; is_whole && k < sizeof HEAT / sizeof HEAT[0]; k++) {
+            reached -= matrix_ends_with(name, HEAT[k]) ? values[i] : 0.0;
+        }
     }
+    double through = 0.0;
+    for (int i = 0; i < itm_cosim_get_bond_count(x); i++) {
+        through += itm_cosim_get_bond(x, i).throughput;
+    }
+    e.works = fmax(e.works + fabs(reached), through);
     return e;
 }
 

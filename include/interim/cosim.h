@@ -395,7 +395,7 @@ typedef struct ItmBondState {
     double coupling_error;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
     double throughput;      // energy transferred in either direction so far, J
     double coupling_error_largest;  // largest magnitude of the coupling energy error so far, J
-    bool is_rotary;         // the length is an angle (rad), the force a torque (N m), the impulse angular (N m s)
+    bool is_rotary;  // the length is an angle (rad), the force a torque (N m), the impulse angular (N m s)
 } ItmBondState;
 // Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);

@@ -1,8 +1,9 @@
 // Verdict on a run: bounds that a running system checks in every macro step, and the doubts about quantities outside them.
 //
 // Bounds of energies are relative to the energy of the machine: the largest value so far of its kinetic energy, the range of its
-// potential energy, and the work of each source (supplies, loads, prescribed motions, foreign subsystems). Bounds of lengths are
-// relative to the size of the machine: the diagonal of a box around its bodies at the start.
+// potential energy, the energy transferred through its bonds, and the work of its sources (supplies, loads, prescribed motions, foreign
+// subsystems). Energy that valves, throttles and leakage turn into heat does not count: a pump may circulate far more than reaches the
+// machine. Bounds of lengths are relative to the size of the machine: the diagonal of a box around its bodies at the start.
 // docs/reference/results.md lists kinds and bounds.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_VERDICT_H

@@ -296,11 +296,11 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
         return REFUSE("port", "subsystem '%s' has no %s '%s'", subsystem->name,
                       subsystem->circuit != NULL ? "cylinder" : "port", port);
     }
-    bool is_rotary = mechanism->model != NULL &&
-                     itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
+    bool is_rotary =
+        mechanism->model != NULL && itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
     bool has_kind = mechanism->model != NULL && (subsystem->circuit != NULL || subsystem->table.port_is_rotary != NULL);
     if (has_kind && is_rotary != (subsystem->circuit != NULL ? subsystem->circuit->cylinders[def->port].is_rotary
-                                                          : subsystem->table.port_is_rotary[def->port])) {
+                                                             : subsystem->table.port_is_rotary[def->port])) {
         return REFUSE("port",
                       "actuator '%s' has %s, but port '%s' of '%s' has %s: connect a motor to an actuator at a joint, "
                       "a cylinder to an actuator between two points",

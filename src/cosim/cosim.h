@@ -228,7 +228,8 @@ typedef struct ItmMachineWatch {
     double has_start;        // 0 or 1
     double kinetic_first;    // of the first step that was more than rest
     double kinetic_max, potential_min, potential_max;
-    double supply, load, motion;             // largest magnitudes of the works of sources
+    double reached, load, motion;            // largest magnitudes of works: of supplies less what valves, throttles and leakage lost; of other sources
+    double through;          // energy transferred through the bonds
     double supply_in, load_in, motion_in;    // largest works that they put in
     double released;         // most energy that oil, walls and gas gave back
     double lift;             // most energy that position correction may have given

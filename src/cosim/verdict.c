@@ -1,7 +1,9 @@
 // The monitor of a run: quantities with a bound, compared with it after every macro step.
 //
 // Energy. The error of the balance (ledger.c) is energy without a source. It is compared with the machine's own energy
-//   S = max(T_max, V_max - V_min, |supply| + |load| + |motion|),   each work by its largest magnitude so far
+//   S = max(T_max, V_max - V_min, |reached| + |load| + |motion|, through),   each work by its largest magnitude so far
+//   reached = supply - valves - throttles - leakage: a pump that circulates oil heats it, whatever the machine does
+//   through = energy transferred through all bonds, in either direction
 // so that the bound grows with what happens: an error of the first steps, when hardly anything moves, is forgotten once S shows
 // that it was small. Below `rest` a machine counts as at rest and S is that: what moves less is tolerances and rounding. It is a share
 // REST of m g |x|, the kinetic and the stored energies, and the kinetic energy of all masses at SLOW sizes of the machine per second.
@@ -299,19 +301,37 @@ static void keep_larger(double* largest, double value)
 
 static double get_energy(const ItmMachineWatch* w)
 {
-    double works = w->supply + w->load + w->motion;
+    double works = fmax(w->reached + w->load + w->motion, w->through);
     return fmax(fmax(w->rest, works), fmax(w->kinetic_max, w->potential_max - w->potential_min));
 }
 
-static void note_energies(ItmMachineWatch* w, const ItmBalance* b)
+// Work of the supplies that valves, throttles and leakage have not turned into heat.
+static double get_reached(const double* circuit)
 {
+    return circuit[ITM_HYDRAULIC_SUPPLY] - circuit[ITM_HYDRAULIC_VALVE] - circuit[ITM_HYDRAULIC_THROTTLE] -
+           circuit[ITM_HYDRAULIC_LEAKAGE];
+}
+
+static double compute_through(const ItmCosim* x)
+{
+    double sum = 0.0;
+    for (int i = 0; i < x->nbond; i++) {
+        sum += x->bonds[i].memory->throughput;
+    }
+    return sum;
+}
+
+static void note_energies(ItmCosim* x, const ItmBalance* b)
+{
+    ItmMachineWatch* w = x->machine;
     double supply = b->circuit[ITM_HYDRAULIC_SUPPLY], motion = b->booked[ITM_LEDGER_MOTION];
     bool leaves_rest = w->kinetic_first == 0.0 && b->kinetic > w->rest;
     w->kinetic_first = leaves_rest ? b->kinetic : w->kinetic_first;
     keep_larger(&w->kinetic_max, b->kinetic);
     keep_larger(&w->potential_max, b->potential);
     w->potential_min = fmin(w->potential_min, b->potential);
-    keep_larger(&w->supply, fabs(supply));
+    keep_larger(&w->reached, fabs(get_reached(b->circuit)));
+    keep_larger(&w->through, compute_through(x));
     keep_larger(&w->load, fabs(b->load));
     keep_larger(&w->motion, fabs(motion));
     keep_larger(&w->supply_in, supply);
@@ -452,7 +472,7 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time)
         itm_data_close_ledger(x->mechanisms[i].model, x->mechanisms[i].data);
     }
     ItmBalance balance = itm_cosim_compute_balance(x);
-    note_energies(x->machine, &balance);
+    note_energies(x, &balance);
     keep_larger(&x->machine->lift, compute_lift(x));
     double available = get_available(x->machine, &balance), growth = get_growth(x->machine, &balance);
     double factor = x->options.bounds.breakdown;

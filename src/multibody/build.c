@@ -6,6 +6,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/latch.h"
 #include "multibody/measure.h"
+#include "multibody/planar.h"
 #include "multibody/rows.h"
 
 #include "base/error.h"
@@ -311,6 +312,7 @@ static ItmStatus take_start(ItmModel* m, const ItmModelBuilder* b, const ItmStar
         memcpy(m->start + m->nq, d->v, sizeof(double) * (size_t)m->nv);
         memcpy(m->start + m->nq + m->nv, d->angle, sizeof(double) * (size_t)m->nangle);
         fill_info(m, d);
+        status = itm_planar_find(m, d) ? ITM_OK : ITM_ERR_MEMORY;
     }
     itm_data_free(d);
     return status;

@@ -29,6 +29,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->q, m->nq},
         {&d->v, m->nv},
         {&d->a, m->nv},
+        {&d->v_rate, m->narticulated > 0 ? 2 * m->nv : 0},
         {&d->lambda, m->nrow},
         {&d->row_drift, m->nrow},
         {&d->angle, m->nangle},
@@ -92,6 +93,8 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->node_turn = ITM_TAKE(arena, ItmVec3, m->nnode);
     d->twist = TAKE_BODIES(arena, ItmSpatial, nb);
     d->accel_bias = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->twist_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->bias_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
     d->J = TAKE_BODIES(arena, ItmSym3, nb);
     d->IA = TAKE_BODIES(arena, ItmArticulated, nb);
     d->G = ITM_TAKE(arena, ItmSpatial, nv);
@@ -271,6 +274,28 @@ const ItmError* itm_data_get_error(const ItmData* d)
     return &d->error;
 }
 
+static void forget_rates(const ItmModel* m, ItmData* d)
+{
+    memset(d->v_rate, 0, sizeof(double) * (size_t)(m->narticulated > 0 ? 2 * m->nv : 0));
+}
+
+// The smaller of two numbers of one sign; of different signs, 0.
+static double min_mod(double x, double y)
+{
+    double least = fabs(x) < fabs(y) ? x : y;
+    return x * y > 0.0 ? least : 0.0;
+}
+
+void itm_data_note_rates(const ItmModel* m, ItmData* d, const double* v_start, double h)
+{
+    double *last = d->v_rate, *trend = d->v_rate + m->nv, per_h = h > 0.0 ? 1.0 / h : 0.0;
+    for (int i = 0; m->narticulated > 0 && i < m->nv; i++) {
+        double rate = per_h * (d->v[i] - v_start[i]);
+        trend[i] = min_mod(rate, last[i]);
+        last[i] = rate;
+    }
+}
+
 ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v)
 {
     for (int i = 0; i < m->nq + m->nv; i++) {
@@ -282,6 +307,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
     }
     memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
     memset(d->row_drift, 0, sizeof(double) * (size_t)m->nrow);
+    forget_rates(m, d);
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
     itm_kinematics_integrate(m, d->q, q, d->x1, 0.0);

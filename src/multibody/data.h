@@ -53,6 +53,8 @@ typedef enum ItmPositionState {
 // the inertia forces c has a relative error of 1e-4, turn^2 for steppers of order 1, turn^3 for ALI3-P.
 #define ITM_FAST_TURN 0.01
 #define ITM_FAST_TURN_SECOND 0.05
+// In a component that its joints keep in a plane (multibody/planar.h) no gyroscopic torque acts, only centrifugal forces.
+#define ITM_FAST_TURN_PLANAR 0.05
 // For a step with a reduced interface model, which must be the mechanism's step to rounding. Impulses of the interface go through the drift
 // unseen by the model, so only components that could not be stepped otherwise are fast.
 #define ITM_FAST_TURN_INTERFACE 0.1
@@ -75,6 +77,7 @@ struct ItmData {
     double*  q;             // coordinates                                           (nq)
     double*  v;             // velocities                                            (nv)
     double*  a;             // accelerations at the end of the last step (ALI3P)     (nv)
+    double*  v_rate;        // mean acceleration of the last step; that of the last two, the smaller one; where there are articulated components (2 nv or 0)
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
     double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
@@ -114,6 +117,8 @@ struct ItmData {
     // velocity stage: itm_kinematics_compute_velocities
     ItmSpatial* twist;      // angular velocity, velocity of x                       (nbody)
     ItmSpatial* accel_bias; // acceleration of a body while v' = 0                   (nbody)
+    ItmSpatial* twist_ahead; // the same two at the velocities of the middle of the step (stepper/inertial.c) (nbody)
+    ItmSpatial* bias_ahead; //                                                       (nbody)
 
     // mass stage: itm_mass_factor
     ItmSym3* J;             // inertia about x, world axes                           (nbody)  kg m^2
@@ -194,6 +199,10 @@ static inline bool itm_stepper_has_bounds(ItmStepper stepper)
 {
     return stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(stepper);
 }
+
+// Remember the mean acceleration of a step h from v_start to d->v, and the smaller one of the last two steps: an impact, a spike in one
+// of them, does not count.
+void itm_data_note_rates(const ItmModel* m, ItmData* d, const double* v_start, double h);
 
 // Memory of a data object, and the parts of its life that need no stepper.
 size_t itm_data_measure(const ItmModel* m);

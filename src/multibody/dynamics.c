@@ -10,12 +10,17 @@
 
 #include <string.h>
 
-void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
+void itm_dynamics_compute_inertia_forces(const ItmModel* m, ItmData* d)
 {
-    memset(d->power, 0, sizeof d->power);
     itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
     itm_flexible_add_inertia(m, d, d->wrench, d->tau, NULL, NULL);
+}
+
+void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
+{
+    memset(d->power, 0, sizeof d->power);
+    itm_dynamics_compute_inertia_forces(m, d);
     itm_forces_compute(m, d, t);
 }
 

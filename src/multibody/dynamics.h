@@ -6,6 +6,8 @@
 
 // Applied forces, gravity and inertia of the velocities into d->wrench and d->tau. After the velocity stage.
 void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t);
+// Its first part: -c of the velocity stage into d->wrench and d->tau, to which itm_forces_compute adds.
+void itm_dynamics_compute_inertia_forces(const ItmModel* m, ItmData* d);
 
 // M v' + c = f + A' lambda,  A v' + A' v = signal''  for the present q, v at time t. Compliant rows push with -K Phi - D w.
 //   v_dot    (nv)    accelerations

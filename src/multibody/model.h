@@ -342,6 +342,9 @@ struct ItmModel {
     int*        body_block;   //   block                                    (npath)
     int*        body_block_y; //   where its Y has the body's velocities    (npath)
     int*        component;    // smallest body that a body is connected with by joints (nbody)
+    bool*       is_planar;    // whether its joints keep a component in a plane (planar.h), by the name of the component (nbody)
+    bool*       is_articulated; // whether M of a component depends on q: a tree that is not a free body, without modes; by its name (nbody)
+    int         narticulated; // such components
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
     bool*       is_row_redundant; // in the start configuration             (nrow)

@@ -453,6 +453,25 @@ static bool build_components(ItmModel* m)
     return true;
 }
 
+static bool find_articulated(ItmModel* m)
+{
+    m->is_articulated = itm_model_take(m, (size_t)m->nbody, sizeof(bool));
+    if (m->is_articulated == NULL) {
+        return false;
+    }
+    memset(m->is_articulated, 0, sizeof(bool) * (size_t)m->nbody);
+    for (int i = 0; i < m->nbody; i++) {
+        m->is_articulated[m->component[i]] |= !m->bodies[i].is_root_leaf;
+    }
+    for (int i = 0; i < m->nbody; i++) {
+        m->is_articulated[m->component[i]] &= !itm_body_is_elastic(&m->bodies[i]);
+    }
+    for (int i = 0; i < m->nbody; i++) {
+        m->narticulated += m->component[i] == i && m->is_articulated[i];
+    }
+    return true;
+}
+
 // ---------------------------------------------------------------------------- names
 
 static bool name_block(ItmModel* m, const ItmModelBuilder* b, const ItmRowBlock* block)
@@ -536,5 +555,5 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
             return ITM_ERR_MEMORY;
         }
     }
-    return build_pattern(m) && build_components(m) ? ITM_OK : ITM_ERR_MEMORY;
+    return build_pattern(m) && build_components(m) && find_articulated(m) ? ITM_OK : ITM_ERR_MEMORY;
 }

@@ -125,11 +125,10 @@ static void set_row_impulses(const ItmModel* m, ItmData* d, const ItmRim* rim)
 // alike. The configuration is that of the evaluation; wrench and tau are void afterwards.
 static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    double *v_end = rim->v_start, t = rim->t + rim->shift;
+    double *v_end = d->x2, t = rim->t + rim->shift;
     for (int i = 0; i < m->nv; i++) {
-        double end = d->v[i];
-        d->v[i] = 0.5 * (rim->v_start[i] + end);
-        v_end[i] = end;
+        v_end[i] = d->v[i];
+        d->v[i] = 0.5 * (rim->v_start[i] + v_end[i]);
     }
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_forces_compute(m, d, t);
@@ -187,10 +186,6 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
     }
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
-    *d->steps += 1.0;
-    d->info.steps++;
-    d->info.total_iterations += d->info.iterations;
-    itm_latch_apply_events(m, d);
+    itm_step_count(m, d, rim->v_start, H);
     return ITM_OK;
 }

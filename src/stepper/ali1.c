@@ -16,7 +16,6 @@
 #include "stepper/inertial.h"
 #include "stepper/stepper.h"
 
-#include "multibody/dynamics.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -128,11 +127,10 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
-    itm_dynamics_compute_right_side(m, d, t);
+    itm_inertial_compute_right_side(m, d, t, h);
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
-    itm_inertial_set_wrench(m, d, h);
     itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, h));
     if (m->nrow > 0) {
         solve_rows(m, d, v_dot, t);

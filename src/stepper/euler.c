@@ -17,7 +17,6 @@
 
 #include "contact/contact.h"
 #include "multibody/clearance.h"
-#include "multibody/dynamics.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -146,43 +145,6 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     d->position_state = ITM_POSITION_FACTORED;
 }
 
-// ---------------------------------------------------------------------------- gyroscopic torque of single bodies
-
-// omega after h of J omega' + omega x J omega = 0 by the midpoint rule, which keeps the energy; omega in body axes. Where the
-// iteration does not settle (h omega near 1) the length is set so that the energy is kept all the same.
-static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
-{
-    ItmVec3 next = w;
-    double change = INFINITY, small = 1e-32 * itm_vec_dot(w, w);
-    for (int i = 0; i < 6 && change > small; i++) {
-        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next)), last = next;
-        ItmVec3 torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, mean), mean);
-        next = itm_vec_axpy(h, itm_body_solve_inertia(body, torque), w);
-        ItmVec3 difference = itm_vec_sub(next, last);
-        change = itm_vec_dot(difference, difference);
-    }
-    double before = itm_vec_dot(w, itm_sym_mul_vec(&body->inertia, w));
-    double after = itm_vec_dot(next, itm_sym_mul_vec(&body->inertia, next));
-    return after > 0.0 ? itm_vec_scale(sqrt(before / after), next) : next;
-}
-
-// The explicit torque -w x J w of the right side feeds energy, h^2 |torque|^2 / 2J a step. For bodies that are free on the
-// world it is replaced by the one that keeps it.
-static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
-{
-    for (int i = 0; i < m->nbody; i++) {
-        const ItmBody* body = &m->bodies[i];
-        if (body->is_root_leaf && !itm_inertial_is_fast(m, d, i)) {
-            ItmVec3 w = itm_mat_t_mul_vec(&d->R[i], d->twist[i].ang);
-            ItmVec3 explicit_torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, w), w);
-            ItmVec3 change = itm_vec_sub(turn_freely(body, w, h), w);
-            ItmVec3 torque = itm_vec_scale(1.0 / h, itm_sym_mul_vec(&body->inertia, change));
-            ItmVec3 difference = itm_mat_mul_vec(&d->R[i], itm_vec_sub(torque, explicit_torque));
-            d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, difference);
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------- step
 
 ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
@@ -204,9 +166,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     }
     itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN,
                        has_interface || d->bounded != NULL);
-    itm_dynamics_compute_right_side(m, d, t);
-    itm_inertial_set_wrench(m, d, h);
-    keep_gyroscopic_energy(m, d, h);
+    itm_inertial_compute_right_side(m, d, t, h);
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }

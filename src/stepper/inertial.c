@@ -4,6 +4,7 @@
 #include "stepper/inertial.h"
 
 #include "multibody/dynamics.h"
+#include "multibody/forces.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
@@ -355,14 +356,21 @@ static void run_drift(const ItmModel* m, ItmData* d, double* y, double h)
 
 // ---------------------------------------------------------------------------- in a step
 
+// Whether body i turns by more in h than its component may without being fast.
+static inline bool turns_fast(const ItmModel* m, const ItmData* d, int i, double h, double most)
+{
+    ItmVec3 w = d->twist[i].ang;
+    double turn = h * h * itm_vec_dot(w, w);
+    return turn > most * most && (turn > ITM_FAST_TURN_PLANAR * ITM_FAST_TURN_PLANAR || !m->is_planar[m->component[i]]);
+}
+
 static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
 {
     // where steps vary, a component must not be fast in one and slow in the next
     double h = itm_stepper_is_variable(d->options.stepper) ? fmax(step, d->options.step) : step;
     d->has_fast = false;
     for (int i = 0; i < m->nbody; i++) {
-        ItmVec3 w = d->twist[i].ang;
-        d->has_fast = d->has_fast || h * h * itm_vec_dot(w, w) > most * most;
+        d->has_fast = d->has_fast || turns_fast(m, d, i, h, most);
     }
     if (!d->has_fast) {
         return;
@@ -370,8 +378,7 @@ static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
     memset(d->is_fast, 0, sizeof(bool) * (size_t)m->nbody);
     memset(d->component_size, 0, sizeof(int) * (size_t)m->nbody);
     for (int i = 0; i < m->nbody; i++) {
-        ItmVec3 w = d->twist[i].ang;
-        d->is_fast[m->component[i]] |= h * h * itm_vec_dot(w, w) > most * most;
+        d->is_fast[m->component[i]] |= turns_fast(m, d, i, h, most);
         d->component_size[m->component[i]]++;
     }
     for (int k = 0; k < m->nblock; k++) {
@@ -409,6 +416,67 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
     return true;
 }
 
+// ---------------------------------------------------------------------------- inertia forces of a step
+
+// omega after h of J omega' + omega x J omega = 0 by the midpoint rule, which keeps the energy; omega in body axes. Where the
+// iteration does not settle (h omega near 1) the length is set so that the energy is kept all the same.
+static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
+{
+    ItmVec3 next = w;
+    double change = INFINITY, small = 1e-32 * itm_vec_dot(w, w);
+    for (int i = 0; i < 6 && change > small; i++) {
+        ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next)), last = next;
+        ItmVec3 torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, mean), mean);
+        next = itm_vec_axpy(h, itm_body_solve_inertia(body, torque), w);
+        ItmVec3 difference = itm_vec_sub(next, last);
+        change = itm_vec_dot(difference, difference);
+    }
+    double before = itm_vec_dot(w, itm_sym_mul_vec(&body->inertia, w));
+    double after = itm_vec_dot(next, itm_sym_mul_vec(&body->inertia, next));
+    return after > 0.0 ? itm_vec_scale(sqrt(before / after), next) : next;
+}
+
+// The explicit torque -w x J w of the right side feeds energy, h^2 |torque|^2 / 2J a step. For bodies that are free on the
+// world it is replaced by the one that keeps it.
+static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        if (body->is_root_leaf && !itm_inertial_is_fast(m, d, i)) {
+            ItmVec3 w = itm_mat_t_mul_vec(&d->R[i], d->twist[i].ang);
+            ItmVec3 explicit_torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, w), w);
+            ItmVec3 change = itm_vec_sub(turn_freely(body, w, h), w);
+            ItmVec3 torque = itm_vec_scale(1.0 / h, itm_sym_mul_vec(&body->inertia, change));
+            ItmVec3 difference = itm_mat_mul_vec(&d->R[i], itm_vec_sub(torque, explicit_torque));
+            d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, difference);
+        }
+    }
+}
+
+// Velocities of articulated components half a step h ahead, by the accelerations of the last two steps; all others as they are.
+static void extrapolate(const ItmModel* m, const ItmData* d, double* v, double h)
+{
+    const double* rate = d->v_rate + m->nv;
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        bool is_ahead = m->is_articulated[m->component[i]] && !itm_inertial_is_fast(m, d, i);
+        double time = is_ahead ? 0.5 * h : 0.0;
+        for (int k = body->v_adr; k < body->v_adr + body->nv; k++) {
+            v[k] = d->v[k] + time * rate[k];
+        }
+    }
+}
+
+// The stage of the middle of the step in the place of that of d->v, and back.
+static void swap_velocity_stages(ItmData* d)
+{
+    ItmSpatial *twist = d->twist, *bias = d->accel_bias;
+    d->twist = d->twist_ahead;
+    d->accel_bias = d->bias_ahead;
+    d->twist_ahead = twist;
+    d->bias_ahead = bias;
+}
+
 void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h)
 {
     if (!d->has_fast) {
@@ -427,6 +495,23 @@ void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h)
             d->wrench[i].lin = itm_vec_axpy(m->bodies[i].mass, move, d->wrench[i].lin);
         }
     }
+}
+
+void itm_inertial_compute_right_side(const ItmModel* m, ItmData* d, double t, double h)
+{
+    memset(d->power, 0, sizeof d->power);
+    if (m->narticulated > 0) {
+        swap_velocity_stages(d);
+        extrapolate(m, d, d->x4, h);
+        itm_kinematics_compute_velocities(m, d, d->x4);
+        itm_dynamics_compute_inertia_forces(m, d);
+        swap_velocity_stages(d);
+    } else {
+        itm_dynamics_compute_inertia_forces(m, d);
+    }
+    itm_forces_compute(m, d, t);
+    itm_inertial_set_wrench(m, d, h);
+    keep_gyroscopic_energy(m, d, h);
 }
 
 void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h)

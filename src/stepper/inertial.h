@@ -1,8 +1,8 @@
 // Inertial motion of mechanisms that turn fast: the step is split into a kick by forces and impulses and a drift without forces.
 //
 // A component (bodies connected by joints) is fast in a step h where a body of it turns by more than ITM_FAST_TURN
-// (ALI3-P: ITM_FAST_TURN_SECOND). For such a
-// component the velocity-dependent terms c of M v' + c = f + A' lambda, explicit elsewhere, would feed energy:
+// (ALI3-P: ITM_FAST_TURN_SECOND; kept in a plane by its joints: ITM_FAST_TURN_PLANAR). For such a
+// component the velocity-dependent terms c of M v' + c = f + A' lambda, extrapolated elsewhere, would feed energy:
 //   kick    v_k = v + M^-1 (h f + A' P)        forces, rows, contacts, interfaces: the step as it is, without c and A' v
 //   drift   M v' + c = A' lambda,  A v' + A' v = 0   from (q, v_k) over h, to a relative 1e-13
 // This is the splitting of the kinetic and the potential energy (symplectic Euler on any configuration space), of order 1 in the
@@ -16,6 +16,13 @@
 // the present state, d->inertial_dv, for bounded rows and interfaces, which want to know where velocities go. Overwrites the
 // factors of M and H then, and the position and velocity stages are made again. Returns whether there are any.
 bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted);
+// d->wrench and d->tau of a step h: forces at time t, and the inertia forces c
+//   of fast components         those of the predicted drift, or none
+//   of free bodies             the mean of their motion without forces, by the midpoint rule, which keeps the energy
+//   of articulated components  at the velocities v + h/2 v' of the middle of the step, v' being the mean acceleration of the last steps
+// so that none feeds energy: with q+ = q (+) h v+, the velocities are those of the middle between two positions (leapfrog). They
+// differ by order h from those at the positions, without drift. After itm_inertial_begin; the velocity stage must be there and stays.
+void itm_inertial_compute_right_side(const ItmModel* m, ItmData* d, double t, double h);
 // Replace the inertia forces in d->wrench of fast components by those of the predicted drift, or by none.
 void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h);
 // The same for the bias of their rows: h row_bias is what the kick must not see of A v. After itm_rows_compute_motion.

@@ -166,6 +166,16 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
+void itm_step_count(const ItmModel* m, ItmData* d, const double* v_start, double h)
+{
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
+    *d->steps += 1.0;
+    itm_data_note_rates(m, d, v_start, h);
+    d->info.steps++;
+    d->info.total_iterations += d->info.iterations;
+    itm_latch_apply_events(m, d);
+}
+
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)
 {
     switch (d->options.stepper) {
@@ -192,6 +202,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     }
     memcpy(d->state_backup, d->state, sizeof(double) * (size_t)d->nstate);
     d->info.iterations = 0;
+    double start = itm_data_get_time(d);
     ItmStatus status = dispatch(m, d);
     int culprit = status == ITM_OK ? find_not_finite(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
@@ -208,10 +219,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     if (d->bounded != NULL) {
         itm_bounded_commit(d->bounded);
     }
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
-    *d->steps += 1.0;
-    d->info.steps++;
-    d->info.total_iterations += d->info.iterations;
-    itm_latch_apply_events(m, d);
+    double h = itm_stepper_is_variable(d->options.stepper) ? *d->time - start : d->options.step;
+    itm_step_count(m, d, d->state_backup + (d->v - d->state), h);
     return ITM_OK;
 }

@@ -111,7 +111,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
         itm_kinematics_compute_velocities(m, d, d->v);
     }
     itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
-    itm_dynamics_compute_right_side(m, d, t);
+    itm_dynamics_compute_right_side(m, d, t);  // c of the start: the length of the step is not known yet
     itm_inertial_set_wrench(m, d, h);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);

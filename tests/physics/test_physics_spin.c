@@ -95,15 +95,19 @@ static void every_joint_keeps_energy_and_momentum_at_1000_rad_per_s(void** state
     }
 }
 
+// 0.1 s; all of the law, 10 s, where INTERIM_TORTURE is set: minutes.
 static void every_stepper_keeps_energy_and_momentum_at_1000_rad_per_s(void** state)
 {
     (void)state;
+    double share = getenv("INTERIM_TORTURE") != NULL ? 1.0 : 0.01;
     const ItmStepper steppers[] = {ITM_STEPPER_ALI1, ITM_STEPPER_ALI3P, ITM_STEPPER_ADAPTIVE, ITM_STEPPER_VARIABLE,
                                    ITM_STEPPER_REFERENCE};
     for (int type = 0; type < ITM_JOINT_TYPE_COUNT; type++) {
         for (size_t k = 0; k < sizeof steppers / sizeof steppers[0]; k++) {
             for (int c = 0; c < 2; c++) {
-                check_spin((ItmJointType)type, COORDINATES[c], steppers[k], 0.01 * SECONDS);
+                bool is_leaving = type == ITM_JOINT_PLANAR || type == ITM_JOINT_GENERIC;
+                check_spin((ItmJointType)type, COORDINATES[c], steppers[k],
+                           (is_leaving ? fmin(share, 0.1) : share) * SECONDS);
             }
         }
     }
@@ -127,6 +131,98 @@ static void energy_stays_at_any_spin(void** state)
             CHECK_NEAR(change.momentum, 0.0, 1e-6);
             finish_run(&run);
         }
+    }
+}
+
+// ---------------------------------------------------------------------------- below the bound
+
+// Up to 0.01 rad per step there is no drift of its own: velocities are those of the middle between two positions, so that energy and
+// momentum oscillate by order h omega / 2 = 4e-3 about their values, and stay there.
+static void slow_spin_keeps_energy_and_momentum_without_drift(void** state)
+{
+    (void)state;
+    const ItmStepper steppers[] = {ITM_STEPPER_EULER, ITM_STEPPER_ALI1};
+    for (int i = 0; i < 4; i++) {
+        ItmModel* m = NULL;
+        ItmError error = {0};
+        CHECK_OK(itm_zoo_build_spin(&m, COORDINATES[i % 2], ITM_JOINT_SPHERICAL, 8.0, &error), &error);
+        Run run = start_run(m, steppers[i / 2], 1e-3);
+        Change first = watch(&run, 0.1 * SECONDS);
+        finish_run(&run);
+        CHECK_OK(itm_zoo_build_spin(&m, COORDINATES[i % 2], ITM_JOINT_SPHERICAL, 8.0, &error), &error);
+        run = start_run(m, steppers[i / 2], 1e-3);
+        Change change = watch(&run, SECONDS);
+        printf("8 rad/s, %-8s %-8s energy %.1e, angular momentum %.1e in 1 s and %.1e in 10 s\n",
+               itm_stepper_name(steppers[i / 2]), i % 2 == 0 ? "absolute" : "joint", change.energy, first.momentum,
+               change.momentum);
+        CHECK_NEAR(change.energy, 0.0, 1e-4);  // observed 4.1e-5; explicit inertia forces: 1.2e-2
+        CHECK_NEAR(change.momentum, 0.0, 4e-3);
+        assert_true(change.momentum <= 1.5 * first.momentum);
+        finish_run(&run);
+    }
+}
+
+// ---------------------------------------------------------------------------- in a plane
+
+static const char DOUBLE_PENDULUM[] =
+    "multibody:\n"
+    "  gravity: [0, 0, 0]\n"
+    "  coordinates: joint\n"
+    "  bodies:\n"
+    "    one: {position: [0.5, 0, 0], mass: 1 kg, inertia: [0.02, 0.1, 0.09]}\n"
+    "    two: {position: [1.5, 0, 0], mass: 2 kg, inertia: [0.03, 0.2, 0.18]}\n"
+    "  joints:\n"
+    "    a: {type: revolute, bodies: [ground, one], at: [0, 0, 0], axis: [0, 1, 0], start_rate: 10 rad/s}\n"
+    "    b: {type: revolute, bodies: [one, two], at: [1, 0, 0], axis: [0, 1, 0], start_rate: 20 rad/s}\n"
+    "run: {duration: 1 s, step: 1 ms}\n";
+
+// Largest relative change of the energy in a time.
+static double measure_planar_energy(double step, double duration)
+{
+    ItmModelFile* file = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_file_parse(&file, DOUBLE_PENDULUM, strlen(DOUBLE_PENDULUM), "pendulum.yaml", NULL, 0, &error), &error);
+    ItmStepOptions options = itm_default_step_options();
+    options.step = step;
+    Run run = start_run_with(file->model, &options);
+    assert_true(run.m->is_planar[0] && run.m->is_articulated[0]);
+    Change change = watch(&run, duration);
+    run.m = NULL;
+    finish_run(&run);
+    itm_file_destroy(file);
+    return change.energy;
+}
+
+// Centrifugal forces of a double pendulum at up to 0.04 rad per step, which is below the bound of planar components: order 2.
+static void energy_of_a_planar_mechanism_is_of_second_order(void** state)
+{
+    (void)state;
+    double coarse = measure_planar_energy(1e-3, SECONDS), fine = measure_planar_energy(5e-4, SECONDS);
+    printf("planar double pendulum: energy %.1e at 1 ms, %.1e at 0.5 ms\n", coarse, fine);
+    assert_true(coarse < 1e-2);
+    CHECK_NEAR(log2(coarse / fine), 2.0, 0.3);
+}
+
+// A mechanism in a plane is found from its joints, in either coordinates; an axis that leaves the plane makes it spatial.
+static void mechanisms_in_a_plane_are_found(void** state)
+{
+    (void)state;
+    const struct {
+        const char* name;
+        bool is_planar;
+    } cases[] = {{"four-bar", true}, {"crane-double", true}, {"robot", false},  {"scara", true},
+                 {"top", false},     {"arm-capture", false}, {"bricard", false}};
+    ItmStepOptions options = itm_default_step_options();
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        Run run = start_example(cases[i / 2].name, &SET_COORDINATES[i % 2], 1, &options);
+        bool is_planar = true;
+        for (int k = 0; k < run.m->nbody; k++) {
+            is_planar = is_planar && run.m->is_planar[run.m->component[k]];
+        }
+        if (is_planar != cases[i / 2].is_planar) {
+            fail_msg("%s in %s: planar %d", cases[i / 2].name, SET_COORDINATES[i % 2], is_planar);
+        }
+        finish_run(&run);
     }
 }
 
@@ -181,6 +277,9 @@ int main(void)
         cmocka_unit_test(every_joint_keeps_energy_and_momentum_at_1000_rad_per_s),
         cmocka_unit_test(every_stepper_keeps_energy_and_momentum_at_1000_rad_per_s),
         cmocka_unit_test(energy_stays_at_any_spin),
+        cmocka_unit_test(slow_spin_keeps_energy_and_momentum_without_drift),
+        cmocka_unit_test(energy_of_a_planar_mechanism_is_of_second_order),
+        cmocka_unit_test(mechanisms_in_a_plane_are_found),
         cmocka_unit_test(energy_of_a_heavy_top_is_off_by_the_order_of_the_stepper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
