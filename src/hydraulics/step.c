@@ -76,7 +76,8 @@ static ItmStatus check_strokes(const ItmCircuit* c, ItmHydraulics* d, double t)
 {
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
-        double l_1 = itm_cylinder_get_extension(d, i, d->s_stage[i]), slack = STROKE_SLACK * cylinder->stroke;
+        double l_1 = itm_cylinder_get_extension(d, i, d->s_stage[i]),
+               slack = cylinder->motion != ITM_NONE ? 0.0 : STROKE_SLACK * cylinder->stroke;
         if (!cylinder->is_rotary && !(l_1 >= -slack && l_1 <= cylinder->stroke + slack)) {
             return itm_error_set(&d->error, isfinite(l_1) ? ITM_ERR_DIVERGED : ITM_ERR_NOT_FINITE,
                                  "itm_hydraulics_step", cylinder->name,

@@ -108,8 +108,8 @@ static void read_motor(ItmReader* r, const char* subsystem, const ItmItem* item,
     *def = itm_default_drive_def();
     def->name = item->key->text;
     def->kind =
-        (ItmDriveKind)itm_reader_get_word(r, v[TYPE], "a type of motor", TYPES, ITM_DRIVE_KIND_COUNT, def->kind);
-    def->mode = (ItmDriveMode)itm_reader_get_word(r, v[MODE], "a mode", MODES, ITM_DRIVE_MODE_COUNT, def->mode);
+        (ItmDriveKind)itm_reader_get_word(r, v[TYPE], "a type of motor", TYPES, ITM_DRIVE_KIND_COUNT, (int)def->kind);
+    def->mode = (ItmDriveMode)itm_reader_get_word(r, v[MODE], "a mode", MODES, ITM_DRIVE_MODE_COUNT, (int)def->mode);
     double pole_pairs = def->pole_pairs;
     read_reals(r, v, def, &pole_pairs);
     if (r->status == ITM_OK && !(pole_pairs >= 1.0 && pole_pairs <= 1000.0 && pole_pairs == (int)pole_pairs)) {
