@@ -587,7 +587,7 @@ wrong_couplings_are_named_with_their_place() {
     err_has "velocity-pressure needs exchange hold"
     expect 1 "$interim" run "$crane" --set subsystems.hydraulics.elements.cyl1.start_length=0.9
     err_has "crane-single.yaml:"
-    err_has "outside its stroke"
+    err_has "has start_length 0.9 m, but actuator"
 }
 
 # ---------------------------------------------------------------------------- controls alone
