@@ -306,6 +306,9 @@ static double find_base(const ItmModelFile* file)
     for (int i = 0; i < file->ncircuit; i++) {
         common = itm_cosim_find_common_multiple(common, file->circuits[i].step);
     }
+    for (int i = 0; i < file->ndrive && isfinite(common); i++) {
+        common = itm_cosim_find_common_multiple(common, file->drives[i].step);
+    }
     for (int i = 0; i < file->ncontrol && isfinite(common); i++) {
         common = itm_cosim_find_common_multiple(common, file->controls[i].step);
     }

@@ -114,6 +114,10 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
     for (int i = 0; i < file->ncircuit; i++) {
         print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i));
     }
+    for (int i = 0; i < file->ndrive; i++) {
+        printf("  %-12s %d drives in steps of %.9g s\n", file->drives[i].name,
+               itm_drives_get_count(file->drives[i].drives), file->drives[i].step);
+    }
     for (int i = 0; i < file->ncontrol; i++) {
         printf("  %-12s sample time %.9g s\n", file->controls[i].name, file->controls[i].step);
     }

@@ -20,6 +20,7 @@
 
 #include "interim/base.h"
 #include "interim/control.h"
+#include "interim/drive.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 #include "interim/verdict.h"
@@ -105,9 +106,10 @@ ITM_API const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model
 // live as long as the system. The system may call functions of different subsystems from different threads at the same time,
 // but never two functions of one subsystem.
 typedef struct ItmSubsystem {
-    void* self;                     // first argument of every function
-    int nport;                      // power ports: length and rate in, force out (> 0 lengthens)
+    void* self;  // first argument of every function
+    int nport;   // power ports: length and rate in, force out (> 0 lengthens); or angle, rate, torque
     const char* const* port_names;  // (nport)
+    const bool* port_is_rotary;     // (nport); NULL: each port takes the kind of its bond
     int ninput;
     const char* const* input_names;  // (ninput)
     int noutput;
@@ -124,7 +126,9 @@ typedef struct ItmSubsystem {
     // Part of a port's force that depends on s and w only, not on the state: friction, dampers. May be called while another
     // thread steps the subsystem. NULL: none; velocity-pressure is then refused.
     double (*get_passive_force)(void* self, int port, double s, double w);
-    // Smallest and largest length of a port, m. NULL: no limits.
+    // Length or angle of a port at the start, given by its actuator before the first reset. NULL: not needed.
+    void (*set_start)(void* self, int port, double s);
+    // Smallest and largest length of a port, m; limits of the actuator that its bond connects. NULL: no limits.
     void (*get_stroke)(void* self, int port, double* least, double* most);
     // Set all inputs. u (ninput)
     void (*set_inputs)(void* self, const double* u);
@@ -185,6 +189,10 @@ ITM_API ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* 
 // name, see itm_cosim_builder_add_wire.
 ITM_API ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step,
                                                 int* id, ItmError* error);
+// Add electric drives and winches with micro steps of length `step`, s; 0: the macro step. Inputs have the names of the drives and
+// add to their commands.
+ITM_API ItmStatus itm_cosim_builder_add_drives(ItmCosimBuilder* b, const char* name, const ItmDrives* drives,
+                                               double step, int* id, ItmError* error);
 // Add a foreign subsystem with micro steps of length `step`, s; 0: the macro step. The builder takes ownership and calls
 // subsystem->destroy, also if this call fails.
 ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
@@ -446,6 +454,7 @@ typedef struct ItmBondState {
     double coupling_error;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
     double throughput;      // energy transferred in either direction so far, J
     double coupling_error_largest;  // largest magnitude of the coupling energy error so far, J
+    bool is_rotary;  // the length is an angle (rad), the force a torque (N m), the impulse angular (N m s)
 } ItmBondState;
 // Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
@@ -453,6 +462,14 @@ ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
 // State of a bond, 0 <= bond < count.
 ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
+// Lever of a line actuator about the revolute joint between its two bodies: the arm of its force, d length / d angle, now and at
+// most, where the actuator is at right angles to the shorter of its two sides.
+typedef struct ItmLeverView {
+    const char* joint;  // NULL: the actuator has no such joint
+    double arm, most;   // m
+} ItmLeverView;
+// Lever of a bond in the present state. An arm far below `most` means that the actuator is near its dead centre.
+ITM_API ItmLeverView itm_cosim_get_lever(ItmCosim* cosim, int bond);
 // Ends of a frame bond, each an interface.
 typedef struct ItmFrameBondInfo {
     struct {

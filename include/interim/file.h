@@ -4,6 +4,7 @@
 #define INTERIM_FILE_H
 
 #include "interim/control.h"
+#include "interim/drive.h"
 #include "interim/cosim.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
@@ -70,6 +71,13 @@ typedef struct ItmFileFmu {
     ItmFilePlace place;
 } ItmFileFmu;
 
+// Electric drives and winches: a subsystem of type `drive`.
+typedef struct ItmFileDrive {
+    char* name;  // prefix of its result names
+    ItmDrives* drives;
+    double step;  // s
+} ItmFileDrive;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
     char* from;             // "control.kappa1": subsystem and output
@@ -123,6 +131,8 @@ typedef struct ItmModelFile {
     int ncontrol;
     ItmFileFmu* fmus;  // in the order of the file  (nfmu)
     int nfmu;
+    ItmFileDrive* drives;  // in the order of the file  (ndrive)
+    int ndrive;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;

@@ -16,6 +16,7 @@
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 #include "interim/control.h"
+#include "interim/drive.h"
 #include "interim/verdict.h"
 #include "interim/cosim.h"
 #include "interim/export.h"

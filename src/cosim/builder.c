@@ -296,6 +296,17 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
         return REFUSE("port", "subsystem '%s' has no %s '%s'", subsystem->name,
                       subsystem->circuit != NULL ? "cylinder" : "port", port);
     }
+    bool is_rotary =
+        mechanism->model != NULL && itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
+    bool has_kind = mechanism->model != NULL && (subsystem->circuit != NULL || subsystem->table.port_is_rotary != NULL);
+    if (has_kind && is_rotary != (subsystem->circuit != NULL ? subsystem->circuit->cylinders[def->port].is_rotary
+                                                             : subsystem->table.port_is_rotary[def->port])) {
+        return REFUSE("port",
+                      "actuator '%s' has %s, but port '%s' of '%s' has %s: connect a motor to an actuator at a joint, "
+                      "a cylinder to an actuator between two points",
+                      actuator, is_rotary ? "an angle" : "a length", port, subsystem->name,
+                      is_rotary ? "a length" : "an angle");
+    }
     if (subsystem->circuit != NULL && subsystem->circuit->cylinders[def->port].motion != ITM_NONE) {
         return REFUSE("port", "cylinder '%s' follows a signal and cannot be moved by an actuator too", port);
     }

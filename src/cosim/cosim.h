@@ -37,6 +37,7 @@ typedef struct ItmBond {
     int mechanism, slot;     // which of its interfaces
     int subsystem, port;
     double s, w;             // at the communication point                          m, m/s
+    double least, most;      // ends of the stroke, which are limits of the mechanism; infinite: none      m
     double slope, curve;     // predicted rate: w + slope tau + curve tau^2
     // as the subsystem sees the interface, at the micro rate
     double s_now, w_now, w_end;
@@ -314,6 +315,8 @@ ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
 
 // Name of the actuator or port of a bond.
 const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
+// Whether the coordinate of a bond is an angle.
+bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot);
 // The force of a bond's port as an output of the mechanism.
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
 // Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.
@@ -396,7 +399,7 @@ struct ItmMicroSteps {
 
 // All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
-// Whether the caller takes the micro steps of its interface model (drive.c).
+// Whether the caller takes the micro steps of its interface model (external.c).
 bool itm_group_is_driven(const ItmCosim* x, const ItmGroup* group);
 // Its micro steps of ticks first ... last - 1, here.
 ItmStatus itm_group_run_ticks(ItmCosim* x, ItmGroup* group, int first, int last);
@@ -470,6 +473,11 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
                                      const ItmHydraulicOptions* options, ItmError* error);
 
 // ---------------------------------------------------------------------------- small
+
+static inline const ItmMeasure* itm_actuator_get_measure(const ItmModel* m, int actuator)
+{
+    return &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure];
+}
 
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {

@@ -1,201 +1,140 @@
-// Macro steps of a mechanism whose partner is outside of the system: the caller takes the micro steps of its interface model.
+// Electric drives and winches as a subsystem: outputs are power ports, commands inputs.
 #include "cosim/cosim.h"
 
 #include "base/error.h"
-#include "base/guard.h"
+#include "drive/drives.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static ItmMechanism* get_driven(ItmCosim* x)
+typedef struct Self {
+    ItmDrivesRun* run;
+    ItmLabels labels;  // names of the drives
+    bool* is_rotary;   // of the ports
+} Self;
+
+static size_t count(const Self* x)
 {
-    return x->driven != ITM_NONE ? &x->mechanisms[x->driven] : NULL;
+    return (size_t)x->run->drives->n;
 }
 
-// ---------------------------------------------------------------------------- begin
-
-// Whether all bonds of a mechanism end at one subsystem that is alone in its group, apart from controls sampled at communication points.
-static bool has_one_partner(const ItmCosim* x, const ItmMechanism* part)
+static void set_motion(void* self, const double* s, const double* w, const double* w_end)
 {
-    int partner = part->nbond > 0 ? x->bonds[part->bonds[0]].subsystem : ITM_NONE;
-    bool is_one = partner != ITM_NONE && x->subsystems[partner].hydraulics == NULL;
-    for (int i = 0; i < part->nbond && is_one; i++) {
-        is_one = x->bonds[part->bonds[i]].subsystem == partner;
-    }
-    const ItmGroup* group = is_one ? &x->groups[x->subsystems[partner].group] : NULL;
-    for (int k = 0; group != NULL && k < group->nsubsystem; k++) {
-        const ItmSubsystemInstance* other = &x->subsystems[group->subsystems[k]];
-        bool is_sampled = other->table.is_sampled && other->period >= group->nticks;
-        is_one = is_one && (group->subsystems[k] == partner || is_sampled);
-    }
-    return is_one && group->ninterface_model == 1;
+    const Self* x = self;
+    memcpy(x->run->s, s, sizeof(double) * count(x));
+    memcpy(x->run->w, w, sizeof(double) * count(x));
+    memcpy(x->run->w_end, w_end != NULL ? w_end : w, sizeof(double) * count(x));
 }
 
-ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun, double* W, double* a0)
+static void get_forces(void* self, double* force)
 {
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
-    if (mechanism < 0 || mechanism >= x->nmechanism || K < 1 || x->driven != ITM_NONE) {
-        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "there is no mechanism %d, K is below 1, or a step has begun already", mechanism);
-    }
-    ItmMechanism* part = &x->mechanisms[mechanism];
-    if (!part->uses_impulse || part->assembly != ITM_NONE || part->foreign != NULL || !has_one_partner(x, part)) {
-        return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, part->name,
-                             "micro steps of mechanism '%s' cannot be taken by the caller: it needs coupling rim, "
-                             "exchange impulse, and all its bonds at one subsystem that stands for the partner",
-                             part->name);
-    }
-    ItmStatus status = itm_cosim_prepare(x);
-    if (status != ITM_OK) {
-        return status;
-    }
-    x->driven = mechanism;
-    status = itm_rim_begin(&part->rim, K, use_heun);
-    if (status != ITM_OK) {
-        itm_mechanism_note_failure(part, status);
-        x->error = part->error;
-        return itm_cosim_abandon(x, status);
-    }
-    size_t n = (size_t)part->rim.n;
-    if (W != NULL) {
-        memcpy(W, part->rim.W, sizeof(double) * n * n);
-    }
-    if (a0 != NULL) {
-        memcpy(a0, part->rim.a0, sizeof(double) * n);
-    }
-    return ITM_OK;
+    itm_drives_get_forces(((const Self*)self)->run, force);
 }
 
-// ---------------------------------------------------------------------------- micro steps
-
-static ItmStatus refuse_order(ItmCosim* x)
+static void set_start(void* self, int port, double s)
 {
-    return itm_error_set(&x->error, ITM_ERR_ARGUMENT, "itm_cosim_begin_step", NULL, "no step has begun");
+    const Self* x = self;
+    x->run->s_start[port] = x->run->s[port] = s;
 }
 
-static ItmStatus note(ItmCosim* x, ItmMechanism* part, ItmStatus status)
+static void set_inputs(void* self, const double* u)
 {
-    if (status != ITM_OK) {
-        itm_mechanism_note_failure(part, status);
-        x->error = part->error;
+    const Self* x = self;
+    memcpy(x->run->input, u, sizeof(double) * count(x));
+}
+
+static void get_outputs(void* self, double* y)
+{
+    itm_drives_compute_outputs(((const Self*)self)->run, y);
+}
+
+static ItmStatus do_step(void* self, double t, double h, ItmError* error)
+{
+    return h > 0.0 ? itm_drives_step(((const Self*)self)->run, t, h, error) : ITM_OK;
+}
+
+static void reset(void* self)
+{
+    itm_drives_reset(((const Self*)self)->run);
+}
+
+static void get_states(void* self, double* states)
+{
+    const Self* x = self;
+    memcpy(states, x->run->x, sizeof(double) * ITM_MOTOR_STATES * count(x));
+}
+
+static void set_states(void* self, const double* states)
+{
+    const Self* x = self;
+    memcpy(x->run->x, states, sizeof(double) * ITM_MOTOR_STATES * count(x));
+}
+
+static void destroy(void* self)
+{
+    Self* x = self;
+    if (x != NULL) {
+        itm_drives_destroy_run(x->run);
+        itm_labels_destroy(&x->labels);
+        free(x->is_rotary);
+        free(x);
     }
-    return status;
 }
 
-ItmStatus itm_cosim_predict_step(ItmCosim* x, double h, const double* lambda, double* w_end)
+static void describe(ItmSubsystem* table, Self* x, const ItmDrives* drives)
 {
-    ITM_GUARD(x != NULL && lambda != NULL && w_end != NULL, ITM_ERR_ARGUMENT);
-    ItmMechanism* part = get_driven(x);
-    return part != NULL ? note(x, part, itm_rim_predict(&part->rim, h, lambda, w_end)) : refuse_order(x);
-}
-
-ItmStatus itm_cosim_advance_step(ItmCosim* x, double h, const double* lambda, double* s, double* w)
-{
-    ITM_GUARD(x != NULL && lambda != NULL && s != NULL && w != NULL, ITM_ERR_ARGUMENT);
-    ItmMechanism* part = get_driven(x);
-    if (part == NULL) {
-        return refuse_order(x);
-    }
-    ItmStatus status = note(x, part, itm_rim_advance(&part->rim, h, lambda));
-    memcpy(s, part->rim.s, sizeof(double) * (size_t)part->nbond);
-    memcpy(w, part->rim.w, sizeof(double) * (size_t)part->nbond);
-    memcpy(part->lambda, lambda, sizeof(double) * (size_t)part->nbond);
-    return status;
-}
-
-// ---------------------------------------------------------------------------- end
-
-// Impulses from outside, without micro steps: as they are where there are no contacts, otherwise by two micro steps with the constant
-// forces that have the same impulse and moment, each over half of H.
-static ItmStatus take_impulses(ItmMechanism* part, const double* P0, const double* P1, double theta)
-{
-    ItmRim* rim = &part->rim;
-    double H = rim->H;
-    int n = rim->n;
-    if (rim->contacts.problem.n > 0) {
-        ItmStatus status = itm_rim_begin(rim, 2, rim->use_heun);
-        for (int half = 0; half < 2 && status == ITM_OK; half++) {
-            for (int i = 0; i < n; i++) {
-                part->lambda[i] = (half == 0 ? 4.0 * P1[i] - P0[i] : 3.0 * P0[i] - 4.0 * P1[i]) / H;
-            }
-            status = itm_rim_advance(rim, 0.5 * H, part->lambda);
-        }
-        return status;
-    }
-    memcpy(rim->P0, P0, sizeof(double) * (size_t)n);
-    memcpy(rim->P1, P1, sizeof(double) * (size_t)n);
-    rim->theta = theta;
-    rim->tau = H;
+    int n = itm_drives_get_count(drives), noutput = itm_drives_get_output_count(drives);
     for (int i = 0; i < n; i++) {
-        double w = rim->w[i], dw = H * rim->a0[i], ds = theta * H * rim->a0[i];
-        for (int j = 0; j < n; j++) {
-            dw += rim->W[i * n + j] * P0[j];
-            ds += rim->W[i * n + j] * P1[j];
-        }
-        rim->w[i] = w + dw;
-        rim->s[i] += H * (w + ds);
-        rim->work[i] = P0[i] * (w + 0.5 * dw);
-        part->lambda[i] = P0[i] / H;
+        x->labels.names[i] = drives->defs[i].name;
+        x->is_rotary[i] = drives->defs[i].drum_radius == 0.0;
     }
-    return ITM_OK;
+    memcpy(x->labels.outputs, drives->outputs, sizeof(ItmOutputInfo) * (size_t)noutput);
+    *table = (ItmSubsystem){
+        .self = x,
+        .nport = n,
+        .port_names = x->labels.names,
+        .port_is_rotary = x->is_rotary,
+        .ninput = n,
+        .input_names = x->labels.names,
+        .noutput = noutput,
+        .outputs = x->labels.outputs,
+        .is_second_order = true,
+        .set_motion = set_motion,
+        .get_forces = get_forces,
+        .set_start = set_start,
+        .set_inputs = set_inputs,
+        .get_outputs = get_outputs,
+        .do_step = do_step,
+        .reset = reset,
+        .memory = x->run->memory,
+        .memory_size = sizeof(double) * (size_t)x->run->nsaved,
+        .nstate = ITM_MOTOR_STATES * n,
+        .get_states = get_states,
+        .set_states = set_states,
+        .destroy = destroy,
+    };
 }
 
-// The bonds as a group of subsystems would have left them.
-static void close_bonds(ItmCosim* x, ItmMechanism* part)
+ItmStatus itm_cosim_builder_add_drives(ItmCosimBuilder* b, const char* name, const ItmDrives* drives, double step,
+                                       int* id, ItmError* error)
 {
-    for (int i = 0; i < part->nbond; i++) {
-        ItmBond* bond = &x->bonds[part->bonds[i]];
-        ItmBondMemory* memory = bond->memory;
-        memory->P0 = part->rim.P0[i];
-        memory->P1 = part->rim.P1[i];
-        memory->force = memory->active = bond->lambda = part->lambda[i];
-        bond->work_port = bond->work_model = part->rim.work[i];
-        memory->throughput += fabs(part->rim.work[i]);
-        bond->s_now = bond->s_port = part->rim.s[i];
-        bond->w_now = bond->w_end = part->rim.w[i];
+    if (b == NULL || drives == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or drives are missing");
     }
-}
-
-ItmStatus itm_cosim_commit_step(ItmCosim* x, const double* P0, const double* P1, double theta)
-{
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
-    ItmMechanism* part = get_driven(x);
-    if (part == NULL) {
-        return refuse_order(x);
+    int n = itm_drives_get_count(drives);
+    Self* x = calloc(1, sizeof *x);
+    bool ok = x != NULL && itm_labels_create(&x->labels, n, itm_drives_get_output_count(drives), 0);
+    if (ok) {
+        x->is_rotary = calloc((size_t)n, sizeof *x->is_rotary);
     }
-    ItmStatus status = ITM_OK;
-    if (part->rim.tau == 0.0) {
-        status = P0 != NULL && P1 != NULL ? note(x, part, take_impulses(part, P0, P1, theta))
-                                          : itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
-                                                          "the macro step has neither micro steps nor impulses");
-    }
+    ItmStatus status = ok && x->is_rotary != NULL
+                           ? itm_drives_create_run(&x->run, drives, error)
+                           : itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for drives");
     if (status != ITM_OK) {
-        return itm_cosim_abandon(x, status);
+        destroy(x);
+        return status;
     }
-    close_bonds(x, part);
-    return itm_cosim_finish(x);
-}
-
-ItmStatus itm_cosim_refresh_ports(ItmCosim* x)
-{
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
-    for (int i = 0; i < x->nmechanism; i++) {
-        ItmMechanism* part = &x->mechanisms[i];
-        part->status = ITM_OK;
-        itm_mechanism_measure(x, part);
-        if (part->status != ITM_OK) {
-            x->error = part->error;
-            return part->status;
-        }
-    }
-    itm_cosim_start_subsystems(x);
-    return ITM_OK;
-}
-
-void itm_cosim_cancel_step(ItmCosim* x)
-{
-    ITM_GUARD_VOID(x != NULL);
-    if (x->driven != ITM_NONE) {
-        itm_cosim_abandon(x, ITM_OK);
-    }
+    ItmSubsystem subsystem;
+    describe(&subsystem, x, drives);
+    return itm_cosim_builder_add_subsystem(b, name, &subsystem, step, id, error);
 }

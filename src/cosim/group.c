@@ -27,6 +27,17 @@ bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* s
     return subsystem->period == 1 || count_ticks(x, subsystem, tick) % subsystem->period == 0;
 }
 
+// A port does not leave its stroke, however far its rate is extrapolated: it gets the constant rate that ends there.
+static void stop_port(ItmSubsystemInstance* subsystem, const ItmBond* bond, int i)
+{
+    double h = subsystem->step, end = subsystem->s[i] + 0.5 * h * (subsystem->w[i] + subsystem->w_end[i]);
+    if (end < bond->least || end > bond->most) {
+        double stop = end < bond->least ? bond->least : bond->most;
+        bool is_beyond = subsystem->s[i] < bond->least || subsystem->s[i] > bond->most;
+        subsystem->w[i] = subsystem->w_end[i] = is_beyond ? 0.0 : (stop - subsystem->s[i]) / h;
+    }
+}
+
 static void tell_motion(ItmCosim* x, ItmSubsystemInstance* subsystem, bool has_end)
 {
     for (int i = 0; i < subsystem->table.nport; i++) {
@@ -35,6 +46,7 @@ static void tell_motion(ItmCosim* x, ItmSubsystemInstance* subsystem, bool has_e
             subsystem->s[i] = bond->s_now;
             subsystem->w[i] = bond->w_now;
             subsystem->w_end[i] = has_end ? bond->w_end : bond->w_now;
+            stop_port(subsystem, bond, i);
         }
     }
     subsystem->table.set_motion(subsystem->table.self, subsystem->s, subsystem->w, subsystem->w_end);

@@ -130,7 +130,7 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
 {
     ITM_GUARD(x != NULL, (ItmBondState){0});
     if (bond < 0 || bond >= x->nbond) {
-        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false};
     }
     const ItmBond* it = &x->bonds[bond];
     const ItmRim* rim = &x->mechanisms[it->mechanism].rim;
@@ -143,5 +143,6 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
                           memory->residual_energy,
                           memory->coupling_error,
                           memory->throughput,
-                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond)};
+                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond),
+                          itm_mechanism_is_rotary(&x->mechanisms[it->mechanism], it->slot)};
 }

@@ -40,6 +40,12 @@ const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot)
                                  : itm_actuator_name(part->model, part->rim.actuator[slot]);
 }
 
+bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot)
+{
+    return part->foreign == NULL &&
+           itm_measure_is_rotation(itm_actuator_get_measure(part->model, part->rim.actuator[slot]));
+}
+
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force)
 {
     if (part->foreign == NULL) {

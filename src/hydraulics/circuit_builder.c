@@ -52,6 +52,7 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
     free(b->valves.items);
     free(b->accumulators.items);
     free(b->cylinders.items);
+    free(b->motors.items);
     free(b->aliases.items);
     itm_names_free(&b->signal_names);
     itm_names_free(&b->fluid_names);
@@ -150,6 +151,12 @@ ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylind
     ItmCylinderDef copy = def != NULL ? *def : itm_default_cylinder_def();
     ITM_REQUIRE(itm_circuit_complete_cylinder(b, &copy, error));
     return ADD(b->cylinders, b->names, copy, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_builder_add_motor(ItmCircuitBuilder* b, const ItmMotorDef* def, int* id, ItmError* error)
+{
+    ITM_REQUIRE(itm_circuit_check_motor(b, def, error));
+    return ADD(b->motors, b->names, *def, ITM_NODE_LIMIT);
 }
 
 ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error)

@@ -95,13 +95,34 @@ static void emit_accumulators(Sink* sink, const ItmCircuit* c, const ItmHydrauli
     }
 }
 
+static void emit_motor(Sink* sink, const ItmCylinder* motor, double angle, double w, double p_1, double p_2,
+                       const ItmCylinderForce* torque)
+{
+    emit(sink, motor->name, "angle", "rad", "angle", angle);
+    emit(sink, motor->name, "rate", "rad/s", "angular rate", w);
+    emit(sink, motor->name, "p1", "Pa", "pressure at the first port", p_1);
+    emit(sink, motor->name, "p2", "Pa", "pressure at the second port", p_2);
+    emit(sink, motor->name, "torque", "N m", "torque on the shaft", torque->total);
+    emit(sink, motor->name, "pressure_torque", "N m", "part of the torque from the pressures", torque->pressure);
+    emit(sink, motor->name, "friction_torque", "N m", "part of the torque from friction",
+         torque->viscous + torque->seal);
+    emit(sink, motor->name, "power", "W", "power of the shaft", torque->total * w);
+}
+
 static void emit_cylinders(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
 {
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
         double s = VALUE(s, i), w = VALUE(w, i);
         double p_1 = VALUE(p, cylinder->node_1), p_2 = VALUE(p, cylinder->node_2);
-        ItmCylinderForce force = itm_cylinder_compute_force(cylinder, p_1, p_2, s, w);
+        ItmCylinderForce force = {0};
+        if (d != NULL) {
+            force = itm_cylinder_compute_stage_force(c, d, i, s, w);
+        }
+        if (cylinder->is_rotary) {
+            emit_motor(sink, cylinder, s, w, p_1, p_2, &force);
+            continue;
+        }
         emit(sink, cylinder->name, "length", "m", "length", s);
         emit(sink, cylinder->name, "rate", "m/s", "rate of the length", w);
         emit(sink, cylinder->name, "p1", "Pa", "pressure of the chamber that grows with the length", p_1);
@@ -123,12 +144,12 @@ static void emit_ledger(Sink* sink, const ItmHydraulics* d)
         {"supply", "from the sources so far, net of what the tank took"},
         {"valve", "lost in valves so far"},
         {"throttle", "lost in orifices and laminar resistances so far"},
-        {"leakage", "lost across pistons so far"},
+        {"leakage", "lost across pistons and in motors so far"},
         {"compression", "stored in oil, walls and gas since the start"},
         {"viscous", "lost by viscous friction so far"},
-        {"seal", "lost by seal friction so far"},
+        {"seal", "lost by friction of seals and motors so far"},
         {"damper", "lost in the end dampers so far"},
-        {"mechanical", "work of the rods so far"},
+        {"mechanical", "work of rods and shafts so far"},
     };
     double balance = 0.0;
     for (int i = 0; i < ITM_HYDRAULIC_ACCOUNT_COUNT; i++) {

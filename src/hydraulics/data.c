@@ -51,7 +51,7 @@ static void lay_out(const ItmCircuit* c, ItmHydraulics* d)
         {&d->u, c->ncontrol},     {&d->q_p, c->nbranch},   {&d->q_u, c->nbranch},  {&d->capacity_p, c->nvol},
         {&d->u_raw, c->ncontrol}, {&d->k[0], c->nx},       {&d->k[1], c->nx},      {&d->k[2], c->nx},
         {&d->k[3], c->nx},        {&d->x_stage, c->nx},    {&d->x_trial, c->nx},   {&d->delta, c->nx},
-        {&d->lu, c->nlu},         {&d->backup, d->nstate},
+        {&d->lu, c->nlu},         {&d->backup, d->nstate}, {&d->s_0, c->ncyl},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = ITM_TAKE(arena, double, parts[i].count);
@@ -106,6 +106,9 @@ ItmStatus itm_hydraulics_create(ItmHydraulics** data, const ItmCircuit* c, const
     d->circuit = c;
     d->options = chosen;
     lay_out(c, d);
+    for (int i = 0; i < c->ncyl; i++) {
+        d->s_0[i] = c->cylinders[i].start_length - c->cylinders[i].extension;
+    }
     itm_hydraulics_reset(c, d);
     status = chosen.integrator == ITM_HYDRAULIC_ADAPTIVE ? itm_hydraulics_adaptive_create(c, d, error) : ITM_OK;
     if (status != ITM_OK) {
@@ -132,7 +135,7 @@ void itm_hydraulics_reset(const ItmCircuit* c, ItmHydraulics* d)
     memset(d->state, 0, sizeof(double) * (size_t)d->nstate);
     memcpy(d->x, c->start, sizeof(double) * (size_t)c->nx);
     for (int i = 0; i < c->ncyl; i++) {
-        d->s[i] = c->cylinders[i].start_length;
+        d->s[i] = d->s_0[i] + c->cylinders[i].extension;
     }
     d->counters[ITM_COUNT_CAVITATION_NODE] = ITM_NONE;
     itm_stage_begin(c, d, 0.0, 0.0);
@@ -235,6 +238,25 @@ double itm_hydraulics_get_void(const ItmCircuit* c, const ItmHydraulics* d, int 
     return c->void_capacity[i] * (c->oil[i].vapour - d->x[i]);
 }
 
+// Opening of a control in the present state.
+static double get_opening(const ItmCircuit* c, const ItmHydraulics* d, const ItmSpool* control)
+{
+    const ItmDrive* drive = &c->drives[control->drive];
+    double raw = control->order > 0 ? d->x[control->x_adr] : drive->base + d->input[control->drive];
+    if (control->order == 0 && drive->signal != ITM_NONE) {
+        raw += itm_signal_compute(&c->signals[drive->signal], itm_hydraulics_get_time(d)).x;
+    }
+    return fmin(fmax(raw, control->lo), control->hi);
+}
+
+static ItmCylinderForce compute_force(const ItmCircuit* c, const ItmHydraulics* d, int i, double s, double w)
+{
+    const ItmCylinder* it = &c->cylinders[i];
+    double setting = it->control != ITM_NONE ? get_opening(c, d, &c->controls[it->control]) : 1.0;
+    return itm_cylinder_compute_force(it, setting, node_pressure(c, d, it->node_1), node_pressure(c, d, it->node_2),
+                                      itm_cylinder_get_extension(d, i, s), w);
+}
+
 ItmCylinderForce itm_hydraulics_compute_force(const ItmCircuit* c, const ItmHydraulics* d, int cylinder, double s,
                                               double w)
 {
@@ -242,8 +264,7 @@ ItmCylinderForce itm_hydraulics_compute_force(const ItmCircuit* c, const ItmHydr
     if (cylinder < 0 || cylinder >= c->ncyl) {
         return (ItmCylinderForce){.total = NAN};
     }
-    const ItmCylinder* it = &c->cylinders[cylinder];
-    return itm_cylinder_compute_force(it, node_pressure(c, d, it->node_1), node_pressure(c, d, it->node_2), s, w);
+    return compute_force(c, d, cylinder, s, w);
 }
 
 ItmCylinderForce itm_hydraulics_get_force(const ItmCircuit* c, const ItmHydraulics* d, int cylinder)
@@ -257,9 +278,7 @@ void itm_hydraulics_get_forces(const ItmCircuit* c, const ItmHydraulics* d, doub
 {
     ITM_GUARD_VOID(c != NULL && d != NULL && force != NULL);
     for (int i = 0; i < c->ncyl; i++) {
-        const ItmCylinder* it = &c->cylinders[i];
-        double p_1 = node_pressure(c, d, it->node_1), p_2 = node_pressure(c, d, it->node_2);
-        force[i] = itm_cylinder_compute_force(it, p_1, p_2, d->s[i], d->w[i]).total;
+        force[i] = compute_force(c, d, i, d->s[i], d->w[i]).total;
     }
 }
 
@@ -281,6 +300,18 @@ ItmStatus itm_hydraulics_set_piston_motion(const ItmCircuit* c, ItmHydraulics* d
     d->s[cylinder] = s;
     d->w[cylinder] = w;
     d->w_end[cylinder] = w_end;
+    return ITM_OK;
+}
+
+ItmStatus itm_hydraulics_set_start_length(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double length)
+{
+    if (cylinder < 0 || cylinder >= c->ncyl || !isfinite(length) || c->cylinders[cylinder].motion != ITM_NONE) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "cylinder %d of %d, length %g: no such cylinder, driven by a signal, or not finite",
+                             cylinder, c->ncyl, length);
+    }
+    d->s_0[cylinder] = length - c->cylinders[cylinder].extension;
+    d->s[cylinder] = length;
     return ITM_OK;
 }
 

@@ -63,10 +63,7 @@ static void compute_at_rest(const ItmCircuit* c, ItmHydraulics* d)
 
 static double force_error(const ItmCircuit* c, const ItmHydraulics* d, const ItmHydraulicStatics* options, int i)
 {
-    const ItmCylinder* cylinder = &c->cylinders[i];
-    double force =
-        itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], d->s[i], 0.0).total;
-    return force - options->force[i];
+    return itm_cylinder_compute_stage_force(c, d, i, d->s[i], 0.0).total - options->force[i];
 }
 
 // Scaled residual of the present state; returns its largest size

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 typedef enum ItmRowKind {
-    ITM_BOUND_LIMIT,     // of a joint: owner is the limit
+    ITM_BOUND_LIMIT,     // of a joint or actuator: owner is the limit
     ITM_BOUND_FRICTION,  // of a joint: owner is the joint friction
     ITM_BOUND_MOTOR,     // owner is the motion
     ITM_BOUND_NORMAL,    // contact: owner is the contact, as for the following

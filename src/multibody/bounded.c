@@ -10,8 +10,9 @@
 
 // ---------------------------------------------------------------------------- memory
 
-#define ROWS_PER_CONTACT 6        // normal, two tangents, torsion, two rolling
-#define LARGEST_DENSE_ISLAND 600  // rows; a dense matrix of that size has 3 MB
+#define ROWS_PER_CONTACT 6         // normal, two tangents, torsion, two rolling
+#define STROKE_ACCELERATION 200.0  // m/s^2, rad/s^2: that actuators are expected to have at most
+#define LARGEST_DENSE_ISLAND 600   // rows; a dense matrix of that size has 3 MB
 
 // Numbers of rows and places are ints. What does not fit is reported when a step needs it.
 static int fit_int(double count)
@@ -21,7 +22,7 @@ static int fit_int(double count)
 
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
-    int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
+    int njoint = 2 * (m->nlimit + m->nactuator) + m->njoint_friction + m->nmotor;
     b->row_capacity = fit_int(njoint + m->nclearance_row + (double)ROWS_PER_CONTACT * ncontact);
     b->block_capacity = njoint + m->nclearance_point + ncontact;
     b->coupling_capacity = fit_int(m->nclearance_point + 4.0 * ncontact);
@@ -248,8 +249,20 @@ static uint64_t make_key(ItmRowKind kind, int owner, int part)
     return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)owner << 8) | (uint64_t)(unsigned)part;
 }
 
-// One stop of a limit, if the step could reach it: gap = sign (x - stop).
-static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, double sign, double h)
+// A line that also swings is bent: A' v > 0 belongs to the velocity before the impact and would let the step go beyond the stop, so it is
+// left out. A' v < 0 shortens the way: a step that ends at the stop, at the mean rate gap / h, has A' v (gap / (h rate))^2 of it, which
+// takes h^2 / 2 times that off the gap.
+static void bend_to_stop(ItmRow* row, double h)
+{
+    if (row->rate < 0.0 && row->bias < 0.0 && row->gap > 0.0 && row->gap < -row->rate * h) {
+        row->gap *= 1.0 + 0.5 * row->bias * row->gap / (row->rate * row->rate);
+        row->gap = row->gap > 0.0 ? row->gap : 0.0;
+    }
+    row->bias = row->bias < 0.0 && row->gap >= -row->rate * h ? row->bias : 0.0;
+}
+
+// One stop of a limit, if the step could reach it: gap = sign (x - stop). More than the rate, `acceleration` may carry it there.
+static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, double sign, double h, double acceleration)
 {
     const ItmLimit* limit = &m->limits[index];
     const ItmMeasure* measure = &m->measures[limit->measure];
@@ -259,7 +272,7 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
     ItmMeasured x = itm_measure_compute(m, d, measure);
     double gap = sign * (x.value - stop);
     // within twice the way of this step, because the forces of the step are not known yet, and a margin
-    double reach = 2.0 * h * fabs(x.rate) + m->contact_options.margin;
+    double reach = 2.0 * h * fabs(x.rate) + 0.5 * h * h * acceleration + m->contact_options.margin;
     if (gap > reach) {
         return;
     }
@@ -273,6 +286,7 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
         row->stiffness = limit->stiffness;
         row->damping = limit->damping;
         row->key = make_key(ITM_BOUND_LIMIT, index, sign > 0.0 ? 0 : 1);
+        bend_to_stop(row, h);
     }
 }
 
@@ -314,8 +328,13 @@ static void add_motor(const ItmModel* m, ItmData* d, int index, double t, double
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h)
 {
     for (int i = 0; i < m->nlimit; i++) {
-        add_stop(m, d, i, m->limits[i].lower, 1.0, h);
-        add_stop(m, d, i, m->limits[i].upper, -1.0, h);
+        add_stop(m, d, i, m->limits[i].lower, 1.0, h, 0.0);
+        add_stop(m, d, i, m->limits[i].upper, -1.0, h, 0.0);
+    }
+    // a port may push an actuator from rest to its stop within one macro step
+    for (int i = 0; d->stroke != NULL && i < m->nactuator; i++) {
+        add_stop(m, d, m->nlimit + i, d->stroke[2 * i], 1.0, h, STROKE_ACCELERATION);
+        add_stop(m, d, m->nlimit + i, d->stroke[2 * i + 1], -1.0, h, STROKE_ACCELERATION);
     }
     for (int i = 0; i < m->njoint_friction; i++) {
         add_joint_friction(m, d, i, h);

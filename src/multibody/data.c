@@ -146,7 +146,9 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
     d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
     d->clearance_points = ITM_TAKE(arena, ItmClearancePoint, m->nclearance_point);
-    if (itm_model_has_bounds(m)) {
+    bool has_strokes = d->options.has_actuator_limits && m->nactuator > 0;
+    d->stroke = has_strokes ? ITM_TAKE(arena, double, 2 * m->nactuator) : NULL;
+    if (itm_model_has_bounds(m) || has_strokes) {
         lay_out_bounded(m, d);
     }
 }
@@ -181,6 +183,7 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
 {
     ItmData* d = calloc(1, sizeof *d);
     if (d != NULL) {
+        d->options = *options;
         lay_out(m, d);
     }
     if (d == NULL || itm_arena_allocate(&d->arena) != 0) {
@@ -189,10 +192,13 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
                              m->nbody);
     }
     d->model = m;
-    d->options = *options;
     d->h = options->step;
     d->stop_time = INFINITY;
     lay_out(m, d);
+    for (int i = 0; d->stroke != NULL && i < m->nactuator; i++) {
+        d->stroke[2 * i] = -INFINITY;
+        d->stroke[2 * i + 1] = INFINITY;
+    }
     d->R[ITM_NONE] = itm_mat_identity();
     ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
     if (status != ITM_OK) {
@@ -335,6 +341,19 @@ ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuato
         d->input[actuator] = force;
         itm_data_restart_ledger(m, d);
     }
+    return ITM_OK;
+}
+
+ItmStatus itm_data_set_actuator_limits(const ItmModel* m, ItmData* d, int actuator, double lower, double upper)
+{
+    if (actuator < 0 || actuator >= m->nactuator || !(lower <= upper) || d->stroke == NULL) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "actuator %d of %d, limits [%g, %g]: no such actuator, limits in the wrong order, or "
+                             "step options without has_actuator_limits",
+                             actuator, m->nactuator, lower, upper);
+    }
+    d->stroke[2 * actuator] = lower;
+    d->stroke[2 * actuator + 1] = upper;
     return ITM_OK;
 }
 

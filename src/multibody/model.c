@@ -95,6 +95,11 @@ int itm_model_find_signal(const ItmModel* m, const char* name)
     return ITM_NONE;
 }
 
+double itm_model_get_start_length(const ItmModel* m, int actuator)
+{
+    return actuator >= 0 && actuator < m->nactuator ? m->actuator_start[actuator] : NAN;
+}
+
 int itm_model_find_actuator(const ItmModel* m, const char* name)
 {
     ITM_GUARD(m != NULL && name != NULL, ITM_NONE);

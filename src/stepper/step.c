@@ -35,7 +35,7 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
                              "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
     }
-    if (stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(stepper) || !itm_model_has_bounds(m)) {
+    if (itm_stepper_has_bounds(stepper) || !itm_model_has_bounds(m)) {
         return ITM_OK;
     }
     return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",

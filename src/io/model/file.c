@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "fmi/fmu.h"
+#include "hydraulics/circuit_builder.h"
 #include "io/model/reader.h"
 #include "fmi/mechanism.h"
 #include "stepper/stepper.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +140,33 @@ static ItmStatus check_stepper(const ItmModelFile* file, const ItmDocument* doc,
     return status;
 }
 
+// The part of a full name behind the name of its subsystem, or NULL.
+static const char* strip_name(const char* full, const char* name)
+{
+    size_t n = strlen(name);
+    return strncmp(full, name, n) == 0 && full[n] == '.' ? full + n + 1 : NULL;
+}
+
+// A cylinder of the file without start_length has that of the actuator that a bond connects with it, also where the circuit runs alone.
+static void fill_start_lengths(const ItmModelFile* file, const ItmFileParts* parts)
+{
+    for (int i = 0; i < file->cosim.nbond * file->nmechanism * file->ncircuit; i++) {
+        const ItmFileBond* bond = &file->cosim.bonds[i / (file->nmechanism * file->ncircuit)];
+        const ItmFileMechanism* mechanism = &file->mechanisms[i / file->ncircuit % file->nmechanism];
+        const ItmFileCircuit* circuit = &file->circuits[i % file->ncircuit];
+        const char *actuator = strip_name(bond->actuator, mechanism->name),
+                   *port = strip_name(bond->port, circuit->name);
+        int id = actuator != NULL && port != NULL ? itm_model_find_actuator(mechanism->model, actuator) : ITM_NONE;
+        ItmCircuitBuilder* b = parts->circuits[i % file->ncircuit].builder;
+        for (int k = 0; k < b->cylinders.count && id != ITM_NONE; k++) {
+            ItmCylinderDef* def = &b->cylinders.items[k];
+            if (strcmp(def->name, port) == 0 && isnan(def->start_length) && def->motion == ITM_NONE) {
+                def->start_length = itm_model_get_start_length(mechanism->model, id);
+            }
+        }
+    }
+}
+
 static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc, ItmError* error)
 {
     ItmStatus status = ITM_OK;
@@ -153,6 +182,9 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     }
     if (status == ITM_OK && file->model != NULL) {
         status = check_stepper(file, doc, error);
+    }
+    if (status == ITM_OK) {
+        fill_start_lengths(file, parts);
     }
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
@@ -398,6 +430,11 @@ void itm_file_clear(ItmModelFile* file)
         free(file->fmus[i].ports);
     }
     free(file->fmus);
+    for (int i = 0; i < file->ndrive; i++) {
+        free(file->drives[i].name);
+        itm_drives_destroy(file->drives[i].drives);
+    }
+    free(file->drives);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);

@@ -58,23 +58,29 @@ static int count_fmus_before(const ItmModelFile* file, int fmu, bool is_mechanis
     return n;
 }
 
-// Number of the circuit or FMU that a port names ("hydraulics.cyl1") among the subsystems, and the port's own name.
-static int find_partner(const ItmModelFile* file, const char* full, const char** port)
+static bool names_part(const char* name, const char* full, size_t n)
+{
+    return strlen(name) == n && strncmp(name, full, n) == 0;
+}
+
+// Number of the subsystem whose port is named ("hydraulics.cyl1"), and the port's own name. Circuits come first, then controls, drives
+// and FMUs.
+static int find_ports(const ItmModelFile* file, const char* full, const char** port)
 {
     size_t n = strcspn(full, ".");
-    for (int i = 0; i < file->ncircuit + file->nfmu && full[n] == '.'; i++) {
-        bool is_circuit = i < file->ncircuit;
-        const char* name = is_circuit ? file->circuits[i].name : file->fmus[i - file->ncircuit].name;
-        if (strlen(name) == n && strncmp(name, full, n) == 0) {
-            int fmu = i - file->ncircuit;
-            if (!is_circuit && file->fmus[fmu].nport > 0) {
-                return ITM_NONE;
-            }
-            *port = full + n + 1;
-            return is_circuit ? i : file->ncircuit + file->ncontrol + count_fmus_before(file, fmu, false);
-        }
+    int found = ITM_NONE, drives = file->ncircuit + file->ncontrol, fmus = drives + file->ndrive;
+    for (int i = 0; i < file->ncircuit && full[n] == '.'; i++) {
+        found = names_part(file->circuits[i].name, full, n) ? i : found;
     }
-    return ITM_NONE;
+    for (int i = 0; i < file->ndrive && full[n] == '.'; i++) {
+        found = names_part(file->drives[i].name, full, n) ? drives + i : found;
+    }
+    for (int i = 0; i < file->nfmu && full[n] == '.'; i++) {
+        bool is_partner = file->fmus[i].nport == 0 && names_part(file->fmus[i].name, full, n);
+        found = is_partner ? fmus + count_fmus_before(file, i, false) : found;
+    }
+    *port = found != ITM_NONE ? full + n + 1 : *port;
+    return found;
 }
 
 // Number of the mechanism that an end of a bond names, and the end's own name.
@@ -139,7 +145,7 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     const char *first_name = NULL, *second_name = NULL;
     int first = find_mechanism(file, bond->actuator, &first_name),
         second = find_mechanism(file, bond->port, &second_name);
-    int partner = second == ITM_NONE ? find_partner(file, bond->port, &second_name) : ITM_NONE;
+    int subsystem = second == ITM_NONE ? find_ports(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
     if (first == ITM_NONE) {
         bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
@@ -148,14 +154,14 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
                                has_name ? file->mechanisms[0].name : "arm", bond->actuator);
     } else if (second != ITM_NONE) {
         status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
-    } else if (partner == ITM_NONE) {
+    } else if (subsystem == ITM_NONE) {
         status = itm_error_set(
             error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-            "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', at a port of an FMU, or at an "
+            "a bond ends at a cylinder or motor of a circuit, as in 'hydraulics.cyl1', at a drive, at a port of an FMU, or at an "
             "interface of a mechanism, not at '%s'",
             bond->port);
     } else {
-        status = itm_cosim_builder_add_bond(b, first, first_name, partner, second_name, &bond->options, error);
+        status = itm_cosim_builder_add_bond(b, first, first_name, subsystem, second_name, &bond->options, error);
     }
     if (status != ITM_OK) {
         locate(error, &bond->place);
@@ -239,6 +245,10 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
     for (int i = 0; i < file->ncontrol && status == ITM_OK; i++) {
         const ItmFileControl* c = &file->controls[i];
         status = itm_cosim_builder_add_control(b, c->name, c->control, c->step, NULL, error);
+    }
+    for (int i = 0; i < file->ndrive && status == ITM_OK; i++) {
+        const ItmFileDrive* d = &file->drives[i];
+        status = itm_cosim_builder_add_drives(b, d->name, d->drives, d->step, NULL, error);
     }
     for (int i = 0; i < file->nfmu && status == ITM_OK; i++) {
         status = add_fmu(b, &file->fmus[i], error);

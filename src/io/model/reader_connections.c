@@ -167,6 +167,15 @@ static bool has_output(const ItmModelFile* file, const char* from, ItmNearest* n
             return itm_control_find_output(c, output) != ITM_NONE;
         }
     }
+    for (int i = 0; i < file->ndrive; i++) {
+        const ItmDrives* d = file->drives[i].drives;
+        if (is_name(file->drives[i].name, from, length)) {
+            for (int k = 0; k < itm_drives_get_output_count(d); k++) {
+                itm_nearest_offer(nearest, itm_drives_get_output_info(d, k).name);
+            }
+            return itm_drives_find_output(d, output) != ITM_NONE;
+        }
+    }
     for (int i = 0; i < file->nfmu; i++) {
         const ItmFmu* fmu = file->fmus[i].fmu;
         bool is_there = false;
