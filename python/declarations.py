@@ -11,8 +11,8 @@ import re
 import sys
 
 # in the order of their includes
-HEADERS = ("base", "signal", "model", "flexible", "mlcp", "contact", "data", "hydraulics", "control", "verdict", "cosim", "file",
-           "results", "run", "report")
+HEADERS = ("base", "signal", "model", "flexible", "mlcp", "contact", "data", "hydraulics", "control", "drive", "verdict", "cosim", "file",
+           "results", "run", "report", "export")
 
 
 def read_headers(include: pathlib.Path) -> str:
