@@ -5,10 +5,13 @@ set -eu
 export OPENBLAS_NUM_THREADS=1  # where another OpenBLAS than the serial one is installed: threads only get in the way of our small matrices
 cd "$(dirname "$0")"
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libsundials-dev"
-# liblzma-dev: what pkg-config --static asks for on behalf of libxml2; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-dev libhdf5-dev zlib1g-dev libzip-dev libsundials-dev"
+# liblzma-dev, libbz2-dev, libssl-dev: what pkg-config --static asks for on behalf of libxml2 and libzip; locales: a decimal comma to be robust against; LAPACK and SuiteSparse: second
 # implementations to compare with
-TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev locales clang clang-format chromium"
+TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev libbz2-dev libssl-dev locales clang clang-format chromium"
+# cffi reads the C headers at build time; the other three are for tests and tutorials, which skip what needs them where they are absent
+PYTHON_PACKAGES="python3 python3-cffi python3-numpy"
+PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
@@ -20,10 +23,13 @@ usage() {
 ./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
 ./do docs            the documentation as a site, in out/docs/index.html
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
+./do python          build the Python package, in out/python (for PYTHONPATH, or pip install ./python)
 ./do bench           print the table of speeds beside other simulators
-./do fuzz [MINUTES]  feed the model reader with nonsense (10 minutes)
+./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
 ./do threads         run the tests of threads under the thread sanitizer
-./do torture [TIME]  every example with every stepper and coupling, TIME simulated seconds each (0.3)
+./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
+./do torture [TIME [SEED]]  failing allocations, damaged files, full disks, signals, random models, every example with every
+                     stepper and coupling (TIME simulated seconds each, 0.3), valgrind, a long run: hours
 ./do clean           remove builds and results
 END
 }
@@ -72,7 +78,7 @@ want_web() {
 }
 
 do_setup() {
-    need $BUILD_PACKAGES $TEST_PACKAGES
+    need $BUILD_PACKAGES $TEST_PACKAGES $PYTHON_PACKAGES $PYTHON_TEST_PACKAGES
     want_web
 }
 
@@ -215,30 +221,54 @@ do_docs() {
     echo "see out/docs/index.html"
 }
 
+# A folder as a wheel has it: interim/ with the library inside, and interim-VERSION.dist-info.
+do_python() {
+    need $BUILD_PACKAGES $PYTHON_PACKAGES python3-setuptools python3-pip python3-wheel
+    build release build -DINTERIM_BUILD_TESTS=OFF -DINTERIM_BUILD_BENCH=OFF
+    rm -rf out/python
+    mkdir -p out
+    quietly "python: package" /usr/bin/python3 -m pip install -q --no-index --no-deps --no-build-isolation --no-compile --root-user-action=ignore \
+        --target out/python ./python
+    rm -rf python/build python/interim.egg-info
+    PYTHONPATH=out/python /usr/bin/python3 -c 'import interim; print("interim", interim.__version__, "in out/python: PYTHONPATH=out/python, or pip install ./python")'
+}
+
 do_bench() {
     need $BUILD_PACKAGES g++ libopenblas-serial-dev liblapacke-dev
     bench/run.sh
 }
 
-# fuzz PROGRAM SECONDS: new finds go to out/fuzz/PROGRAM, a crash stops it
+# fuzz PROGRAM SECONDS SEEDS...: new finds go to out/fuzz/PROGRAM, a crash stops it
 fuzz() {
-    mkdir -p "out/fuzz/$1"
-    "build-fuzz/tests/$1" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$2" \
-        -artifact_prefix=out/fuzz/ "out/fuzz/$1" tests/corpus tests/urdf examples >"out/fuzz/$1.log" 2>&1 ||
-        { tail -n 40 "out/fuzz/$1.log"; return 1; }
-    grep -E '^Done' "out/fuzz/$1.log" | sed "s/^/$1: /"
+    name=$1 seconds=$2; shift 2
+    mkdir -p "out/fuzz/$name"
+    "build-fuzz/tests/$name" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$seconds" \
+        -artifact_prefix=out/fuzz/ "out/fuzz/$name" "$@" >"out/fuzz/$name.log" 2>&1 ||
+        { tail -n 40 "out/fuzz/$name.log"; return 1; }
+    grep -E '^Done' "out/fuzz/$name.log" | sed "s/^/$name: /"
 }
 
 do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build fuzz build-fuzz
-    fuzz fuzz_override $(($1 * 60)) &
-    override=$!
-    fuzz fuzz_urdf $(($1 * 60)) &
-    urdf=$!
-    fuzz fuzz_file $(($1 * 60))
-    wait $override
-    wait $urdf
+    seconds=$(($1 * 60)) running=
+    for target in fuzz_override fuzz_urdf; do
+        fuzz $target $seconds tests/corpus tests/urdf examples &
+        running="$running $!"
+    done
+    for target in fuzz_archive fuzz_description fuzz_ssd; do
+        fuzz $target $seconds tests/fmi/corpus &
+        running="$running $!"
+    done
+    fuzz fuzz_file $seconds tests/corpus tests/urdf examples
+    for process in $running; do wait "$process"; done
+}
+
+do_crosscheck() {
+    [ $# -eq 1 ] || { echo "./do crosscheck needs a folder with FMUs" >&2; exit 1; }
+    need $BUILD_PACKAGES
+    build release build -DINTERIM_BUILD_BENCH=OFF
+    scripts/crosscheck.sh build/interim "$1"
 }
 
 # Programs whose threads share models, circuits and files, under the thread sanitizer; the build takes longer than they do.
@@ -251,17 +281,11 @@ do_threads() {
     verdict
 }
 
-# Campaigns that take long. A run that is out of balance and does not say so ends it with status 1.
+# Campaigns that take long (hours); the figures are in out/torture. A campaign with a failure ends it with status 1.
 do_torture() {
-    need $BUILD_PACKAGES $TEST_PACKAGES
+    need $BUILD_PACKAGES $TEST_PACKAGES valgrind
     build release build -DINTERIM_BUILD_TESTS=ON
-    mkdir -p out/torture
-    INTERIM_TORTURE=1 build/tests/test_physics_spin >out/torture/spin.txt 2>&1 ||
-        { grep ERROR out/torture/spin.txt; return 1; }
-    build/tests/torture_matrix "$1" examples/*.yaml >out/torture/matrix.txt ||
-        { grep SILENT out/torture/matrix.txt; tail -n 1 out/torture/matrix.txt; return 1; }
-    tail -n 1 out/torture/matrix.txt
-    echo "every run: out/torture/matrix.txt"
+    TIME=$1 SEED=$2 tests/torture/torture.sh . build out/torture
 }
 
 case "${1:-help}" in
@@ -270,11 +294,13 @@ case "${1:-help}" in
     test) do_test ;;
     reproduce) shift; do_reproduce "$@" ;;
     docs) do_docs ;;
+    python) do_python ;;
     bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;
     fuzz) do_fuzz "${2:-10}" ;;
     threads) do_threads ;;
-    torture) do_torture "${2:-0.3}" ;;
+    crosscheck) shift; do_crosscheck "$@" ;;
+    torture) do_torture "${2:-0.3}" "${3:-1}" ;;
     clean) rm -rf build build-* out web/node_modules ;;
     help | -h | --help) usage ;;
     *) echo "./do: unknown word '$1'" >&2; usage >&2; exit 1 ;;

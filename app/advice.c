@@ -224,10 +224,16 @@ static long find_next(long n, long n_file, long most)
 }
 
 // The largest H that is worth a trial: up to LARGEST, and larger than that of the file only as far as the work of one trial allows.
-static double find_most(const Advice* a)
+static double find_most(Advice* a)
 {
-    double H = a->options.macro_step, most = fmax(LARGEST, H);
-    while (most > FINE * H && a->system != NULL && itm_advice_estimate_work(a->system, most) > a->budget * WORK_SHARE) {
+    double H = a->options.macro_step, most = fmax(LARGEST, H), work = 0.0;
+    while (most > FINE * H && a->system != NULL) {
+        if (itm_advice_estimate_work(a->system, most, &work) == ITM_ERR_MEMORY) {
+            a->has_memory = false;
+        }
+        if (!(work > a->budget * WORK_SHARE)) {
+            break;
+        }
         most *= 0.5;
     }
     return most > FINE * H || most == LARGEST ? fmax(most, H) : H;
@@ -300,8 +306,14 @@ static double find_base(const ItmModelFile* file)
     for (int i = 0; i < file->ncircuit; i++) {
         common = itm_cosim_find_common_multiple(common, file->circuits[i].step);
     }
+    for (int i = 0; i < file->ndrive && isfinite(common); i++) {
+        common = itm_cosim_find_common_multiple(common, file->drives[i].step);
+    }
     for (int i = 0; i < file->ncontrol && isfinite(common); i++) {
         common = itm_cosim_find_common_multiple(common, file->controls[i].step);
+    }
+    for (int i = 0; i < file->nfmu && isfinite(common); i++) {
+        common = itm_cosim_find_common_multiple(common, file->fmus[i].step);
     }
     for (int i = 0; i < file->nmechanism && isfinite(common); i++) {
         double own = file->mechanisms[i].step > 0.0 ? file->mechanisms[i].step

@@ -34,13 +34,15 @@ typedef struct AppArguments {
     int noverride;
     AppWord* words;  // options of kind APP_OPTION_WORD, in the order given (nword)
     int nword;
-    bool is_quiet;    // -q
-    bool wants_help;  // --help
+    bool is_quiet;        // -q
+    bool wants_help;      // --help
+    const char* sandbox;  // folder below which a model may read files; NULL: any
 } AppArguments;
 
 typedef enum AppOptionKind {
     APP_OPTION_OVERRIDE,
     APP_OPTION_OUTPUT,
+    APP_OPTION_SANDBOX,
     APP_OPTION_WORD,
     APP_OPTION_QUIET,
     APP_OPTION_HELP,
@@ -55,7 +57,9 @@ struct AppOption {
     const char* help;
 };
 
-typedef struct AppCommand {
+typedef struct AppCommand AppCommand;
+
+struct AppCommand {
     const char* name;
     const char* synopsis;  // after "interim run "
     const char* help;      // a sentence for the overview
@@ -65,7 +69,8 @@ typedef struct AppCommand {
     const char* operand;                        // what the operand is ("result file"); NULL: a model file
     bool takes_many;                            // operands, not one
     int (*run)(const AppArguments* arguments);  // gives the exit status
-} AppCommand;
+    const AppCommand* const* subcommands;       // NULL-terminated, named "fmu show"; NULL: it has none
+};
 
 extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
@@ -74,6 +79,8 @@ extern const AppCommand app_sweep_command;
 extern const AppCommand app_report_command;
 extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
+extern const AppCommand app_export_command;
+extern const AppCommand app_fmu_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
@@ -95,6 +102,8 @@ void app_help_print_command(const AppCommand* command);
 // Read the model file of a command line; NULL after printing what is wrong.
 ItmModelFile* app_load(const AppArguments* arguments);
 
+// Put '?' in place of control characters and of characters that change the direction of text, which would steer a terminal.
+void app_clean_text(char* text);
 // "interim: model.yaml:3:5: message" to stderr.
 void app_print_error(const ItmError* error);
 // Warnings go to stderr from now on, after "interim: "; before, to stdout.
@@ -117,7 +126,7 @@ double app_wall_time(void);
 // From now on the first SIGINT, SIGTERM or SIGHUP is only noted, for the command to end properly; the second one
 // ends the process. Signals that nohup or a shell set to ignored stay ignored.
 void app_signals_catch(void);
-// Back to the system's handling of them, as a new process has it.
+// From now on a signal ends the process, after what it has unpacked is removed; as every command begins.
 void app_signals_release(void);
 // Hold them back, or let them through.
 void app_signals_block(bool is_blocked);
@@ -127,8 +136,8 @@ int app_signals_get(void);
 // ---------------------------------------------------------------------------- reports
 
 // Where a run puts its results: -o, or beside the report (--report) a file that goes away again. To be freed; NULL where
-// neither is wanted, or without memory.
-char* app_report_choose_results(const AppArguments* arguments);
+// neither is wanted. False without memory.
+bool app_report_choose_results(char** path, const AppArguments* arguments);
 // Write the report of a sweep from its table; the exit status.
 int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet);
 // Write the report of a run that ended with this exit status; the exit status of it all.

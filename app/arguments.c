@@ -40,7 +40,10 @@ const char* app_find_nearest(const char* word, const char* const* words)
 
 static bool complain(const AppCommand* command, const char* what, const char* word)
 {
-    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, word, command->name);
+    char shown[200];
+    snprintf(shown, sizeof shown, "%s", word);
+    app_clean_text(shown);
+    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", command->name, what, shown, command->name);
     return false;
 }
 
@@ -133,6 +136,9 @@ static bool apply_option(AppArguments* a, const AppCommand* command, const AppOp
     case APP_OPTION_OUTPUT:
         a->output = value;
         break;
+    case APP_OPTION_SANDBOX:
+        a->sandbox = value;
+        break;
     case APP_OPTION_WORD:
         if (option->value != NULL && strcmp(option->value, "FILE.html") == 0 && !app_path_has_ending(value, ".html")) {
             return complain(command, "--report requires a file that ends in .html, got", value);
@@ -197,6 +203,9 @@ bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, c
                         .operands = calloc((size_t)argc + 1, sizeof *a->operands),
                         .words = calloc((size_t)argc + 1, sizeof *a->words)};
     bool has_options = true, is_right = a->overrides != NULL && a->operands != NULL && a->words != NULL;
+    if (!is_right) {
+        fprintf(stderr, "interim %s: out of memory\n", command->name);
+    }
     for (int i = 0; i < argc && is_right;) {
         if (has_options && strcmp(argv[i], "--") == 0) {
             has_options = false;

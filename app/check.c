@@ -16,6 +16,7 @@ static const AppOption OPTIONS[] = {
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_WORD, "--budget", 0, "SECONDS", NULL,
      "processor time for the search for stable macro steps, " DEFAULT_BUDGET " s by default"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 

@@ -43,13 +43,32 @@ static const AdviceTrial NO_COMMON_STEP = {
 
 // ---------------------------------------------------------------------------- start
 
-static void print_bonds(ItmCosim* cosim)
+#define DEAD_CENTRE 0.1  // of the largest lever arm
+
+// Returns the number of warnings.
+static int print_bonds(ItmCosim* cosim)
 {
+    int nwarning = 0;
+    itm_cosim_reset(cosim);
     for (int i = 0; i < itm_cosim_get_bond_count(cosim); i++) {
+        const char* name = itm_cosim_get_bond_name(cosim, i);
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
-        printf("  bond         %s: %.9g m, %.6g N at the start\n", itm_cosim_get_bond_name(cosim, i), bond.length,
-               bond.force);
+        ItmLeverView lever = itm_cosim_get_lever(cosim, i);
+        printf("  bond         %s: %.9g %s, %.6g %s at the start", name, bond.length, bond.is_rotary ? "rad" : "m",
+               bond.force, bond.is_rotary ? "N m" : "N");
+        if (lever.joint != NULL) {
+            printf(", lever arm %.3g m about '%s' (at most %.3g m)", lever.arm, lever.joint, lever.most);
+        }
+        printf("\n");
+        if (lever.joint != NULL && lever.arm < DEAD_CENTRE * lever.most) {
+            app_print_warning(name,
+                              "the actuator starts near its dead centre: its lever arm about '%s' is %.3g m of at most "
+                              "%.3g m, so small torques need large forces; move one of its ends",
+                              lever.joint, lever.arm, lever.most);
+            nwarning++;
+        }
     }
+    return nwarning;
 }
 
 // Subsystems without access to their states.
@@ -61,7 +80,7 @@ static void print_opaque(const ItmCosim* cosim)
     }
 }
 
-// Deviation of the start from static equilibrium. Returns -1 after printing an error.
+// Deviation of the start from static equilibrium. Returns the number of warnings, -1 after printing an error.
 static int print_rest(const ItmModelFile* file)
 {
     ItmCosim* cosim = NULL;
@@ -72,6 +91,7 @@ static int print_rest(const ItmModelFile* file)
     }
     ItmCosimResidual rest = itm_cosim_check_static(cosim);
     bool has_memory = !isnan(rest.acceleration);
+    int nwarning = 0;
     if (!has_memory) {
         fprintf(stderr, "interim: out of memory\n");
     } else if (rest.is_broken) {
@@ -81,11 +101,11 @@ static int print_rest(const ItmModelFile* file)
                itm_model_get_body_name(itm_cosim_get_model(cosim, rest.mechanism), rest.body));
     }
     if (has_memory) {
-        print_bonds(cosim);
+        nwarning = print_bonds(cosim);
         print_opaque(cosim);
     }
     itm_cosim_destroy(cosim);
-    return has_memory ? 0 : -1;
+    return has_memory ? nwarning : -1;
 }
 
 // ---------------------------------------------------------------------------- advice
@@ -202,5 +222,7 @@ int app_coupling_check(ItmModelFile* file, double budget)
         return 0;
     }
     printf("\ncoupling\n");
-    return print_rest(file) == 0 ? print_advice(file, budget) : -1;
+    int nwarning = print_rest(file);
+    int nadvice = nwarning >= 0 ? print_advice(file, budget) : -1;
+    return nadvice >= 0 ? nwarning + nadvice : -1;
 }

@@ -20,6 +20,9 @@ void app_help_print_command(const AppCommand* command)
     for (int i = 0; i < command->noption; i++) {
         print_option(&command->options[i]);
     }
+    for (int i = 0; command->subcommands != NULL && command->subcommands[i] != NULL; i++) {
+        printf("  %-12s %s\n", command->subcommands[i]->name, command->subcommands[i]->help);
+    }
 }
 
 void app_help_print_overview(void)

@@ -11,6 +11,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--at", 't', "TIME", AT_KEY, "time to inspect, as in 2s; default: the start"},
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in cosim.coupling=rim; may be repeated"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 

@@ -73,13 +73,15 @@ static int run(const AppArguments* arguments)
 
 // ---------------------------------------------------------------------------- of a run
 
-char* app_report_choose_results(const AppArguments* arguments)
+bool app_report_choose_results(char** path, const AppArguments* arguments)
 {
     const char* report = app_arguments_get(arguments, "--report");
     if (arguments->output != NULL) {
-        return strdup(arguments->output);
+        *path = strdup(arguments->output);
+    } else {
+        *path = report != NULL ? app_path_replace_ending(report, ".of-report.h5") : NULL;
     }
-    return report != NULL ? app_path_replace_ending(report, ".of-report.h5") : NULL;
+    return *path != NULL || (arguments->output == NULL && report == NULL);
 }
 
 int app_report_after_run(const AppArguments* arguments, const char* results, int status)

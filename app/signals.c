@@ -7,8 +7,19 @@ static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
 
 static volatile sig_atomic_t stop_signal = 0;
 
+// End as the system would, but leave no unpacked FMU behind. The signal is blocked here and comes when this returns.
+static void end_process(int number)
+{
+    itm_file_remove_unpacked();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 static void note_signal(int number)
 {
+    if (stop_signal != 0) {
+        end_process(number);
+    }
     stop_signal = number;
 }
 
@@ -31,12 +42,12 @@ static void set_handler(void (*handler)(int), int flags)
 
 void app_signals_catch(void)
 {
-    set_handler(note_signal, SA_RESTART | (int)SA_RESETHAND);
+    set_handler(note_signal, SA_RESTART);
 }
 
 void app_signals_release(void)
 {
-    set_handler(SIG_DFL, 0);
+    set_handler(end_process, 0);
 }
 
 void app_signals_block(bool is_blocked)

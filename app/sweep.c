@@ -21,6 +21,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "write an HTML report with curves and maps; requires -o"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "also write the table to FILE.csv"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print no progress bar and no table"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
@@ -291,6 +292,7 @@ static int sweep(const AppArguments* arguments)
     if (set_up(&s)) {
         AppProgress progress = app_progress_begin(s.nreference + s.ncombination, arguments->is_quiet);
         SweepPool pool = {.model = arguments->model,
+                          .sandbox = arguments->sandbox,
                           .jobs = s.jobs,
                           .njob = s.nreference + s.ncombination,
                           .nworker = s.nworker,

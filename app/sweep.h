@@ -82,7 +82,8 @@ typedef struct SweepJob {
 
 typedef struct SweepPool {
     const char* model;
-    SweepJob* jobs;  // (njob)
+    const char* sandbox;  // as in AppArguments
+    SweepJob* jobs;       // (njob)
     int njob;
     int nworker;                                 // processes at a time
     double timeout;                              // wall time of one run, s; INFINITY: none

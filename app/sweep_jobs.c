@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LARGEST_SIGNAL 64
 #define GRACE 10.0  // s between asking a run to stop and killing it
 
 const char* app_sweep_verdict_name(SweepVerdict verdict)
@@ -77,6 +78,7 @@ static _Noreturn void be_child(const SweepPool* pool, const SweepJob* job)
     redirect("/dev/null", O_WRONLY, STDOUT_FILENO);
     redirect(job->log, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
     const AppArguments arguments = {.model = pool->model,
+                                    .sandbox = pool->sandbox,
                                     .output = job->output,
                                     .overrides = job->overrides,
                                     .noverride = job->noverride,
@@ -132,7 +134,9 @@ static SweepVerdict judge(const SweepJob* job, int status)
     if (job->is_late) {
         return SWEEP_TIMED_OUT;
     }
-    if (code > 128 || job->stop > 0.0 || app_signals_get() != 0) {
+    // a run that a signal interrupted ends with 128 + its number; libraries that give up end with others
+    bool is_interrupted = code > 128 && code <= 128 + LARGEST_SIGNAL;
+    if (is_interrupted || job->stop > 0.0 || app_signals_get() != 0) {
         return SWEEP_INTERRUPTED;
     }
     return code == APP_BAD_INPUT ? SWEEP_FAILED : SWEEP_CRASHED;
@@ -154,6 +158,8 @@ static void finish(SweepPool* pool, SweepJob* job, int status, const struct rusa
     if (job->verdict == SWEEP_CRASHED && WIFSIGNALED(status)) {
         snprintf(job->message, sizeof job->message, "the process was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
+    } else if (job->verdict == SWEEP_CRASHED && job->message[0] == '\0') {
+        snprintf(job->message, sizeof job->message, "the process ended with status %d", WEXITSTATUS(status));
     } else if (job->verdict == SWEEP_TIMED_OUT) {
         snprintf(job->message, sizeof job->message, "stopped after %.3g s of wall time", job->wall_time);
     }

@@ -79,6 +79,7 @@ static ItmTable* probe_values(Sweep* s)
     }
     Probe probe = {.first = jobs};
     SweepPool pool = {.model = s->arguments->model,
+                      .sandbox = s->arguments->sandbox,
                       .jobs = jobs,
                       .nworker = s->nworker,
                       .timeout = s->timeout,

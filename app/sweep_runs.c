@@ -185,7 +185,8 @@ static void read_results(const Sweep* s, SweepJob* job)
         }
         job->end_time = table->nrow > 0 ? itm_results_table_get(table, table->nrow - 1, 0) : NAN;
         job->table = app_sweep_select_columns(s, table);
-    } else if (job->message[0] == '\0') {
+    } else if (job->verdict == SWEEP_FINISHED || job->message[0] == '\0') {
+        job->verdict = job->verdict == SWEEP_FINISHED ? SWEEP_FAILED : job->verdict;
         snprintf(job->message, sizeof job->message, "%.500s", error.message);
     }
     itm_results_table_destroy(table);

@@ -100,6 +100,18 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_ve
     print_frame_bonds(cosim, is_verbose);
 }
 
+static void print_fmus(const ItmModelFile* file)
+{
+    for (int i = 0; i < file->nfmu; i++) {
+        char text[160];
+        itm_file_describe_fmu(&file->fmus[i], text, sizeof text);
+        printf("  %-12s %s\n", file->fmus[i].name, text);
+        for (int k = 0; itm_file_get_fmu_note(&file->fmus[i], k) != NULL; k++) {
+            printf("  note         %s\n", itm_file_get_fmu_note(&file->fmus[i], k));
+        }
+    }
+}
+
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)
 {
     bool has_details = summary->is_verbose || file->model == NULL;
@@ -109,9 +121,14 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
     for (int i = 0; i < file->ncircuit; i++) {
         print_circuit(&file->circuits[i], itm_cosim_get_hydraulics(cosim, i), has_details);
     }
+    for (int i = 0; i < file->ndrive && has_details; i++) {
+        printf("  %-12s %d drives in steps of %.9g s\n", file->drives[i].name,
+               itm_drives_get_count(file->drives[i].drives), file->drives[i].step);
+    }
     for (int i = 0; i < file->ncontrol && has_details; i++) {
         printf("  %-12s sample time %.9g s\n", file->controls[i].name, file->controls[i].step);
     }
+    print_fmus(file);
     print_coupling(file, cosim, summary->is_verbose);
 }
 

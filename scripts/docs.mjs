@@ -17,8 +17,8 @@ const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&
 /** Sections of the site: title, which pages under docs/, and those of them that come first. Pages of no section come last, under "More". */
 const SECTIONS = [
   ["Begin", /^guide\/getting-started/, []],
-  ["Tutorials", /^tutorials\//, ["manipulator", "cranes", "clearance", "arm", "capture"]],
-  ["Guide", /^guide\//, ["results", "reports", "sweep", "contact", "clearance", "hydraulics", "control", "cosim", "robots", "log-crane"]],
+  ["Tutorials", /^tutorials\//, ["manipulator", "cranes", "clearance", "arm", "capture", "python-first-model", "python-held-forces", "python-identify-friction", "python-tune-controller"]],
+  ["Guide", /^guide\//, ["results", "reports", "sweep", "contact", "clearance", "hydraulics", "control", "cosim", "robots", "python", "log-crane"]],
   ["Reference", /^reference\//, []],
   ["Theory", /^theory/, ["theory", "theory-contact-geometry", "theory-mlcp", "theory-clearance", "theory-flexible", "theory-hydraulics", "theory-control", "theory-cosim"]],
   ["Project", /^(architecture|benchmarks)/, []],

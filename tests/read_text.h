@@ -20,8 +20,8 @@ typedef struct Read {
 static inline Read read_length(const char* text, size_t length, const char* override)
 {
     Read r = {0};
-    r.status =
-        itm_file_read(&r.file, &r.parts, &r.doc, text, length, "model.yaml", &override, override != NULL, &r.error);
+    r.status = itm_file_read(&r.file, &r.parts, &r.doc, text, length, "model.yaml", NULL, &override, override != NULL,
+                             &r.error);
     r.builder = r.parts.nmechanism > 0 ? r.parts.mechanisms[0].builder : NULL;
     return r;
 }

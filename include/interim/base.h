@@ -50,6 +50,12 @@ typedef enum ItmStatus {
     ITM_STATUS_COUNT
 } ItmStatus;
 
+// Arguments. Every function checks its objects, names and paths for NULL and its indices for their range. A function that
+// returns a status returns ITM_ERR_ARGUMENT then; any other returns 0, NULL, ITM_NONE, false or a zeroed struct, and changes
+// nothing. Functions that destroy accept NULL.
+// Undefined: an object after its destruction, data of another model than the one given with it, an array that is shorter than
+// documented, a text without its zero byte, an object in two threads at a time unless documented otherwise.
+
 // Message of a status, one sentence, never NULL.
 ITM_API const char* itm_status_message(ItmStatus status);
 

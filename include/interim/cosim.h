@@ -20,6 +20,7 @@
 
 #include "interim/base.h"
 #include "interim/control.h"
+#include "interim/drive.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 #include "interim/verdict.h"
@@ -28,6 +29,7 @@ ITM_EXTERN_C_BEGIN
 
 typedef struct ItmCosimBuilder ItmCosimBuilder;  // collects definitions
 typedef struct ItmCosim ItmCosim;                // a running system
+typedef struct ItmMicroSteps ItmMicroSteps;      // internal
 
 // ---------------------------------------------------------------------------- choices
 
@@ -104,9 +106,10 @@ ITM_API const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model
 // live as long as the system. The system may call functions of different subsystems from different threads at the same time,
 // but never two functions of one subsystem.
 typedef struct ItmSubsystem {
-    void* self;                     // first argument of every function
-    int nport;                      // power ports: length and rate in, force out (> 0 lengthens)
+    void* self;  // first argument of every function
+    int nport;   // power ports: length and rate in, force out (> 0 lengthens); or angle, rate, torque
     const char* const* port_names;  // (nport)
+    const bool* port_is_rotary;     // (nport); NULL: each port takes the kind of its bond
     int ninput;
     const char* const* input_names;  // (ninput)
     int noutput;
@@ -123,7 +126,9 @@ typedef struct ItmSubsystem {
     // Part of a port's force that depends on s and w only, not on the state: friction, dampers. May be called while another
     // thread steps the subsystem. NULL: none; velocity-pressure is then refused.
     double (*get_passive_force)(void* self, int port, double s, double w);
-    // Smallest and largest length of a port, m. NULL: no limits.
+    // Length or angle of a port at the start, given by its actuator before the first reset. NULL: not needed.
+    void (*set_start)(void* self, int port, double s);
+    // Smallest and largest length of a port, m; limits of the actuator that its bond connects. NULL: no limits.
     void (*get_stroke)(void* self, int port, double* least, double* most);
     // Set all inputs. u (ninput)
     void (*set_inputs)(void* self, const double* u);
@@ -150,6 +155,17 @@ typedef struct ItmSubsystem {
     void (*set_states)(void* self, const double* x);
     double repeat;  // period of its samples, s; 0: its step
 
+    // Start values of the inputs, which they have until a wire or a call sets them. (ninput), NULL: zeros
+    const double* input_start;
+    // The state cannot be saved: get_state_size is 0. A step that fails then cannot be taken back, and itm_cosim_save,
+    // itm_cosim_compute_radius and a static start are refused.
+    bool is_unsaved;
+    // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
+    // step is then repeated once. NULL: no.
+    bool (*is_recovered)(void* self);
+    // Micro steps against an interface model in another process; used by the library's own subsystems. NULL: none.
+    ItmStatus (*run)(void* self, ItmMicroSteps* steps, ItmError* error);
+
     void (*destroy)(void* self);  // may be NULL
 } ItmSubsystem;
 
@@ -173,6 +189,10 @@ ITM_API ItmStatus itm_cosim_builder_add_circuit(ItmCosimBuilder* b, const char* 
 // name, see itm_cosim_builder_add_wire.
 ITM_API ItmStatus itm_cosim_builder_add_control(ItmCosimBuilder* b, const char* name, const ItmControl* c, double step,
                                                 int* id, ItmError* error);
+// Add electric drives and winches with micro steps of length `step`, s; 0: the macro step. Inputs have the names of the drives and
+// add to their commands.
+ITM_API ItmStatus itm_cosim_builder_add_drives(ItmCosimBuilder* b, const char* name, const ItmDrives* drives,
+                                               double step, int* id, ItmError* error);
 // Add a foreign subsystem with micro steps of length `step`, s; 0: the macro step. The builder takes ownership and calls
 // subsystem->destroy, also if this call fails.
 ITM_API ItmStatus itm_cosim_builder_add_subsystem(ItmCosimBuilder* b, const char* name, const ItmSubsystem* subsystem,
@@ -205,6 +225,9 @@ ITM_API ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int inter
 // loads or servos; a smooth external signal reaches the new value at the next communication point. Outputs of mechanisms are
 // those of the last communication point, except length, rate and force of a bond, which are updated every micro step.
 ITM_API ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const char* to, ItmError* error);
+// The same with a linear transformation: value at the input = factor * value of the output + offset.
+ITM_API ItmStatus itm_cosim_builder_add_scaled_wire(ItmCosimBuilder* b, const char* from, const char* to, double factor,
+                                                    double offset, ItmError* error);
 
 // Add a second name for an output of the system: "arm.theta1" for "arm.theta1.angle". itm_cosim_build checks it.
 ITM_API ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output,
@@ -344,6 +367,29 @@ ITM_API ItmStatus itm_cosim_reset(ItmCosim* cosim);
 // itm_cosim_get_error returns the reason, with the first signal that failed in its field. ITM_ERR_DIVERGED is also returned if
 // energy grows without a source (ItmBounds.breakdown).
 ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
+// The macro step of a mechanism whose partner is outside of the system, for instance behind an interface model port of an FMU: the
+// caller takes the micro steps. All bonds of the mechanism end at one subsystem, which stands for the partner and is not
+// stepped. Order of calls: begin; then predict and advance as often as needed, or none; then commit or cancel.
+// Arrays have one entry per bond of the mechanism, in the order of the bonds.
+
+// Begin a macro step in K micro steps if they are equal; use_heun: positions follow the mean of the rates at both ends of a micro
+// step, otherwise the last one. Returns W (n x n) and a0 (n) of w+ = w + h (a0 + W lambda); both may be NULL. ITM_ERR_UNSUPPORTED:
+// the mechanism has other partners, or its coupling is not rim with exchange impulse.
+ITM_API ItmStatus itm_cosim_begin_step(ItmCosim* cosim, int mechanism, int K, bool use_heun, double* W, double* a0);
+// Rates w_end at the end of a micro step h at forces lambda, contacts included; nothing moves.
+ITM_API ItmStatus itm_cosim_predict_step(ItmCosim* cosim, double h, const double* lambda, double* w_end);
+// One micro step h at forces lambda, with use_heun the mean of those at its ends. Returns positions s and rates w at its end.
+ITM_API ItmStatus itm_cosim_advance_step(ItmCosim* cosim, double h, const double* lambda, double* s, double* w);
+// End the macro step: the mechanism takes over the impulses of the micro steps. Without micro steps it takes over the impulses P0,
+// moments P1 and theta that are given (see ItmForeignMechanism.commit); with micro steps these are not used and may be NULL.
+ITM_API ItmStatus itm_cosim_commit_step(ItmCosim* cosim, const double* P0, const double* P1, double theta);
+// Return to the state before begin.
+ITM_API void itm_cosim_cancel_step(ItmCosim* cosim);
+
+// Compute the forces of all ports at the present motion of the mechanisms, between steps; for foreign mechanisms whose motion has been
+// changed from elsewhere.
+ITM_API ItmStatus itm_cosim_refresh_ports(ItmCosim* cosim);
+
 // For a single mechanism with stepper variable or adaptive: take one step of the length that the stepper chooses.
 // itm_data_get_time then returns the time; itm_cosim_get_time is not updated. Any other system: the same as itm_cosim_step.
 ITM_API ItmStatus itm_cosim_step_free(ItmCosim* cosim);
@@ -374,6 +420,27 @@ ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);
 // Set an input of a subsystem. It keeps the value until a wire or another call changes it.
 ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
+// An input of the whole system, by its full name: an input of a subsystem ("hydraulics.valve1"), an actuator without a bond
+// ("arm.motor") or an external signal of a mechanism ("arm.drive").
+typedef struct ItmInputInfo {
+    const char* name;          // belongs to the system; NULL: there is no such input
+    int subsystem, mechanism;  // one of them, the other ITM_NONE
+    int index;                 // input of the subsystem, actuator or signal of the mechanism
+    bool is_signal;            // of a mechanism: an external signal, otherwise an actuator
+    bool is_wired;             // a wire sets it at every step
+} ItmInputInfo;
+// Number of inputs.
+ITM_API int itm_cosim_get_input_count(const ItmCosim* cosim);
+// An input, 0 <= input < count; name NULL if out of range.
+ITM_API ItmInputInfo itm_cosim_get_input_info(const ItmCosim* cosim, int input);
+// Index of an input by name; ITM_NONE if there is none.
+ITM_API int itm_cosim_find_input(const ItmCosim* cosim, const char* name);
+// Current value of an input; NAN if there is no such input.
+ITM_API double itm_cosim_get_input_value(const ItmCosim* cosim, int input);
+// Set an input. It keeps the value until the next call; a smooth external signal reaches it at the next communication point.
+// ITM_ERR_ARGUMENT: no such input, not finite, or set by a wire.
+ITM_API ItmStatus itm_cosim_set_input_value(ItmCosim* cosim, int input, double value);
+
 // State of a bond at the last communication point.
 typedef struct ItmBondState {
     double length;   // m
@@ -387,6 +454,7 @@ typedef struct ItmBondState {
     double coupling_error;  // coupling energy error: work done on the mechanism minus work done by the port, so far, J
     double throughput;      // energy transferred in either direction so far, J
     double coupling_error_largest;  // largest magnitude of the coupling energy error so far, J
+    bool is_rotary;  // the length is an angle (rad), the force a torque (N m), the impulse angular (N m s)
 } ItmBondState;
 // Number of bonds.
 ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
@@ -394,6 +462,14 @@ ITM_API int itm_cosim_get_bond_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_bond_name(const ItmCosim* cosim, int bond);
 // State of a bond, 0 <= bond < count.
 ITM_API ItmBondState itm_cosim_get_bond(const ItmCosim* cosim, int bond);
+// Lever of a line actuator about the revolute joint between its two bodies: the arm of its force, d length / d angle, now and at
+// most, where the actuator is at right angles to the shorter of its two sides.
+typedef struct ItmLeverView {
+    const char* joint;  // NULL: the actuator has no such joint
+    double arm, most;   // m
+} ItmLeverView;
+// Lever of a bond in the present state. An arm far below `most` means that the actuator is near its dead centre.
+ITM_API ItmLeverView itm_cosim_get_lever(ItmCosim* cosim, int bond);
 // Ends of a frame bond, each an interface.
 typedef struct ItmFrameBondInfo {
     struct {
@@ -501,8 +577,8 @@ ITM_API ItmStatus itm_cosim_restore(ItmCosim* cosim, const void* bytes, size_t s
 // a small disturbance grows. The linearisation covers `nstep` steps (1, or more to average over steps that differ), extended to
 // a whole sampling period if controllers sample less often than every step; the radius is per step. It is a local measure: it
 // may differ at other positions, speeds and contacts. Independent subsystems are perturbed together; the radius is the largest
-// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period. Any
-// other status: out of memory, or a trial step failed.
+// of all. The state is restored. ITM_ERR_UNSUPPORTED: a subsystem has too many states, or samples have no common period.
+// nstep: 1 to 100000. Any other status: out of memory, or a trial step failed.
 ITM_API ItmStatus itm_cosim_compute_radius(ItmCosim* cosim, int nstep, double* radius);
 // Called before every trial step; returning true ends the computation with ITM_ERR_CAPACITY.
 typedef struct ItmAdviceWatch {
@@ -515,8 +591,8 @@ ITM_API ItmStatus itm_advice_compute_radius(ItmCosim* cosim, int nstep, ItmAdvic
 // number of bounded rows first changes, s; INFINITY: it does not.
 ITM_API ItmStatus itm_advice_run(ItmCosim* cosim, int nstep, ItmAdviceWatch watch, double* change);
 // Approximate number of operations per component that itm_cosim_compute_radius takes with a macro step H, from the sizes of the last
-// step; 0: out of memory.
-ITM_API double itm_advice_estimate_work(ItmCosim* cosim, double H);
+// step. ITM_ERR_MEMORY; with any other error the work is 0.
+ITM_API ItmStatus itm_advice_estimate_work(ItmCosim* cosim, double H, double* work);
 // Change the macro step of a system and reset it, as if it had been built with H. Allocates nothing. On failure (the steps of
 // subsystems do not divide H) the system has no valid step until the next call that succeeds.
 ITM_API ItmStatus itm_cosim_set_macro_step(ItmCosim* cosim, double H);
@@ -524,6 +600,31 @@ ITM_API ItmStatus itm_cosim_set_macro_step(ItmCosim* cosim, double H);
 ITM_API double itm_cosim_find_common_multiple(double a, double b);
 // Name of the i-th subsystem whose states cannot be perturbed and are left out of the linearisation; NULL beyond the last.
 ITM_API const char* itm_cosim_get_unlinearised(const ItmCosim* cosim, int i);
+
+#define ITM_STATE_NAME_SIZE 160
+
+// Step of the system and its outputs, linearised about the current state at time t:
+//   x(t + H) - x1 = A (x - x0) + B (u - u0),   y(t) - y0 = C (x - x0) + D (u - u0)
+// where x1 is the state that the step reaches from x0 with u0. x contains coordinates and velocities of all bodies, past values
+// of wires and bonds, and states of subsystems that give access to them. Matrices are row-major.
+typedef struct ItmLinear {
+    int nstate, ninput, noutput;
+    double step;  // H, s
+    double* x;    // x0                                       (nstate)
+    double* A;    //                                          (nstate x nstate)
+    double* B;    //                                          (nstate x ninput)
+    double* C;    //                                          (noutput x nstate)
+    double* D;    //                                          (noutput x ninput)
+    char (*names)
+        [ITM_STATE_NAME_SIZE];  // of the states: "arm.boom.q0", "arm.boom.v0", "hydraulics.line.pressure"   (nstate)
+} ItmLinear;
+// Linearise by central differences over whole steps. inputs (ninput) and outputs (noutput) are indices of this system. The state
+// is restored. It is a local measure, as itm_cosim_compute_radius. ITM_ERR_ARGUMENT: no such input or output, or an input that a
+// wire sets. Any other status: out of memory, or a trial step failed. itm_cosim_get_error returns the reason.
+ITM_API ItmStatus itm_linear_create(ItmLinear** linear, ItmCosim* cosim, const int* inputs, int ninput,
+                                    const int* outputs, int noutput);
+// Free a linearisation; NULL is allowed.
+ITM_API void itm_linear_destroy(ItmLinear* linear);
 
 // ---------------------------------------------------------------------------- outputs
 

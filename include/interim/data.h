@@ -51,12 +51,13 @@ typedef struct ItmStepOptions {
     double min_step;   // variable, adaptive: smallest step, s; 0: step / 10 (variable), step / 10000 (adaptive)
     double tolerance;  // reference: relative and absolute error; implicit steppers: of Newton's method; adaptive: error
                        // of the coordinates per step, m or rad
-    double gap_tolerance;     // position correction after each step closes joint gaps to this, m or rad
-    int max_iterations;       // of Newton, augmented Lagrangian and position correction, per step
-    double penalty;           // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
-    double frequency;         // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
-    double damping_ratio;     // ALI1: Baumgarte xi
-    ItmModalRule modal_rule;  // Euler: rule for flexible bodies
+    double gap_tolerance;      // position correction after each step closes joint gaps to this, m or rad
+    int max_iterations;        // of Newton, augmented Lagrangian and position correction, per step
+    double penalty;            // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
+    double frequency;          // ALI1: Baumgarte omega, rad/s; 0: chosen from the step
+    double damping_ratio;      // ALI1: Baumgarte xi
+    ItmModalRule modal_rule;   // Euler: rule for flexible bodies
+    bool has_actuator_limits;  // actuators may get limits, see itm_data_set_actuator_limits
 } ItmStepOptions;
 
 // Defaults: semi-implicit Euler, 1 ms, gap tolerance 1e-11.
@@ -129,8 +130,12 @@ ITM_API const double* itm_data_get_v(const ItmData* d);
 ITM_API ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v);
 // Close all joints and make the velocities consistent, with the smallest change in the mass metric.
 ITM_API ItmStatus itm_assemble_data(const ItmModel* m, ItmData* d);
-// Set the external force of an actuator, N. It stays until the next call.
+// Set the external force of an actuator, N or N m. It stays until the next call.
 ITM_API ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force);
+// Keep the length or angle of an actuator within [lower, upper] from now on, as a rigid joint limit does: the stroke of a
+// cylinder. -INFINITY, INFINITY: none. Not part of the state. ITM_ERR_ARGUMENT: no such actuator, lower > upper, or a data object
+// that was created without ItmStepOptions.has_actuator_limits.
+ITM_API ItmStatus itm_data_set_actuator_limits(const ItmModel* m, ItmData* d, int actuator, double lower, double upper);
 // Set an external signal (ITM_SIGNAL_EXTERNAL). It stays at `value` until the next call. A smooth signal moves linearly from its
 // current value to `value` within `time` > 0 (s), and continues at that rate.
 ITM_API ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time);
@@ -153,7 +158,7 @@ ITM_API ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* by
 
 // ---------------------------------------------------------------------------- results
 
-// Pose of the body frame in the world.
+// Pose of the body frame in the world. Ids that are no body give the ground: no displacement, no rotation, no velocity.
 ITM_API ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body);
 // Velocity of the body frame's origin, world axes, m/s.
 ITM_API ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body);
@@ -190,6 +195,12 @@ typedef struct ItmWrench {
 // that are rows, exert no force here; for closed loops, use a prescribed motion and read its force output.
 ITM_API ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                                const ItmWrench* external);
+
+// Compute the mass matrix M (nv x nv), row-major: kinetic energy is v^T M v / 2. Constraint rows are not eliminated.
+ITM_API ItmStatus itm_dynamics_compute_mass_matrix(const ItmModel* m, ItmData* d, double* M);
+// Compute the Jacobian J (6 x nv), row-major, of a point of a body (body frame, m): J v is the velocity of the point (tx, ty, tz)
+// and the angular velocity of the body (rx, ry, rz), world axes. ITM_ERR_ARGUMENT: no such body.
+ITM_API ItmStatus itm_dynamics_compute_jacobian(const ItmModel* m, ItmData* d, double* J, int body, ItmVec3 point);
 
 // Outputs are what a run records, named element.quantity[.component].
 

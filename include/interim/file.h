@@ -4,6 +4,7 @@
 #define INTERIM_FILE_H
 
 #include "interim/control.h"
+#include "interim/drive.h"
 #include "interim/cosim.h"
 #include "interim/data.h"
 #include "interim/hydraulics.h"
@@ -59,10 +60,29 @@ typedef struct ItmFileControl {
     double step;          // sample interval, s
 } ItmFileControl;
 
+// An FMU: a subsystem of type `fmu`.
+typedef struct ItmFileFmu {
+    char* name;                         // prefix of its result names
+    struct ItmFmu* fmu;                 // archive, description and choices
+    double step;                        // micro step, s; 0: the macro step
+    struct ItmFmuMechanismPort* ports;  // of an FMU that takes forces and returns rates, a mechanism  (nport)
+    int nport;                          // 0: it is a subsystem
+    ItmForeignOptions options;          // of a mechanism
+    ItmFilePlace place;
+} ItmFileFmu;
+
+// Electric drives and winches: a subsystem of type `drive`.
+typedef struct ItmFileDrive {
+    char* name;  // prefix of its result names
+    ItmDrives* drives;
+    double step;  // s
+} ItmFileDrive;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
-    char* from;  // "control.kappa1": subsystem and output
-    char* to;    // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
+    char* from;             // "control.kappa1": subsystem and output
+    char* to;               // "hydraulics.valve1": subsystem and input; of a control "control.arm.cyl1.rate"
+    double factor, offset;  // value at the input = factor * value of the output + offset
     ItmFilePlace place;
 } ItmFileConnection;
 
@@ -73,6 +93,20 @@ typedef struct ItmFileBond {
     ItmBondOptions options;
     ItmFilePlace place;
 } ItmFileBond;
+
+// A parameter of the file with its value.
+typedef struct ItmFileParameter {
+    char* name;
+    double value;
+    char* unit;          // SI unit as in model files, "kg m/s^2"; "1": none
+    bool is_calculated;  // from other parameters
+} ItmFileParameter;
+
+// A file that the model file refers to: mesh, recording, matrix, heights.
+typedef struct ItmFileReference {
+    char* name;  // as in the model file
+    char* path;
+} ItmFileReference;
 
 // The section cosim.
 typedef struct ItmFileCosim {
@@ -95,21 +129,36 @@ typedef struct ItmModelFile {
     int ncircuit;
     ItmFileControl* controls;  // in the order of the file  (ncontrol)
     int ncontrol;
+    ItmFileFmu* fmus;  // in the order of the file  (nfmu)
+    int nfmu;
+    ItmFileDrive* drives;  // in the order of the file  (ndrive)
+    int ndrive;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;
+    ItmFileParameter* parameters;  // in the order of the file  (nparameter)
+    int nparameter;
+    ItmFileReference* references;  // in the order of reading; a file may occur twice  (nreference)
+    int nreference;
     ItmRunSettings run;
     char** notes;  // unused contents of the file, or of files that it refers to, one sentence each  (nnote)
     int nnote;
+    struct ItmArchive* archive;  // of a system structure (.ssp), unpacked while the file lives; NULL: none
 } ItmModelFile;
 
 // Read, check, compile and assemble a model file. overrides: "key.path=value" strings (noverride), each checked like
 // the file itself. A path names an existing key of the file or a valid optional key
 // ("run.step=2ms", "parameters.L=2 m", "multibody.coordinates=absolute").
-// A file that ends in .urdf is read as a model of that robot alone, with a fixed base.
+// A file that ends in .urdf is read as a model of that robot alone, with a fixed base; one that ends in .ssp or .ssd as a
+// system structure (SSP) of FMUs.
 // Errors contain file, line, column, the expected value and the nearest valid word.
 ITM_API ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
                                 ItmError* error);
+// The same, but every file that the model refers to (meshes, heights, recordings, matrices, robots) must be below the folder
+// `root` after resolving symbolic links; ITM_ERR_INPUT otherwise, whether it exists or not. For models of strangers: without
+// it a model file may name any file that the process may read. root NULL: any file.
+ITM_API ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, const char* root,
+                                      const char* const* overrides, int noverride, ItmError* error);
 // The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
@@ -122,11 +171,26 @@ ITM_API void itm_file_destroy(ItmModelFile* file);
 ITM_API ItmStatus itm_file_create_hydraulics(ItmHydraulics** data, const ItmFileCircuit* circuit,
                                              ItmHydraulicResidual* rest, ItmError* error);
 
+// Remove what this process has unpacked of FMUs. Makes only calls that a signal handler may make.
+ITM_API void itm_file_remove_unpacked(void);
+// One line on an FMU into `text` (size): version, kind, whether its state can be restored.
+ITM_API void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size);
+// Sentence on the i-th claim of an FMU that did not hold when its first instance was created; NULL beyond the last.
+ITM_API const char* itm_file_get_fmu_note(const ItmFileFmu* fmu, int i);
+
 // Create the system in its initial state: subsystems, bonds, connections, static start. A single mechanism or circuit is a
 // system of one subsystem. The file must outlive it. rest (may be NULL): residual of the equilibrium if a circuit requests a
 // static start.
 ITM_API ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimResidual* rest,
                                         ItmError* error);
+
+// The same in two steps, so that a program can add subsystems of its own, their bonds and their wires. Create a builder with
+// everything in the file; mechanisms are numbered as in the file, subsystems of the file come first.
+ITM_API ItmStatus itm_file_create_builder(ItmCosimBuilder** builder, const ItmModelFile* file, ItmError* error);
+// Create the system from such a builder, in its initial state. The builder can be destroyed afterwards; the file must outlive the
+// system. rest: as for itm_file_create_cosim.
+ITM_API ItmStatus itm_file_build_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimBuilder* builder,
+                                       ItmCosimResidual* rest, ItmError* error);
 
 ITM_EXTERN_C_END
 

@@ -183,23 +183,47 @@ ITM_API ItmAccumulatorDef itm_default_accumulator_def(void);
 typedef struct ItmCylinderDef {
     const char* name;
     int port_1, port_2;
-    double area_1, area_2;                // m^2, > 0; 0: computed from the diameters
-    double bore, rod;                     // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
-    double stroke;                        // m, > 0
-    double start_length;                  // initial s, m; NAN: that of the motion
-    double start_extension;               // initial l_1, in [0, stroke]; NAN: half the stroke    [contact-rim, eq. 50]
-    double dead_volume_1, dead_volume_2;  // m^3, >= 0
-    double wall_modulus;                  // of the cylinder, Pa, > 0; INFINITY: rigid
-    double leakage;                       // across the piston, m^3/(s Pa), >= 0
-    double viscous;                       // N s/m, >= 0
-    double coulomb;                       // seal friction, N, >= 0
-    double coulomb_speed;                 // |w| below which seal friction is linear in w, m/s, > 0
+    double area_1, area_2;   // m^2, > 0; 0: computed from the diameters
+    double bore, rod;        // m; area_1 = pi bore^2 / 4, area_2 = pi (bore^2 - rod^2) / 4
+    double stroke;           // m, > 0
+    double start_length;     // initial s, m; NAN: that of the motion, or of the actuator that a bond connects
+    double start_extension;  // initial l_1, in [0, stroke]; NAN: half the stroke    [contact-rim, eq. 50]
+    double dead_volume_1, dead_volume_2;                     // m^3, >= 0
+    double wall_modulus;                                     // of the cylinder, Pa, > 0; INFINITY: rigid
+    double leakage;                                          // across the piston, m^3/(s Pa), >= 0
+    double viscous;                                          // N s/m, >= 0
+    double coulomb;                                          // seal friction, N, >= 0
+    double coulomb_speed;                                    // |w| below which seal friction is linear in w, m/s, > 0
     double damper_length, damper_stiffness, damper_damping;  // end dampers, m, N/m, N s/m; 0: none
     int motion;  // signal for s (stand-alone runs), or ITM_NONE: set by itm_hydraulics_set_piston
 } ItmCylinderDef;
 
 // Default cylinder: piston at half stroke, rigid walls, no leakage, friction or end dampers; ports and sizes are not set.
 ITM_API ItmCylinderDef itm_default_cylinder_def(void);
+
+// Hydraulic motor, or pump-motor: a rotating power port. Oil that flows from port_1 to port_2 turns it forwards:
+//   Q_1 = u D w,   T = u D (p_1 - p_2) - viscous w - (coulomb + pressure_drag |u D (p_1 - p_2)|) sat(w / coulomb_speed)
+// Leakage is laminar: across the motor, and from each port to the drain. The losses are those of Schlösser's model  [schloesser].
+typedef struct ItmMotorDef {
+    const char* name;
+    int port_1, port_2;
+    int port_drain;        // or ITM_NONE
+    double displacement;   // D, m^3/rad, > 0
+    double leakage;        // across, m^3/(s Pa), >= 0
+    double drain_leakage;  // of each port, m^3/(s Pa), >= 0; needs port_drain
+    double viscous;        // N m s, >= 0
+    double coulomb;        // N m, >= 0
+    double pressure_drag;  // share of the pressure torque, in [0, 1)
+    double coulomb_speed;  // |w| below which friction is linear in w, rad/s, > 0
+    bool is_variable;      // u = setting + signal(t) + input, within [-1, 1]; otherwise 1
+    double setting;        // variable
+    int signal;            // variable; or ITM_NONE
+    double time_constant;  // variable: u follows with first order, s; 0: at once
+    int motion;            // signal for the angle (stand-alone runs), or ITM_NONE
+} ItmMotorDef;
+
+// Default motor: fixed, no leakage or friction, coulomb_speed 0.1 rad/s; ports and displacement are not set.
+ITM_API ItmMotorDef itm_default_motor_def(void);
 
 // ---------------------------------------------------------------------------- building
 
@@ -244,6 +268,8 @@ ITM_API ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, cons
 // Add a cylinder.
 ITM_API ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id,
                                                    ItmError* error);
+// Add a hydraulic motor. Its number follows those of the cylinders.
+ITM_API ItmStatus itm_circuit_builder_add_motor(ItmCircuitBuilder* b, const ItmMotorDef* def, int* id, ItmError* error);
 // Add a second name for an output: "cyl1.p3" for "line1.pressure". Each part between dots follows the rules for names.
 // itm_circuit_build checks that the output exists.
 ITM_API ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output,
@@ -266,7 +292,8 @@ ITM_API void itm_circuit_destroy(ItmCircuit* c);
 typedef struct ItmCircuitInfo {
     int nnode, nvolume, nsource;  // nodes: volumes and sources
     int nbranch;                  // flow branches (a directional valve has four)
-    int nvalve, ncylinder, naccumulator;
+    int nvalve, naccumulator;
+    int ncylinder;      // power ports: cylinders, then motors
     int ninput;         // external inputs: commands that itm_hydraulics_set_input sets
     int nstate;         // pressures and spool states
     int nisland;        // groups of volumes connected without a source in between
@@ -277,7 +304,7 @@ typedef struct ItmCircuitInfo {
 ITM_API ItmCircuitInfo itm_circuit_get_info(const ItmCircuit* c);
 // Id of a node by name, or ITM_NONE.
 ITM_API int itm_circuit_find_node(const ItmCircuit* c, const char* name);
-// Index of a cylinder by name, or ITM_NONE.
+// Index of a cylinder or motor by name, or ITM_NONE.
 ITM_API int itm_circuit_find_cylinder(const ItmCircuit* c, const char* name);
 // Index of an input, or ITM_NONE. An input has the name of its element: source, flow source, variable orifice, valve.
 ITM_API int itm_circuit_find_input(const ItmCircuit* c, const char* name);
@@ -351,6 +378,9 @@ ITM_API double itm_hydraulics_get_time(const ItmHydraulics* d);
 // Set the current time, s. ITM_ERR_ARGUMENT: not finite.
 ITM_API ItmStatus itm_hydraulics_set_time(ItmHydraulics* d, double t);
 
+// Set the length at which a cylinder starts, with the extension of its definition; the stroke moves with it. Not part of the
+// state: call it before the first step. ITM_ERR_ARGUMENT: no such cylinder, not finite, or driven by a signal.
+ITM_API ItmStatus itm_hydraulics_set_start_length(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double length);
 // Set the motion of a piston: length s, constant rate w until set again. ITM_ERR_ARGUMENT: no such cylinder, not finite,
 // or driven by a signal.
 ITM_API ItmStatus itm_hydraulics_set_piston(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double s, double w);

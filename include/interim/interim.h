@@ -16,10 +16,13 @@
 #include "interim/data.h"
 #include "interim/hydraulics.h"
 #include "interim/control.h"
+#include "interim/drive.h"
 #include "interim/verdict.h"
 #include "interim/cosim.h"
+#include "interim/export.h"
 #include "interim/file.h"
 #include "interim/results.h"
 #include "interim/report.h"
+#include "interim/run.h"
 
 #endif

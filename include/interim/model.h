@@ -261,16 +261,18 @@ typedef struct ItmPointDef {
     ItmVec3 point;  // in the body frame, m
 } ItmPointDef;
 
-// Line actuator between two points. Its force (> 0 lengthens) is the sum of a signal and an external force set by
-// itm_data_set_actuator_force.
+// Actuator between two points (force, > 0 lengthens), or at a free direction of a joint (force or torque along it). It is the sum
+// of a signal and an external force set by itm_data_set_actuator_force. With a bond it is a power port (interim/cosim.h).
 typedef struct ItmActuatorDef {
     const char* name;
-    int body_a, body_b;
+    int joint;                 // ITM_NONE: between two points
+    ItmDirection direction;    // of the joint; not of a rotation of three, which has no angle
+    int body_a, body_b;        // of the points
     ItmVec3 point_a, point_b;  // body frames                                m
-    int signal;                // N, or ITM_NONE
+    int signal;                // N or N m, or ITM_NONE
 } ItmActuatorDef;
 
-// Defaults: no signal.
+// Defaults: between two points, no signal.
 ITM_API ItmActuatorDef itm_default_actuator_def(void);
 
 // ---------------------------------------------------------------------------- latches and events
@@ -382,6 +384,8 @@ ITM_API int itm_model_find_body(const ItmModel* m, const char* name);
 ITM_API int itm_model_find_joint(const ItmModel* m, const char* name);
 // Id of a latch by name.
 ITM_API int itm_latch_find(const ItmModel* m, const char* name);
+// Length (m) or angle (rad) of an actuator in the initial state; NAN if there is no such actuator.
+ITM_API double itm_model_get_start_length(const ItmModel* m, int actuator);
 // Id of an actuator by name.
 ITM_API int itm_model_find_actuator(const ItmModel* m, const char* name);
 // Id of a signal by name.

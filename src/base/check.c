@@ -1,6 +1,7 @@
 #include "base/check.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -41,6 +42,13 @@ ItmCheck itm_check_start(const char* function, const char* kind, const char* nam
         if (!is_name_byte((unsigned char)c.name[i])) {
             itm_check_refuse(&c, "name", "a name may not contain white space, control characters or any of . , / = \"");
         }
+    }
+    if (strchr("+-@", c.name[0]) != NULL && length > 0) {
+        itm_check_refuse(&c, "name", "a name may not begin with + - or @, which spreadsheets take for a formula");
+    }
+    if (itm_utf8_find_direction(c.name, length) < length) {
+        c.name = "...";
+        itm_check_refuse(&c, "name", "a name may not contain characters that change the direction of the text");
     }
     return c;
 }

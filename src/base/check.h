@@ -14,8 +14,8 @@ typedef struct ItmCheck {
     ItmStatus status;
 } ItmCheck;
 
-// Start with the name, which must be 1 to ITM_LONGEST_NAME bytes without white space, control characters or any of
-// . , / = ". name may be NULL, which is refused.
+// Start with the name, which must be 1 to ITM_LONGEST_NAME bytes without white space, control characters, characters that change
+// the direction of the text, or any of . , / = ", and may not begin with + - or @. name may be NULL, which is refused.
 ItmCheck itm_check_start(const char* function, const char* kind, const char* name, ItmError* error);
 
 // Refuse because of a field: "body 'rod': mass must be positive".

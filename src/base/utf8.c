@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static bool is_continuation(unsigned char byte)
 {
@@ -43,6 +44,43 @@ size_t itm_utf8_check(const char* text, size_t length)
         at += n;
     }
     return length;
+}
+
+static bool is_direction(const unsigned char* s, size_t n)
+{
+    return (n == 2 && s[0] == 0xD8 && s[1] == 0x9C) ||
+           (n == 3 && s[0] == 0xE2 && s[1] == 0x80 &&
+            (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xA8 && s[2] <= 0xAE))) ||
+           (n == 3 && s[0] == 0xE2 && s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9);
+}
+
+size_t itm_utf8_find_direction(const char* text, size_t length)
+{
+    size_t at = 0;
+    while (at < length) {
+        const unsigned char* s = (const unsigned char*)text + at;
+        size_t n = measure(s, length - at);
+        if (is_direction(s, n)) {
+            return at;
+        }
+        at += n > 0 ? n : 1;
+    }
+    return length;
+}
+
+void itm_utf8_clean(char* text)
+{
+    size_t length = strlen(text), at = 0;
+    while (at < length) {
+        unsigned char* s = (unsigned char*)text + at;
+        size_t n = measure(s, length - at);
+        if (n == 1 && s[0] < 0x20 && s[0] != '\t') {
+            s[0] = ' ';
+        } else if (n == 0 || is_direction(s, n)) {
+            memset(s, '?', n > 0 ? n : 1);
+        }
+        at += n > 0 ? n : 1;
+    }
 }
 
 size_t itm_utf8_count(const char* text, size_t length)

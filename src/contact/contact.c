@@ -4,6 +4,7 @@
 #include "multibody/kinematics.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,7 @@ ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h)
 
 int itm_contact_get_count(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, 0);
     // a table that was cleared by a reset or a restored state has no contacts yet
     bool has_step = d->contact != NULL && d->bounded->nrow > 0;
     return has_step ? d->contact->ncontact : 0;
@@ -314,6 +316,7 @@ int itm_contact_get_count(const ItmData* d)
 
 ItmContactInfo itm_contact_get_info(ItmData* d, int contact)
 {
+    ITM_GUARD(d != NULL, (ItmContactInfo){0});
     // the impulses become those of least norm; nothing else changes
     itm_bounded_refine(d->model, d);
     return itm_contact_look(d, contact);
@@ -358,6 +361,7 @@ ItmContactInfo itm_contact_look(const ItmData* d, int contact)
 
 ItmContactModelInfo itm_contact_get_model_info(const ItmModel* m)
 {
+    ITM_GUARD(m != NULL, (ItmContactModelInfo){0});
     ItmContactModelInfo info = {.options = m->contact_options};
     if (m->contact != NULL) {
         info.nshape = m->contact->ncollider;
@@ -369,12 +373,16 @@ ItmContactModelInfo itm_contact_get_model_info(const ItmModel* m)
 
 ItmShapeInfo itm_contact_get_shape(const ItmModel* m, int shape)
 {
+    ITM_GUARD(m != NULL && m->contact != NULL && ITM_IS_INDEX(shape, m->contact->ncollider), (ItmShapeInfo){0});
     const ItmCollider* c = &m->contact->colliders[shape];
     return (ItmShapeInfo){c->name, itm_geom_kind_name(c->geom->kind), c->user_id};
 }
 
 bool itm_contact_is_unsupported(const ItmModel* m, int shape_a, int shape_b)
 {
+    ITM_GUARD(m != NULL && m->contact != NULL && ITM_IS_INDEX(shape_a, m->contact->ncollider) &&
+                  ITM_IS_INDEX(shape_b, m->contact->ncollider),
+              false);
     const ItmCollider *a = &m->contact->colliders[shape_a], *b = &m->contact->colliders[shape_b];
     return a->body != b->body && (a->group & b->mask) != 0 && (b->group & a->mask) != 0 &&
            !itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(m->contact, a->body, b->body);

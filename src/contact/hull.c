@@ -76,22 +76,72 @@ static void fill_neighbours(ItmHull* hull, const DirectedEdge* edges, int nedge)
     hull->neighbour_adr[hull->nvertex] = nedge;
 }
 
-static void fill_directions(ItmHull* hull, const DirectedEdge* edges, int nedge)
+// Directions of edges, to find parallel ones: sorted by their component along an axis that is parallel to no edge in practice.
+typedef struct Direction {
+    ItmVec3 d;
+    double key;  // component along the axis, >= 0: d may be turned round
+    int order;   // in which it was found
+    bool is_kept;
+} Direction;
+
+static int compare_directions(const void* a, const void* b)
 {
-    for (int e = 0; e < nedge; e++) {
-        if (edges[e].from > edges[e].to) {
-            continue;
-        }
-        ItmVec3 d = itm_vec_sub(hull->vertices[edges[e].to], hull->vertices[edges[e].from]);
-        d = itm_vec_scale(1.0 / itm_vec_norm(d), d);
-        bool is_known = false;
-        for (int k = 0; k < hull->ndirection && !is_known; k++) {
-            is_known = itm_vec_norm(itm_vec_cross(d, hull->directions[k])) < 1e-10;
-        }
-        if (!is_known) {
-            hull->directions[hull->ndirection++] = d;
+    const Direction *p = a, *q = b;
+    if (p->key != q->key) {
+        return p->key < q->key ? -1 : 1;
+    }
+    return p->order - q->order;
+}
+
+#define PARALLEL 1e-10  // sine of the angle between edges that count as parallel
+
+// Whether a direction that is kept is parallel; those are near in the sorted list.
+static bool is_parallel_known(const Direction* list, int n, int at)
+{
+    for (int step = -1; step <= 1; step += 2) {
+        for (int k = at + step; k >= 0 && k < n && fabs(list[k].key - list[at].key) <= 2.0 * PARALLEL; k += step) {
+            if (list[k].is_kept && itm_vec_norm(itm_vec_cross(list[at].d, list[k].d)) < PARALLEL) {
+                return true;
+            }
         }
     }
+    return false;
+}
+
+// Edge directions, parallel edges once: the first of them in the order of the edges.
+static bool fill_directions(ItmHull* hull, const DirectedEdge* edges, int nedge)
+{
+    const ItmVec3 axis = {0.75392174, 0.53317561, 0.38386729};
+    Direction* list = malloc((size_t)nedge * sizeof *list);
+    int* place = malloc((size_t)nedge * sizeof *place);  // in the sorted list, by order
+    if (list == NULL || place == NULL) {
+        free(list);
+        free(place);
+        return false;
+    }
+    int n = 0;
+    for (int e = 0; e < nedge; e++) {
+        if (edges[e].from < edges[e].to) {
+            ItmVec3 d = itm_vec_sub(hull->vertices[edges[e].to], hull->vertices[edges[e].from]);
+            d = itm_vec_scale(1.0 / itm_vec_norm(d), d);
+            list[n] = (Direction){.d = d, .key = fabs(itm_vec_dot(axis, d)), .order = n};
+            n++;
+        }
+    }
+    qsort(list, (size_t)n, sizeof *list, compare_directions);
+    for (int k = 0; k < n; k++) {
+        place[list[k].order] = k;
+    }
+    for (int i = 0; i < n; i++) {
+        Direction* it = &list[place[i]];
+        it->is_kept = !is_parallel_known(list, n, place[i]);
+        if (it->is_kept) {
+            hull->directions[hull->ndirection++] = it->d;
+        }
+    }
+    free(list);
+    free(place);
+    return true;
 }
 
 // Normal and offset of a polygon: sum of the cross products around it (Newell), mean height.
@@ -141,16 +191,19 @@ static ItmStatus copy_corners(ItmHull* hull, const ItmVec3* points, int npoint, 
     return ITM_OK;
 }
 
+// ITM_ERR_CAPACITY: too many corners, which no tolerance mends; the error is that of a bad input.
 static ItmStatus fill_tables(ItmHull* hull, DirectedEdge* edges, int nedge, ItmError* error)
 {
+    if (hull->nvertex > ITM_HULL_MAX_VERTICES) {
+        itm_error_set(error, ITM_ERR_INPUT, __func__, "points",
+                      "a hull may have at most %d corners, not %d: give a coarser mesh", ITM_HULL_MAX_VERTICES,
+                      hull->nvertex);
+        return ITM_ERR_CAPACITY;
+    }
     if (!edges_close(edges, nedge, hull)) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "points",
                              "the faces of a hull do not close: the points are nearly in a plane or on top of "
                              "each other");
-    }
-    if (hull->nvertex > ITM_HULL_MAX_VERTICES) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, "points", "a hull may have at most %d corners, not %d",
-                             ITM_HULL_MAX_VERTICES, hull->nvertex);
     }
     for (int f = 0; f < hull->nface; f++) {
         if (!fill_plane(hull, f)) {
@@ -158,8 +211,7 @@ static ItmStatus fill_tables(ItmHull* hull, DirectedEdge* edges, int nedge, ItmE
         }
     }
     fill_neighbours(hull, edges, nedge);
-    fill_directions(hull, edges, nedge);
-    return ITM_OK;
+    return fill_directions(hull, edges, nedge) ? ITM_OK : no_memory(error);
 }
 
 ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint, const int* loops, const int* adr,
@@ -285,101 +337,134 @@ typedef struct Faces {
     int* loops;
     int* adr;
     int nface, nloop, capacity;
-    Plane* accepted;  // planes of the faces
 } Faces;
 
-static bool lies_in_accepted(const Faces* faces, const int* corner, const ItmVec3* points, double tol)
+// What the merging works with, and its memory.
+typedef struct Merge {
+    const ItmHullTriangles* t;
+    const ItmVec3* points;
+    double tol;
+    Faces faces;
+    Plane* planes;   // of the triangles, the largest first             (count)
+    bool* is_taken;  // triangle: it is part of a face                 (count)
+    int* region;     // triangles of the face at hand                   (count)
+    int* stamp;      // face that a point was last gathered for, from 1 (npoint)
+    Flat* flat;      // its points, and room for its polygon            (9 count)
+} Merge;
+
+static bool is_in_plane(const Merge* m, const Plane* plane, int point)
 {
-    for (int f = 0; f < faces->nface; f++) {
-        const Plane* plane = &faces->accepted[f];
-        bool all_in = true;
-        for (int k = 0; k < 3 && all_in; k++) {
-            all_in = fabs(itm_vec_dot(plane->n, points[corner[k]]) - plane->offset) <= tol;
-        }
-        if (all_in) {
-            return true;
+    return fabs(itm_vec_dot(plane->n, m->points[point]) - plane->offset) <= m->tol;
+}
+
+static bool lies_in_plane(const Merge* m, const Plane* plane, int triangle)
+{
+    const int* corner = m->t->corners[triangle];
+    return is_in_plane(m, plane, corner[0]) && is_in_plane(m, plane, corner[1]) && is_in_plane(m, plane, corner[2]);
+}
+
+// Gather the corners of a triangle that lie in the plane, each once.
+static int gather_corners(Merge* m, const Plane* plane, ItmVec3 u, ItmVec3 v, int triangle, int count)
+{
+    for (int k = 0; k < 3; k++) {
+        int point = m->t->corners[triangle][k];
+        if (m->stamp[point] != m->faces.nface + 1 && is_in_plane(m, plane, point)) {
+            m->stamp[point] = m->faces.nface + 1;
+            m->flat[count++] = (Flat){itm_vec_dot(u, m->points[point]), itm_vec_dot(v, m->points[point]), point};
         }
     }
-    return false;
+    return count;
+}
+
+// The triangles in the plane of one of them, from neighbour to neighbour, and their points in the plane: with those of the triangles
+// around them, for a sliver may keep a corner of the face apart. Returns the number of points.
+static int gather_face(Merge* m, const Plane* plane, ItmVec3 u, ItmVec3 v)
+{
+    int nregion = 1, count = 0;
+    m->region[0] = plane->triangle;
+    m->is_taken[plane->triangle] = true;
+    for (int k = 0; k < nregion; k++) {
+        count = gather_corners(m, plane, u, v, m->region[k], count);
+        for (int e = 0; e < 3; e++) {
+            int other = m->t->across[m->region[k]][e];
+            count = gather_corners(m, plane, u, v, other, count);
+            if (!m->is_taken[other] && lies_in_plane(m, plane, other)) {
+                m->is_taken[other] = true;
+                m->region[nregion++] = other;
+            }
+        }
+    }
+    return count;
 }
 
 // One face: all points of the plane, wrapped.
-static void add_polygon(Faces* faces, const Plane* plane, const ItmVec3* points, const int* used, int nused, Flat* flat,
-                        double tol)
+static void add_polygon(Merge* m, const Plane* plane)
 {
     // any two axes in the plane with u x v = n
     ItmVec3 n = plane->n;
     ItmVec3 u = fabs(n.x) < 0.6 ? itm_vec(0, -n.z, n.y) : itm_vec(n.z, 0, -n.x);
     u = itm_vec_scale(1.0 / itm_vec_norm(u), u);
     ItmVec3 v = itm_vec_cross(n, u);
-    int count = 0;
-    for (int k = 0; k < nused; k++) {
-        ItmVec3 p = points[used[k]];
-        if (fabs(itm_vec_dot(n, p) - plane->offset) <= tol) {
-            flat[count++] = (Flat){itm_vec_dot(u, p), itm_vec_dot(v, p), used[k]};
-        }
-    }
-    qsort(flat, (size_t)count, sizeof *flat, compare_flats);
-    Flat* polygon = flat + nused;
-    int ncorner = wrap_polygon(polygon, flat, count, tol);
+    int count = gather_face(m, plane, u, v);
+    qsort(m->flat, (size_t)count, sizeof *m->flat, compare_flats);
+    Flat* polygon = m->flat + count;
+    int ncorner = wrap_polygon(polygon, m->flat, count, m->tol);
+    Faces* faces = &m->faces;
     if (ncorner < 3 || faces->nloop + ncorner > faces->capacity) {
         return;  // the closing check will notice
     }
     for (int k = 0; k < ncorner; k++) {
         faces->loops[faces->nloop++] = polygon[k].point;
     }
-    faces->accepted[faces->nface++] = *plane;
-    faces->adr[faces->nface] = faces->nloop;
+    faces->adr[++faces->nface] = faces->nloop;
+}
+
+static void fill_planes(Merge* m)
+{
+    for (int k = 0; k < m->t->count; k++) {
+        const int* c = m->t->corners[k];
+        ItmVec3 a = m->points[c[0]];
+        ItmVec3 n = itm_vec_cross(itm_vec_sub(m->points[c[1]], a), itm_vec_sub(m->points[c[2]], a));
+        double area = itm_vec_norm(n);
+        n = itm_vec_scale(area > 0 ? 1.0 / area : 0.0, n);
+        m->planes[k] = (Plane){n, itm_vec_dot(n, a), area, k};
+    }
+    // the largest triangles give the most certain planes; slivers lie in one of theirs
+    qsort(m->planes, (size_t)m->t->count, sizeof *m->planes, compare_planes);
 }
 
 static ItmStatus merge_triangles(ItmHull* hull, const ItmHullTriangles* t, const ItmVec3* points, int npoint,
                                  double tol, ItmError* error)
 {
     size_t n = (size_t)t->count;
-    int nused = 0;
-    Faces faces = {.capacity = 6 * t->count};
-    Plane* planes = malloc(n * sizeof *planes);
-    int* used = malloc(3 * n * sizeof *used);
-    Flat* flat = malloc(9 * n * sizeof *flat);
-    char* is_used = calloc((size_t)npoint, 1);
-    faces.loops = malloc(6 * n * sizeof(int));
-    faces.adr = calloc(n + 1, sizeof(int));
-    faces.accepted = malloc(n * sizeof *faces.accepted);
+    Merge m = {.t = t, .points = points, .tol = tol, .faces = {.capacity = 6 * t->count}};
+    m.planes = malloc(n * sizeof *m.planes);
+    m.is_taken = calloc(n, sizeof *m.is_taken);
+    m.region = malloc(n * sizeof *m.region);
+    m.stamp = calloc((size_t)npoint, sizeof *m.stamp);
+    m.flat = malloc(9 * n * sizeof *m.flat);
+    m.faces.loops = malloc(6 * n * sizeof(int));
+    m.faces.adr = calloc(n + 1, sizeof(int));
     ItmStatus status;
-    if (planes == NULL || used == NULL || flat == NULL || is_used == NULL || faces.loops == NULL || faces.adr == NULL ||
-        faces.accepted == NULL) {
+    if (m.planes == NULL || m.is_taken == NULL || m.region == NULL || m.stamp == NULL || m.flat == NULL ||
+        m.faces.loops == NULL || m.faces.adr == NULL) {
         status = no_memory(error);
     } else {
+        fill_planes(&m);
         for (int k = 0; k < t->count; k++) {
-            const int* c = t->corners[k];
-            ItmVec3 a = points[c[0]];
-            ItmVec3 m = itm_vec_cross(itm_vec_sub(points[c[1]], a), itm_vec_sub(points[c[2]], a));
-            double area = itm_vec_norm(m);
-            m = itm_vec_scale(area > 0 ? 1.0 / area : 0.0, m);
-            planes[k] = (Plane){m, itm_vec_dot(m, a), area, k};
-            for (int j = 0; j < 3; j++) {
-                if (!is_used[c[j]]) {
-                    is_used[c[j]] = 1;
-                    used[nused++] = c[j];
-                }
+            if (m.planes[k].area > 0 && !m.is_taken[m.planes[k].triangle]) {
+                add_polygon(&m, &m.planes[k]);
             }
         }
-        // the largest triangles give the most certain planes; slivers lie in one of theirs
-        qsort(planes, n, sizeof *planes, compare_planes);
-        for (int k = 0; k < t->count; k++) {
-            if (planes[k].area > 0 && !lies_in_accepted(&faces, t->corners[planes[k].triangle], points, tol)) {
-                add_polygon(&faces, &planes[k], points, used, nused, flat, tol);
-            }
-        }
-        status = itm_hull_build_faces(hull, points, npoint, faces.loops, faces.adr, faces.nface, error);
+        status = itm_hull_build_faces(hull, points, npoint, m.faces.loops, m.faces.adr, m.faces.nface, error);
     }
-    free(planes);
-    free(used);
-    free(flat);
-    free(is_used);
-    free(faces.loops);
-    free(faces.adr);
-    free(faces.accepted);
+    free(m.planes);
+    free(m.is_taken);
+    free(m.region);
+    free(m.stamp);
+    free(m.flat);
+    free(m.faces.loops);
+    free(m.faces.adr);
     return status;
 }
 
@@ -426,5 +511,6 @@ ItmStatus itm_hull_build(ItmHull* hull, const ItmVec3* points, int npoint, ItmEr
         status = tol * 10 < 2e-6 ? ITM_OK : status;
     }
     free(triangles.corners);
-    return status;
+    free(triangles.across);
+    return status == ITM_ERR_CAPACITY ? ITM_ERR_INPUT : status;
 }

@@ -24,7 +24,8 @@ typedef struct ItmHull {
 
 // Hull of points; the result owns its memory. Fewer than four points, or points in a plane, give
 // ITM_ERR_INPUT (field "points"). Points inside the hull, or in a face or on an edge without being a
-// corner (to 1e-9 of the extent), do not become vertices.
+// corner (to 1e-9 of the extent), do not become vertices. ITM_ERR_INPUT too for more than ITM_HULL_MAX_VERTICES corners.
+// Takes O(n log n) operations for points in general position.
 ItmStatus itm_hull_build(ItmHull* hull, const ItmVec3* points, int npoint, ItmError* error);
 
 // Box with half edges `half`, as a hull: vertex i has the signs of bits 0, 1, 2 of i.
@@ -43,6 +44,7 @@ ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint,
 typedef struct ItmHullTriangles {
     int count;
     int (*corners)[3];  // indices of points, counter-clockwise from outside; owned
+    int (*across)[3];   // triangle beyond the edge from corner i to the next; owned
 } ItmHullTriangles;
 
 ItmStatus itm_hull_triangulate(ItmHullTriangles* triangles, const ItmVec3* points, int npoint, double extent,

@@ -300,15 +300,26 @@ static ItmStatus grow(Quick* q, ItmError* error)
 static ItmStatus collect(const Quick* q, ItmHullTriangles* triangles, ItmError* error)
 {
     triangles->corners = malloc((size_t)q->nface * sizeof *triangles->corners);
-    if (triangles->corners == NULL) {
+    triangles->across = malloc((size_t)q->nface * sizeof *triangles->across);
+    int* number = malloc((size_t)q->nface * sizeof *number);  // of a face that is alive, among these
+    if (triangles->corners == NULL || triangles->across == NULL || number == NULL) {
+        free(number);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for a hull");
     }
     triangles->count = 0;
     for (int f = 0; f < q->nface; f++) {
         if (q->faces[f].is_alive) {
+            number[f] = triangles->count;
+            memcpy(triangles->across[triangles->count], q->faces[f].across, sizeof q->faces[f].across);
             memcpy(triangles->corners[triangles->count++], q->faces[f].v, sizeof q->faces[f].v);
         }
     }
+    for (int f = 0; f < triangles->count; f++) {
+        for (int e = 0; e < 3; e++) {
+            triangles->across[f][e] = number[triangles->across[f][e]];
+        }
+    }
+    free(number);
     return ITM_OK;
 }
 

@@ -1,6 +1,8 @@
 // Life and look-ups of a compiled control.
 #include "control/control.h"
 
+#include "base/guard.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ void itm_control_destroy(ItmControl* c)
 
 ItmControlInfo itm_control_get_info(const ItmControl* c)
 {
+    ITM_GUARD(c != NULL, (ItmControlInfo){0});
     return (ItmControlInfo){
         .nblock = c->nblock, .ninput = c->ninput, .nsignal = c->nsignal, .nstate = c->nx, .data_bytes = c->data_bytes};
 }
@@ -25,16 +28,19 @@ ItmControlInfo itm_control_get_info(const ItmControl* c)
 
 int itm_control_get_input_count(const ItmControl* c)
 {
+    ITM_GUARD(c != NULL, 0);
     return c->ninput;
 }
 
 const char* itm_control_get_input_name(const ItmControl* c, int input)
 {
+    ITM_GUARD(c != NULL, NULL);
     return input >= 0 && input < c->ninput ? c->input_name[input] : NULL;
 }
 
 int itm_control_find_input(const ItmControl* c, const char* name)
 {
+    ITM_GUARD(c != NULL && name != NULL, ITM_NONE);
     for (int i = 0; i < c->ninput; i++) {
         if (strcmp(c->input_name[i], name) == 0) {
             return i;
@@ -62,11 +68,13 @@ static const char* describe(ItmControlKind kind)
 
 int itm_control_get_output_count(const ItmControl* c)
 {
+    ITM_GUARD(c != NULL, 0);
     return c->nblock;
 }
 
 ItmOutputInfo itm_control_get_output_info(const ItmControl* c, int output)
 {
+    ITM_GUARD(c != NULL, (ItmOutputInfo){0});
     if (output < 0 || output >= c->nblock) {
         return (ItmOutputInfo){0};
     }
@@ -76,6 +84,7 @@ ItmOutputInfo itm_control_get_output_info(const ItmControl* c, int output)
 
 int itm_control_find_output(const ItmControl* c, const char* name)
 {
+    ITM_GUARD(c != NULL && name != NULL, ITM_NONE);
     for (int i = 0; i < c->nblock; i++) {
         if (strcmp(c->blocks[i].def.name, name) == 0) {
             return i;
@@ -86,6 +95,7 @@ int itm_control_find_output(const ItmControl* c, const char* name)
 
 bool itm_control_is_feedthrough(const ItmControl* c, int output, int input)
 {
+    ITM_GUARD(c != NULL, false);
     if (output < 0 || output >= c->nblock || input < 0 || input >= c->ninput) {
         return false;
     }
@@ -95,5 +105,6 @@ bool itm_control_is_feedthrough(const ItmControl* c, int output, int input)
 
 double itm_control_get_sample(const ItmControl* c, int output)
 {
+    ITM_GUARD(c != NULL, 0.0);
     return output >= 0 && output < c->nblock ? c->blocks[output].def.sample : NAN;
 }

@@ -2,6 +2,7 @@
 #include "control/control.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ void itm_controller_destroy(ItmController* d)
 
 void itm_controller_reset(const ItmControl* c, ItmController* d)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL);
     for (int i = 0; i < c->nblock; i++) {
         const ItmControlBlock* block = &c->blocks[i];
         d->y[i] = 0.0;
@@ -220,6 +222,7 @@ static ItmStatus evaluate(const ItmControl* c, ItmController* d, double t, const
 
 ItmStatus itm_controller_evaluate(const ItmControl* c, ItmController* d, double t, const double* inputs)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     size_t size = sizeof(double) * (size_t)c->nblock;
     memcpy(d->backup, d->y, size);
     ItmStatus status = evaluate(c, d, t, inputs);
@@ -253,6 +256,7 @@ static ItmStatus advance(const ItmControl* c, ItmController* d, double t, double
 
 ItmStatus itm_controller_step(const ItmControl* c, ItmController* d, double t, double h, const double* inputs)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (!isfinite(h) || h <= 0) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "the step must be positive, got %g", h);
     }
@@ -280,6 +284,7 @@ const ItmError* itm_controller_get_error(const ItmController* d)
 
 const double* itm_controller_get_outputs(const ItmController* d)
 {
+    ITM_GUARD(d != NULL, NULL);
     return d->y;
 }
 
@@ -287,11 +292,13 @@ const double* itm_controller_get_outputs(const ItmController* d)
 
 size_t itm_controller_get_state_size(const ItmController* d)
 {
+    ITM_GUARD(d != NULL, 0);
     return sizeof(double) * (size_t)d->nstate;
 }
 
 ItmStatus itm_controller_save(const ItmController* d, void* bytes, size_t size)
 {
+    ITM_GUARD(d != NULL && bytes != NULL, ITM_ERR_ARGUMENT);
     if (bytes == NULL || size != itm_controller_get_state_size(d)) {
         return ITM_ERR_ARGUMENT;
     }
@@ -301,6 +308,7 @@ ItmStatus itm_controller_save(const ItmController* d, void* bytes, size_t size)
 
 ItmStatus itm_controller_restore(ItmController* d, const void* bytes, size_t size)
 {
+    ITM_GUARD(d != NULL, ITM_ERR_ARGUMENT);
     if (bytes == NULL || size != itm_controller_get_state_size(d)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_controller_get_state_size(d), size);

@@ -9,17 +9,20 @@
 #include "cosim/advice.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "math/eigen_general.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STATES 600  // of a component: the eigenvalues take (states)^3 operations
-#define PAST_STEPS 2     // until extrapolation has its past
+#define MOST_STATES 600    // of a component: the eigenvalues take (states)^3 operations
+#define MOST_STEPS 100000  // that a linearisation may cover
+#define PAST_STEPS 2       // until extrapolation has its past
 
 const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
 {
+    ITM_GUARD(x != NULL, NULL);
     for (int k = 0; k < x->nsubsystem; k++) {
         const ItmSubsystem* table = &x->subsystems[k].table;
         bool has_state = table->memory != NULL ? table->memory_size > 0 : table->get_state_size(table->self) > 0;
@@ -189,8 +192,13 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
 
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
+    ITM_GUARD(x != NULL && radius != NULL, ITM_ERR_ARGUMENT);
     ItmStates states;
-    ItmStatus status = itm_advice_states_create(&states, x);
+    ItmStatus status = itm_cosim_refuse_unsaved(x, "itm_cosim_compute_radius");
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = itm_advice_states_create(&states, x, false);
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
     if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
@@ -233,6 +241,7 @@ static int count_rows(const ItmCosim* x)
 
 ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = itm_cosim_reset(x);
     int nrow = 0;
     *change = INFINITY;
@@ -279,17 +288,20 @@ static double estimate_step(const ItmCosim* x, double H)
     return work;
 }
 
-double itm_advice_estimate_work(ItmCosim* x, double H)
+ItmStatus itm_advice_estimate_work(ItmCosim* x, double H, double* work)
 {
+    ITM_GUARD(x != NULL && work != NULL, ITM_ERR_ARGUMENT);
     ItmStates states;
-    ItmStatus status = itm_advice_states_create(&states, x);
+    ItmStatus status = itm_advice_states_create(&states, x, false);
     double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
     nstep /= states.ncomponent > 0 ? states.ncomponent : 1;
     itm_advice_states_destroy(&states);
-    return nstep * estimate_step(x, H);
+    *work = nstep * estimate_step(x, H);
+    return status;
 }
 
 ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
 {
+    ITM_GUARD(x != NULL && radius != NULL && nstep >= 1 && nstep <= MOST_STEPS, ITM_ERR_ARGUMENT);
     return itm_advice_compute_radius(x, nstep, (ItmAdviceWatch){0}, radius);
 }

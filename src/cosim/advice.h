@@ -20,11 +20,14 @@ typedef struct ItmStates {
 } ItmStates;
 // clang-format on
 
-// Find the states and their components; itm_advice_states_destroy frees them, also after a failure. ITM_ERR_MEMORY.
-ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x);
+// Find the states and their components; itm_advice_states_destroy frees them, also after a failure. takes_all: of all bodies, not only of
+// those that an interface or a wire reaches. ITM_ERR_MEMORY.
+ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x, bool takes_all);
 void itm_advice_states_destroy(ItmStates* states);
 // z (n), component by component; small (n): the disturbances, or NULL.
 void itm_advice_states_read(const ItmStates* states, ItmCosim* x, double* z, double* small);
+// Names of the states of all bodies (takes_all), as z has them. names (n)
+void itm_advice_states_name(const ItmStates* states, const ItmCosim* x, char (*names)[ITM_STATE_NAME_SIZE]);
 void itm_advice_states_write(const ItmStates* states, ItmCosim* x, const double* z);
 
 #endif

@@ -8,11 +8,13 @@
 // same trial step, so the number of trial steps is that of the largest component, however many copies of a machine a system holds.
 #include "cosim/advice.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/union_find.h"
 #include "contact/contact.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,7 +202,7 @@ static void join_contacts(Graph* g, const ItmModel* m, int mechanism)
     }
 }
 
-static ItmStatus create_graph(Graph* g, const ItmCosim* x)
+static ItmStatus create_graph(Graph* g, const ItmCosim* x, bool takes_all)
 {
     g->first = calloc((size_t)x->nmechanism + 1, sizeof *g->first);
     for (int i = 0; g->first != NULL && i < x->nmechanism; i++) {
@@ -214,6 +216,7 @@ static ItmStatus create_graph(Graph* g, const ItmCosim* x)
     }
     for (int i = 0; i < g->nnode; i++) {
         g->root[i] = i;
+        g->is_driven[i] = takes_all;
     }
     for (int i = 0; i < x->nmechanism; i++) {
         join_mechanism(g, &x->mechanisms[i], i);
@@ -362,11 +365,11 @@ static ItmStatus fill(ItmStates* s, Graph* g, const ItmCosim* x)
     return is_there ? ITM_OK : ITM_ERR_MEMORY;
 }
 
-ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x)
+ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x, bool takes_all)
 {
     *states = (ItmStates){0};
     Graph g = {0};
-    ItmStatus status = create_graph(&g, x);
+    ItmStatus status = create_graph(&g, x, takes_all);
     status = status == ITM_OK ? fill(states, &g, x) : status;
     destroy_graph(&g);
     return status == ITM_OK ? ITM_OK
@@ -438,4 +441,74 @@ void itm_advice_states_write(const ItmStates* s, ItmCosim* x, const double* z)
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].data->position_state = ITM_POSITION_STALE;
     }
+}
+
+// ---------------------------------------------------------------------------- names
+
+// Write the names of states one after the other in the order of the walk.
+typedef struct Namer {
+    const ItmStates* states;
+    char (*names)[ITM_STATE_NAME_SIZE];
+    int n;
+} Namer;
+
+static void name_state(Namer* namer, const char* part, const char* element, const char* quantity, int k)
+{
+    char* name = namer->names[namer->states->place[namer->n++]];
+    int used = snprintf(name, ITM_STATE_NAME_SIZE, "%s%s%s%s%s", part, part[0] != '\0' ? "." : "", element,
+                        element[0] != '\0' && quantity[0] != '\0' ? "." : "", quantity);
+    if (k != ITM_NONE && used < ITM_STATE_NAME_SIZE) {
+        snprintf(name + used, ITM_STATE_NAME_SIZE - (size_t)used, "%d", k);
+    }
+}
+
+static void name_mechanism(Namer* namer, const ItmMechanism* part)
+{
+    for (int i = 0; i < part->model->nbody; i++) {
+        const ItmBody* body = &part->model->bodies[i];
+        for (int k = 0; k < body->nq; k++) {
+            name_state(namer, part->name, body->name, "q", k);
+        }
+        for (int k = 0; k < body->nv; k++) {
+            name_state(namer, part->name, body->name, "v", k);
+        }
+    }
+}
+
+static void name_subsystem(Namer* namer, const ItmSubsystemInstance* part)
+{
+    const ItmSubsystem* table = &part->table;
+    for (int k = 0; table->get_states != NULL && k < table->nstate; k++) {
+        if (part->hydraulics != NULL) {
+            name_state(namer, part->name, itm_circuit_get_state_name(part->hydraulics->circuit, k), "", ITM_NONE);
+        } else {
+            name_state(namer, part->name, "", "x", k);
+        }
+    }
+}
+
+void itm_advice_states_name(const ItmStates* s, const ItmCosim* x, char (*names)[ITM_STATE_NAME_SIZE])
+{
+    Namer namer = {.states = s, .names = names};
+    for (int i = 0; i < x->nmechanism; i++) {
+        name_mechanism(&namer, &x->mechanisms[i]);
+    }
+    for (int i = 0; i < x->nwire; i++) {
+        const ItmWire* wire = &x->wires[i];
+        if (wire->to_mechanism != ITM_NONE && wire->is_signal) {
+            const ItmMechanism* part = &x->mechanisms[wire->to_mechanism];
+            name_state(&namer, part->name, part->model->signals[wire->to_index].def.name, "offset", ITM_NONE);
+            name_state(&namer, part->name, part->model->signals[wire->to_index].def.name, "slope", ITM_NONE);
+        }
+    }
+    for (int i = 0; i < x->nbond; i++) {
+        name_state(&namer, "bond", x->bonds[i].name, "force", ITM_NONE);
+        name_state(&namer, "bond", x->bonds[i].name, "active_force", ITM_NONE);
+        name_state(&namer, "bond", x->bonds[i].name, "past_rate", 0);
+        name_state(&namer, "bond", x->bonds[i].name, "past_rate", 1);
+    }
+    for (int i = 0; i < x->nsubsystem; i++) {
+        name_subsystem(&namer, &x->subsystems[i]);
+    }
+    ITM_ASSERT(namer.n == s->n);
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/guard.h"
 #include "base/union_find.h"
 #include "math/vec.h"
 #include "rim/contacts.h"
@@ -715,11 +716,13 @@ void itm_assembly_run(ItmCosim* x, ItmAssembly* assembly)
 
 int itm_assembly_get_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nassembly;
 }
 
 ItmAssemblyInfo itm_assembly_get_info(const ItmCosim* x, int assembly)
 {
+    ITM_GUARD(x != NULL, (ItmAssemblyInfo){0});
     if (assembly < 0 || assembly >= x->nassembly) {
         return (ItmAssemblyInfo){0};
     }

@@ -3,6 +3,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "model/model_build.h"
 
 #include <math.h>
@@ -177,6 +178,8 @@ static ItmStatus create_bonds(ItmCosim* x, const ItmCosimBuilder* b, ItmError* e
                           .options = def->options,
                           .mechanism = def->mechanism,
                           .slot = slot,
+                          .least = -INFINITY,
+                          .most = INFINITY,
                           .subsystem = def->subsystem,
                           .port = def->port};
         bond->memory = (ItmBondMemory*)(x->state + 1) + i;
@@ -294,6 +297,7 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
     }
     part->lambda = ITM_TAKE(arena, double, n);
     part->w_end = ITM_TAKE(arena, double, n);
+    part->passive = ITM_TAKE(arena, ItmForceRow, n);
     part->W = ITM_TAKE(arena, double, part->nframe * part->nframe + ITM_SPECTRUM_SCRATCH(part->nframe));
     part->interface_model = (ItmInterfaceModel){.name = part->name,
                                                 .rim = &part->rim,
@@ -321,6 +325,23 @@ static ItmStatus check_ports(const ItmMechanism* part, ItmError* error)
                                part->nbond, f->n, part->name);
 }
 
+// Whether a port of a mechanism's bonds has a stroke.
+static bool has_strokes(const ItmCosim* x, const ItmMechanism* part)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        const ItmBond* bond = &x->bonds[part->bonds[i]];
+        const ItmSubsystem* table = &x->subsystems[bond->subsystem].table;
+        double least = -INFINITY, most = INFINITY;
+        if (table->get_stroke != NULL) {
+            table->get_stroke(table->self, bond->port, &least, &most);
+        }
+        if (isfinite(least) || isfinite(most)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosimBuilder* b, ItmError* error)
 {
     ItmStatus status = check_ports(part, error);
@@ -334,6 +355,9 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
         status = choose_own_steps(x, part, error);
     }
     if (status == ITM_OK) {
+        // steppers without bounded rows go without end stops
+        part->step.has_actuator_limits =
+            part->foreign == NULL && itm_stepper_has_bounds(part->step.stepper) && has_strokes(x, part);
         status = itm_data_create(&part->data, part->model, &part->step, error);
     }
     if (status != ITM_OK) {
@@ -353,6 +377,52 @@ static ItmStatus create_mechanism(ItmCosim* x, ItmMechanism* part, const ItmCosi
     itm_frames_set_rows(x, part);
     free(actuators);
     return ITM_OK;
+}
+
+#define LENGTH_TOLERANCE 1e-6  // of lengths that a user gives twice, relative, and absolute in m
+
+// A length at the start that the user gave must be that of the actuator.
+static ItmStatus check_start_length(const ItmCosim* x, const ItmBond* bond, double length, ItmError* error)
+{
+    const ItmSubsystemInstance* subsystem = &x->subsystems[bond->subsystem];
+    const ItmCylinder* cylinder =
+        subsystem->hydraulics != NULL ? &subsystem->hydraulics->circuit->cylinders[bond->port] : NULL;
+    if (cylinder == NULL) {
+        return ITM_OK;
+    }
+    if (cylinder->has_start_length &&
+        !(fabs(cylinder->start_length - length) <= LENGTH_TOLERANCE * (1.0 + fabs(length)))) {
+        return REFUSE(
+            bond->name,
+            "cylinder '%s.%s' has start_length %.9g m, but actuator '%s' of mechanism '%s' starts with length "
+            "%.9g m: leave start_length out, it is then that of the actuator",
+            subsystem->name, cylinder->name, cylinder->start_length,
+            itm_mechanism_get_port_name(&x->mechanisms[bond->mechanism], bond->slot),
+            x->mechanisms[bond->mechanism].name, length);
+    }
+    return ITM_OK;
+}
+
+// Cylinders start where their actuators do, and the ends of their strokes become limits of the actuators. After a reset, which has
+// measured the actuators; another one must follow.
+static ItmStatus fit_strokes(ItmCosim* x, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nbond && status == ITM_OK; i++) {
+        ItmBond* bond = &x->bonds[i];
+        const ItmSubsystem* table = &x->subsystems[bond->subsystem].table;
+        ItmMechanism* part = &x->mechanisms[bond->mechanism];
+        status = check_start_length(x, bond, bond->s, error);
+        if (status == ITM_OK && table->set_start != NULL) {
+            table->set_start(table->self, bond->port, bond->s);
+        }
+        if (status == ITM_OK && part->step.has_actuator_limits && table->get_stroke != NULL) {
+            table->get_stroke(table->self, bond->port, &bond->least, &bond->most);
+            status = itm_data_set_actuator_limits(part->model, part->data, part->rim.actuator[bond->slot], bond->least,
+                                                  bond->most);
+        }
+    }
+    return status;
 }
 
 // Lengths of the actuators at the start lie inside the strokes.
@@ -480,6 +550,8 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
     }
     for (int i = 0; i < x->nwire && status == ITM_OK; i++) {
         status = itm_wires_resolve(x, &x->wires[i], b->wires.items[i].from, b->wires.items[i].to, error);
+        x->wires[i].factor = b->wires.items[i].factor;
+        x->wires[i].offset = b->wires.items[i].offset;
     }
     return status;
 }
@@ -499,6 +571,13 @@ static ItmStatus start(ItmCosim* x, ItmError* error)
         return refuse_memory(error);
     }
     ItmStatus status = itm_cosim_reset(x);
+    if (status == ITM_OK && x->nbond > 0) {
+        status = fit_strokes(x, error);
+        if (status != ITM_OK) {
+            return status;
+        }
+        status = itm_cosim_reset(x);
+    }
     if (status != ITM_OK) {
         *error = x->error;
         return status;
@@ -529,7 +608,7 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     if (x == NULL) {
         return refuse_memory(error);
     }
-    x->inspected = ITM_NONE;
+    x->inspected = x->driven = ITM_NONE;
     x->options = options != NULL ? *options : itm_default_cosim_options();
     ItmStatus status = check_options(&x->options, error);
     if (x->options.is_monolithic) {
@@ -555,6 +634,9 @@ ItmStatus itm_cosim_build(ItmCosim** cosim, ItmCosimBuilder* b, const ItmCosimOp
     }
     if (status == ITM_OK) {
         status = itm_cosim_name_outputs(x, b, error);
+    }
+    if (status == ITM_OK) {
+        status = itm_inputs_create(x, error);
     }
     if (status == ITM_OK) {
         status = start(x, error);
@@ -593,6 +675,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
 
 ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     x->options.macro_step = x->step = H;
     ItmStatus status = check_options(&x->options, &x->error);
     status = status == ITM_OK ? fit_parts(x, &x->error) : status;
@@ -605,6 +688,7 @@ void itm_cosim_destroy(ItmCosim* x)
         return;
     }
     itm_pool_destroy(x->pool);
+    itm_inputs_destroy(x);
     itm_cosim_free_outputs(x);
     itm_verdict_destroy(x);
     itm_assembly_destroy_all(x);

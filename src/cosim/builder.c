@@ -296,6 +296,17 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
         return REFUSE("port", "subsystem '%s' has no %s '%s'", subsystem->name,
                       subsystem->circuit != NULL ? "cylinder" : "port", port);
     }
+    bool is_rotary =
+        mechanism->model != NULL && itm_measure_is_rotation(itm_actuator_get_measure(mechanism->model, def->actuator));
+    bool has_kind = mechanism->model != NULL && (subsystem->circuit != NULL || subsystem->table.port_is_rotary != NULL);
+    if (has_kind && is_rotary != (subsystem->circuit != NULL ? subsystem->circuit->cylinders[def->port].is_rotary
+                                                             : subsystem->table.port_is_rotary[def->port])) {
+        return REFUSE("port",
+                      "actuator '%s' has %s, but port '%s' of '%s' has %s: connect a motor to an actuator at a joint, "
+                      "a cylinder to an actuator between two points",
+                      actuator, is_rotary ? "an angle" : "a length", port, subsystem->name,
+                      is_rotary ? "a length" : "an angle");
+    }
     if (subsystem->circuit != NULL && subsystem->circuit->cylinders[def->port].motion != ITM_NONE) {
         return REFUSE("port", "cylinder '%s' follows a signal and cannot be moved by an actuator too", port);
     }
@@ -473,9 +484,10 @@ ItmStatus itm_cosim_builder_add_frame_bond(ItmCosimBuilder* b, int interface_a, 
 
 // ---------------------------------------------------------------------------- wires
 
-static ItmStatus append_wire(ItmWireList* list, const char* from, const char* to, ItmError* error)
+static ItmStatus append_wire(ItmWireList* list, const char* from, const char* to, double factor, double offset,
+                             ItmError* error)
 {
-    ItmWireDef def = {strdup(from), strdup(to)};
+    ItmWireDef def = {strdup(from), strdup(to), factor, offset};
     if (def.from == NULL || def.to == NULL || !ITM_LIST_APPEND(*list, def)) {
         free(def.from);
         free(def.to);
@@ -489,7 +501,18 @@ ItmStatus itm_cosim_builder_add_wire(ItmCosimBuilder* b, const char* from, const
     if (b == NULL || from == NULL || to == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or an end of a wire is missing");
     }
-    return append_wire(&b->wires, from, to, error);
+    return append_wire(&b->wires, from, to, 1.0, 0.0, error);
+}
+
+ItmStatus itm_cosim_builder_add_scaled_wire(ItmCosimBuilder* b, const char* from, const char* to, double factor,
+                                            double offset, ItmError* error)
+{
+    if (b == NULL || from == NULL || to == NULL || !isfinite(factor) || !isfinite(offset)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "builder or an end of a wire is missing, or factor %g or offset %g is not finite", factor,
+                             offset);
+    }
+    return append_wire(&b->wires, from, to, factor, offset, error);
 }
 
 ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, const char* output, ItmError* error)
@@ -497,5 +520,5 @@ ItmStatus itm_cosim_builder_add_alias(ItmCosimBuilder* b, const char* alias, con
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder, alias or output is missing");
     }
-    return append_wire(&b->aliases, output, alias, error);
+    return append_wire(&b->aliases, output, alias, 1.0, 0.0, error);
 }

@@ -44,6 +44,7 @@ typedef struct ItmFrameBondDef {
 
 typedef struct ItmWireDef {
     char *from, *to;
+    double factor, offset;  // value at the end = factor * value at the start + offset
 } ItmWireDef;
 
 #define ITM_COSIM_LIST(type)                                                                                           \

@@ -31,14 +31,22 @@ static void get_forces(void* self, double* force)
 static double get_passive_force(void* self, int port, double s, double w)
 {
     const Self* x = self;
-    return itm_cylinder_compute_force(&x->circuit->cylinders[port], 0.0, 0.0, s, w).total;
+    double l_1 = itm_cylinder_get_extension(x->running, port, s);
+    return itm_cylinder_compute_force(&x->circuit->cylinders[port], 1.0, 0.0, 0.0, l_1, w).total;
+}
+
+static void set_start(void* self, int port, double s)
+{
+    const Self* x = self;
+    itm_hydraulics_set_start_length(x->circuit, x->running, port, s);
 }
 
 static void get_stroke(void* self, int port, double* least, double* most)
 {
-    const ItmCylinder* cylinder = &((const Self*)self)->circuit->cylinders[port];
-    *least = cylinder->s_0;
-    *most = cylinder->s_0 + cylinder->stroke;
+    const Self* x = self;
+    const ItmCylinder* cylinder = &x->circuit->cylinders[port];
+    *least = cylinder->is_rotary ? -INFINITY : x->running->s_0[port];
+    *most = cylinder->is_rotary ? INFINITY : x->running->s_0[port] + cylinder->stroke;
 }
 
 static void set_inputs(void* self, const double* u)
@@ -127,6 +135,7 @@ static void describe(ItmSubsystem* table, Self* x)
         .set_motion = set_motion,
         .get_forces = get_forces,
         .get_passive_force = get_passive_force,
+        .set_start = set_start,
         .get_stroke = get_stroke,
         .set_inputs = set_inputs,
         .get_outputs = get_outputs,

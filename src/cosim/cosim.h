@@ -11,6 +11,7 @@
 #include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
+#include "mlcp/force_law.h"
 #include "rim/effective.h"
 #include "rim/join.h"
 
@@ -36,6 +37,7 @@ typedef struct ItmBond {
     int mechanism, slot;     // which of its interfaces
     int subsystem, port;
     double s, w;             // at the communication point                          m, m/s
+    double least, most;      // ends of the stroke, which are limits of the mechanism; infinite: none      m
     double slope, curve;     // predicted rate: w + slope tau + curve tau^2
     // as the subsystem sees the interface, at the micro rate
     double s_now, w_now, w_end;
@@ -44,7 +46,6 @@ typedef struct ItmBond {
     double lambda_start;     // and at the start of its micro step                  N
     double told;             // force that the mechanism is told for this step      N
     double held;             // force that it has: with its own friction where that is not told
-    double w_own;            // rate that it comes to with it                       m/s
     double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
     double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
@@ -148,6 +149,7 @@ typedef struct ItmMechanism {
     ItmArena arena;
     double*  lambda;         // forces by slot                                      (nbond)    N
     double*  w_end;          // rates by slot                                       (nbond)    m/s
+    ItmForceRow* passive;    // forces that follow their own rate, velocity-pressure (nbond)
     double*  W;              // mobility of the frames, and scratch   (nframe^2 + ITM_SPECTRUM_SCRATCH(nframe))
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
@@ -194,6 +196,7 @@ typedef struct ItmWire {
     int to_subsystem, to_mechanism;  // one of them, the other ITM_NONE
     bool is_signal;               // of the mechanism, external; otherwise an actuator
     int to_index;                 // input of the subsystem, actuator or signal of the mechanism
+    double factor, offset;        // value at the end = factor * value at the start + offset
 } ItmWire;
 
 // Subsystems that must step side by side, because a wire or an interface model joins them. Groups step in parallel.
@@ -273,6 +276,7 @@ struct ItmCosim {
     char*    start;          // state to which a reset goes back
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
+    int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
 
     // bounds: what has one, and what it has been
     ItmJudged* judged;      //                                                  (njudged)
@@ -282,7 +286,10 @@ struct ItmCosim {
     ItmMechanismWatch* watches; //                                                  (nmechanism)
     bool     is_trial;       // steps that are taken back: nothing is judged
 
-    // outputs
+    // inputs and outputs
+    int      ninput;
+    ItmInputInfo* inputs;    //                                                     (ninput)
+    ItmNames input_names;
     int      noutput;
     ItmOutputInfo* outputs;
     ItmNames output_names;
@@ -293,13 +300,23 @@ struct ItmCosim {
 
 // ---------------------------------------------------------------------------- step.c
 
+// The first subsystem whose state cannot be saved, or NULL; ITM_ERR_UNSUPPORTED with a sentence in x->error if there is one.
+const char* itm_cosim_find_unsaved(const ItmCosim* x);
+ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function);
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
 void itm_cosim_start_here(ItmCosim* x);
+// The two halves of a macro step: up to the interface models, and from the micro steps on. itm_cosim_abandon restores the state before
+// the first half and returns `status`.
+ItmStatus itm_cosim_prepare(ItmCosim* x);
+ItmStatus itm_cosim_finish(ItmCosim* x);
+ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
 
 // ---------------------------------------------------------------------------- mechanism.c
 
 // Name of the actuator or port of a bond.
 const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
+// Whether the coordinate of a bond is an angle.
+bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot);
 // The force of a bond's port as an output of the mechanism.
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
 // Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.
@@ -369,8 +386,23 @@ void itm_labels_destroy(ItmLabels* l);
 
 // ---------------------------------------------------------------------------- group.c
 
+// Micro steps that a subsystem takes in a process of its own (ItmSubsystem.run): those of ticks first ... last - 1, with the
+// interface model that it has to itself. `model` and the bonds of the subsystem are as after these ticks when it returns.
+struct ItmMicroSteps {
+    ItmCosim* system;
+    ItmGroup* group;
+    ItmInterfaceModel* model;  // NULL: the subsystem has none
+    ItmSubsystemInstance* subsystem;
+    int first, last;
+};
+#define ITM_MOST_RUN_PORTS 64
+
 // All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
+// Whether the caller takes the micro steps of its interface model (external.c).
+bool itm_group_is_driven(const ItmCosim* x, const ItmGroup* group);
+// Its micro steps of ticks first ... last - 1, here.
+ItmStatus itm_group_run_ticks(ItmCosim* x, ItmGroup* group, int first, int last);
 // Forces and outputs of all subsystems as they are now.
 void itm_cosim_start_subsystems(ItmCosim* x);
 bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* subsystem, int tick);
@@ -423,6 +455,12 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time);
 // The largest value so far of a quantity of a bond, frame bond or mechanism.
 double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 
+// ---------------------------------------------------------------------------- inputs.c
+
+// List the inputs by name, once wires and bonds are known.
+ItmStatus itm_inputs_create(ItmCosim* x, ItmError* error);
+void itm_inputs_destroy(ItmCosim* x);
+
 // ---------------------------------------------------------------------------- output.c
 
 ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
@@ -435,6 +473,11 @@ ItmStatus itm_circuit_make_subsystem(ItmSubsystem* subsystem, ItmHydraulics** ru
                                      const ItmHydraulicOptions* options, ItmError* error);
 
 // ---------------------------------------------------------------------------- small
+
+static inline const ItmMeasure* itm_actuator_get_measure(const ItmModel* m, int actuator)
+{
+    return &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure];
+}
 
 static inline const char* itm_actuator_name(const ItmModel* m, int actuator)
 {

@@ -3,6 +3,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,16 +96,19 @@ void itm_frames_destroy(ItmCosim* x)
 
 int itm_cosim_get_frame_bond_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nframe_bond;
 }
 
 const char* itm_cosim_get_frame_bond_name(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, NULL);
     return bond >= 0 && bond < x->nframe_bond ? x->frame_bonds[bond].name : NULL;
 }
 
 ItmFrameBondInfo itm_cosim_get_frame_bond_info(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, (ItmFrameBondInfo){0});
     ItmFrameBondInfo info = {0};
     if (bond < 0 || bond >= x->nframe_bond) {
         return info;
@@ -123,6 +127,7 @@ ItmFrameBondInfo itm_cosim_get_frame_bond_info(const ItmCosim* x, int bond)
 
 ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, (ItmFrameBondState){0});
     ItmFrameBondState state = {0};
     if (bond >= 0 && bond < x->nframe_bond) {
         const ItmFrameBond* it = &x->frame_bonds[bond];
@@ -140,6 +145,7 @@ ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
 
 ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, (ItmRimNotes){0});
     if (mechanism < 0 || mechanism >= x->nmechanism) {
         return (ItmRimNotes){0};
     }

@@ -27,6 +27,17 @@ bool itm_cosim_subsystem_is_due(const ItmCosim* x, const ItmSubsystemInstance* s
     return subsystem->period == 1 || count_ticks(x, subsystem, tick) % subsystem->period == 0;
 }
 
+// A port does not leave its stroke, however far its rate is extrapolated: it gets the constant rate that ends there.
+static void stop_port(ItmSubsystemInstance* subsystem, const ItmBond* bond, int i)
+{
+    double h = subsystem->step, end = subsystem->s[i] + 0.5 * h * (subsystem->w[i] + subsystem->w_end[i]);
+    if (end < bond->least || end > bond->most) {
+        double stop = end < bond->least ? bond->least : bond->most;
+        bool is_beyond = subsystem->s[i] < bond->least || subsystem->s[i] > bond->most;
+        subsystem->w[i] = subsystem->w_end[i] = is_beyond ? 0.0 : (stop - subsystem->s[i]) / h;
+    }
+}
+
 static void tell_motion(ItmCosim* x, ItmSubsystemInstance* subsystem, bool has_end)
 {
     for (int i = 0; i < subsystem->table.nport; i++) {
@@ -35,6 +46,7 @@ static void tell_motion(ItmCosim* x, ItmSubsystemInstance* subsystem, bool has_e
             subsystem->s[i] = bond->s_now;
             subsystem->w[i] = bond->w_now;
             subsystem->w_end[i] = has_end ? bond->w_end : bond->w_now;
+            stop_port(subsystem, bond, i);
         }
     }
     subsystem->table.set_motion(subsystem->table.self, subsystem->s, subsystem->w, subsystem->w_end);
@@ -274,28 +286,35 @@ static bool shares_model(const ItmCosim* x, const ItmSubsystemInstance* subsyste
     return false;
 }
 
-// Inputs by wires, samples of controls (those of tick 0 have been taken by itm_cosim_step), predictions.
-static ItmStatus prepare_subsystems(ItmCosim* x, ItmGroup* group, int tick)
+// Samples of controls that are due (those of tick 0 have been taken by itm_cosim_step).
+static ItmStatus sample_subsystems(ItmCosim* x, ItmGroup* group, int tick)
+{
+    ItmStatus status = ITM_OK;
+    for (int k = 0; k < group->nsubsystem && status == ITM_OK && tick > 0; k++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
+        if (subsystem->table.is_sampled && itm_cosim_subsystem_is_due(x, subsystem, tick)) {
+            itm_wires_feed_subsystem(x, subsystem);
+            status = itm_cosim_subsystem_step(x, subsystem, tick, subsystem->step, &group->error);
+        }
+    }
+    return status;
+}
+
+// Inputs by wires, predictions.
+static void prepare_subsystems(ItmCosim* x, ItmGroup* group, int tick)
 {
     for (int k = 0; k < group->nsubsystem; k++) {
         ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
-        bool is_sampled = subsystem->table.is_sampled;
-        if (!itm_cosim_subsystem_is_due(x, subsystem, tick) || (is_sampled && tick == 0)) {
+        if (subsystem->table.is_sampled || !itm_cosim_subsystem_is_due(x, subsystem, tick)) {
             continue;
         }
         itm_wires_feed_subsystem(x, subsystem);
-        ItmStatus status =
-            is_sampled ? itm_cosim_subsystem_step(x, subsystem, tick, subsystem->step, &group->error) : ITM_OK;
-        if (status != ITM_OK) {
-            return status;
-        }
         if (subsystem->table.is_second_order && shares_model(x, subsystem)) {
             tell_motion(x, subsystem, false);
             ask_forces(x, subsystem);
         }
         predict_ports(x, group, subsystem, tick);
     }
-    return ITM_OK;
 }
 
 static ItmStatus step_subsystems(ItmCosim* x, ItmGroup* group, int tick)
@@ -321,8 +340,9 @@ static ItmStatus step_subsystems(ItmCosim* x, ItmGroup* group, int tick)
 
 static ItmStatus run_tick(ItmCosim* x, ItmGroup* group, int tick)
 {
-    ItmStatus status = prepare_subsystems(x, group, tick);
+    ItmStatus status = sample_subsystems(x, group, tick);
     if (status == ITM_OK) {
+        prepare_subsystems(x, group, tick);
         status = predict_models(x, group, tick);
     }
     if (status == ITM_OK) {
@@ -355,12 +375,103 @@ static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
     return status;
 }
 
+bool itm_group_is_driven(const ItmCosim* x, const ItmGroup* group)
+{
+    bool is_driven = false;
+    for (int i = 0; i < group->ninterface_model && x->driven != ITM_NONE; i++) {
+        is_driven = is_driven || group->interface_models[i] == &x->mechanisms[x->driven].interface_model;
+    }
+    return is_driven;
+}
+
+ItmStatus itm_group_run_ticks(ItmCosim* x, ItmGroup* group, int first, int last)
+{
+    ItmStatus status = ITM_OK;
+    for (int tick = first; tick < last && status == ITM_OK; tick++) {
+        status = run_tick(x, group, tick);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- micro steps elsewhere
+
+// The only subsystem that is not sampled, where it can take micro steps in its own process: it steps at every tick, alone at its
+// interface model, which has no contacts, and nothing that changes between samples is wired to it. NULL: there is none.
+static ItmSubsystemInstance* find_alone(const ItmCosim* x, const ItmGroup* group)
+{
+    ItmSubsystemInstance* alone = NULL;
+    for (int k = 0; k < group->nsubsystem; k++) {
+        ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
+        if (!subsystem->table.is_sampled && (alone != NULL || subsystem->table.run == NULL || subsystem->period != 1)) {
+            return NULL;
+        }
+        alone = subsystem->table.is_sampled ? alone : subsystem;
+    }
+    const ItmInterfaceModel* model = group->ninterface_model > 0 ? group->interface_models[0] : NULL;
+    bool is_alone = alone != NULL && group->ninterface_model <= 1 && alone->table.nport <= ITM_MOST_RUN_PORTS;
+    if (is_alone && model != NULL) {
+        is_alone = model->K == group->nticks && model->foreign == NULL && model->rim->contacts.problem.n == 0 &&
+                   model->rim->effective == NULL;
+        for (int i = 0; i < model->n && is_alone; i++) {
+            const ItmBond* bond = &x->bonds[model->bonds[i]];
+            is_alone = &x->subsystems[bond->subsystem] == alone && itm_cosim_is_rim(bond->options.coupling);
+        }
+    }
+    for (int i = 0; is_alone && i < alone->nwire; i++) {
+        const ItmWire* wire = &x->wires[alone->wire + i];
+        is_alone = wire->from == ITM_SOURCE_MECHANISM ||
+                   (wire->from == ITM_SOURCE_SUBSYSTEM && x->subsystems[wire->from_part].table.is_sampled);
+    }
+    return is_alone ? alone : NULL;
+}
+
+// The tick after `tick` at which a sampled subsystem is due next, or the end of the macro step.
+static int find_next_sample(const ItmCosim* x, const ItmGroup* group, int tick)
+{
+    long next = group->nticks;
+    for (int k = 0; k < group->nsubsystem; k++) {
+        const ItmSubsystemInstance* subsystem = &x->subsystems[group->subsystems[k]];
+        if (subsystem->table.is_sampled) {
+            long due = tick + subsystem->period - count_ticks(x, subsystem, tick) % subsystem->period;
+            next = due < next ? due : next;
+        }
+    }
+    return (int)next;
+}
+
+// Micro steps from `tick` to the next sample, in the process of the subsystem. Returns that tick.
+static int run_alone(ItmCosim* x, ItmGroup* group, ItmSubsystemInstance* subsystem, int tick)
+{
+    ItmMicroSteps steps = {.system = x,
+                           .group = group,
+                           .model = group->ninterface_model > 0 ? group->interface_models[0] : NULL,
+                           .subsystem = subsystem,
+                           .first = tick,
+                           .last = find_next_sample(x, group, tick)};
+    ItmError cause;
+    cause.message[0] = cause.field[0] = '\0';
+    group->status = sample_subsystems(x, group, tick);
+    if (group->status == ITM_OK) {
+        itm_wires_feed_subsystem(x, subsystem);
+        group->status = subsystem->table.run(subsystem->table.self, &steps, &cause);
+        if (group->status != ITM_OK) {
+            itm_error_set(&group->error, group->status, "itm_cosim_step", cause.field, "%s: %s", subsystem->name,
+                          cause.message);
+        }
+    }
+    return steps.last;
+}
+
 void itm_group_run(ItmCosim* x, ItmGroup* group)
 {
     double start = itm_clock();
     group->status = begin_bonds(x, group);
-    for (int tick = 0; tick < group->nticks && group->status == ITM_OK; tick++) {
-        group->status = run_tick(x, group, tick);
+    ItmSubsystemInstance* alone = group->status == ITM_OK ? find_alone(x, group) : NULL;
+    for (int tick = 0; alone != NULL && tick < group->nticks && group->status == ITM_OK;) {
+        tick = run_alone(x, group, alone, tick);
+    }
+    if (alone == NULL && group->status == ITM_OK) {
+        group->status = itm_group_run_ticks(x, group, 0, group->nticks);
     }
     if (group->status == ITM_OK) {
         group->status = end_bonds(x, group);

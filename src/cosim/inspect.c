@@ -2,12 +2,16 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "contact/contact.h"
+#include "multibody/joint_view.h"
 
+#include <math.h>
 #include <string.h>
 
 int itm_cosim_get_interface_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->ninterface + x->nbond;
 }
 
@@ -61,6 +65,7 @@ static ItmStatus look(ItmCosim* x, ItmMechanism* part, int first, ItmInterfaceVi
 
 ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
 {
+    ITM_GUARD(x != NULL && view != NULL, ITM_ERR_ARGUMENT);
     if (view == NULL || interface < 0 || interface >= itm_cosim_get_interface_count(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no interface %d", interface);
     }
@@ -82,6 +87,7 @@ ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
         mechanism = bond->mechanism;
         first = bond->slot;
         view->n = 1;
+        view->direction[0] = itm_mechanism_is_rotary(&x->mechanisms[mechanism], first) ? ITM_RX : ITM_TX;
         view->name = itm_mechanism_get_port_name(&x->mechanisms[mechanism], first);
     }
     view->mechanism = x->mechanisms[mechanism].name;
@@ -89,8 +95,49 @@ ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
     return look(x, &x->mechanisms[mechanism], first, view);
 }
 
+// The triangle of the axis and the two ends, seen along the axis: with sides a, b and the actuator s opposite the axis, the arm is
+// |a x b| / s and at most the shorter of |a| and |b|.
+static ItmLeverView measure_lever(const ItmData* d, const ItmMeasure* line, const ItmJoint* joint)
+{
+    ItmJointView view;
+    itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    ItmVec3 axis = itm_mat_column(&view.R_a, 2), side[2];
+    const int body[2] = {line->body_a, line->body_b};
+    const ItmVec3 point[2] = {line->point_a, line->point_b};
+    for (int k = 0; k < 2; k++) {
+        ItmVec3 from = itm_vec_sub(itm_vec_add(d->x[body[k]], itm_mat_mul_vec(&d->R[body[k]], point[k])), view.p_a);
+        side[k] = itm_vec_axpy(-itm_vec_dot(axis, from), axis, from);
+    }
+    double s = itm_vec_norm(itm_vec_sub(side[1], side[0]));
+    double twice_area = fabs(itm_vec_dot(axis, itm_vec_cross(side[0], side[1])));
+    return (ItmLeverView){joint->name, s > 0.0 ? twice_area / s : 0.0,
+                          fmin(itm_vec_norm(side[0]), itm_vec_norm(side[1]))};
+}
+
+ItmLeverView itm_cosim_get_lever(ItmCosim* x, int bond)
+{
+    ITM_GUARD(x != NULL, (ItmLeverView){0});
+    if (bond < 0 || bond >= x->nbond || x->mechanisms[x->bonds[bond].mechanism].foreign != NULL) {
+        return (ItmLeverView){0};
+    }
+    ItmMechanism* part = &x->mechanisms[x->bonds[bond].mechanism];
+    const ItmModel* m = part->model;
+    const ItmMeasure* line = itm_actuator_get_measure(m, part->rim.actuator[x->bonds[bond].slot]);
+    itm_data_refresh(m, part->data);
+    for (int i = 0; i < m->njoint && line->joint == ITM_NONE; i++) {
+        const ItmJoint* joint = &m->joints[i];
+        bool is_same = joint->body_a == line->body_a && joint->body_b == line->body_b;
+        bool is_swapped = joint->body_a == line->body_b && joint->body_b == line->body_a;
+        if (joint->type == ITM_JOINT_REVOLUTE && (is_same || is_swapped)) {
+            return measure_lever(part->data, line, joint);
+        }
+    }
+    return (ItmLeverView){0};
+}
+
 const char* itm_cosim_get_active_row(ItmCosim* x, int row)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = x->inspected != ITM_NONE ? &x->mechanisms[x->inspected] : NULL;
     if (part == NULL || row < 0 || row >= part->rim.neliminated) {
         return NULL;

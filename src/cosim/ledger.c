@@ -9,6 +9,7 @@
 // The difference is the coupling energy error; > 0: the coupling has added energy.
 #include "cosim/cosim.h"
 
+#include "base/guard.h"
 #include "multibody/forces.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
-    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? got : beyond;
+    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? 0.0 : beyond;
     memory->given += bond->work_port;
     memory->coupling_error += got - bond->work_port;
     itm_mechanism_show_force(part, bond->slot, memory->force);
@@ -96,7 +97,10 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
     sum.coupling_error = sum.booked[ITM_LEDGER_INTERFACE];
     for (int i = 0; i < x->nbond; i++) {
         const ItmBondMemory* memory = x->bonds[i].memory;
-        sum.load -= memory->coupling_error + (has_balance(&x->subsystems[x->bonds[i].subsystem]) ? memory->given : 0.0);
+        // a foreign mechanism is a load: its own energy is out of reach, and so is what the coupling adds to it
+        bool is_foreign = x->mechanisms[x->bonds[i].mechanism].foreign != NULL;
+        sum.load -= (is_foreign ? 0.0 : memory->coupling_error) +
+                    (has_balance(&x->subsystems[x->bonds[i].subsystem]) ? memory->given : 0.0);
         sum.coupling_error += memory->coupling_error;
     }
     sum.error = sum.kinetic + sum.potential - sum.start - sum.load;
@@ -112,18 +116,21 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
 
 int itm_cosim_get_bond_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nbond;
 }
 
 const char* itm_cosim_get_bond_name(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, NULL);
     return bond >= 0 && bond < x->nbond ? x->bonds[bond].name : NULL;
 }
 
 ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
 {
+    ITM_GUARD(x != NULL, (ItmBondState){0});
     if (bond < 0 || bond >= x->nbond) {
-        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        return (ItmBondState){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false};
     }
     const ItmBond* it = &x->bonds[bond];
     const ItmRim* rim = &x->mechanisms[it->mechanism].rim;
@@ -136,5 +143,6 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
                           memory->residual_energy,
                           memory->coupling_error,
                           memory->throughput,
-                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond)};
+                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond),
+                          itm_mechanism_is_rotary(&x->mechanisms[it->mechanism], it->slot)};
 }

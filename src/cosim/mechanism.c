@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "contact/contact.h"
 #include "multibody/measure.h"
+#include "stepper/stepper.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,12 @@ const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot)
 {
     return part->foreign != NULL ? part->foreign->table.port_names[slot]
                                  : itm_actuator_name(part->model, part->rim.actuator[slot]);
+}
+
+bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot)
+{
+    return part->foreign == NULL &&
+           itm_measure_is_rotation(itm_actuator_get_measure(part->model, part->rim.actuator[slot]));
 }
 
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force)
@@ -118,13 +125,23 @@ static bool has_own_friction(const ItmCosim* x, const ItmMechanism* part)
     return has_any && part->step.stepper == ITM_STEPPER_EULER && part->foreign == NULL;
 }
 
-#define MOST_SWEEPS 50
-#define SWEEP_TOLERANCE 1e-9
+// Bonds of a mechanism at lengths s, NULL: those of the communication point.
+typedef struct Passive {
+    const ItmCosim* cosim;
+    const ItmMechanism* part;
+    const double* s;
+} Passive;
+
+static double compute_passive(const void* context, int i, double rate)
+{
+    const Passive* p = context;
+    const ItmBond* bond = &p->cosim->bonds[p->part->bonds[i]];
+    return get_passive(p->cosim, bond, p->s != NULL ? p->s[i] : bond->s, rate);
+}
 
 // Velocity-pressure: friction and dampers at the rate of the end of the step h, as a mechanism would have its own:
 //   lambda_i = told_i + f_i(s_i, w_i+),   w+ = w + h (a0 + W lambda)
-// by Newton's method on one bond after the other; f falls with the rate, so each has one solution. s, w (nbond): at the start of the
-// step. `held` has the forces at that rate before, and these afterwards. A model that subsystems share is theirs by now, possibly in
+// s, w (nbond): at the start of the step. `held` has the forces at that rate before, and these afterwards. A model that subsystems share is theirs by now, possibly in
 // another thread: only what they do not change is read, and it is that of this step.
 static ItmStatus solve_friction(ItmCosim* x, ItmMechanism* part, double h, const double* s, const double* w)
 {
@@ -132,31 +149,21 @@ static ItmStatus solve_friction(ItmCosim* x, ItmMechanism* part, double h, const
     ItmStatus status = part->has_rim ? ITM_OK
                                      : itm_rim_extract(part->model, part->data, rim, itm_data_get_time(part->data), h,
                                                        0.0, ITM_RIM_ELIMINATE);
+    ItmForceRow* rows = part->passive;
     for (int i = 0; i < part->nbond; i++) {
-        ItmBond* bond = &x->bonds[part->bonds[i]];
-        bond->w_own = (w != NULL ? w[i] : bond->w) + h * rim->a0[i];
+        const ItmBond* bond = &x->bonds[part->bonds[i]];
+        rows[i] = (ItmForceRow){
+            .given = bond->told, .force = bond->held, .rate = (w != NULL ? w[i] : bond->w) + h * rim->a0[i]};
+    }
+    for (int i = 0; i < part->nbond; i++) {
         for (int j = 0; j < part->nbond; j++) {
-            bond->w_own += h * rim->W[i * rim->n + j] * x->bonds[part->bonds[j]].held;
+            rows[i].rate += h * rim->W[i * rim->n + j] * rows[j].force;
         }
     }
-    double change = 1.0;
-    for (int sweep = 0; sweep < MOST_SWEEPS && change > SWEEP_TOLERANCE; sweep++) {
-        change = 0.0;
-        for (int i = 0; i < part->nbond; i++) {
-            ItmBond* bond = &x->bonds[part->bonds[i]];
-            double at = s != NULL ? s[i] : bond->s, dw = 1e-6 * (1e-3 + fabs(bond->w_own));
-            double passive = get_passive(x, bond, at, bond->w_own);
-            double slope = fmin((get_passive(x, bond, at, bond->w_own + dw) - passive) / dw, 0.0);
-            double delta = (bond->told + passive - bond->held) / (1.0 - slope * h * rim->W[i * rim->n + i]);
-            bond->held += delta;
-            for (int j = 0; j < part->nbond; j++) {
-                x->bonds[part->bonds[j]].w_own += h * rim->W[j * rim->n + i] * delta;
-            }
-            change = fmax(change, fabs(delta) / (1.0 + fabs(bond->held)));
-        }
-    }
+    const Passive passive = {x, part, s};
+    itm_force_law_solve(rows, part->nbond, h, rim->W, rim->n, compute_passive, &passive);
     for (int i = 0; i < part->nbond; i++) {
-        part->data->input[rim->actuator[i]] = x->bonds[part->bonds[i]].held;
+        part->data->input[rim->actuator[i]] = x->bonds[part->bonds[i]].held = rows[i].force;
     }
     return status;
 }
@@ -332,22 +339,13 @@ ItmRimSpectrum itm_mechanism_look(ItmMechanism* part)
 
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part)
 {
-    const ItmModel* m = part->model;
-    for (int i = 0; i < m->nbody && part->status == ITM_OK; i++) {
-        const ItmBody* body = &m->bodies[i];
-        double sum = 0.0;
-        for (int k = 0; k < body->nq; k++) {
-            sum += part->data->q[body->q_adr + k];
-        }
-        for (int k = 0; k < body->nv; k++) {
-            sum += part->data->v[body->v_adr + k];
-        }
-        if (!isfinite(sum)) {
-            part->status = itm_error_set(&part->error, ITM_ERR_NOT_FINITE, "itm_cosim_step", body->name,
-                                         "mechanism '%s': body '%s' has a position or velocity that is not finite "
-                                         "after the step to t = %.9g s; take "
-                                         "a smaller macro step, or coupling rim with exchange impulse",
-                                         part->name, body->name, itm_cosim_get_time(x));
-        }
+    int body = part->status == ITM_OK ? itm_step_find_not_finite(part->model, part->data) : ITM_NONE;
+    if (body != ITM_NONE) {
+        const char* name = part->model->bodies[body].name;
+        part->status = itm_error_set(&part->error, ITM_ERR_NOT_FINITE, "itm_cosim_step", name,
+                                     "mechanism '%s': body '%s' has a position or velocity that is not finite after "
+                                     "the step to t = %.9g s; take a smaller macro step, or coupling rim with "
+                                     "exchange impulse",
+                                     part->name, name, itm_cosim_get_time(x));
     }
 }

@@ -4,6 +4,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -274,21 +275,25 @@ void itm_cosim_free_outputs(ItmCosim* x)
 
 int itm_cosim_get_output_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->noutput;
 }
 
 ItmOutputInfo itm_cosim_get_output_info(const ItmCosim* x, int output)
 {
+    ITM_GUARD(x != NULL, (ItmOutputInfo){0});
     return output >= 0 && output < x->noutput ? x->outputs[output] : (ItmOutputInfo){NULL, NULL, NULL};
 }
 
 int itm_cosim_find_output(const ItmCosim* x, const char* name)
 {
+    ITM_GUARD(x != NULL, ITM_NONE);
     return name != NULL ? itm_names_find(&x->output_names, name, strlen(name)) : ITM_NONE;
 }
 
 ItmStatus itm_cosim_compute_outputs(ItmCosim* x, double* values)
 {
+    ITM_GUARD(x != NULL && values != NULL, ITM_ERR_ARGUMENT);
     Sink sink = {.x = x, .values = values};
     ItmStatus status = walk(&sink);
     for (int i = 0; i < x->nalias && status == ITM_OK; i++) {

@@ -4,6 +4,7 @@
 #include "math/least_squares.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -141,7 +142,9 @@ static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydrau
 
 ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int nstart, ItmCosimResidual* rest)
 {
-    ItmStatus status = itm_cosim_reset(x);
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    ItmStatus status = itm_cosim_refuse_unsaved(x, __func__);
+    status = status == ITM_OK ? itm_cosim_reset(x) : status;
     for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         if (part->nbond > 0) {
@@ -173,8 +176,9 @@ ItmStatus itm_cosim_solve_static(ItmCosim* x, const ItmCosimStart* starts, int n
 // The fastest body after one step from rest, over the step.
 ItmCosimResidual itm_cosim_check_static(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, (ItmCosimResidual){0});
     ItmCosimResidual rest = {.mechanism = ITM_NONE, .body = ITM_NONE};
-    char* bytes = malloc(itm_cosim_get_state_size(x));
+    char* bytes = itm_cosim_find_unsaved(x) == NULL ? malloc(itm_cosim_get_state_size(x)) : NULL;
     if (bytes == NULL) {
         return (ItmCosimResidual){.acceleration = NAN, .mechanism = ITM_NONE, .body = ITM_NONE};
     }

@@ -11,6 +11,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <string.h>
 
@@ -56,6 +57,7 @@ static size_t get_port_size(const ItmSubsystemInstance* subsystem)
 
 size_t itm_cosim_get_state_size(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     size_t size = sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         size += get_mechanism_size(&x->mechanisms[i]);
@@ -118,6 +120,9 @@ static ItmStatus copy_in(ItmCosim* x, const char* bytes)
         restore_subsystem(subsystem, bytes);
         bytes += get_subsystem_size(subsystem);
         memcpy(subsystem->offset, bytes, get_port_size(subsystem));
+        if (subsystem->table.input_start != NULL && subsystem->table.ninput > 0) {
+            subsystem->table.set_inputs(subsystem->table.self, subsystem->u);
+        }
         bytes += get_port_size(subsystem);
     }
     return status;
@@ -130,8 +135,31 @@ static ItmStatus refuse_state(ItmCosim* x, ItmStatus status, const char* verb)
                                             "the state of a foreign mechanism cannot be %s", verb);
 }
 
+const char* itm_cosim_find_unsaved(const ItmCosim* x)
+{
+    for (int i = 0; i < x->nsubsystem; i++) {
+        if (x->subsystems[i].table.is_unsaved) {
+            return x->subsystems[i].name;
+        }
+    }
+    return NULL;
+}
+
+ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function)
+{
+    const char* name = itm_cosim_find_unsaved(x);
+    return name == NULL ? ITM_OK
+                        : itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, function, name,
+                                        "the state of subsystem '%s' cannot be saved and restored", name);
+}
+
 ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 {
+    ITM_GUARD(x != NULL && bytes != NULL, ITM_ERR_ARGUMENT);
+    ItmStatus status = itm_cosim_refuse_unsaved(x, __func__);
+    if (status != ITM_OK) {
+        return status;
+    }
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -141,6 +169,7 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
 
 ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     if (bytes == NULL || size != itm_cosim_get_state_size(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
@@ -180,6 +209,9 @@ static ItmStatus reset_parts(ItmCosim* x)
         ItmSubsystemInstance* subsystem = &x->subsystems[i];
         subsystem->table.reset(subsystem->table.self);
         memset(subsystem->offset, 0, get_port_size(subsystem));
+        for (int k = 0; subsystem->table.input_start != NULL && k < subsystem->table.ninput; k++) {
+            subsystem->u[k] = subsystem->table.input_start[k];
+        }
     }
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
@@ -214,6 +246,7 @@ static ItmStatus start_parts(ItmCosim* x)
 
 ItmStatus itm_cosim_reset(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].cost = x->mechanisms[i].cost_rim = 0.0;
     }
@@ -261,7 +294,9 @@ static void run_first(void* context, int job)
     ItmCosim* x = context;
     int ahead = x->ngroup + x->nassembly;
     if (job < x->ngroup) {
-        itm_group_run(x, &x->groups[job]);
+        if (!itm_group_is_driven(x, &x->groups[job])) {
+            itm_group_run(x, &x->groups[job]);
+        }
     } else if (job < ahead) {
         ItmAssembly* assembly = &x->assemblies[job - x->ngroup];
         if (!assembly->has_subsystems) {
@@ -315,7 +350,8 @@ static ItmStatus find_failure(ItmCosim* x)
     return ITM_OK;
 }
 
-static ItmStatus step(ItmCosim* x)
+// Up to the interface models: motion at the communication point, samples of controls, reductions.
+static ItmStatus prepare(ItmCosim* x)
 {
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
     itm_assembly_measure_all(x);
@@ -328,12 +364,14 @@ static ItmStatus step(ItmCosim* x)
     }
     tell_forces(x);
     itm_pool_run(x->pool, reduce_one, x, x->nmechanism);
-    status = find_failure(x);
-    if (status != ITM_OK) {
-        return status;
-    }
+    return find_failure(x);
+}
+
+// From the micro steps on: groups and assemblies, then mechanisms.
+static ItmStatus run(ItmCosim* x)
+{
     itm_pool_run(x->pool, run_first, x, x->ngroup + x->nassembly + x->nmechanism);
-    status = find_failure(x);
+    ItmStatus status = find_failure(x);
     if (status != ITM_OK) {
         return status;
     }
@@ -351,8 +389,7 @@ static ItmStatus arrive(ItmCosim* x)
     return run_sampled(x, 0.0);
 }
 
-// Everything as it was before the step that failed.
-static ItmStatus go_back(ItmCosim* x, ItmStatus status)
+ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         if (x->mechanisms[i].foreign != NULL) {
@@ -360,12 +397,12 @@ static ItmStatus go_back(ItmCosim* x, ItmStatus status)
         }
     }
     copy_in(x, x->backup);
+    x->driven = ITM_NONE;
     return status;
 }
 
-ItmStatus itm_cosim_step(ItmCosim* x)
+static void clear_failures(ItmCosim* x)
 {
-    itm_verdict_begin(x);
     for (int i = 0; i < x->ngroup; i++) {
         x->groups[i].status = ITM_OK;
     }
@@ -375,23 +412,64 @@ ItmStatus itm_cosim_step(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         x->mechanisms[i].status = ITM_OK;
     }
+}
+
+ItmStatus itm_cosim_prepare(ItmCosim* x)
+{
+    itm_verdict_begin(x);
+    clear_failures(x);
     ItmStatus status = refuse_state(x, copy_out(x, x->backup), "saved");
-    status = status == ITM_OK ? step(x) : status;
     if (status != ITM_OK) {
-        return go_back(x, status);
+        return status;
+    }
+    status = prepare(x);
+    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
+}
+
+ItmStatus itm_cosim_finish(ItmCosim* x)
+{
+    ItmStatus status = run(x);
+    if (status != ITM_OK) {
+        return itm_cosim_abandon(x, status);
     }
     *itm_cosim_get_steps(x) += 1.0;
     itm_ledger_book_bonds(x);
     itm_assembly_arrive_all(x);
     status = itm_verdict_update(x, itm_cosim_get_time(x));
     if (status != ITM_OK) {
-        return go_back(x, status);
+        return itm_cosim_abandon(x, status);
     }
+    x->driven = ITM_NONE;
     return x->nsampled > 0 ? arrive(x) : ITM_OK;
+}
+
+// Whether a subsystem that failed runs again.
+static bool has_recovered(const ItmCosim* x)
+{
+    bool is_any = false;
+    for (int i = 0; i < x->nsubsystem; i++) {
+        const ItmSubsystem* table = &x->subsystems[i].table;
+        is_any = (table->is_recovered != NULL && table->is_recovered(table->self)) || is_any;
+    }
+    return is_any;
+}
+
+static ItmStatus try_step(ItmCosim* x)
+{
+    ItmStatus status = itm_cosim_prepare(x);
+    return status == ITM_OK ? itm_cosim_finish(x) : status;
+}
+
+ItmStatus itm_cosim_step(ItmCosim* x)
+{
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    ItmStatus status = try_step(x);
+    return status != ITM_OK && has_recovered(x) ? try_step(x) : status;
 }
 
 ItmStatus itm_cosim_step_free(ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = &x->mechanisms[0];
     if (x->nmechanism != 1 || x->nsubsystem > 0 || !itm_stepper_is_variable(part->step.stepper)) {
         return itm_cosim_step(x);
@@ -404,7 +482,7 @@ ItmStatus itm_cosim_step_free(ItmCosim* x)
         return status;
     }
     status = itm_verdict_update(x, itm_data_get_time(part->data));
-    return status == ITM_OK ? ITM_OK : go_back(x, status);
+    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
 }
 
 // ---------------------------------------------------------------------------- looking
@@ -416,21 +494,25 @@ const ItmError* itm_cosim_get_error(const ItmCosim* x)
 
 double itm_cosim_get_step(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0.0);
     return x->step;
 }
 
 double itm_cosim_get_time(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0.0);
     return *itm_cosim_get_steps(x) * x->step;
 }
 
 int itm_cosim_get_mechanism_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nmechanism;
 }
 
 int itm_cosim_get_subsystem_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     return x->nsubsystem;
 }
 
@@ -446,30 +528,35 @@ static ItmSubsystemInstance* get_subsystem(const ItmCosim* x, int subsystem)
 
 const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->name : NULL;
 }
 
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     return instance != NULL ? instance->name : NULL;
 }
 
 const ItmModel* itm_cosim_get_model(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->model : NULL;
 }
 
 ItmData* itm_cosim_get_data(ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, NULL);
     ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->data : NULL;
 }
 
 ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* x, int mechanism)
 {
+    ITM_GUARD(x != NULL, (ItmForeignNotes){0});
     const ItmMechanism* part = get_mechanism(x, mechanism);
     const ItmForeign* f = part != NULL ? part->foreign : NULL;
     return f != NULL ? (ItmForeignNotes){f->source, (long)f->memory->nprobe, f->memory->asymmetry,
@@ -479,12 +566,14 @@ ItmForeignNotes itm_cosim_get_foreign_notes(const ItmCosim* x, int mechanism)
 
 ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
 {
+    ITM_GUARD(x != NULL, NULL);
     ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     return instance != NULL ? instance->hydraulics : NULL;
 }
 
 ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
 {
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     if (instance == NULL || input < 0 || input >= instance->table.ninput) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
@@ -497,6 +586,7 @@ ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double valu
 
 ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, (ItmCosimCost){0});
     ItmCosimCost cost = {0};
     for (int i = 0; i < x->nmechanism; i++) {
         cost.mechanism += x->mechanisms[i].cost;

@@ -18,6 +18,7 @@
 #include "cosim/cosim.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "contact/contact.h"
 #include "multibody/forces.h"
 
@@ -247,6 +248,11 @@ static double compute_held_energy(const ItmCosim* x, const ItmBalance* balance)
         for (int i = 0; i < m->nbody; i++) {
             sum += m->bodies[i].mass * itm_vec_norm(m->gravity) * itm_vec_norm(x->mechanisms[k].data->x[i]);
         }
+    }
+    for (int k = 0; k < x->nbond; k++) {
+        const ItmBond* bond = &x->bonds[k];
+        bool is_foreign = x->mechanisms[bond->mechanism].foreign != NULL;
+        sum += is_foreign ? fabs(bond->memory->force * bond->s) : 0.0;  // in place of weights
     }
     for (int k = 0; k < x->nsubsystem; k++) {
         const ItmHydraulics* d = x->subsystems[k].hydraulics;
@@ -493,6 +499,7 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time)
 
 int itm_cosim_get_doubt_count(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, 0);
     int n = 0;
     for (int i = 0; i < x->njudged; i++) {
         n += x->excess[i].is_beyond != 0.0;
@@ -502,6 +509,7 @@ int itm_cosim_get_doubt_count(const ItmCosim* x)
 
 ItmDoubt itm_cosim_get_doubt(const ItmCosim* x, int doubt)
 {
+    ITM_GUARD(x != NULL, (ItmDoubt){0});
     int i = -1;
     for (int n = doubt + 1; n > 0 && doubt >= 0;) {
         if (++i >= x->njudged) {
@@ -529,11 +537,17 @@ double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index)
 
 ItmCosimScale itm_cosim_get_scale(const ItmCosim* x)
 {
+    ITM_GUARD(x != NULL, (ItmCosimScale){0});
     return (ItmCosimScale){get_energy(x->machine), x->machine->error, x->machine->size};
 }
 
 void itm_verdict_describe_doubt(const ItmDoubt* doubt, char* text, size_t size)
 {
+    ITM_GUARD_VOID(doubt != NULL && text != NULL && size > 0);
+    if (doubt->name == NULL || doubt->where == NULL || doubt->unit == NULL) {
+        text[0] = '\0';
+        return;
+    }
     const char* unit = doubt->kind == ITM_DOUBT_RESIDUAL ? "" : doubt->unit;
     snprintf(text, size, "%s%s%s%s: up to %.3g%s%s (at %.9g s), above %.3g%s%s since %.9g s", doubt->name,
              doubt->where[0] != '\0' ? " of '" : "", doubt->where, doubt->where[0] != '\0' ? "'" : "", doubt->largest,

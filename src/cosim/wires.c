@@ -45,12 +45,13 @@ static int find_subsystem_output(const ItmSubsystemInstance* subsystem, const ch
 // "cyl1.rate" of a mechanism whose actuator cyl1 has a bond: followed at the micro rate.
 static bool find_bond_quantity(ItmCosim* x, int mechanism, const char* name, ItmWire* wire)
 {
-    static const char* const QUANTITIES[] = {"length", "rate", "force"};
-    static const ItmSourceKind KINDS[] = {ITM_SOURCE_LENGTH, ITM_SOURCE_RATE, ITM_SOURCE_FORCE};
+    static const char* const QUANTITIES[] = {"length", "angle", "rate", "force", "torque"};
+    static const ItmSourceKind KINDS[] = {ITM_SOURCE_LENGTH, ITM_SOURCE_LENGTH, ITM_SOURCE_RATE, ITM_SOURCE_FORCE,
+                                          ITM_SOURCE_FORCE};
     const ItmMechanism* part = &x->mechanisms[mechanism];
     for (int i = 0; i < part->nbond; i++) {
         const char* rest = strip_part(name, itm_mechanism_get_port_name(part, i));
-        int quantity = rest != NULL ? find_name(QUANTITIES, 3, rest) : ITM_NONE;
+        int quantity = rest != NULL ? find_name(QUANTITIES, 5, rest) : ITM_NONE;
         if (quantity != ITM_NONE) {
             *wire = (ItmWire){.from = KINDS[quantity], .from_part = mechanism, .from_index = part->bonds[i]};
             return true;
@@ -176,7 +177,7 @@ ItmStatus itm_wires_resolve(ItmCosim* x, ItmWire* wire, const char* from, const 
 
 // ---------------------------------------------------------------------------- values
 
-static double get_value(const ItmCosim* x, const ItmWire* wire)
+static double get_source(const ItmCosim* x, const ItmWire* wire)
 {
     switch (wire->from) {
     case ITM_SOURCE_SUBSYSTEM:
@@ -191,6 +192,11 @@ static double get_value(const ItmCosim* x, const ItmWire* wire)
         return x->bonds[wire->from_index].lambda;
     }
     return 0.0;
+}
+
+static double get_value(const ItmCosim* x, const ItmWire* wire)
+{
+    return wire->factor * get_source(x, wire) + wire->offset;
 }
 
 void itm_wires_feed_subsystem(ItmCosim* x, ItmSubsystemInstance* subsystem)

@@ -62,13 +62,18 @@ typedef struct ItmAccumulator {
     double gas_volume, precharge, inv_exponent;
 } ItmAccumulator;
 
+// A power port: a cylinder, or a motor, whose length is an angle, whose area is the displacement and whose chambers do not grow.
 typedef struct ItmCylinder {
     const char* name;
+    bool is_rotary;              // a motor
     int node_1, node_2;
-    double area_1, area_2;       // m^2
-    double s_0;                  // s where l_1 = 0: l_1 = s - s_0                              m
-    double stroke;               // m
+    double area_1, area_2;       // m^2; motor: displacement, m^3/rad
+    int control;                 // whose u scales the areas of a motor, or ITM_NONE
+    double pressure_drag;        // motor: part of the pressure torque that drags
+    double extension;            // l_1 at the start                                          m
+    double stroke;               // m; motor: infinite
     double start_length;         // m
+    bool has_start_length;       // the user gave it; otherwise a bond may set another
     double wall;                 // 1 / wall modulus                                        1/Pa
     double viscous, coulomb, inv_speed;
     double damper_length, damper_stiffness, damper_damping;

@@ -73,6 +73,16 @@ static void join_all(Compile* k)
             join(k, b->cylinders.items[i].port_1, b->cylinders.items[i].port_2);
         }
     }
+    for (int i = 0; i < b->motors.count; i++) {
+        const ItmMotorDef* motor = &b->motors.items[i];
+        if (motor->leakage > 0) {
+            join(k, motor->port_1, motor->port_2);
+        }
+        if (motor->drain_leakage > 0) {
+            join(k, motor->port_1, motor->port_drain);
+            join(k, motor->port_2, motor->port_drain);
+        }
+    }
 }
 
 // Number the volumes island by island, then the sources.
@@ -319,8 +329,8 @@ static void compile_cylinders(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->cylinders.count; i++) {
         const ItmCylinderDef* def = &k->b->cylinders.items[i];
-        double length =
-            isnan(def->start_length) ? itm_signal_compute(&c->signals[def->motion], 0.0).x : def->start_length;
+        double motion = def->motion != ITM_NONE ? itm_signal_compute(&c->signals[def->motion], 0.0).x : NAN;
+        double length = !isnan(def->start_length) ? def->start_length : def->motion != ITM_NONE ? motion : 0.0;
         ItmCylinder* cylinder = &c->cylinders[c->ncyl++];
         *cylinder = (ItmCylinder){
             .name = itm_circuit_format(c, "%s", def->name),
@@ -328,9 +338,11 @@ static void compile_cylinders(Compile* k)
             .node_2 = c->node_index[def->port_2],
             .area_1 = def->area_1,
             .area_2 = def->area_2,
-            .s_0 = length - def->start_extension,
             .stroke = def->stroke,
+            .extension = def->start_extension,
             .start_length = length,
+            .has_start_length = !isnan(def->start_length),
+            .control = ITM_NONE,
             .wall = 1.0 / def->wall_modulus,
             .viscous = def->viscous,
             .coulomb = def->coulomb,
@@ -344,6 +356,56 @@ static void compile_cylinders(Compile* k)
         add_dead_volume(c, cylinder->node_2, def->dead_volume_2, def->wall_modulus);
         if (def->leakage > 0) {
             add_laminar(k, def->port_1, def->port_2, def->leakage, ITM_HYDRAULIC_LEAKAGE);
+        }
+    }
+}
+
+// A variable displacement is a control that scales the areas.
+static int compile_setting(Compile* k, const ItmMotorDef* def, const char* name)
+{
+    ItmCircuit* c = k->c;
+    if (!def->is_variable) {
+        return ITM_NONE;
+    }
+    ItmSpool* control = &c->controls[c->ncontrol];
+    *control = (ItmSpool){.drive = add_drive(k, name, def->setting, def->signal), .x_adr = ITM_NONE, .lo = -1, .hi = 1};
+    if (def->time_constant > 0.0) {
+        control->order = 1;
+        control->rate = 1.0 / def->time_constant;
+        control->x_adr = c->nx;
+        c->state_name[c->nx++] = itm_circuit_format(c, "%s.setting", name);
+    }
+    return c->ncontrol++;
+}
+
+static void compile_motors(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->motors.count; i++) {
+        const ItmMotorDef* def = &k->b->motors.items[i];
+        ItmCylinder* motor = &c->cylinders[c->ncyl++];
+        *motor = (ItmCylinder){
+            .name = itm_circuit_format(c, "%s", def->name),
+            .is_rotary = true,
+            .node_1 = c->node_index[def->port_1],
+            .node_2 = c->node_index[def->port_2],
+            .area_1 = def->displacement,
+            .area_2 = def->displacement,
+            .pressure_drag = def->pressure_drag,
+            .stroke = INFINITY,
+            .start_length = def->motion != ITM_NONE ? itm_signal_compute(&c->signals[def->motion], 0.0).x : 0.0,
+            .viscous = def->viscous,
+            .coulomb = def->coulomb,
+            .inv_speed = 1.0 / def->coulomb_speed,
+            .motion = def->motion,
+        };
+        motor->control = compile_setting(k, def, motor->name);
+        if (def->leakage > 0) {
+            add_laminar(k, def->port_1, def->port_2, def->leakage, ITM_HYDRAULIC_LEAKAGE);
+        }
+        if (def->drain_leakage > 0) {
+            add_laminar(k, def->port_1, def->port_drain, def->drain_leakage, ITM_HYDRAULIC_LEAKAGE);
+            add_laminar(k, def->port_2, def->port_drain, def->drain_leakage, ITM_HYDRAULIC_LEAKAGE);
         }
     }
 }
@@ -429,7 +491,10 @@ static ItmStatus check_volumes(Compile* k)
         double volume = c->volume[i], wall = c->wall[i];
         for (int n = 0; n < c->ncyl; n++) {
             const ItmCylinder* cylinder = &c->cylinders[n];
-            double l_1 = cylinder->start_length - cylinder->s_0;
+            if (cylinder->is_rotary) {
+                continue;
+            }
+            double l_1 = cylinder->extension;
             double chamber = (cylinder->node_1 == i ? cylinder->area_1 * l_1 : 0.0) +
                              (cylinder->node_2 == i ? cylinder->area_2 * (cylinder->stroke - l_1) : 0.0);
             volume += chamber;
@@ -473,10 +538,11 @@ static ItmStatus check_motions(Compile* k)
             continue;
         }
         double s = itm_signal_compute(&c->signals[cylinder->motion], 0.0).x;
-        if (!(s >= cylinder->s_0 && s <= cylinder->s_0 + cylinder->stroke)) {
+        double s_0 = cylinder->start_length - cylinder->extension;
+        if (!cylinder->is_rotary && !(s >= s_0 && s <= s_0 + cylinder->stroke)) {
             return refuse(k, cylinder->name, "motion",
                           "cylinder '%s' starts outside its stroke: its length is %g m, not in [%g, %g]",
-                          cylinder->name, s, cylinder->s_0, cylinder->s_0 + cylinder->stroke);
+                          cylinder->name, s, s_0, s_0 + cylinder->stroke);
         }
     }
     return ITM_OK;
@@ -515,19 +581,20 @@ static bool take_tables(Compile* k)
     c->nsrc = c->nnode - c->nvol;
     c->nx = c->nvol;  // spools follow
     int nsingle = b->orifices.count + b->laminars.count + b->pressure_valves.count;
-    int nx = c->nvol + 2 * b->valves.count;
-    int ndrive = c->nsrc + b->flows.count + b->orifices.count + b->valves.count;
-    int ncontrol = b->orifices.count + b->valves.count;
+    int nx = c->nvol + 2 * b->valves.count + b->motors.count;
+    int ndrive = c->nsrc + b->flows.count + b->orifices.count + b->valves.count + b->motors.count;
+    int ncontrol = b->orifices.count + b->valves.count + b->motors.count;
     k->group = itm_circuit_take(c, (size_t)c->nnode, sizeof *k->group);
     return k->group != NULL && TAKE(node_name, c->nnode) && TAKE(node_index, c->nnode) && TAKE(oil, c->nvol) &&
            TAKE(volume, c->nvol) && TAKE(wall, c->nvol) && TAKE(void_capacity, c->nvol) && TAKE(start, nx) &&
            TAKE(is_held, c->nvol) && TAKE(source_vapour, c->nsrc) && TAKE(source_drive, c->nsrc) &&
            TAKE(island_adr, c->nvol + 1) && TAKE(lu_adr, c->nvol) && TAKE(lu_diag, c->nvol) &&
-           TAKE(branches, nsingle + 4 * b->valves.count + b->cylinders.count) && TAKE(controls, ncontrol) &&
-           TAKE(drives, ndrive) && TAKE(flows, b->flows.count) && TAKE(accumulators, b->accumulators.count) &&
-           TAKE(cylinders, b->cylinders.count) && TAKE(signals, b->signals.count) && TAKE(varying, ndrive) &&
-           TAKE(valves, b->valves.count) && TAKE(singles, nsingle) && TAKE(accumulator_name, b->accumulators.count) &&
-           TAKE(flow_name, b->flows.count) && TAKE(state_name, nx);
+           TAKE(branches, nsingle + 4 * b->valves.count + b->cylinders.count + 3 * b->motors.count) &&
+           TAKE(controls, ncontrol) && TAKE(drives, ndrive) && TAKE(flows, b->flows.count) &&
+           TAKE(accumulators, b->accumulators.count) && TAKE(cylinders, b->cylinders.count + b->motors.count) &&
+           TAKE(signals, b->signals.count) && TAKE(varying, ndrive) && TAKE(valves, b->valves.count) &&
+           TAKE(singles, nsingle) && TAKE(accumulator_name, b->accumulators.count) && TAKE(flow_name, b->flows.count) &&
+           TAKE(state_name, nx);
 }
 
 // Every name must have found memory.
@@ -587,6 +654,7 @@ static ItmStatus compile(Compile* k)
     compile_resistances(k);
     compile_valves(k);
     compile_cylinders(k);
+    compile_motors(k);
     compile_accumulators(k);
     find_entries(k->c);
     set_spool_starts(k->c);

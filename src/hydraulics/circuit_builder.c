@@ -1,6 +1,7 @@
 #include "hydraulics/circuit_builder.h"
 
 #include "base/builder.h"
+#include "base/guard.h"
 #include "signal/signal.h"
 
 #include <limits.h>
@@ -51,6 +52,7 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
     free(b->valves.items);
     free(b->accumulators.items);
     free(b->cylinders.items);
+    free(b->motors.items);
     free(b->aliases.items);
     itm_names_free(&b->signal_names);
     itm_names_free(&b->fluid_names);
@@ -65,6 +67,12 @@ ItmStatus itm_circuit_builder_add_signal(ItmCircuitBuilder* b, const ItmSignalDe
 {
     ITM_REQUIRE(itm_circuit_check_name(def->name, "signal", error));
     ITM_REQUIRE(itm_signal_def_check(def, error));
+    if (def->kind == ITM_SIGNAL_EXTERNAL) {
+        return itm_error_set(error, ITM_ERR_INPUT, __func__, "kind",
+                             "signal '%s' is external, which only mechanisms support; leave the signal out and set the "
+                             "input of the element",
+                             def->name);
+    }
     ItmSignalDef copy;
     if (!itm_signal_def_copy(&copy, def)) {
         return out_of_memory(error);
@@ -145,6 +153,12 @@ ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylind
     return ADD(b->cylinders, b->names, copy, ITM_NODE_LIMIT);
 }
 
+ItmStatus itm_circuit_builder_add_motor(ItmCircuitBuilder* b, const ItmMotorDef* def, int* id, ItmError* error)
+{
+    ITM_REQUIRE(itm_circuit_check_motor(b, def, error));
+    return ADD(b->motors, b->names, *def, ITM_NODE_LIMIT);
+}
+
 ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error)
 {
     if (b == NULL || alias == NULL || output == NULL || alias[0] == '\0') {
@@ -173,16 +187,19 @@ ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias,
 
 int itm_circuit_builder_find_signal(const ItmCircuitBuilder* b, const char* name)
 {
+    ITM_GUARD(b != NULL && name != NULL, ITM_NONE);
     return itm_names_find(&b->signal_names, name, strlen(name));
 }
 
 int itm_circuit_builder_find_fluid(const ItmCircuitBuilder* b, const char* name)
 {
+    ITM_GUARD(b != NULL && name != NULL, ITM_NONE);
     return itm_names_find(&b->fluid_names, name, strlen(name));
 }
 
 int itm_circuit_builder_find_node(const ItmCircuitBuilder* b, const char* name)
 {
+    ITM_GUARD(b != NULL && name != NULL, ITM_NONE);
     int value = itm_names_find(&b->names, name, strlen(name));
     return value != ITM_NODE_LIMIT ? value : ITM_NONE;
 }

@@ -36,6 +36,7 @@ struct ItmCircuitBuilder {
     ITM_CIRCUIT_LIST(ItmValveDef) valves;
     ITM_CIRCUIT_LIST(ItmAccumulatorDef) accumulators;
     ITM_CIRCUIT_LIST(ItmCylinderDef) cylinders;
+    ITM_CIRCUIT_LIST(ItmMotorDef) motors;
     ITM_CIRCUIT_LIST(ItmAliasDef) aliases;
     ItmNames signal_names;  // name to id
     ItmNames fluid_names;   // name to id
@@ -60,6 +61,8 @@ ItmStatus itm_circuit_check_valve(const ItmCircuitBuilder* b, const ItmValveDef*
 ItmStatus itm_circuit_check_accumulator(const ItmCircuitBuilder* b, const ItmAccumulatorDef* def, ItmError* error);
 // Also replaces diameters by areas, and the default extension by its value.
 ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error);
+
+ItmStatus itm_circuit_check_motor(const ItmCircuitBuilder* b, const ItmMotorDef* def, ItmError* error);
 
 // Fluid of a node.
 int itm_circuit_builder_get_fluid(const ItmCircuitBuilder* b, int node);

@@ -312,7 +312,7 @@ ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderD
     joinable(&k, b, "port_2", def->port_1, def->port_2);
     complete_areas(&k, def);
     itm_check_positive(&k, "stroke", def->stroke);
-    if (!isnan(def->start_length) || def->motion == ITM_NONE) {
+    if (!isnan(def->start_length)) {
         itm_check_finite(&k, "start_length", def->start_length);
     }
     def->start_extension = isnan(def->start_extension) ? 0.5 * def->stroke : def->start_extension;
@@ -328,6 +328,36 @@ ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderD
     itm_check_not_negative(&k, "coulomb", def->coulomb);
     itm_check_positive(&k, "coulomb_speed", def->coulomb_speed);
     valid_dampers(&k, def);
+    valid_signal(&k, b, "motion", def->motion);
+    return k.status;
+}
+
+// ---------------------------------------------------------------------------- motors
+
+ItmStatus itm_circuit_check_motor(const ItmCircuitBuilder* b, const ItmMotorDef* def, ItmError* error)
+{
+    ItmCheck k = start("motor", def->name, error);
+    valid_port(&k, b, "port_1", def->port_1);
+    valid_port(&k, b, "port_2", def->port_2);
+    joinable(&k, b, "port_2", def->port_1, def->port_2);
+    if (def->port_drain != ITM_NONE) {
+        valid_port(&k, b, "port_drain", def->port_drain);
+    } else if (def->drain_leakage != 0.0) {
+        itm_check_refuse(&k, "drain_leakage", "leakage to the drain needs a drain");
+    }
+    itm_check_positive(&k, "displacement", def->displacement);
+    itm_check_not_negative(&k, "leakage", def->leakage);
+    itm_check_not_negative(&k, "drain_leakage", def->drain_leakage);
+    itm_check_not_negative(&k, "viscous", def->viscous);
+    itm_check_not_negative(&k, "coulomb", def->coulomb);
+    itm_check_positive(&k, "coulomb_speed", def->coulomb_speed);
+    if (!(def->pressure_drag >= 0.0 && def->pressure_drag < 1.0)) {
+        itm_check_refuse(&k, "pressure_drag", "the share of the torque that drags must be in [0, 1), got %g",
+                         def->pressure_drag);
+    }
+    itm_check_finite(&k, "setting", def->setting);
+    itm_check_not_negative(&k, "time_constant", def->time_constant);
+    valid_signal(&k, b, "signal", def->signal);
     valid_signal(&k, b, "motion", def->motion);
     return k.status;
 }

@@ -5,6 +5,7 @@
 #include "hydraulics/data.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,13 +95,34 @@ static void emit_accumulators(Sink* sink, const ItmCircuit* c, const ItmHydrauli
     }
 }
 
+static void emit_motor(Sink* sink, const ItmCylinder* motor, double angle, double w, double p_1, double p_2,
+                       const ItmCylinderForce* torque)
+{
+    emit(sink, motor->name, "angle", "rad", "angle", angle);
+    emit(sink, motor->name, "rate", "rad/s", "angular rate", w);
+    emit(sink, motor->name, "p1", "Pa", "pressure at the first port", p_1);
+    emit(sink, motor->name, "p2", "Pa", "pressure at the second port", p_2);
+    emit(sink, motor->name, "torque", "N m", "torque on the shaft", torque->total);
+    emit(sink, motor->name, "pressure_torque", "N m", "part of the torque from the pressures", torque->pressure);
+    emit(sink, motor->name, "friction_torque", "N m", "part of the torque from friction",
+         torque->viscous + torque->seal);
+    emit(sink, motor->name, "power", "W", "power of the shaft", torque->total * w);
+}
+
 static void emit_cylinders(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
 {
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
         double s = VALUE(s, i), w = VALUE(w, i);
         double p_1 = VALUE(p, cylinder->node_1), p_2 = VALUE(p, cylinder->node_2);
-        ItmCylinderForce force = itm_cylinder_compute_force(cylinder, p_1, p_2, s, w);
+        ItmCylinderForce force = {0};
+        if (d != NULL) {
+            force = itm_cylinder_compute_stage_force(c, d, i, s, w);
+        }
+        if (cylinder->is_rotary) {
+            emit_motor(sink, cylinder, s, w, p_1, p_2, &force);
+            continue;
+        }
         emit(sink, cylinder->name, "length", "m", "length", s);
         emit(sink, cylinder->name, "rate", "m/s", "rate of the length", w);
         emit(sink, cylinder->name, "p1", "Pa", "pressure of the chamber that grows with the length", p_1);
@@ -122,12 +144,12 @@ static void emit_ledger(Sink* sink, const ItmHydraulics* d)
         {"supply", "from the sources so far, net of what the tank took"},
         {"valve", "lost in valves so far"},
         {"throttle", "lost in orifices and laminar resistances so far"},
-        {"leakage", "lost across pistons so far"},
+        {"leakage", "lost across pistons and in motors so far"},
         {"compression", "stored in oil, walls and gas since the start"},
         {"viscous", "lost by viscous friction so far"},
-        {"seal", "lost by seal friction so far"},
+        {"seal", "lost by friction of seals and motors so far"},
         {"damper", "lost in the end dampers so far"},
-        {"mechanical", "work of the rods so far"},
+        {"mechanical", "work of rods and shafts so far"},
     };
     double balance = 0.0;
     for (int i = 0; i < ITM_HYDRAULIC_ACCOUNT_COUNT; i++) {
@@ -197,11 +219,13 @@ ItmStatus itm_circuit_name_outputs(ItmCircuit* c, const ItmCircuitBuilder* b, It
 
 int itm_circuit_get_output_count(const ItmCircuit* c)
 {
+    ITM_GUARD(c != NULL, 0);
     return c->noutput;
 }
 
 ItmOutputInfo itm_circuit_get_output_info(const ItmCircuit* c, int output)
 {
+    ITM_GUARD(c != NULL, (ItmOutputInfo){0});
     if (output < 0 || output >= c->noutput) {
         return (ItmOutputInfo){0};
     }
@@ -211,6 +235,7 @@ ItmOutputInfo itm_circuit_get_output_info(const ItmCircuit* c, int output)
 
 int itm_circuit_find_output(const ItmCircuit* c, const char* name)
 {
+    ITM_GUARD(c != NULL && name != NULL, ITM_NONE);
     for (int i = 0; i < c->noutput; i++) {
         if (strcmp(c->outputs[i].name, name) == 0) {
             return i;
@@ -221,6 +246,7 @@ int itm_circuit_find_output(const ItmCircuit* c, const char* name)
 
 void itm_hydraulics_compute_outputs(const ItmCircuit* c, ItmHydraulics* d, double* values)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && values != NULL);
     itm_stage_begin(c, d, itm_hydraulics_get_time(d), 0.0);
     memcpy(d->s_stage, d->s, sizeof(double) * (size_t)c->ncyl);
     memcpy(d->w_stage, d->w, sizeof(double) * (size_t)c->ncyl);

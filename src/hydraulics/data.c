@@ -3,6 +3,7 @@
 #include "hydraulics/data.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static void lay_out(const ItmCircuit* c, ItmHydraulics* d)
         {&d->u, c->ncontrol},     {&d->q_p, c->nbranch},   {&d->q_u, c->nbranch},  {&d->capacity_p, c->nvol},
         {&d->u_raw, c->ncontrol}, {&d->k[0], c->nx},       {&d->k[1], c->nx},      {&d->k[2], c->nx},
         {&d->k[3], c->nx},        {&d->x_stage, c->nx},    {&d->x_trial, c->nx},   {&d->delta, c->nx},
-        {&d->lu, c->nlu},         {&d->backup, d->nstate},
+        {&d->lu, c->nlu},         {&d->backup, d->nstate}, {&d->s_0, c->ncyl},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = ITM_TAKE(arena, double, parts[i].count);
@@ -105,6 +106,9 @@ ItmStatus itm_hydraulics_create(ItmHydraulics** data, const ItmCircuit* c, const
     d->circuit = c;
     d->options = chosen;
     lay_out(c, d);
+    for (int i = 0; i < c->ncyl; i++) {
+        d->s_0[i] = c->cylinders[i].start_length - c->cylinders[i].extension;
+    }
     itm_hydraulics_reset(c, d);
     status = chosen.integrator == ITM_HYDRAULIC_ADAPTIVE ? itm_hydraulics_adaptive_create(c, d, error) : ITM_OK;
     if (status != ITM_OK) {
@@ -127,10 +131,11 @@ void itm_hydraulics_destroy(ItmHydraulics* d)
 
 void itm_hydraulics_reset(const ItmCircuit* c, ItmHydraulics* d)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL);
     memset(d->state, 0, sizeof(double) * (size_t)d->nstate);
     memcpy(d->x, c->start, sizeof(double) * (size_t)c->nx);
     for (int i = 0; i < c->ncyl; i++) {
-        d->s[i] = c->cylinders[i].start_length;
+        d->s[i] = d->s_0[i] + c->cylinders[i].extension;
     }
     d->counters[ITM_COUNT_CAVITATION_NODE] = ITM_NONE;
     itm_stage_begin(c, d, 0.0, 0.0);
@@ -144,11 +149,13 @@ void itm_hydraulics_reset(const ItmCircuit* c, ItmHydraulics* d)
 
 double itm_hydraulics_get_time(const ItmHydraulics* d)
 {
+    ITM_GUARD(d != NULL, 0.0);
     return d->clock[0] + d->clock[1] * d->clock[2];
 }
 
 ItmStatus itm_hydraulics_set_time(ItmHydraulics* d, double t)
 {
+    ITM_GUARD(d != NULL, ITM_ERR_ARGUMENT);
     if (!isfinite(t)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "the time is not finite");
     }
@@ -164,6 +171,7 @@ const ItmError* itm_hydraulics_get_error(const ItmHydraulics* d)
 
 ItmHydraulicInfo itm_hydraulics_get_info(const ItmHydraulics* d)
 {
+    ITM_GUARD(d != NULL, (ItmHydraulicInfo){0});
     const double* n = d->counters;
     return (ItmHydraulicInfo){
         .steps = (long)n[ITM_COUNT_STEPS],
@@ -179,6 +187,7 @@ ItmHydraulicInfo itm_hydraulics_get_info(const ItmHydraulics* d)
 
 const char* itm_hydraulics_get_event(const ItmCircuit* c, ItmHydraulics* d)
 {
+    ITM_GUARD(c != NULL && d != NULL, "");
     ItmHydraulicInfo info = itm_hydraulics_get_info(d);
     const char* name = itm_circuit_get_node_name(c, info.cavitation_node);
     d->event[0] = '\0';
@@ -193,6 +202,7 @@ const char* itm_hydraulics_get_event(const ItmCircuit* c, ItmHydraulics* d)
 
 const double* itm_hydraulics_get_ledger(const ItmHydraulics* d)
 {
+    ITM_GUARD(d != NULL, NULL);
     return d->ledger;
 }
 
@@ -214,11 +224,13 @@ static double node_pressure(const ItmCircuit* c, const ItmHydraulics* d, int nod
 
 double itm_hydraulics_get_pressure(const ItmCircuit* c, const ItmHydraulics* d, int node)
 {
+    ITM_GUARD(c != NULL && d != NULL, 0.0);
     return node >= 0 && node < c->nnode ? node_pressure(c, d, c->node_index[node]) : NAN;
 }
 
 double itm_hydraulics_get_void(const ItmCircuit* c, const ItmHydraulics* d, int node)
 {
+    ITM_GUARD(c != NULL && d != NULL, 0.0);
     int i = node >= 0 && node < c->nnode ? c->node_index[node] : c->nvol;
     if (i >= c->nvol || d->x[i] >= c->oil[i].vapour) {
         return 0.0;
@@ -226,28 +238,47 @@ double itm_hydraulics_get_void(const ItmCircuit* c, const ItmHydraulics* d, int 
     return c->void_capacity[i] * (c->oil[i].vapour - d->x[i]);
 }
 
+// Opening of a control in the present state.
+static double get_opening(const ItmCircuit* c, const ItmHydraulics* d, const ItmSpool* control)
+{
+    const ItmDrive* drive = &c->drives[control->drive];
+    double raw = control->order > 0 ? d->x[control->x_adr] : drive->base + d->input[control->drive];
+    if (control->order == 0 && drive->signal != ITM_NONE) {
+        raw += itm_signal_compute(&c->signals[drive->signal], itm_hydraulics_get_time(d)).x;
+    }
+    return fmin(fmax(raw, control->lo), control->hi);
+}
+
+static ItmCylinderForce compute_force(const ItmCircuit* c, const ItmHydraulics* d, int i, double s, double w)
+{
+    const ItmCylinder* it = &c->cylinders[i];
+    double setting = it->control != ITM_NONE ? get_opening(c, d, &c->controls[it->control]) : 1.0;
+    return itm_cylinder_compute_force(it, setting, node_pressure(c, d, it->node_1), node_pressure(c, d, it->node_2),
+                                      itm_cylinder_get_extension(d, i, s), w);
+}
+
 ItmCylinderForce itm_hydraulics_compute_force(const ItmCircuit* c, const ItmHydraulics* d, int cylinder, double s,
                                               double w)
 {
+    ITM_GUARD(c != NULL && d != NULL, (ItmCylinderForce){0});
     if (cylinder < 0 || cylinder >= c->ncyl) {
         return (ItmCylinderForce){.total = NAN};
     }
-    const ItmCylinder* it = &c->cylinders[cylinder];
-    return itm_cylinder_compute_force(it, node_pressure(c, d, it->node_1), node_pressure(c, d, it->node_2), s, w);
+    return compute_force(c, d, cylinder, s, w);
 }
 
 ItmCylinderForce itm_hydraulics_get_force(const ItmCircuit* c, const ItmHydraulics* d, int cylinder)
 {
+    ITM_GUARD(c != NULL && d != NULL, (ItmCylinderForce){0});
     bool exists = cylinder >= 0 && cylinder < c->ncyl;
     return itm_hydraulics_compute_force(c, d, cylinder, exists ? d->s[cylinder] : NAN, exists ? d->w[cylinder] : NAN);
 }
 
 void itm_hydraulics_get_forces(const ItmCircuit* c, const ItmHydraulics* d, double* force)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && force != NULL);
     for (int i = 0; i < c->ncyl; i++) {
-        const ItmCylinder* it = &c->cylinders[i];
-        double p_1 = node_pressure(c, d, it->node_1), p_2 = node_pressure(c, d, it->node_2);
-        force[i] = itm_cylinder_compute_force(it, p_1, p_2, d->s[i], d->w[i]).total;
+        force[i] = compute_force(c, d, i, d->s[i], d->w[i]).total;
     }
 }
 
@@ -256,6 +287,7 @@ void itm_hydraulics_get_forces(const ItmCircuit* c, const ItmHydraulics* d, doub
 ItmStatus itm_hydraulics_set_piston_motion(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double s, double w,
                                            double w_end)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (cylinder < 0 || cylinder >= c->ncyl || !isfinite(s) || !isfinite(w) || !isfinite(w_end)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
                              "cylinder %d of %d, length %g, rate %g: no such cylinder or not finite", cylinder, c->ncyl,
@@ -271,14 +303,29 @@ ItmStatus itm_hydraulics_set_piston_motion(const ItmCircuit* c, ItmHydraulics* d
     return ITM_OK;
 }
 
+ItmStatus itm_hydraulics_set_start_length(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double length)
+{
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
+    if (cylinder < 0 || cylinder >= c->ncyl || !isfinite(length) || c->cylinders[cylinder].motion != ITM_NONE) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "cylinder %d of %d, length %g: no such cylinder, driven by a signal, or not finite",
+                             cylinder, c->ncyl, length);
+    }
+    d->s_0[cylinder] = length - c->cylinders[cylinder].extension;
+    d->s[cylinder] = length;
+    return ITM_OK;
+}
+
 ItmStatus itm_hydraulics_set_piston(const ItmCircuit* c, ItmHydraulics* d, int cylinder, double s, double w)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     return itm_hydraulics_set_piston_motion(c, d, cylinder, s, w, w);
 }
 
 void itm_hydraulics_set_pistons(const ItmCircuit* c, ItmHydraulics* d, const double* s, const double* w,
                                 const double* w_end)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && (c->ncyl == 0 || (s != NULL && w != NULL)));
     for (int i = 0; i < c->ncyl; i++) {
         d->s[i] = s[i];
         d->w[i] = w[i];
@@ -288,6 +335,7 @@ void itm_hydraulics_set_pistons(const ItmCircuit* c, ItmHydraulics* d, const dou
 
 ItmStatus itm_hydraulics_set_input(const ItmCircuit* c, ItmHydraulics* d, int input, double value)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (input < 0 || input >= c->ndrive || !isfinite(value)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
                              "input %d of %d, value %g: no such input or not finite", input, c->ndrive, value);
@@ -298,11 +346,13 @@ ItmStatus itm_hydraulics_set_input(const ItmCircuit* c, ItmHydraulics* d, int in
 
 double itm_hydraulics_get_input(const ItmHydraulics* d, int input)
 {
+    ITM_GUARD(d != NULL, 0.0);
     return input >= 0 && input < d->circuit->ndrive ? d->input[input] : NAN;
 }
 
 ItmStatus itm_hydraulics_set_pressure(const ItmCircuit* c, ItmHydraulics* d, int node, double pressure)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     int i = node >= 0 && node < c->nnode ? c->node_index[node] : c->nvol;
     if (i >= c->nvol || !isfinite(pressure) || pressure < c->oil[i].vapour) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
@@ -315,11 +365,13 @@ ItmStatus itm_hydraulics_set_pressure(const ItmCircuit* c, ItmHydraulics* d, int
 
 void itm_hydraulics_get_x(const ItmHydraulics* d, double* x)
 {
+    ITM_GUARD_VOID(d != NULL && x != NULL);
     memcpy(x, d->x, sizeof(double) * (size_t)d->circuit->nx);
 }
 
 ItmStatus itm_hydraulics_set_x(ItmHydraulics* d, const double* x)
 {
+    ITM_GUARD(d != NULL && x != NULL, ITM_ERR_ARGUMENT);
     for (int i = 0; i < d->circuit->nx; i++) {
         if (!isfinite(x[i])) {
             return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "%s is not finite",
@@ -334,11 +386,13 @@ ItmStatus itm_hydraulics_set_x(ItmHydraulics* d, const double* x)
 
 size_t itm_hydraulics_get_state_size(const ItmHydraulics* d)
 {
+    ITM_GUARD(d != NULL, 0);
     return sizeof(double) * (size_t)d->nstate;
 }
 
 ItmStatus itm_hydraulics_save(const ItmHydraulics* d, void* bytes, size_t size)
 {
+    ITM_GUARD(d != NULL && bytes != NULL, ITM_ERR_ARGUMENT);
     if (size != itm_hydraulics_get_state_size(d)) {
         return ITM_ERR_ARGUMENT;
     }
@@ -348,6 +402,7 @@ ItmStatus itm_hydraulics_save(const ItmHydraulics* d, void* bytes, size_t size)
 
 ItmStatus itm_hydraulics_restore(ItmHydraulics* d, const void* bytes, size_t size)
 {
+    ITM_GUARD(d != NULL, ITM_ERR_ARGUMENT);
     if (size != itm_hydraulics_get_state_size(d)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_hydraulics_get_state_size(d), size);

@@ -27,6 +27,9 @@ struct ItmHydraulics {
     double*  ledger;       //                                          (ITM_HYDRAULIC_ACCOUNT_COUNT)  J
     double*  counters;     // steps, iterations ..., see below   (ITM_COUNTERS)
 
+    // where the cylinders stand, not part of the state
+    double*  s_0;          // length at which l_1 = 0                                (ncyl)   m
+
     // inputs of a stage: itm_stage_begin, itm_stage_set
     double*  drive;        //                                                        (ndrive)
     double*  s_stage;      //                                                        (ncyl)   m

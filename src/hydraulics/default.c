@@ -84,10 +84,22 @@ ItmCylinderDef itm_default_cylinder_def(void)
 {
     return (ItmCylinderDef){.port_1 = ITM_NONE,
                             .port_2 = ITM_NONE,
+                            .start_length = NAN,
                             .start_extension = NAN,
                             .wall_modulus = INFINITY,
                             .coulomb_speed = 1e-3,
                             .motion = ITM_NONE};
+}
+
+ItmMotorDef itm_default_motor_def(void)
+{
+    return (ItmMotorDef){.port_1 = ITM_NONE,
+                         .port_2 = ITM_NONE,
+                         .port_drain = ITM_NONE,
+                         .coulomb_speed = 0.1,
+                         .setting = 1.0,
+                         .signal = ITM_NONE,
+                         .motion = ITM_NONE};
 }
 
 ItmHydraulicOptions itm_default_hydraulic_options(void)

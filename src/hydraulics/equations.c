@@ -1,5 +1,7 @@
 // The equations for others: rates and derivatives at any state and piston motion.
 #include "hydraulics/cylinder.h"
+
+#include "base/guard.h"
 #include "hydraulics/data.h"
 
 #include <math.h>
@@ -16,12 +18,11 @@ static void set_stage(const ItmCircuit* c, ItmHydraulics* d, double t, const dou
 void itm_hydraulics_compute_rates(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, double* force, double* power,
                                   double t, const double* x, const double* s, const double* w)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && x_dot != NULL && x != NULL && (c->ncyl == 0 || (s != NULL && w != NULL)));
     set_stage(c, d, t, s, w);
     itm_kernel_compute(c, d, x_dot, x);
     for (int i = 0; force != NULL && i < c->ncyl; i++) {
-        const ItmCylinder* cylinder = &c->cylinders[i];
-        force[i] =
-            itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], s[i], w[i]).total;
+        force[i] = itm_cylinder_compute_stage_force(c, d, i, s[i], w[i]).total;
     }
     if (power != NULL) {
         itm_kernel_compute_power(c, d, power);
@@ -35,11 +36,14 @@ static void differentiate_chamber(const ItmCircuit* c, const ItmHydraulics* d, c
     if (node >= c->nvol) {
         return;
     }
+    double stroke = c->cylinders[cylinder].stroke, l_1 = itm_cylinder_get_extension(d, cylinder, d->s_stage[cylinder]);
+    double chamber = area > 0.0 ? l_1 : stroke - l_1;
+    bool grows = !c->cylinders[cylinder].is_rotary && chamber > ITM_CYLINDER_LEAST * stroke;
     size_t at = (size_t)(node * c->ncyl + cylinder);
     if (out->f_w != NULL) {
         out->f_w[at] -= area / d->capacity[node];
     }
-    if (out->f_s != NULL && x[node] >= c->oil[node].vapour) {
+    if (out->f_s != NULL && grows && x[node] >= c->oil[node].vapour) {
         const ItmOil* oil = &c->oil[node];
         double p = d->p[node];
         double kappa = (oil->a + oil->b * p) / (1.0 + p * (oil->c + oil->e * p));
@@ -48,22 +52,32 @@ static void differentiate_chamber(const ItmCircuit* c, const ItmHydraulics* d, c
     }
 }
 
+static double get_setting(const ItmHydraulics* d, const ItmCylinder* cylinder)
+{
+    return cylinder->control != ITM_NONE ? d->u[cylinder->control] : 1.0;
+}
+
 static void differentiate_force(const ItmCircuit* c, const ItmHydraulics* d, const ItmHydraulicDerivatives* out,
                                 const double* x, int i, double s, double w)
 {
     const ItmCylinder* cylinder = &c->cylinders[i];
+    ItmCylinderForce force = itm_cylinder_compute_stage_force(c, d, i, s, w);
     int node[2] = {cylinder->node_1, cylinder->node_2};
-    double area[2] = {cylinder->area_1, -cylinder->area_2};
+    // F = pressure - pressure_drag |pressure| slip(w) + ...
+    double setting = get_setting(d, cylinder);
+    double by_pressure = setting * (1.0 - cylinder->pressure_drag *
+                                              copysign(itm_cylinder_compute_slip(cylinder, w), force.pressure * w));
+    double area[2] = {by_pressure * cylinder->area_1, -by_pressure * cylinder->area_2};
     for (int k = 0; out->F_x != NULL && k < 2; k++) {
         if (node[k] < c->nvol && x[node[k]] >= c->oil[node[k]].vapour) {
             out->F_x[i * c->nx + node[k]] = area[k];
         }
     }
     if (out->F_s != NULL) {
-        out->F_s[i] = itm_cylinder_compute_stiffness(cylinder, s);
+        out->F_s[i] = itm_cylinder_compute_stiffness(cylinder, itm_cylinder_get_extension(d, i, s));
     }
     if (out->F_w != NULL) {
-        out->F_w[i] = itm_cylinder_compute_force(cylinder, d->p[node[0]], d->p[node[1]], s, w).rate_derivative;
+        out->F_w[i] = force.rate_derivative;
     }
 }
 
@@ -77,6 +91,7 @@ static void clear(double* matrix, int rows, int columns)
 void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicDerivatives* out,
                                         double t, const double* x, const double* s, const double* w)
 {
+    ITM_GUARD_VOID(c != NULL && d != NULL && out != NULL && x != NULL && (c->ncyl == 0 || (s != NULL && w != NULL)));
     set_stage(c, d, t, s, w);
     itm_kernel_compute(c, d, d->k[3], x);
     itm_kernel_differentiate(c, d, x);
@@ -88,8 +103,9 @@ void itm_hydraulics_compute_derivatives(const ItmCircuit* c, ItmHydraulics* d, c
     clear(out->F_x, c->ncyl, c->nx);
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
-        differentiate_chamber(c, d, out, x, i, cylinder->node_1, cylinder->area_1);
-        differentiate_chamber(c, d, out, x, i, cylinder->node_2, -cylinder->area_2);
+        double setting = get_setting(d, cylinder);
+        differentiate_chamber(c, d, out, x, i, cylinder->node_1, setting * cylinder->area_1);
+        differentiate_chamber(c, d, out, x, i, cylinder->node_2, -setting * cylinder->area_2);
         differentiate_force(c, d, out, x, i, s[i], w[i]);
     }
 }

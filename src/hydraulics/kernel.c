@@ -134,13 +134,16 @@ static void compute_chambers(const ItmCircuit* c, ItmHydraulics* d)
 {
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
-        double l_1 = d->s_stage[i] - cylinder->s_0, l_2 = cylinder->stroke - l_1;
+        double least = ITM_CYLINDER_LEAST * cylinder->stroke;
+        double l_1 = itm_cylinder_get_extension(d, i, d->s_stage[i]);
+        double area_1 = cylinder->area_1, area_2 = cylinder->area_2;
         int node[2] = {cylinder->node_1, cylinder->node_2};
-        double volume[2] = {cylinder->area_1 * l_1, cylinder->area_2 * l_2};
-        double swept[2] = {cylinder->area_1 * d->w_stage[i], -cylinder->area_2 * d->w_stage[i]};
+        double volume[2] = {area_1 * at_least(l_1, least), area_2 * at_least(cylinder->stroke - l_1, least)};
+        double rate = cylinder->control != ITM_NONE ? d->u[cylinder->control] * d->w_stage[i] : d->w_stage[i];
+        double swept[2] = {area_1 * rate, -area_2 * rate};
         for (int k = 0; k < 2; k++) {
             d->flow[node[k]] -= swept[k];
-            if (node[k] < c->nvol) {
+            if (node[k] < c->nvol && !cylinder->is_rotary) {
                 d->chamber[node[k]] += volume[k];
                 d->capacity[node[k]] += volume[k] * cylinder->wall;
             }
@@ -324,10 +327,8 @@ void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d, doubl
         power[ITM_HYDRAULIC_SUPPLY] += d->drive[flow->drive] * (d->p[flow->b] - below);
     }
     for (int i = 0; i < c->ncyl; i++) {
-        const ItmCylinder* cylinder = &c->cylinders[i];
         double w = d->w_stage[i];
-        ItmCylinderForce force =
-            itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], d->s_stage[i], w);
+        ItmCylinderForce force = itm_cylinder_compute_stage_force(c, d, i, d->s_stage[i], w);
         power[ITM_HYDRAULIC_VISCOUS] -= force.viscous * w;
         power[ITM_HYDRAULIC_SEAL] -= force.seal * w;
         power[ITM_HYDRAULIC_DAMPER] -= force.damper * w;

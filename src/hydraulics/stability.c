@@ -1,6 +1,8 @@
 // How fast the present state reacts, and the steps at which the explicit integrators follow it: eigenvalues lambda of f_x, and
 // |R(h lambda)| <= 1 with the amplification R of one step.
 #include "hydraulics/data.h"
+
+#include "base/guard.h"
 #include "math/eigen_general.h"
 
 #include <complex.h>
@@ -81,6 +83,7 @@ static double find_limit(ItmHydraulicIntegrator integrator, double complex direc
 
 double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d)
 {
+    ITM_GUARD(c != NULL && d != NULL, 0.0);
     double* re = malloc(sizeof(double) * (2 * (size_t)c->nx + 1));
     bool ok = re != NULL && compute_eigenvalues(c, d, re, re + c->nx);
     double fastest = ok ? find_fastest(re, re + c->nx, c->nx) : NAN;
@@ -90,6 +93,7 @@ double itm_hydraulics_compute_fastest_rate(const ItmCircuit* c, ItmHydraulics* d
 
 double itm_hydraulics_compute_stable_step(const ItmCircuit* c, ItmHydraulics* d, ItmHydraulicIntegrator integrator)
 {
+    ITM_GUARD(c != NULL && d != NULL, 0.0);
     double* re = malloc(sizeof(double) * (2 * (size_t)c->nx + 1));
     double* im = re != NULL ? re + c->nx : NULL;
     if (re == NULL || !compute_eigenvalues(c, d, re, im)) {

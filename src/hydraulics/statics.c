@@ -8,6 +8,7 @@
 #include "math/least_squares.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,10 +63,7 @@ static void compute_at_rest(const ItmCircuit* c, ItmHydraulics* d)
 
 static double force_error(const ItmCircuit* c, const ItmHydraulics* d, const ItmHydraulicStatics* options, int i)
 {
-    const ItmCylinder* cylinder = &c->cylinders[i];
-    double force =
-        itm_cylinder_compute_force(cylinder, d->p[cylinder->node_1], d->p[cylinder->node_2], d->s[i], 0.0).total;
-    return force - options->force[i];
+    return itm_cylinder_compute_stage_force(c, d, i, d->s[i], 0.0).total - options->force[i];
 }
 
 // Scaled residual of the present state; returns its largest size
@@ -92,6 +90,7 @@ static double compute_residual(const Static* k, double* residual)
 ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraulics* d,
                                                  const ItmHydraulicStatics* statics)
 {
+    ITM_GUARD(c != NULL && d != NULL, (ItmHydraulicResidual){0});
     ItmHydraulicStatics any = itm_default_hydraulic_statics();
     const ItmHydraulicStatics* options = statics != NULL ? statics : &any;
     ItmHydraulicResidual rest = {.flow_node = ITM_NONE, .force_cylinder = ITM_NONE};
@@ -285,6 +284,7 @@ static ItmStatus solve(Static* k, ItmHydraulicResidual* rest)
 ItmStatus itm_hydraulics_solve_static(const ItmCircuit* c, ItmHydraulics* d, const ItmHydraulicStatics* statics,
                                       ItmHydraulicResidual* rest)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     ItmHydraulicStatics any = itm_default_hydraulic_statics();
     ItmHydraulicResidual left = {.flow_node = ITM_NONE, .force_cylinder = ITM_NONE};
     Static k = {.c = c, .d = d, .options = statics != NULL ? statics : &any};

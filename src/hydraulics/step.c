@@ -1,10 +1,13 @@
 // One step: the explicit integrators, and what every integrator shares.
-#include "hydraulics/data.h"
+#include "hydraulics/cylinder.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <string.h>
+
+#define STROKE_SLACK 1e-3  // of the stroke: what an end stop may yield before the length counts as an error
 
 // ---------------------------------------------------------------------------- explicit integrators
 
@@ -74,12 +77,13 @@ static ItmStatus check_strokes(const ItmCircuit* c, ItmHydraulics* d, double t)
 {
     for (int i = 0; i < c->ncyl; i++) {
         const ItmCylinder* cylinder = &c->cylinders[i];
-        double l_1 = d->s_stage[i] - cylinder->s_0;
-        if (!(l_1 >= 0.0 && l_1 <= cylinder->stroke)) {
+        double l_1 = itm_cylinder_get_extension(d, i, d->s_stage[i]),
+               slack = cylinder->motion != ITM_NONE ? 0.0 : STROKE_SLACK * cylinder->stroke;
+        if (!cylinder->is_rotary && !(l_1 >= -slack && l_1 <= cylinder->stroke + slack)) {
             return itm_error_set(&d->error, isfinite(l_1) ? ITM_ERR_DIVERGED : ITM_ERR_NOT_FINITE,
                                  "itm_hydraulics_step", cylinder->name,
                                  "cylinder '%s' left its stroke at t = %.9g s: its length is %g m, not in [%g, %g]",
-                                 cylinder->name, t, d->s_stage[i], cylinder->s_0, cylinder->s_0 + cylinder->stroke);
+                                 cylinder->name, t, d->s_stage[i], d->s_0[i], d->s_0[i] + cylinder->stroke);
         }
     }
     return ITM_OK;
@@ -166,6 +170,7 @@ static void finish(const ItmCircuit* c, ItmHydraulics* d, double h)
 
 ItmStatus itm_hydraulics_step(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
+    ITM_GUARD(c != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (!isfinite(h) || h <= 0) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "the step must be positive, got %g", h);
     }

@@ -205,14 +205,19 @@ static size_t take_digits(unsigned char* bytes, const char* chars, size_t length
     return count;
 }
 
-bool itm_text_read_base64(void* bytes, size_t count, const char* chars, size_t length, bool is_packed)
+ItmStatus itm_text_read_base64(void* bytes, size_t count, const char* chars, size_t length, bool is_packed)
 {
     unsigned char* raw = malloc(length + 1);
-    size_t nraw = raw != NULL ? take_digits(raw, chars, length) : SIZE_MAX;
+    if (raw == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    size_t nraw = take_digits(raw, chars, length);
     bool is_read = nraw != SIZE_MAX;
+    int code = Z_OK;
     if (is_read && is_packed) {
         uLongf size = (uLongf)count;
-        is_read = uncompress(bytes, &size, raw, (uLong)nraw) == Z_OK && size == count;
+        code = uncompress(bytes, &size, raw, (uLong)nraw);
+        is_read = code == Z_OK && size == count;
     } else if (is_read) {
         is_read = nraw == count;
         if (is_read) {
@@ -220,7 +225,7 @@ bool itm_text_read_base64(void* bytes, size_t count, const char* chars, size_t l
         }
     }
     free(raw);
-    return is_read;
+    return is_read ? ITM_OK : code == Z_MEM_ERROR ? ITM_ERR_MEMORY : ITM_ERR_INPUT;
 }
 
 // ---------------------------------------------------------------------------- files

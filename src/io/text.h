@@ -33,8 +33,9 @@ void itm_text_add_html(ItmText* text, const char* string);
 
 // Bytes in base64, deflated before (zlib format) if `is_packed`.
 void itm_text_add_base64(ItmText* text, const void* bytes, size_t count, bool is_packed);
-// Bytes from base64 of the given length, inflated if `is_packed`: exactly `count` of them, or false.
-bool itm_text_read_base64(void* bytes, size_t count, const char* chars, size_t length, bool is_packed);
+// Bytes from base64 of the given length, inflated if `is_packed`. ITM_ERR_INPUT: these are not exactly `count`.
+// ITM_ERR_MEMORY.
+ItmStatus itm_text_read_base64(void* bytes, size_t count, const char* chars, size_t length, bool is_packed);
 
 // Make a file of the text. ITM_ERR_MEMORY if something was lost on the way, ITM_ERR_IO with the system's reason.
 ItmStatus itm_text_write(const ItmText* text, const char* path, ItmError* error);

@@ -1,5 +1,6 @@
 // From libfyaml's events to nodes.
 #include "io/document.h"
+#include "io/tree.h"
 
 #include "base/error.h"
 #include "base/names.h"
@@ -103,6 +104,15 @@ static void check_text(Loader* l, const char* text, size_t length)
         unsigned byte = (unsigned char)text[good];
         refuse(l, byte < 0x80 ? "control character 0x%02x: a model file is text" : "byte 0x%02x is not valid UTF-8",
                byte);
+        return;
+    }
+    size_t turned = itm_utf8_find_direction(text, length);
+    if (turned < length) {
+        set_position_of_byte(l, text, turned);
+        refuse(
+            l,
+            "a character that changes the direction of the text or separates lines; remove it, because an editor does "
+            "not show the text as Interim reads it");
     }
 }
 
@@ -193,8 +203,9 @@ static ItmNode* make_scalar(Loader* l, struct fy_token* token)
     node->size = 1 + (int)(node->length / TEXT_PER_NODE);
     node->is_exact = raw.text != NULL && raw.length == node->length;
     // an escape in quotes can bring back what check_text kept out
-    if (node->text != NULL && itm_utf8_check(node->text, node->length) < node->length) {
-        refuse(l, "an escape gives a control character or a broken one");
+    if (node->text != NULL && (itm_utf8_check(node->text, node->length) < node->length ||
+                               itm_utf8_find_direction(node->text, node->length) < node->length)) {
+        refuse(l, "an escape gives a control character, one that changes the direction of the text, or a broken one");
     }
     return node;
 }
@@ -420,6 +431,19 @@ static void take_all_events(Loader* l, struct fy_parser* parser)
     }
 }
 
+// libfyaml 0.7 crashes where there is no memory for its description of the input, some 300 bytes: whether these can be had is
+// found out here, right before it asks for them.
+static bool has_spare_memory(void)
+{
+    volatile char* spare = malloc(4096);
+    bool is_there = spare != NULL;
+    if (is_there) {
+        spare[0] = 0;
+    }
+    free((void*)spare);
+    return is_there;
+}
+
 static void run_parser(Loader* l, const char* text, size_t length)
 {
     struct fy_diag_cfg diag_cfg;
@@ -429,7 +453,7 @@ static void run_parser(Loader* l, const char* text, size_t length)
     struct fy_diag* diag = fy_diag_create(&diag_cfg);
     struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2, .diag = diag};
     struct fy_parser* parser = diag != NULL ? fy_parser_create(&cfg) : NULL;
-    if (parser == NULL || fy_parser_set_string(parser, text, length) != 0) {
+    if (parser == NULL || !has_spare_memory() || fy_parser_set_string(parser, text, length) != 0) {
         run_out_of_memory(l);
     } else {
         fy_diag_set_collect_errors(diag, true);
@@ -448,6 +472,10 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
     Loader* l = calloc(1, sizeof *l);
     if (l == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    if (itm_tree_is(text, length)) {
+        free(l);
+        return itm_tree_read(root, doc, text, length, error);
     }
     *l = (Loader){.doc = doc, .text = text, .length = length, .source = source, .first_column = column, .error = error};
     check_text(l, text, length);

@@ -9,6 +9,8 @@
 //   free row          x free, y = w = 0: pivoted out before the method starts
 #include "mlcp/workspace.h"
 
+#include "base/guard.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +51,7 @@ static int count_directions(const ItmMlcpContact* c)
 
 int itm_mlcp_count_lcp_rows(const ItmMlcpProblem* p)
 {
+    ITM_GUARD(p != NULL, 0);
     int count = 0;
     for (int i = 0; i < p->n; i++) {
         count += isfinite(p->lo[i]) && isfinite(p->up[i]) ? 2 : 1;

@@ -1,5 +1,7 @@
 // The residual that judges every solver alike, and the value of a proof.
 #include "mlcp/friction.h"
+
+#include "base/guard.h"
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -158,6 +160,7 @@ static double measure_contact_alone(const ItmMlcpProblem* p, const ItmMlcpContac
 
 double itm_mlcp_compute_residual(const ItmMlcpProblem* problem, const double* x)
 {
+    ITM_GUARD(problem != NULL && x != NULL, 0.0);
     double worst = 0.0;
     for (int i = 0; i < problem->n; i++) {
         if (!is_tangent(problem, NULL, i)) {
@@ -188,6 +191,7 @@ static bool is_admissible_direction(double lo, double up, double d)
 //     0 <= d.b + bounded + unbounded max|x|,   max|x| >= -(d.b + bounded) / unbounded
 double itm_mlcp_compute_proof_radius(const ItmMlcpProblem* p, const double* d)
 {
+    ITM_GUARD(p != NULL && d != NULL, 0.0);
     double known = 0.0, unbounded = 0.0;
     for (int i = 0; i < p->n; i++) {
         if (!is_admissible_direction(p->lo[i], p->up[i], d[i]) || (d[i] != 0.0 && is_tangent(p, NULL, i))) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 typedef enum ItmRowKind {
-    ITM_BOUND_LIMIT,     // of a joint: owner is the limit
+    ITM_BOUND_LIMIT,     // of a joint or actuator: owner is the limit
     ITM_BOUND_FRICTION,  // of a joint: owner is the joint friction
     ITM_BOUND_MOTOR,     // owner is the motion
     ITM_BOUND_NORMAL,    // contact: owner is the contact, as for the following
@@ -87,10 +87,9 @@ typedef struct ItmRowStep {
     double h;                  // s
     double ahead;              // the rows were evaluated so much ahead of the step, which A v has in it         s
     double restitution_speed;  // slower rows do not bounce                                                      m/s
-    bool
-        feeds_gaps_back;  // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24]; otherwise
-                          // penetration is undone by displacements
-    double feed_time;  // itm_row_feed_gap of gaps < 0                                                        s
+    bool feeds_gaps_back;      // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24];
+                               // otherwise penetration is undone by displacements
+    double feed_time;          // itm_row_feed_gap of gaps < 0                                                   s
 } ItmRowStep;
 
 // Compliance of a closed row that is not rigid, 1 / (h^2 K + h D), otherwise 0.                        [contact-rim, eq. 41]

@@ -1,5 +1,6 @@
 // Projected Gauss-Seidel without a matrix, for problems of many rows that act on few nodes of six velocities each (bodies that are free on
 // the world). With mass-normalised velocities z = sum Y' x of the nodes, row i has the velocity w_i = b_i + Y_i z + omega_i x_i.
+// Limit: where the two tangents of a sliding cone have different diagonals D of H, friction ends opposite to D^-1 w instead of w.
 #ifndef ITM_MLCP_SWEEP_H
 #define ITM_MLCP_SWEEP_H
 

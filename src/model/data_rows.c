@@ -1,5 +1,7 @@
 // What the rows of the last step are called, for messages and reports.
 #include "contact/contact.h"
+
+#include "base/guard.h"
 #include "multibody/bounded_refine.h"
 
 #include <stdio.h>
@@ -55,6 +57,7 @@ void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_d
 
 int itm_data_count_redundant(const ItmModel* m, ItmData* d)
 {
+    ITM_GUARD(m != NULL && d != NULL, 0);
     itm_bounded_refine(m, d);
     itm_bounded_factor_present(m, d);
     int count = 0;
@@ -69,6 +72,7 @@ int itm_data_count_redundant(const ItmModel* m, ItmData* d)
 
 void itm_data_get_redundant_name(const ItmModel* m, const ItmData* d, int index, char* name, size_t size)
 {
+    ITM_GUARD_VOID(m != NULL && d != NULL && name != NULL);
     if (size > 0) {
         name[0] = '\0';
     }

@@ -1,6 +1,7 @@
 #include "multibody/assemble.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
@@ -208,6 +209,7 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
 
 ItmStatus itm_assemble_data(const ItmModel* m, ItmData* d)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     double t = itm_data_get_time(d);
     ItmStatus status = itm_assemble_positions(m, d, t, &d->error);
     return status == ITM_OK ? itm_assemble_velocities(m, d, t, &d->error) : status;

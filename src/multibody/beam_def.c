@@ -2,6 +2,8 @@
 #include "multibody/beam.h"
 
 #include "base/check.h"
+#include "base/error.h"
+#include "base/guard.h"
 
 #define MOST_MODES 100    // of one kind
 #define MOST_STATIONS 20  // with static shapes
@@ -51,6 +53,8 @@ static double torsion_of_rectangle(double a, double b)
 
 ItmStatus itm_beam_set_section(ItmBeamDef* beam, ItmBeamSection section, const double size[2], ItmError* error)
 {
+    ITM_GUARD(beam != NULL && size != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     ItmCheck c = itm_check_start(__func__, "section", itm_beam_section_name(section), error);
     itm_check_positive(&c, "section", size[0]);
     if (section != ITM_SECTION_CIRCLE) {

@@ -10,8 +10,9 @@
 
 // ---------------------------------------------------------------------------- memory
 
-#define ROWS_PER_CONTACT 6        // normal, two tangents, torsion, two rolling
-#define LARGEST_DENSE_ISLAND 600  // rows; a dense matrix of that size has 3 MB
+#define ROWS_PER_CONTACT 6         // normal, two tangents, torsion, two rolling
+#define STROKE_ACCELERATION 200.0  // m/s^2, rad/s^2: that actuators are expected to have at most
+#define LARGEST_DENSE_ISLAND 600   // rows; a dense matrix of that size has 3 MB
 
 // Numbers of rows and places are ints. What does not fit is reported when a step needs it.
 static int fit_int(double count)
@@ -21,7 +22,7 @@ static int fit_int(double count)
 
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
-    int njoint = 2 * m->nlimit + m->njoint_friction + m->nmotor;
+    int njoint = 2 * (m->nlimit + m->nactuator) + m->njoint_friction + m->nmotor;
     b->row_capacity = fit_int(njoint + m->nclearance_row + (double)ROWS_PER_CONTACT * ncontact);
     b->block_capacity = njoint + m->nclearance_point + ncontact;
     b->coupling_capacity = fit_int(m->nclearance_point + 4.0 * ncontact);
@@ -29,17 +30,6 @@ static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
     b->cov_capacity = fit_int(2.0 * b->row_capacity);
     b->Y_capacity = fit_int(2.0 * m->depth_velocities * b->row_capacity);
     b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
-    b->hash_size = 1;
-}
-
-// A power of two, so that at least half of the places stay empty.
-static size_t fit_hash(int count)
-{
-    size_t size = 1;
-    while (size < 2 * (size_t)count) {
-        size *= 2;
-    }
-    return size;
 }
 
 static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
@@ -54,12 +44,7 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
     b->v_after = ITM_TAKE(arena, double, b->row_capacity);
     b->state = ITM_TAKE(arena, signed char, b->row_capacity);
     b->body_force = ITM_TAKE(arena, ItmBoundForce, nbody);
-    for (int i = 0; i < 2; i++) {
-        b->memory[i].key = ITM_TAKE(arena, uint64_t, b->row_capacity);
-        b->memory[i].x = ITM_TAKE(arena, double, b->row_capacity);
-        b->memory[i].state = ITM_TAKE(arena, signed char, b->row_capacity);
-    }
-    b->hash = ITM_TAKE(arena, int, fit_hash(b->row_capacity));
+    itm_row_memory_lay_out(&b->memory, arena, b->row_capacity);
     b->x_correction = ITM_TAKE(arena, double, b->row_capacity);
     b->projection_lo = ITM_TAKE(arena, double, b->row_capacity);
     b->projection_up = ITM_TAKE(arena, double, b->row_capacity);
@@ -110,79 +95,6 @@ void itm_bounded_clear(ItmBounded* b)
     b->nisland = b->nredundant = 0;
     b->step.ahead = 0.0;
     b->is_overfull = b->has_Y = b->is_refined = false;
-}
-
-// ---------------------------------------------------------------------------- memory of the last step
-
-static uint64_t slot_of(const ItmBounded* b, uint64_t key)
-{
-    return (key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (uint64_t)(b->hash_size - 1);
-}
-
-void itm_bounded_index_memory(ItmBounded* b)
-{
-    // as large as the rows that there are need it: most models have room for many more
-    b->hash_size = (int)fit_hash(b->memory[b->current].count);
-    for (int i = 0; i < b->hash_size; i++) {
-        b->hash[i] = ITM_NONE;
-    }
-    for (int i = 0; i < b->memory[b->current].count; i++) {
-        uint64_t slot = slot_of(b, b->memory[b->current].key[i]);
-        while (b->hash[slot] != ITM_NONE) {
-            slot = (slot + 1) & (uint64_t)(b->hash_size - 1);
-        }
-        b->hash[slot] = i;
-    }
-}
-
-int itm_bounded_find(const ItmBounded* b, uint64_t key)
-{
-    uint64_t slot = slot_of(b, key);
-    for (; b->hash[slot] != ITM_NONE; slot = (slot + 1) & (uint64_t)(b->hash_size - 1)) {
-        if (b->memory[b->current].key[b->hash[slot]] == key) {
-            return b->hash[slot];
-        }
-    }
-    return ITM_NONE;
-}
-
-double itm_bounded_recall(const ItmBounded* b, uint64_t key)
-{
-    int i = itm_bounded_find(b, key);
-    return i != ITM_NONE ? b->memory[b->current].x[i] : 0.0;
-}
-
-void itm_bounded_commit(ItmBounded* b)
-{
-    b->current = 1 - b->current;
-}
-
-size_t itm_bounded_get_memory_size(const ItmBounded* b)
-{
-    return sizeof(double) + (size_t)b->row_capacity * (sizeof(uint64_t) + sizeof(double) + sizeof(signed char));
-}
-
-void itm_bounded_save_memory(const ItmBounded* b, void* bytes)
-{
-    char* out = bytes;
-    size_t n = (size_t)b->row_capacity;
-    double count = b->memory[b->current].count;
-    memcpy(out, &count, sizeof count);
-    memcpy(out + sizeof count, b->memory[b->current].key, n * sizeof(uint64_t));
-    memcpy(out + sizeof count + n * sizeof(uint64_t), b->memory[b->current].x, n * sizeof(double));
-    memcpy(out + sizeof count + 2 * n * sizeof(double), b->memory[b->current].state, n);
-}
-
-void itm_bounded_restore_memory(ItmBounded* b, const void* bytes)
-{
-    const char* in = bytes;
-    size_t n = (size_t)b->row_capacity;
-    double count;
-    memcpy(&count, in, sizeof count);
-    b->memory[b->current].count = count >= 0 && count <= b->row_capacity ? (int)count : 0;
-    memcpy(b->memory[b->current].key, in + sizeof count, n * sizeof(uint64_t));
-    memcpy(b->memory[b->current].x, in + sizeof count + n * sizeof(uint64_t), n * sizeof(double));
-    memcpy(b->memory[b->current].state, in + sizeof count + 2 * n * sizeof(double), n);
 }
 
 // ---------------------------------------------------------------------------- blocks
@@ -304,7 +216,8 @@ void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact c
         add_coupling(b, coupling);
         return;
     }
-    double bound = coupling.mu * itm_bounded_recall(b, b->rows[coupling.normal].key);
+    const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[coupling.normal].key);
+    double bound = last != NULL ? coupling.mu * last->x : 0.0;
     for (int k = 0; k < 2 && coupling.tangent[k] != ITM_NONE; k++) {
         b->rows[coupling.tangent[k]].lo = -bound;
         b->rows[coupling.tangent[k]].up = bound;
@@ -336,8 +249,20 @@ static uint64_t make_key(ItmRowKind kind, int owner, int part)
     return ((uint64_t)(kind + 1) << 56) | ((uint64_t)(unsigned)owner << 8) | (uint64_t)(unsigned)part;
 }
 
-// One stop of a limit, if the step could reach it: gap = sign (x - stop).
-static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, double sign, double h)
+// A line that also swings is bent: A' v > 0 belongs to the velocity before the impact and would let the step go beyond the stop, so it is
+// left out. A' v < 0 shortens the way: a step that ends at the stop, at the mean rate gap / h, has A' v (gap / (h rate))^2 of it, which
+// takes h^2 / 2 times that off the gap.
+static void bend_to_stop(ItmRow* row, double h)
+{
+    if (row->rate < 0.0 && row->bias < 0.0 && row->gap > 0.0 && row->gap < -row->rate * h) {
+        row->gap *= 1.0 + 0.5 * row->bias * row->gap / (row->rate * row->rate);
+        row->gap = row->gap > 0.0 ? row->gap : 0.0;
+    }
+    row->bias = row->bias < 0.0 && row->gap >= -row->rate * h ? row->bias : 0.0;
+}
+
+// One stop of a limit, if the step could reach it: gap = sign (x - stop). More than the rate, `acceleration` may carry it there.
+static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, double sign, double h, double acceleration)
 {
     const ItmLimit* limit = &m->limits[index];
     const ItmMeasure* measure = &m->measures[limit->measure];
@@ -347,7 +272,7 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
     ItmMeasured x = itm_measure_compute(m, d, measure);
     double gap = sign * (x.value - stop);
     // within twice the way of this step, because the forces of the step are not known yet, and a margin
-    double reach = 2.0 * h * fabs(x.rate) + m->contact_options.margin;
+    double reach = 2.0 * h * fabs(x.rate) + 0.5 * h * h * acceleration + m->contact_options.margin;
     if (gap > reach) {
         return;
     }
@@ -361,6 +286,7 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
         row->stiffness = limit->stiffness;
         row->damping = limit->damping;
         row->key = make_key(ITM_BOUND_LIMIT, index, sign > 0.0 ? 0 : 1);
+        bend_to_stop(row, h);
     }
 }
 
@@ -402,8 +328,13 @@ static void add_motor(const ItmModel* m, ItmData* d, int index, double t, double
 void itm_bounded_add_joints(const ItmModel* m, ItmData* d, double t, double h)
 {
     for (int i = 0; i < m->nlimit; i++) {
-        add_stop(m, d, i, m->limits[i].lower, 1.0, h);
-        add_stop(m, d, i, m->limits[i].upper, -1.0, h);
+        add_stop(m, d, i, m->limits[i].lower, 1.0, h, 0.0);
+        add_stop(m, d, i, m->limits[i].upper, -1.0, h, 0.0);
+    }
+    // a port may push an actuator from rest to its stop within one macro step
+    for (int i = 0; d->stroke != NULL && i < m->nactuator; i++) {
+        add_stop(m, d, m->nlimit + i, d->stroke[2 * i], 1.0, h, STROKE_ACCELERATION);
+        add_stop(m, d, m->nlimit + i, d->stroke[2 * i + 1], -1.0, h, STROKE_ACCELERATION);
     }
     for (int i = 0; i < m->njoint_friction; i++) {
         add_joint_friction(m, d, i, h);

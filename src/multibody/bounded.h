@@ -5,6 +5,7 @@
 #define ITM_MULTIBODY_BOUNDED_H
 
 #include "mlcp/row.h"
+#include "mlcp/row_memory.h"
 #include "mlcp/sweep.h"
 #include "multibody/data.h"
 
@@ -51,17 +52,7 @@ typedef struct ItmBounded {
     signed char*    state;     // ITM_ROW_...                           (row_capacity)
     ItmBoundForce*  body_force; // itm_bounded_sum_contacts             (nbody)
 
-    // warm start: impulses and states of the last step by key. Two memories, because a step that fails must leave the one it
-    // started from; itm_bounded_commit makes the new one current. Saved and restored with the state.
-    struct {
-        uint64_t*    key;      //                                       (row_capacity)
-        double*      x;        //                                       (row_capacity)
-        signed char* state;    //                                       (row_capacity)
-        int          count;
-    } memory[2];
-    int             current;
-    int*            hash;      // open addressing over the current memory, ITM_NONE: empty (hash_size)
-    int             hash_size; // a power of two, in use
+    ItmRowMemory    memory;    // of the last step, for warm starts
 
     double*         projection_lo, *projection_up; // bounds that settling sets aside (row_capacity)
     double*         x_projected; // impulses of settling                  (row_capacity)  N s
@@ -95,18 +86,6 @@ typedef struct ItmBounded {
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact);
 
 void itm_bounded_clear(ItmBounded* b);
-// The step that just solved is final: the next one starts from its impulses.
-void itm_bounded_commit(ItmBounded* b);
-// Impulse of a row in the last step, 0 where it was not there. Valid until the table is solved.
-double itm_bounded_recall(const ItmBounded* b, uint64_t key);
-// Fill the hash of the current memory.
-void itm_bounded_index_memory(ItmBounded* b);
-// Position of a key in the current memory, or ITM_NONE.
-int itm_bounded_find(const ItmBounded* b, uint64_t key);
-// Bytes of the current memory in a saved state, and copying it there and back.
-size_t itm_bounded_get_memory_size(const ItmBounded* b);
-void itm_bounded_save_memory(const ItmBounded* b, void* bytes);
-void itm_bounded_restore_memory(ItmBounded* b, const void* bytes);
 // A block on two bodies (ITM_NONE: the world) with room for nrow rows; NULL and is_overfull where it does not fit.
 ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow);
 // A block on one coordinate of the tree.

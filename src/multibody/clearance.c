@@ -1,6 +1,7 @@
 #include "multibody/clearance.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "multibody/bounded.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -698,6 +699,7 @@ ItmSpatial itm_clearance_get_impulse(const ItmModel* m, const ItmData* d, int cl
 
 ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int joint)
 {
+    ITM_GUARD(m != NULL && d != NULL, (ItmClearanceInfo){0});
     int index = joint >= 0 && joint < m->njoint ? m->joints[joint].clearance : ITM_NONE;
     if (index == ITM_NONE) {
         return (ItmClearanceInfo){0};

@@ -428,7 +428,8 @@ static void compile_scalar_forces(ItmModel* m, const ItmModelBuilder* b)
         m->actuator_force[m->nactuator] = m->nscalar_force;
         m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
-            .measure = add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
+            .measure = def->joint != ITM_NONE ? m->joints[def->joint].measure[def->direction]
+                                              : add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
             .signal = def->signal,
             .input = m->nactuator++,
         };
@@ -516,6 +517,11 @@ static void compile_bounds(ItmModel* m, const ItmModelBuilder* b)
             .damping = def->damping,
         };
     }
+    // behind them one limit per actuator, whose values a data object has
+    for (int i = 0; i < m->nactuator; i++) {
+        const ItmScalarForce* force = &m->scalar_forces[m->actuator_force[i]];
+        m->limits[m->nlimit + i] = (ItmLimit){.name = force->name, .measure = force->measure};
+    }
     for (int i = 0; i < b->joint_frictions.count; i++) {
         const ItmJointFrictionDef* def = &b->joint_frictions.items[i];
         m->joint_frictions[m->njoint_friction++] = (ItmJointFriction){
@@ -567,11 +573,12 @@ static bool compile_forces(ItmModel* m, const ItmModelBuilder* b)
     m->points = itm_model_take(m, (size_t)b->points.count, sizeof(ItmPoint));
     m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
     m->actuator_force = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
-    m->limits = itm_model_take(m, (size_t)b->limits.count, sizeof(ItmLimit));
+    m->actuator_start = itm_model_take(m, (size_t)b->actuators.count, sizeof(double));
+    m->limits = itm_model_take(m, (size_t)(b->limits.count + b->actuators.count), sizeof(ItmLimit));
     m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
     if (m->loads == NULL || m->scalar_forces == NULL || m->spring_rows == NULL || m->bushings == NULL ||
-        m->points == NULL || m->motions == NULL || m->actuator_force == NULL || m->limits == NULL ||
-        m->joint_frictions == NULL) {
+        m->points == NULL || m->motions == NULL || m->actuator_force == NULL || m->actuator_start == NULL ||
+        m->limits == NULL || m->joint_frictions == NULL) {
         return false;
     }
     compile_loads(m, b);

@@ -2,6 +2,7 @@
 #include "multibody/data.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "mlcp/workspace.h"
 #include "multibody/bounded.h"
 #include "multibody/clearance.h"
@@ -145,7 +146,9 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
     d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
     d->clearance_points = ITM_TAKE(arena, ItmClearancePoint, m->nclearance_point);
-    if (itm_model_has_bounds(m)) {
+    bool has_strokes = d->options.has_actuator_limits && m->nactuator > 0;
+    d->stroke = has_strokes ? ITM_TAKE(arena, double, 2 * m->nactuator) : NULL;
+    if (itm_model_has_bounds(m) || has_strokes) {
         lay_out_bounded(m, d);
     }
 }
@@ -180,6 +183,7 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
 {
     ItmData* d = calloc(1, sizeof *d);
     if (d != NULL) {
+        d->options = *options;
         lay_out(m, d);
     }
     if (d == NULL || itm_arena_allocate(&d->arena) != 0) {
@@ -188,10 +192,13 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
                              m->nbody);
     }
     d->model = m;
-    d->options = *options;
     d->h = options->step;
     d->stop_time = INFINITY;
     lay_out(m, d);
+    for (int i = 0; d->stroke != NULL && i < m->nactuator; i++) {
+        d->stroke[2 * i] = -INFINITY;
+        d->stroke[2 * i + 1] = INFINITY;
+    }
     d->R[ITM_NONE] = itm_mat_identity();
     ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
     if (status != ITM_OK) {
@@ -222,7 +229,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     d->info = (ItmStepInfo){0};
     if (d->bounded != NULL) {
         itm_bounded_clear(d->bounded);
-        d->bounded->memory[d->bounded->current].count = 0;
+        d->bounded->memory.nlast = 0;
     }
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
@@ -234,32 +241,38 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
 
 double itm_data_get_time(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, 0.0);
     return itm_stepper_is_variable(d->options.stepper) ? *d->time : *d->steps * d->options.step;
 }
 
 double itm_data_get_step_size(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, 0.0);
     bool is_known = itm_stepper_is_variable(d->options.stepper) && *d->step_size > 0.0;
     return is_known ? *d->step_size : d->options.step;
 }
 
 void itm_data_set_stop_time(ItmData* d, double time)
 {
+    ITM_GUARD_VOID(d != NULL);
     d->stop_time = time;
 }
 
 const double* itm_data_get_q(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, NULL);
     return d->q;
 }
 
 const double* itm_data_get_v(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, NULL);
     return d->v;
 }
 
 ItmStepInfo itm_data_get_step_info(const ItmData* d)
 {
+    ITM_GUARD(d != NULL, (ItmStepInfo){0});
     return d->info;
 }
 
@@ -292,6 +305,7 @@ void itm_data_note_rates(const ItmModel* m, ItmData* d, const double* v_start, d
 
 ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const double* v)
 {
+    ITM_GUARD(m != NULL && d != NULL && q != NULL && v != NULL, ITM_ERR_ARGUMENT);
     for (int i = 0; i < m->nq + m->nv; i++) {
         double value = i < m->nq ? q[i] : v[i - m->nq];
         if (!isfinite(value)) {
@@ -316,6 +330,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
 
 ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuator, double force)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (actuator < 0 || actuator >= m->nactuator || !isfinite(force)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
                              "actuator %d of %d, force %g: no such actuator or not a finite force", actuator,
@@ -329,8 +344,23 @@ ItmStatus itm_data_set_actuator_force(const ItmModel* m, ItmData* d, int actuato
     return ITM_OK;
 }
 
+ItmStatus itm_data_set_actuator_limits(const ItmModel* m, ItmData* d, int actuator, double lower, double upper)
+{
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
+    if (actuator < 0 || actuator >= m->nactuator || !(lower <= upper) || d->stroke == NULL) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "actuator %d of %d, limits [%g, %g]: no such actuator, limits in the wrong order, or "
+                             "step options without has_actuator_limits",
+                             actuator, m->nactuator, lower, upper);
+    }
+    d->stroke[2 * actuator] = lower;
+    d->stroke[2 * actuator + 1] = upper;
+    return ITM_OK;
+}
+
 ItmStatus itm_data_set_signal(const ItmModel* m, ItmData* d, int signal, double value, double time)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     int index = signal >= 0 && signal < m->nsignal ? m->signals[signal].external : ITM_NONE;
     if (index == ITM_NONE || !isfinite(value) || !(time > 0.0)) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL,
@@ -364,8 +394,9 @@ ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int 
 
 size_t itm_data_get_state_size(const ItmModel* m, const ItmData* d)
 {
+    ITM_GUARD(m != NULL && d != NULL, 0);
     (void)m;
-    size_t bounded = d->bounded != NULL ? itm_bounded_get_memory_size(d->bounded) : 0;
+    size_t bounded = d->bounded != NULL ? itm_row_memory_get_size(&d->bounded->memory) : 0;
     return sizeof(double) * (size_t)d->nstate + bounded;
 }
 
@@ -380,19 +411,21 @@ static ItmStatus check_state_size(const ItmModel* m, const ItmData* d, size_t si
 
 ItmStatus itm_data_save(const ItmModel* m, const ItmData* d, void* bytes, size_t size)
 {
+    ITM_GUARD(m != NULL && d != NULL && bytes != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = check_state_size(m, d, size, NULL);
     size_t reals = sizeof(double) * (size_t)d->nstate;
     if (status == ITM_OK) {
         memcpy(bytes, d->state, reals);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        itm_bounded_save_memory(d->bounded, (char*)bytes + reals);
+        itm_row_memory_save(&d->bounded->memory, (char*)bytes + reals);
     }
     return status;
 }
 
 ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, size_t size)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = check_state_size(m, d, size, &d->error);
     size_t reals = sizeof(double) * (size_t)d->nstate;
     if (status == ITM_OK) {
@@ -401,7 +434,7 @@ ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, siz
     }
     if (status == ITM_OK && d->bounded != NULL) {
         itm_bounded_clear(d->bounded);
-        itm_bounded_restore_memory(d->bounded, (const char*)bytes + reals);
+        itm_row_memory_restore(&d->bounded->memory, (const char*)bytes + reals);
     }
     return status;
 }
@@ -491,8 +524,11 @@ void itm_data_refresh(const ItmModel* m, ItmData* d)
     }
 }
 
+static const ItmPose GROUND_POSE = {.q = {1.0, 0.0, 0.0, 0.0}};
+
 ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body)
 {
+    ITM_GUARD(m != NULL && d != NULL && ITM_IS_INDEX(body, m->nuser), GROUND_POSE);
     itm_data_refresh(m, d);
     int i = m->body_index[body];
     ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
@@ -501,6 +537,7 @@ ItmPose itm_data_get_body_pose(const ItmModel* m, ItmData* d, int body)
 
 ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body)
 {
+    ITM_GUARD(m != NULL && d != NULL && ITM_IS_INDEX(body, m->nuser), (ItmVec3){0});
     itm_data_refresh(m, d);
     int i = m->body_index[body];
     ItmVec3 offset = itm_mat_mul_vec(&d->R[i], m->bodies[i].com);
@@ -509,6 +546,7 @@ ItmVec3 itm_data_get_body_velocity(const ItmModel* m, ItmData* d, int body)
 
 ItmVec3 itm_data_get_body_angular_velocity(const ItmModel* m, ItmData* d, int body)
 {
+    ITM_GUARD(m != NULL && d != NULL && ITM_IS_INDEX(body, m->nuser), (ItmVec3){0});
     itm_data_refresh(m, d);
     return d->twist[m->body_index[body]].ang;
 }

@@ -81,7 +81,7 @@ struct ItmData {
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
     double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
-    double*  input;         // actuator forces from external signals                          (nactuator) N
+    double*  input;         // actuator forces from external signals                          (nactuator) N, N m
     double*  external;      // signals from external signals, see itm_data_compute_signal     (ITM_EXTERNAL_REALS nexternal)
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
@@ -162,6 +162,7 @@ struct ItmData {
     double*  row_scratch;   //                                                       (4 nrow)
     double*  stiffness_scratch; //                                                (4 itm_stiffness_count)
     double*  state_backup;  // state before the step                                 (nstate)
+    double*  stroke;        // lower and upper limit of each actuator, NULL without has_actuator_limits (2 nactuator) m, rad
     ItmPositionState position_state;
 
     // inertial motion of components that turn fast: stepper/inertial.c
@@ -191,6 +192,12 @@ struct ItmData {
 static inline bool itm_stepper_is_variable(ItmStepper stepper)
 {
     return stepper == ITM_STEPPER_VARIABLE || stepper == ITM_STEPPER_ADAPTIVE;
+}
+
+// Steppers that solve bounded rows: contacts, limits, dry friction.
+static inline bool itm_stepper_has_bounds(ItmStepper stepper)
+{
+    return stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(stepper);
 }
 
 // Remember the mean acceleration of a step h from v_start to d->v, and the smaller one of the last two steps: an impact, a spike in one

@@ -64,7 +64,7 @@ ItmBushingDef itm_default_bushing_def(void)
 
 ItmActuatorDef itm_default_actuator_def(void)
 {
-    return (ItmActuatorDef){.body_a = ITM_GROUND, .body_b = ITM_GROUND, .signal = ITM_NONE};
+    return (ItmActuatorDef){.joint = ITM_NONE, .body_a = ITM_GROUND, .body_b = ITM_GROUND, .signal = ITM_NONE};
 }
 
 ItmLatchDef itm_default_latch_def(ItmLatchKind kind)

@@ -1,6 +1,7 @@
 #include "multibody/dynamics.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "multibody/bounded.h"
 #include "multibody/flexible.h"
 #include "multibody/forces.h"
@@ -123,6 +124,26 @@ void itm_dynamics_compute_joint_wrenches(const ItmModel* m, ItmData* d, ItmSpati
     collect_through_joints(m, d, wrench);
 }
 
+// The wrenches that bodies lack (-d->wrench) go through the joints; along their free directions, less d->tau, they are tau (nv).
+static void project_on_coordinates(const ItmModel* m, ItmData* d, double* tau)
+{
+    collect_through_joints(m, d, d->joint_wrench);
+    for (int i = 0; i < m->nbody; i++) {
+        for (int k = m->bodies[i].v_adr; k < m->bodies[i].v_adr + m->bodies[i].nv; k++) {
+            tau[k] = itm_spatial_dot(d->S[k], d->joint_wrench[i]) - d->tau[k];
+        }
+    }
+    // on the modes of flexible bodies what goes through their nodes
+    for (int i = 0; i < m->nnode; i++) {
+        const ItmFlexNode* node = &m->nodes[i];
+        const ItmFlexible* f = &m->flexibles[node->flexible];
+        for (int k = 0; k < f->n; k++) {
+            tau[m->bodies[f->modes].v_adr + k] +=
+                itm_spatial_dot(d->node_S[node->S_adr + k], d->joint_wrench[node->body]);
+        }
+    }
+}
+
 ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* tau, const double* v_dot,
                                        const ItmWrench* external)
 {
@@ -148,27 +169,76 @@ ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* ta
         ItmVec3 from_com = itm_vec_neg(itm_mat_mul_vec(&d->R[i], m->bodies[i].com));
         d->wrench[i] = itm_spatial_add(d->wrench[i], itm_wrench_shift(at_origin, from_com));
     }
-    // what is missing goes through the joints; along their free directions it is tau
-    collect_through_joints(m, d, d->joint_wrench);
-    for (int i = 0; i < m->nbody; i++) {
-        for (int k = m->bodies[i].v_adr; k < m->bodies[i].v_adr + m->bodies[i].nv; k++) {
-            tau[k] = itm_spatial_dot(d->S[k], d->joint_wrench[i]) - d->tau[k];
+    project_on_coordinates(m, d, tau);
+    return ITM_OK;
+}
+
+// M v' + c of inertia and gravity alone into tau (nv).
+static void compute_inertia_forces(const ItmModel* m, ItmData* d, double* tau, const double* v_dot)
+{
+    itm_mass_compute_accelerations(m, d, d->accel, v_dot);
+    itm_mass_compute_inertia_wrench(m, d, d->wrench, d->accel);
+    memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
+    itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, v_dot);
+    project_on_coordinates(m, d, tau);
+}
+
+ItmStatus itm_dynamics_compute_mass_matrix(const ItmModel* m, ItmData* d, double* M)
+{
+    ITM_GUARD(m != NULL && d != NULL && M != NULL, ITM_ERR_ARGUMENT);
+    size_t n = (size_t)m->nv;
+    double *v_dot = d->x1, *rest = d->x2;
+    itm_data_refresh(m, d);
+    memset(v_dot, 0, sizeof *v_dot * n);
+    compute_inertia_forces(m, d, rest, v_dot);
+    for (size_t k = 0; k < n; k++) {
+        v_dot[k] = 1.0;
+        compute_inertia_forces(m, d, M + k * n, v_dot);
+        v_dot[k] = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            M[k * n + i] -= rest[i];
         }
     }
-    // on the modes of flexible bodies what goes through their nodes
-    for (int i = 0; i < m->nnode; i++) {
-        const ItmFlexNode* node = &m->nodes[i];
-        const ItmFlexible* f = &m->flexibles[node->flexible];
-        for (int k = 0; k < f->n; k++) {
-            tau[m->bodies[f->modes].v_adr + k] +=
-                itm_spatial_dot(d->node_S[node->S_adr + k], d->joint_wrench[node->body]);
+    // rounding must not cost symmetry
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < k; i++) {
+            M[k * n + i] = M[i * n + k] = 0.5 * (M[k * n + i] + M[i * n + k]);
         }
     }
     return ITM_OK;
 }
 
+ItmStatus itm_dynamics_compute_jacobian(const ItmModel* m, ItmData* d, double* J, int body, ItmVec3 point)
+{
+    ITM_GUARD(m != NULL && d != NULL && J != NULL, ITM_ERR_ARGUMENT);
+    if (body < 0 || body >= m->nuser) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no body %d", body);
+    }
+    size_t n = (size_t)m->nv;
+    double* v = d->x1;
+    itm_data_refresh(m, d);
+    int i = m->body_index[body];
+    ItmVec3 arm = itm_mat_mul_vec(&d->R[i], itm_vec_sub(point, m->bodies[i].com));
+    memset(v, 0, sizeof *v * n);
+    // twists are linear in v: column k is the motion for a unit velocity k
+    for (size_t k = 0; k < n; k++) {
+        v[k] = 1.0;
+        itm_kinematics_compute_velocities(m, d, v);
+        v[k] = 0.0;
+        ItmSpatial at_point = itm_twist_shift(d->twist[i], arm);
+        const double column[] = {at_point.lin.x, at_point.lin.y, at_point.lin.z,
+                                 at_point.ang.x, at_point.ang.y, at_point.ang.z};
+        for (size_t row = 0; row < ITM_DIRECTION_COUNT; row++) {
+            J[row * n + k] = column[row];
+        }
+    }
+    itm_kinematics_compute_velocities(m, d, d->v);
+    return ITM_OK;
+}
+
 ItmStatus itm_dynamics_compute_forward(const ItmModel* m, ItmData* d, double* v_dot)
 {
+    ITM_GUARD(m != NULL && d != NULL && v_dot != NULL, ITM_ERR_ARGUMENT);
     itm_dynamics_compute(m, d, v_dot, itm_data_get_time(d), 0.0);
     d->position_state = ITM_POSITION_LOOKED;
     return ITM_OK;

@@ -121,7 +121,9 @@ static void visit_forces(Visitor* v)
     }
     for (int i = 0; i < b->actuators.count; i++) {
         const ItmActuatorDef* def = &b->actuators.items[i];
-        visit_line(v, def->body_a, def->point_a, def->body_b, def->point_b, def->name);
+        if (def->joint == ITM_NONE) {
+            visit_line(v, def->body_a, def->point_a, def->body_b, def->point_b, def->name);
+        }
     }
     for (int i = 0; i < b->bushings.count; i++) {
         const ItmBushingDef* def = &b->bushings.items[i];

@@ -1,6 +1,7 @@
 #include "multibody/latch.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "multibody/dynamics.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -188,6 +189,7 @@ void itm_latch_apply_events(const ItmModel* m, ItmData* d)
 
 ItmStatus itm_latch_set(const ItmModel* m, ItmData* d, int latch, bool is_closed)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (latch < 0 || latch >= m->nlatch) {
         return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, "latch", "there is no latch %d: the model has %d",
                              latch, m->nlatch);
@@ -199,11 +201,13 @@ ItmStatus itm_latch_set(const ItmModel* m, ItmData* d, int latch, bool is_closed
 
 bool itm_latch_is_closed(const ItmModel* m, const ItmData* d, int latch)
 {
+    ITM_GUARD(m != NULL && d != NULL, false);
     return latch >= 0 && latch < m->nlatch && itm_latch_holds(d, latch);
 }
 
 int itm_latch_find(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL, ITM_NONE);
     for (int i = 0; i < m->nlatch; i++) {
         if (strcmp(m->latches[i].name, name) == 0) {
             return i;

@@ -1,6 +1,8 @@
 // Life and look-ups of a compiled model.
 #include "multibody/model.h"
 
+#include "base/guard.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,11 +58,13 @@ int itm_model_body_of_velocity(const ItmModel* m, int v_index)
 
 ItmModelInfo itm_model_get_info(const ItmModel* m)
 {
+    ITM_GUARD(m != NULL, (ItmModelInfo){0});
     return m->info;
 }
 
 int itm_model_find_body(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     for (int id = 0; id < m->nuser; id++) {
         if (strcmp(m->bodies[m->body_index[id]].name, name) == 0) {
             return id;
@@ -71,6 +75,7 @@ int itm_model_find_body(const ItmModel* m, const char* name)
 
 int itm_model_find_joint(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     for (int id = 0; id < m->njoint; id++) {
         if (strcmp(m->joints[id].name, name) == 0) {
             return id;
@@ -81,6 +86,7 @@ int itm_model_find_joint(const ItmModel* m, const char* name)
 
 int itm_model_find_signal(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     for (int id = 0; id < m->nsignal; id++) {
         if (strcmp(m->signals[id].def.name, name) == 0) {
             return id;
@@ -89,8 +95,15 @@ int itm_model_find_signal(const ItmModel* m, const char* name)
     return ITM_NONE;
 }
 
+double itm_model_get_start_length(const ItmModel* m, int actuator)
+{
+    ITM_GUARD(m != NULL, NAN);
+    return actuator >= 0 && actuator < m->nactuator ? m->actuator_start[actuator] : NAN;
+}
+
 int itm_model_find_actuator(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     for (int id = 0; id < m->nactuator; id++) {
         if (strcmp(m->scalar_forces[m->actuator_force[id]].name, name) == 0) {
             return id;
@@ -101,6 +114,7 @@ int itm_model_find_actuator(const ItmModel* m, const char* name)
 
 const char* itm_model_get_body_name(const ItmModel* m, int body)
 {
+    ITM_GUARD(m != NULL, NULL);
     return body >= 0 && body < m->nuser ? m->bodies[m->body_index[body]].name : NULL;
 }
 
@@ -116,33 +130,39 @@ static const ItmFlexible* flexible_of(const ItmModel* m, int body)
 
 int itm_model_get_mode_count(const ItmModel* m, int body)
 {
+    ITM_GUARD(m != NULL, 0);
     const ItmFlexible* f = flexible_of(m, body);
     return f != NULL ? f->n : 0;
 }
 
 double itm_model_get_mode_frequency(const ItmModel* m, int body, int mode)
 {
+    ITM_GUARD(m != NULL, 0.0);
     const ItmFlexible* f = flexible_of(m, body);
     return f != NULL && mode >= 0 && mode < f->n ? sqrt(f->tables.stiffness[mode] / f->tables.mass[mode]) : 0.0;
 }
 
 const char* itm_model_get_joint_name(const ItmModel* m, int joint)
 {
+    ITM_GUARD(m != NULL, NULL);
     return joint >= 0 && joint < m->njoint ? m->joints[joint].name : NULL;
 }
 
 const char* itm_model_get_row_name(const ItmModel* m, int row)
 {
+    ITM_GUARD(m != NULL, NULL);
     return row >= 0 && row < m->nrow ? m->row_names[row] : NULL;
 }
 
 bool itm_model_is_row_redundant(const ItmModel* m, int row)
 {
+    ITM_GUARD(m != NULL, false);
     return row >= 0 && row < m->nrow && m->is_row_redundant[row];
 }
 
 ItmBodyInfo itm_model_get_body_info(const ItmModel* m, int body)
 {
+    ITM_GUARD(m != NULL && ITM_IS_INDEX(body, m->nuser), (ItmBodyInfo){0});
     const ItmBody* b = &m->bodies[m->body_index[body]];
     return (ItmBodyInfo){b->name, b->mass, b->inertia};
 }
@@ -154,6 +174,7 @@ static const char* name_body(const ItmModel* m, int index)
 
 ItmJointInfo itm_model_get_joint_info(const ItmModel* m, int joint)
 {
+    ITM_GUARD(m != NULL && ITM_IS_INDEX(joint, m->njoint), (ItmJointInfo){0});
     const ItmJoint* j = &m->joints[joint];
     ItmJointInfo info = {.name = j->name,
                          .type = j->type,
@@ -175,26 +196,31 @@ ItmJointInfo itm_model_get_joint_info(const ItmModel* m, int joint)
 
 int itm_model_get_event_count(const ItmModel* m)
 {
+    ITM_GUARD(m != NULL, 0);
     return m->nevent;
 }
 
 ItmEventInfo itm_model_get_event(const ItmModel* m, int event)
 {
+    ITM_GUARD(m != NULL && ITM_IS_INDEX(event, m->nevent), (ItmEventInfo){0});
     const ItmEvent* e = &m->events[event];
     return (ItmEventInfo){e->time, m->latches[e->latch].name, e->closes};
 }
 
 bool itm_model_is_joint_in_tree(const ItmModel* m, int joint)
 {
+    ITM_GUARD(m != NULL, false);
     return joint >= 0 && joint < m->njoint && m->joints[joint].tree_body != ITM_NONE;
 }
 
 int itm_model_get_joint_q_adr(const ItmModel* m, int joint)
 {
+    ITM_GUARD(m != NULL, ITM_NONE);
     return itm_model_is_joint_in_tree(m, joint) ? m->bodies[m->joints[joint].tree_body].q_adr : ITM_NONE;
 }
 
 int itm_model_get_joint_v_adr(const ItmModel* m, int joint)
 {
+    ITM_GUARD(m != NULL, ITM_NONE);
     return itm_model_is_joint_in_tree(m, joint) ? m->bodies[m->joints[joint].tree_body].v_adr : ITM_NONE;
 }

@@ -117,6 +117,12 @@ typedef struct ItmMeasure {
     bool     has_value;            // false: a rotation of three, which has a rate only
 } ItmMeasure;
 
+// Whether it is an angle; lines and translations are lengths.
+static inline bool itm_measure_is_rotation(const ItmMeasure* measure)
+{
+    return measure->joint != ITM_NONE && measure->direction >= ITM_RX;
+}
+
 // ---------------------------------------------------------------------------- rows
 
 typedef enum ItmBlockKind {
@@ -310,7 +316,8 @@ struct ItmModel {
     ItmPoint*   points;
     ItmSignal*  signals;
     int*        actuator_force; // actuator -> scalar force                   (nactuator)
-    ItmLimit*   limits;       //                                            (nlimit)
+    double*     actuator_start; // length or angle at the start              (nactuator)  m, rad
+    ItmLimit*   limits;       // of joints, then of actuators               (nlimit + nactuator)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
     ItmClearanceJoint*   clearances;        // joints with clearance                      (nclearance)

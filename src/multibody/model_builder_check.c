@@ -351,9 +351,13 @@ ItmStatus itm_model_builder_check_bushing(const ItmModelBuilder* b, const ItmBus
 ItmStatus itm_model_builder_check_actuator(const ItmModelBuilder* b, const ItmActuatorDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_ACTUATOR, def->name, error);
-    two_bodies(&c, b, def->body_a, def->body_b);
-    finite_vec(&c, "point_a", def->point_a);
-    finite_vec(&c, "point_b", def->point_b);
+    if (def->joint != ITM_NONE) {
+        free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
+    } else {
+        two_bodies(&c, b, def->body_a, def->body_b);
+        finite_vec(&c, "point_a", def->point_a);
+        finite_vec(&c, "point_b", def->point_b);
+    }
     valid_signal(&c, b, def->signal, true);
     return c.status;
 }

@@ -2,6 +2,7 @@
 // two cannot disagree.
 #include "multibody/model_output.h"
 
+#include "base/guard.h"
 #include "multibody/bounded_refine.h"
 #include "multibody/clearance.h"
 #include "multibody/dynamics.h"
@@ -298,6 +299,10 @@ static void emit_scalar_forces(Sink* sink, const ItmModel* m, const ItmData* d)
         if (is_line) {
             emit(sink, force->name, "length", "", "m", "distance between the two ends", x.value);
             emit(sink, force->name, "rate", "", "m/s", "rate of the distance", x.rate);
+        } else if (force->input != ITM_NONE) {
+            emit(sink, force->name, is_torque ? "angle" : "length", "", is_torque ? "rad" : "m",
+                 "coordinate of the joint", x.value);
+            emit(sink, force->name, "rate", "", is_torque ? "rad/s" : "m/s", "its rate", x.rate);
         }
         emit(sink, force->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
              force->is_tension ? "tension between the two ends" : "force along the direction",
@@ -394,7 +399,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
 // Contact force and state of every body with shapes, from the impulses of the last step.
 static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
 {
-    for (int id = 0; d->bounded != NULL && id < m->nuser; id++) {
+    for (int id = 0; itm_model_has_bounds(m) && id < m->nuser; id++) {
         int body = m->body_index[id];
         if (!m->bodies[body].has_shape) {
             continue;
@@ -433,6 +438,20 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
     }
 }
 
+// End stops of the actuators, which only data objects with limits have.
+static void emit_strokes(Sink* sink, const ItmModel* m, const ItmData* d)
+{
+    for (int i = 0; i < m->nactuator; i++) {
+        const ItmLimit* limit = &m->limits[m->nlimit + i];
+        const ItmMeasure* measure = &m->measures[limit->measure];
+        bool is_torque = itm_measure_is_rotation(measure);
+        double effort =
+            d->stroke != NULL ? itm_bounded_compute_effort(d->bounded, ITM_BOUND_LIMIT, m->nlimit + i) : 0.0;
+        emit(sink, limit->name, is_torque ? "limit_torque" : "limit_force", "", is_torque ? "N m" : "N",
+             "of the end of the stroke on the actuator in the last step", effort / itm_data_get_step_size(d));
+    }
+}
+
 static void emit_momenta(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     ItmVec3 p, L;
@@ -456,11 +475,11 @@ static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
     emit(sink, "violation", "redundant", "", "1", "redundant joint rows", d->info.nredundant);
 }
 
-static void emit_step(Sink* sink, const ItmData* d)
+static void emit_step(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     emit(sink, "step", "size", "", "s", "length of the last step", itm_data_get_step_size(d));
     emit(sink, "step", "iterations", "", "1", "iterations of the last step", (double)d->info.iterations);
-    if (d->bounded != NULL) {
+    if (itm_model_has_bounds(m)) {
         emit(sink, "solver", "contacts", "", "1", "contacts within reach in the last step", d->info.ncontact);
         emit(sink, "solver", "rows", "", "1", "bounded rows of the last step", d->info.nbounded);
         emit(sink, "solver", "active", "", "1", "bounded rows strictly between their bounds", d->info.nactive);
@@ -485,11 +504,12 @@ static void walk(Sink* sink, const ItmModel* m, ItmData* d)
     emit_couplings(sink, m, d);
     emit_latches(sink, m, d);
     emit_bounds(sink, m, d);
+    emit_strokes(sink, m, d);
     emit_contacts(sink, m, d);
     emit_energies(sink, m, d);
     emit_momenta(sink, m, d);
     emit_violations(sink, m, d);
-    emit_step(sink, d);
+    emit_step(sink, m, d);
 }
 
 // Accelerations and forces of the present state, which the walk reads.
@@ -507,6 +527,7 @@ static void prepare(const ItmModel* m, ItmData* d)
 
 ItmStatus itm_model_compute_outputs(const ItmModel* m, ItmData* d, double* values)
 {
+    ITM_GUARD(m != NULL && d != NULL && values != NULL, ITM_ERR_ARGUMENT);
     prepare(m, d);
     Sink sink = {.values = values};
     walk(&sink, m, d);
@@ -554,6 +575,10 @@ static ItmStatus name_outputs(ItmModel* m, ItmData* d)
 {
     itm_data_reset_to_start(m, d);
     prepare(m, d);
+    for (int i = 0; i < m->nactuator; i++) {
+        const ItmMeasure* measure = &m->measures[m->scalar_forces[m->actuator_force[i]].measure];
+        m->actuator_start[i] = itm_measure_compute(m, d, measure).value;
+    }
     Sink counting = {.naming = m};
     walk(&counting, m, d);
     m->noutput = counting.count;
@@ -580,11 +605,13 @@ ItmStatus itm_model_build_outputs(ItmModel* m, ItmError* error)
 
 int itm_model_get_output_count(const ItmModel* m)
 {
+    ITM_GUARD(m != NULL, 0);
     return m->noutput;
 }
 
 ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output)
 {
+    ITM_GUARD(m != NULL, (ItmOutputInfo){0});
     if (output < 0 || output >= m->noutput) {
         return (ItmOutputInfo){0};
     }
@@ -594,6 +621,7 @@ ItmOutputInfo itm_model_get_output_info(const ItmModel* m, int output)
 
 int itm_model_find_output(const ItmModel* m, const char* name)
 {
+    ITM_GUARD(m != NULL && name != NULL, ITM_NONE);
     unsigned slot = hash_of(name) & (unsigned)(m->noutput_hash - 1);
     for (; m->output_hash[slot] != ITM_NONE; slot = (slot + 1) & (unsigned)(m->noutput_hash - 1)) {
         if (strcmp(m->outputs[m->output_hash[slot]].name, name) == 0) {

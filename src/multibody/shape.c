@@ -1,6 +1,7 @@
 #include "interim/model.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "math/vec.h"
 
 #include <math.h>
@@ -92,6 +93,8 @@ static ItmStatus check_shape(const ItmShapeDef* shape, double density, ItmError*
 ItmStatus itm_shape_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia, const ItmShapeDef* shape, double density,
                                  ItmError* error)
 {
+    ITM_GUARD(mass != NULL && com != NULL && inertia != NULL && shape != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     ItmStatus status = check_shape(shape, density, error);
     if (status != ITM_OK) {
         return status;

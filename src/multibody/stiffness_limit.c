@@ -1,6 +1,8 @@
 // Largest stable steps of springs, dampers and bushings that a step treats explicitly.
 #include "multibody/mass.h"
 
+#include "base/guard.h"
+
 #include <math.h>
 
 // A spring and damper between otherwise free bodies obeys x'' = -W (k x + d x'), W the mobility along its direction.
@@ -53,11 +55,13 @@ static double stable_step(double W, double k, double d)
 
 int itm_stiffness_get_limit_count(const ItmModel* m)
 {
+    ITM_GUARD(m != NULL, 0);
     return m->nscalar_force + m->nbushing;
 }
 
 ItmStepLimit itm_stiffness_get_limit(const ItmModel* m, int element)
 {
+    ITM_GUARD(m != NULL, (ItmStepLimit){0});
     if (element < m->nscalar_force) {
         const ItmScalarForce* force = &m->scalar_forces[element];
         double W = compute_mobility(m, &m->measures[force->measure]);

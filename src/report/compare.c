@@ -2,6 +2,7 @@
 #include "interim/report.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -216,6 +217,7 @@ static void compare_events(ItmComparison* c, Signal run, Signal reference, doubl
 ItmStatus itm_compare(ItmComparison* c, const ItmTable* run, int column, const ItmTable* reference,
                       int reference_column, const ItmCompareOptions* options, ItmError* error)
 {
+    ITM_GUARD(c != NULL && run != NULL && reference != NULL, ITM_ERR_ARGUMENT);
     const ItmCompareOptions chosen = options != NULL ? *options : itm_default_compare_options();
     *c = (ItmComparison){.shift_mean = NAN, .shift_maximum = NAN, .level = NAN};
     if (column < 0 || column >= run->ncolumn || reference_column < 0 || reference_column >= reference->ncolumn) {

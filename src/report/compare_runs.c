@@ -1,6 +1,8 @@
 #include "interim/report.h"
 
 #include "base/error.h"
+#include "base/guard.h"
+#include "io/json.h"
 #include "io/results/record.h"
 
 #include <math.h>
@@ -9,40 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libfyaml.h>
-
 #define NOISE 1e-6  // of the largest range of a unit
 #define SMALL 1e-3  // of the same: a smaller range is no scale for a difference
 
 // ---------------------------------------------------------------------------- contacts
 
-// The list of pairs of a scene, as a document; NULL where there is none.
-static struct fy_document* read_scene(const ItmRecord* record)
+// The list of pairs of a scene; NULL where there is none. *has_memory: false without memory.
+static const ItmNode* read_pairs(ItmDocument* document, const ItmRecord* record, bool* has_memory)
 {
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    return record != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
+    ItmNode* scene = NULL;
+    if (record != NULL && record->scene != NULL &&
+        itm_json_parse(&scene, document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
+        *has_memory = false;
+    }
+    return itm_json_find(scene, "pairs");
 }
 
-static struct fy_node* get_pairs(struct fy_document* scene)
+static const char* get_name(const ItmNode* pair, int index)
 {
-    return scene != NULL ? fy_node_mapping_lookup_by_string(fy_document_root(scene), "pairs", FY_NT) : NULL;
+    const ItmNode* name = itm_json_get_item(pair, index);
+    return name != NULL && name->kind == ITM_NODE_SCALAR ? name->text : NULL;
 }
 
 // "floor - box"; text (256)
-static void name_pair(char* text, struct fy_node* pair)
+static void name_pair(char* text, const ItmNode* pair)
 {
-    const char* first = fy_node_get_scalar0(fy_node_sequence_get_by_index(pair, 0));
-    const char* second = fy_node_get_scalar0(fy_node_sequence_get_by_index(pair, 1));
+    const char *first = get_name(pair, 0), *second = get_name(pair, 1);
     snprintf(text, 256, "%s%s%s", first != NULL ? first : "", second != NULL ? " - " : "",
              second != NULL ? second : "");
 }
 
-static int find_pair(struct fy_node* pairs, const char* name)
+static int find_pair(const ItmNode* pairs, const char* name)
 {
-    int count = fy_node_sequence_item_count(pairs);
-    for (int i = 0; i < count; i++) {
+    int i = 0;
+    for (const ItmItem* item = pairs->first; item != NULL; item = item->next, i++) {
         char other[256];
-        name_pair(other, fy_node_sequence_get_by_index(pairs, i));
+        name_pair(other, item->value);
         if (strcmp(name, other) == 0) {
             return i;
         }
@@ -88,14 +92,17 @@ static void measure_contact(ItmContactShift* shift, const ItmRecord* a, int pair
 
 static bool compare_contacts(ItmRunComparison* c, const ItmRecord* a, const ItmRecord* b)
 {
-    struct fy_document *scene_a = read_scene(a), *scene_b = read_scene(b);
-    struct fy_node *pairs_a = get_pairs(scene_a), *pairs_b = get_pairs(scene_b);
-    int count = pairs_a != NULL && pairs_b != NULL ? fy_node_sequence_item_count(pairs_a) : 0;
-    c->shifts = calloc((size_t)count + 1, sizeof *c->shifts);
-    bool has_memory = c->shifts != NULL;
-    for (int i = 0; i < count && has_memory; i++) {
+    ItmDocument document_a = {0}, document_b = {0};
+    bool has_memory = true;
+    const ItmNode* pairs_a = read_pairs(&document_a, a, &has_memory);
+    const ItmNode* pairs_b = read_pairs(&document_b, b, &has_memory);
+    bool have_both = pairs_a != NULL && pairs_b != NULL;
+    c->shifts = calloc((size_t)(have_both ? pairs_a->count : 0) + 1, sizeof *c->shifts);
+    has_memory = has_memory && c->shifts != NULL;
+    const ItmItem* item = have_both ? pairs_a->first : NULL;
+    for (int i = 0; item != NULL && has_memory; i++, item = item->next) {
         char name[256];
-        name_pair(name, fy_node_sequence_get_by_index(pairs_a, i));
+        name_pair(name, item->value);
         int other = find_pair(pairs_b, name);
         if (other != ITM_NONE) {
             ItmContactShift* shift = &c->shifts[c->nshift++];
@@ -104,8 +111,8 @@ static bool compare_contacts(ItmRunComparison* c, const ItmRecord* a, const ItmR
             measure_contact(shift, a, i, b, other);
         }
     }
-    fy_document_destroy(scene_a);
-    fy_document_destroy(scene_b);
+    itm_document_free(&document_a);
+    itm_document_free(&document_b);
     return has_memory;
 }
 
@@ -113,6 +120,7 @@ static bool compare_contacts(ItmRunComparison* c, const ItmRecord* a, const ItmR
 
 double itm_compare_get_share(const ItmSignalError* error)
 {
+    ITM_GUARD(error != NULL, 0.0);
     return error->scale > 0.0 ? error->comparison.maximum / error->scale : error->comparison.maximum;
 }
 
@@ -191,6 +199,7 @@ static ItmStatus compare_signals(ItmRunComparison* c, const ItmTable* run, const
 
 ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTable* reference, ItmError* error)
 {
+    ITM_GUARD(c != NULL && run != NULL && reference != NULL, ITM_ERR_ARGUMENT);
     *c = (ItmRunComparison){.from = 1.0, .errors = calloc((size_t)reference->ncolumn + 1, sizeof *c->errors)};
     if (run->nrow > 0 && reference->nrow > 0) {
         c->from = fmax(itm_results_table_get(run, 0, 0), itm_results_table_get(reference, 0, 0));
@@ -211,6 +220,7 @@ ItmStatus itm_compare_runs(ItmRunComparison* c, const ItmTable* run, const ItmTa
 
 void itm_compare_free_runs(ItmRunComparison* c)
 {
+    ITM_GUARD_VOID(c != NULL);
     for (int i = 0; i < c->nshift; i++) {
         free(c->shifts[i].name);
     }

@@ -1,6 +1,7 @@
 #include "report/plot.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "report/decimate.h"
 
 #include <float.h>
@@ -475,6 +476,7 @@ static bool has_ending(const char* path, const char* ending)
 ItmStatus itm_plot_write(const char* path, const ItmReportRun* runs, int nrun, const int* columns, int ncolumn,
                          const ItmPlotOptions* options, ItmError* error)
 {
+    ITM_GUARD(path != NULL && runs != NULL && columns != NULL, ITM_ERR_ARGUMENT);
     bool is_png = has_ending(path, ".png");
     if (!is_png && !has_ending(path, ".svg")) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",

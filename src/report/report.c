@@ -1,7 +1,9 @@
 #include "report/report.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "interim/report.h"
+#include "io/json.h"
 #include "report/plot.h"
 #include "io/results/results.h"
 
@@ -9,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <libfyaml.h>
 
 #define STATIC_PLOTS 40  // groups of signals that a page without scripts shows
 #define STATIC_SERIES 8  // lines of one of its plots
@@ -74,29 +74,23 @@ static void add_tile(ItmText* text, const char* name, double value, const char* 
     itm_text_add(text, "</dd></div>\n");
 }
 
-static const char* get_text(struct fy_node* object, const char* key)
-{
-    const char* text = fy_node_get_scalar0(fy_node_mapping_lookup_by_string(object, key, FY_NT));
-    return text != NULL ? text : "";
-}
-
 // Tiles of the numbers in a run's scene.
 static void add_numbers(ItmText* text, const ItmRecord* record)
 {
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* document = record != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
-    if (document == NULL) {
-        return;
+    ItmDocument document = {0};
+    ItmNode* scene = NULL;
+    if (record != NULL && record->scene != NULL &&
+        itm_json_parse(&scene, &document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
+        text->has_failed = true;
     }
-    void* iterator = NULL;
-    struct fy_node* item = NULL;
-    struct fy_node* numbers = fy_node_mapping_lookup_by_string(fy_document_root(document), "numbers", FY_NT);
-    while ((item = fy_node_sequence_iterate(numbers, &iterator)) != NULL) {
-        const char* value = get_text(item, "value");
+    const ItmNode* numbers = itm_json_find(scene, "numbers");
+    for (const ItmItem* item = numbers != NULL ? numbers->first : NULL; item != NULL; item = item->next) {
+        const char* value = itm_json_get_text(item->value, "value");
         double x = value[0] == '\0' || value[0] == 'n' ? (double)NAN : strtod(value, NULL);
-        add_tile(text, get_text(item, "name"), x, get_text(item, "unit"), get_text(item, "description"));
+        add_tile(text, itm_json_get_text(item->value, "name"), x, itm_json_get_text(item->value, "unit"),
+                 itm_json_get_text(item->value, "description"));
     }
-    fy_document_destroy(document);
+    itm_document_free(&document);
 }
 
 static void add_tiles(ItmText* text, const ItmTable* table)
@@ -360,6 +354,7 @@ ItmReportOptions itm_default_report_options(void)
 ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun, const ItmReportOptions* options,
                            ItmError* error)
 {
+    ITM_GUARD(path != NULL && runs != NULL, ITM_ERR_ARGUMENT);
     ItmReportBudget budget = {.signals = 4000000, .motion = 3000000, .contacts = 1200000};
     ItmText text = {0};
     ItmReportOptions chosen = options != NULL ? *options : itm_default_report_options();

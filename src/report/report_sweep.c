@@ -6,6 +6,7 @@
 #include "io/results/results.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -562,6 +563,7 @@ static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const ch
 
 ItmStatus itm_report_write_sweep(const char* path, const char* table, const char* title, ItmError* error)
 {
+    ITM_GUARD(path != NULL && table != NULL, ITM_ERR_ARGUMENT);
     ItmSweepGrid grid;
     const char* slash = strrchr(table, '/');
     ItmStatus status = itm_sweep_grid_read(&grid, table, error);

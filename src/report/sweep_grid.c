@@ -1,5 +1,6 @@
 #include "report/sweep_grid.h"
 
+#include "base/guard.h"
 #include "interim/report.h"
 
 #include "io/csv.h"
@@ -99,6 +100,7 @@ void itm_sweep_grid_free(ItmSweepGrid* g)
 
 bool itm_report_is_sweep(const char* path)
 {
+    ITM_GUARD(path != NULL, false);
     ItmSweepGrid g = {0};
     size_t size = 0;
     long nname = 0;

@@ -74,7 +74,7 @@ static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, int i, 
     }
 }
 
-static const ItmMeasure* line_of(const ItmModel* m, int actuator)
+static const ItmMeasure* measure_of(const ItmModel* m, int actuator)
 {
     return &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure];
 }
@@ -91,13 +91,30 @@ static void set_path(ItmRim* rim, const ItmModel* m, int i, int body_a, int body
     }
 }
 
+// A measure that is a coordinate of the tree acts on it directly: its row has no bodies, only the path from its mobilizer on.
+static void set_coordinate(ItmRim* rim, const ItmModel* m, int i, const ItmMeasure* measure)
+{
+    ItmRowBlock* block = &rim->blocks[i];
+    set_path(rim, m, i, itm_model_body_of_velocity(m, measure->v_index), ITM_NONE);
+    block->nbody = 0;
+    block->ndof = 1;
+    block->dof[0] = measure->v_index;
+    block->dof_coef[0] = measure->scale;
+    rim->is_chain[i] = false;
+}
+
 void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
 {
     for (int i = 0; i < rim->n; i++) {
         rim->actuator[i] = actuators[i];
-        if (actuators[i] != ITM_NONE) {
-            const ItmMeasure* line = line_of(m, actuators[i]);
-            set_path(rim, m, i, line->body_a, line->body_b);
+        if (actuators[i] == ITM_NONE) {
+            continue;
+        }
+        const ItmMeasure* measure = measure_of(m, actuators[i]);
+        if (measure->v_index != ITM_NONE) {
+            set_coordinate(rim, m, i, measure);
+        } else {
+            set_path(rim, m, i, measure->body_a, measure->body_b);
         }
     }
 }
@@ -123,7 +140,7 @@ static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, 
         return n;
     }
     x[0] = is_evaluated ? d->scalar_measured[m->actuator_force[actuator]]
-                        : itm_measure_compute(m, d, line_of(m, actuator));
+                        : itm_measure_compute(m, d, measure_of(m, actuator));
     return 1;
 }
 
@@ -266,7 +283,7 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
                                  double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
-    bool has_a = rim->actuator[i] == ITM_NONE || line_of(m, rim->actuator[i])->body_a != ITM_NONE;
+    bool has_a = rim->actuator[i] == ITM_NONE || measure_of(m, rim->actuator[i])->body_a != ITM_NONE;
     ItmSpatial cov[2] = {has_a ? x->cov_a : x->cov_b, x->cov_b};
     memset(y, 0, sizeof(double) * (size_t)m->nv);
     if (rim->is_chain[i]) {

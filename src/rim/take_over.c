@@ -6,7 +6,6 @@
 
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
-#include "multibody/latch.h"
 #include "multibody/rows.h"
 #include "stepper/bounded_solve.h"
 #include "stepper/inertial.h"
@@ -68,8 +67,8 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
 {
     int n = 0;
     for (int i = 0; i < b->nrow; i++) {
-        int known = itm_bounded_find(b, b->rows[i].key);
-        bool held = known != ITM_NONE && b->memory[b->current].state[known] == ITM_ROW_ACTIVE;
+        const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
+        bool held = last != NULL && last->state == ITM_ROW_ACTIVE;
         n += b->blocks[b->rows[i].block].is_in_rim ? 0 : held != (b->state[i] == ITM_ROW_ACTIVE);
     }
     for (int i = 0; i < rim->contacts.problem.n; i++) {
@@ -167,7 +166,6 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         if (status != ITM_OK) {
             return status;
         }
-        itm_bounded_commit(d->bounded);
     }
     book_forces(m, d, rim);
     double* late = d->x2;  // displacement of fast components beside their drift with the velocities of the end
@@ -186,6 +184,6 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_data_update_angles(m, d);
         d->position_state = ITM_POSITION_CURRENT;
     }
-    itm_step_count(m, d, rim->v_start, H);
+    itm_step_finish(m, d, rim->v_start, H);
     return ITM_OK;
 }

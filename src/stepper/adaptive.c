@@ -58,7 +58,7 @@ void itm_adaptive_destroy(ItmData* d)
 
 // ---------------------------------------------------------------------------- step
 
-// One step of the default stepper; its bounded impulses become those that the next one starts from.
+// One step of the default stepper.
 static ItmStatus make_step(const ItmModel* m, ItmData* d, double h)
 {
     if (d->h != h && d->position_state == ITM_POSITION_FACTORED) {
@@ -69,9 +69,6 @@ static ItmStatus make_step(const ItmModel* m, ItmData* d, double h)
     ItmStatus status = itm_euler_step(m, d);
     if (status == ITM_OK) {
         *d->time += h;
-        if (d->bounded != NULL) {
-            itm_bounded_commit(d->bounded);
-        }
     }
     return status;
 }
@@ -80,7 +77,7 @@ static ItmStatus go_back(const ItmModel* m, ItmData* d)
 {
     ItmStatus status = itm_data_restore(m, d, d->controlled->start, d->controlled->size);
     if (d->bounded != NULL) {
-        itm_bounded_index_memory(d->bounded);
+        itm_row_memory_index(&d->bounded->memory);
     }
     return status;
 }
@@ -107,6 +104,10 @@ static ItmStatus try_step(const ItmModel* m, ItmData* d, double h, double* error
     memcpy(s->q_whole, d->q, sizeof(double) * (size_t)m->nq);
     status = status == ITM_OK ? go_back(m, d) : status;
     status = status == ITM_OK ? make_step(m, d, 0.5 * h) : status;
+    if (status == ITM_OK && d->bounded != NULL) {
+        itm_row_memory_commit(
+            &d->bounded->memory);  // the second half starts from it; that of the second is left to itm_step
+    }
     status = status == ITM_OK ? make_step(m, d, 0.5 * h) : status;
     *error = status == ITM_OK ? compare(m, d->q, s->q_whole) : INFINITY;
     return status;

@@ -36,9 +36,9 @@ static void hold(const ItmModel* m, ItmRow* row, double x, signed char state)
 static void recall(const ItmModel* m, ItmBounded* b)
 {
     for (int i = 0; i < b->nrow; i++) {
-        int known = itm_bounded_find(b, b->rows[i].key);
-        b->x[i] = known != ITM_NONE ? b->memory[b->current].x[known] : 0.0;
-        b->state[i] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
+        const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
+        b->x[i] = last != NULL ? last->x : 0.0;
+        b->state[i] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
         hold(m, &b->rows[i], b->x[i], b->state[i]);
     }
 }
@@ -57,12 +57,9 @@ static signed char remembered_state(const ItmBounded* b, int i)
 
 static void remember(ItmBounded* b)
 {
-    int next = 1 - b->current;
-    b->memory[next].count = b->nrow;
+    b->memory.nnext = b->nrow;
     for (int i = 0; i < b->nrow; i++) {
-        b->memory[next].key[i] = b->rows[i].key;
-        b->memory[next].x[i] = b->x[i];
-        b->memory[next].state[i] = remembered_state(b, i);
+        b->memory.next[i] = (ItmRowRecord){b->rows[i].key, b->x[i], remembered_state(b, i)};
     }
 }
 

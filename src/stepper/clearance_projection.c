@@ -8,7 +8,11 @@
 // Whether a gap takes part: rigid, of a joint with clearance, closed in the last step.
 static bool is_part(const ItmBounded* b, const ItmRow* row)
 {
-    return row->kind == ITM_BOUND_CLEARANCE && itm_row_is_rigid(row) && itm_bounded_recall(b, row->key) > 0.0;
+    if (row->kind != ITM_BOUND_CLEARANCE || !itm_row_is_rigid(row)) {
+        return false;
+    }
+    const ItmRowRecord* last = itm_row_memory_find(&b->memory, row->key);
+    return last != NULL && last->x > 0.0;
 }
 
 bool itm_clearance_projection_is_needed(const ItmModel* m, const ItmData* d)

@@ -2,6 +2,7 @@
 #include "stepper/stepper.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "contact/contact.h"
 #include "multibody/bounded.h"
 #include "multibody/latch.h"
@@ -34,7 +35,7 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
                              "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
     }
-    if (stepper == ITM_STEPPER_EULER || itm_stepper_is_variable(stepper) || !itm_model_has_bounds(m)) {
+    if (itm_stepper_has_bounds(stepper) || !itm_model_has_bounds(m)) {
         return ITM_OK;
     }
     return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
@@ -48,6 +49,7 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
 
 void itm_reset(const ItmModel* m, ItmData* d)
 {
+    ITM_GUARD_VOID(m != NULL && d != NULL);
     itm_data_reset_to_start(m, d);
 }
 
@@ -88,8 +90,7 @@ static bool is_at_stop(const ItmData* d)
 
 // ---------------------------------------------------------------------------- step
 
-// The body whose coordinates or velocities are not finite, or ITM_NONE.
-static int find_not_finite(const ItmModel* m, const ItmData* d)
+int itm_step_find_not_finite(const ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -166,8 +167,11 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
-void itm_step_count(const ItmModel* m, ItmData* d, const double* v_start, double h)
+void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, double h)
 {
+    if (d->bounded != NULL) {
+        itm_row_memory_commit(&d->bounded->memory);
+    }
     *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     itm_data_note_rates(m, d, v_start, h);
@@ -196,6 +200,7 @@ static ItmStatus dispatch(const ItmModel* m, ItmData* d)
 
 ItmStatus itm_step(const ItmModel* m, ItmData* d)
 {
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
     if (is_at_stop(d)) {
         *d->time = fmax(*d->time, d->stop_time);
         return ITM_OK;
@@ -204,7 +209,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     d->info.iterations = 0;
     double start = itm_data_get_time(d);
     ItmStatus status = dispatch(m, d);
-    int culprit = status == ITM_OK ? find_not_finite(m, d) : ITM_NONE;
+    int culprit = status == ITM_OK ? itm_step_find_not_finite(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
         status = fail_not_finite(m, d, culprit);
     }
@@ -216,10 +221,7 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
         d->position_state = ITM_POSITION_STALE;
         return status;
     }
-    if (d->bounded != NULL) {
-        itm_bounded_commit(d->bounded);
-    }
     double h = itm_stepper_is_variable(d->options.stepper) ? *d->time - start : d->options.step;
-    itm_step_count(m, d, d->state_backup + (d->v - d->state), h);
+    itm_step_finish(m, d, d->state_backup + (d->v - d->state), h);
     return ITM_OK;
 }

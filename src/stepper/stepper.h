@@ -50,8 +50,11 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);
 // After a step with bounded rows: note the row that is farthest off its law where an island was not solved to the tolerance; too
 // many such steps on end are a failure, because what the state then shows is no longer the model.
 ItmStatus itm_step_judge(const ItmModel* m, ItmData* d);
-// At the end of a step h from v_start: count it, remember accelerations and the largest impact loss, apply the events that are due.
-void itm_step_count(const ItmModel* m, ItmData* d, const double* v_start, double h);
+// At the end of a step h from v_start that succeeded: its impulses are those that the next one starts from; count it, remember
+// accelerations and the largest impact loss, apply the events that are due.
+void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, double h);
+// The body whose coordinates or velocities are not finite, or ITM_NONE.
+int itm_step_find_not_finite(const ItmModel* m, const ItmData* d);
 
 ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_reference_destroy(ItmData* d);

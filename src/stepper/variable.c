@@ -215,8 +215,8 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
     for (int i = 0; i < b->nrow; i++) {
         const ItmRow* row = &b->rows[i];
         if (itm_row_is_unilateral(row) && itm_row_is_rigid(row)) {
-            int known = itm_bounded_find(b, row->key);
-            s->search.state[s->search.n] = known != ITM_NONE ? b->memory[b->current].state[known] : ITM_ROW_UNKNOWN;
+            const ItmRowRecord* last = itm_row_memory_find(&b->memory, row->key);
+            s->search.state[s->search.n] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
             s->search.lambda[s->search.n] = 0.0;
             s->rows[s->search.n++] = i;
         }

@@ -3,6 +3,8 @@
 
 #include "contact/geom.h"
 
+#include <time.h>
+
 static uint64_t random_state = 1;
 
 static double uniform(double lo, double hi)
@@ -250,6 +252,29 @@ static void aabb_touches_the_support_points(void** state)
     }
 }
 
+// Points on a sphere are all corners: the time must grow little faster than their number. 20,000 took minutes with work that grows
+// with the square (1.6e9 pairs of faces and of edges), and take a third of a second.
+static void many_points_on_a_sphere_take_seconds(void** state)
+{
+    (void)state;
+    enum { N = 20000, TOO_MANY = 40000 };
+    ItmVec3* points = malloc(TOO_MANY * sizeof *points);
+    for (int i = 0; i < TOO_MANY; i++) {
+        points[i] = on_sphere();
+    }
+    ItmHull hull;
+    ItmError error;
+    clock_t start = clock();
+    CHECK_OK(itm_hull_build(&hull, points, N, &error), &error);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20.0);
+    assert_int_equal(hull.nvertex, N);
+    assert_int_equal(hull.nvertex - hull.neighbour_adr[hull.nvertex] / 2 + hull.nface, 2);
+    itm_hull_free(&hull);
+    assert_int_equal(itm_hull_build(&hull, points, TOO_MANY, &error), ITM_ERR_INPUT);
+    assert_non_null(strstr(error.message, "at most 32767 corners, not 40000"));
+    free(points);
+}
+
 static void bad_sizes_are_refused(void** state)
 {
     (void)state;
@@ -282,6 +307,7 @@ int main(void)
         cmocka_unit_test(mass_of_a_box_is_the_same_as_box_hull_and_mesh),
         cmocka_unit_test(mass_of_a_capsule_is_that_of_the_shape_table),
         cmocka_unit_test(aabb_touches_the_support_points),
+        cmocka_unit_test(many_points_on_a_sphere_take_seconds),
         cmocka_unit_test(bad_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

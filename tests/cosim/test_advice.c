@@ -410,7 +410,7 @@ static void copies_are_disturbed_together(void** state)
         write_pairs(text, sizeof text, n);
         System s = system_parse(text, NULL, 0);
         ItmStates states;
-        assert_int_equal(itm_advice_states_create(&states, s.x), ITM_OK);
+        assert_int_equal(itm_advice_states_create(&states, s.x, false), ITM_OK);
         assert_int_equal(states.ncomponent, n);
         assert_int_equal(states.n, n * (states.first[1] - states.first[0]));
         itm_advice_states_destroy(&states);

@@ -143,6 +143,34 @@ static void control_drives_a_motor_inside_an_interface_model(void** state)
     system_finish(&s);
 }
 
+// A cart of 2 kg that an actuator pushes: 2 * 3 + 4 = 10 N through the wire are 10 N of the control, bit for bit.
+static void a_wire_scales_and_shifts(void** state)
+{
+    (void)state;
+#define CART(out, wire)                                                                                                \
+    "multibody:\n"                                                                                                     \
+    "  name: rig\n"                                                                                                    \
+    "  gravity: [0, 0, 0]\n"                                                                                           \
+    "  bodies: {cart: {mass: 2 kg, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"                                        \
+    "  joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}\n"                    \
+    "  forces: {push: {type: actuator, bodies: [ground, cart], point_a: [-1, 0, 0], point_b: [0, 0, 0]}}\n"            \
+    "subsystems: {control: {type: control, step: 2 ms, blocks: {out: " out "}}}\n"                                     \
+    "cosim: {macro_step: 2 ms, wires: {rig.push: " wire "}}\n"                                                         \
+    "run: {step: 2 ms, duration: 1 s}\n"
+    System a, b;
+    a = system_parse(CART("3", "{from: control.out, factor: 2, offset: 4}"), NULL, 0);
+    b = system_parse(CART("10", "control.out"), NULL, 0);
+    for (int k = 0; k < 50; k++) {
+        system_step(&a);
+        system_step(&b);
+        assert_true(system_get(&a, "rig.rail.displacement_rate") == system_get(&b, "rig.rail.displacement_rate"));
+    }
+    // 5 m/s^2 for 0.1 s; the first sample may come a step late
+    CHECK_NEAR(system_get(&a, "rig.rail.displacement_rate"), 0.5, 0.01 + 1e-12);
+    system_finish(&a);
+    system_finish(&b);
+}
+
 static void what_is_told_is_part_of_the_state(void** state)
 {
     (void)state;
@@ -240,6 +268,7 @@ int main(void)
         cmocka_unit_test(control_drives_servo_and_load),
         cmocka_unit_test(control_drives_a_motor_with_a_limit),
         cmocka_unit_test(control_drives_a_motor_inside_an_interface_model),
+        cmocka_unit_test(a_wire_scales_and_shifts),
         cmocka_unit_test(what_is_told_is_part_of_the_state),
         cmocka_unit_test(bad_drives_are_refused_where_they_stand),
         cmocka_unit_test(signals_are_told_through_the_api),

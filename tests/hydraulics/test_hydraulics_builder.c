@@ -276,7 +276,7 @@ static void cylinders_are_checked(void** state)
     REFUSE(cylinder, good_cylinder(), area_1, 1e-3, "area_2", "positive");
     REFUSE(cylinder, good_cylinder(), area_2, 1e-3, "area_1", "positive");
     REFUSE(cylinder, good_cylinder(), stroke, 0.0, "stroke", "positive");
-    REFUSE(cylinder, good_cylinder(), start_length, NAN, "start_length", "finite");
+    REFUSE(cylinder, good_cylinder(), start_length, INFINITY, "start_length", "finite");
     REFUSE(cylinder, good_cylinder(), start_extension, 0.31, "start_extension", "outside its stroke");
     REFUSE(cylinder, good_cylinder(), start_extension, -0.01, "start_extension", "outside its stroke");
     REFUSE(cylinder, good_cylinder(), dead_volume_1, -1e-6, "dead_volume_1", "negative");
@@ -385,6 +385,7 @@ static void circuits_are_checked(void** state)
     join_all(b);
     cylinder = good_cylinder();
     cylinder.motion = 0;
+    cylinder.start_length = 0.0;
     CHECK_OK(itm_circuit_builder_add_cylinder(b, &cylinder, NULL, &error), &error);
     expect_no_circuit(b, "cyl.motion", "outside its stroke");
     itm_circuit_builder_destroy(b);

@@ -370,9 +370,9 @@ static void base64_gives_bytes_back(void** state)
         for (int is_packed = 0; is_packed < 2; is_packed++) {
             ItmText text = {0};
             itm_text_add_base64(&text, bytes, n, is_packed);
-            assert_true(itm_text_read_base64(back, n, text.chars, text.length, is_packed));
+            assert_int_equal(itm_text_read_base64(back, n, text.chars, text.length, is_packed), ITM_OK);
             assert_memory_equal(bytes, back, n);
-            assert_false(itm_text_read_base64(back, n + 1, text.chars, text.length, is_packed));
+            assert_int_equal(itm_text_read_base64(back, n + 1, text.chars, text.length, is_packed), ITM_ERR_INPUT);
             itm_text_free(&text);
         }
     }

@@ -280,8 +280,26 @@ static void names_that_need_it_are_quoted(void** state)
     assert_string_equal(text, "time,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n0.5,1,-1,2\n");
 
     ItmTable* table = read_back(path);
+    static const char* const READ[3] = {"a,b", "say \"x\"", "two lines"};  // in one line, for terminals
     for (int j = 0; j < 3; j++) {
-        assert_string_equal(table->names[j + 1], columns[j].name);
+        assert_string_equal(table->names[j + 1], READ[j]);
+    }
+    itm_results_table_destroy(table);
+    remove_results("r", ".csv");
+}
+
+// Escape sequences, bytes that are no UTF-8 and changes of direction in names of strangers never reach a terminal.
+static void names_of_strangers_are_cleaned(void** state)
+{
+    (void)state;
+    const char* path = path_of("r", ".csv");
+    FILE* file = fopen(path, "w");
+    fputs("time,\033]0;owned\007,bad\xff,right\xe2\x80\xae left,\xc3\xa4\n0,1,2,3,4\n", file);
+    fclose(file);
+    ItmTable* table = read_back(path);
+    static const char* const READ[4] = {"?]0;owned?", "bad?", "right??\? left", "\xc3\xa4"};
+    for (int j = 0; j < 4; j++) {
+        assert_string_equal(table->names[j + 1], READ[j]);
     }
     itm_results_table_destroy(table);
     remove_results("r", ".csv");
@@ -573,6 +591,7 @@ int main(void)
         RESULTS_TEST(columns_of_a_model_are_its_outputs),
         RESULTS_TEST(thousands_of_columns_read_back),
         RESULTS_TEST(names_that_need_it_are_quoted),
+        RESULTS_TEST(names_of_strangers_are_cleaned),
         RESULTS_TEST(numbers_do_not_depend_on_the_locale),
         RESULTS_TEST(an_unknown_ending_is_refused),
         RESULTS_TEST(a_path_that_cannot_be_written_is_named_with_the_reason),

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "interim/interim.h"
+#include "multibody/bounded.h"
 #include "scenes/scenes.h"
 
 // ---------------------------------------------------------------------------- helpers
@@ -75,6 +76,32 @@ static void stepping_with_contact_allocates_nothing(void** state)
         assert_int_equal(allocations, before);
         itm_data_destroy(d);
         itm_model_destroy(m);
+    }
+}
+
+// Also of the adaptive one, which makes two halves: it starts from the second.
+static void next_step_starts_from_the_impulses_of_the_last(void** state)
+{
+    (void)state;
+    const ItmStepper steppers[] = {ITM_STEPPER_EULER, ITM_STEPPER_ADAPTIVE};
+    for (int i = 0; i < 2; i++) {
+        ItmModelFile* file = load("rolling", ITM_COORDINATES_JOINT);
+        ItmData* d = create(file->model, steppers[i]);
+        int nfound = 0;
+        for (int k = 0; k < 300; k++) {
+            advance(file->model, d, 1);
+            ItmBounded* b = d->bounded;
+            itm_row_memory_index(&b->memory);
+            for (int row = 0; row < b->nrow; row++) {
+                const ItmRowRecord* record = itm_row_memory_find(&b->memory, b->rows[row].key);
+                assert_non_null(record);
+                CHECK_NEAR(record->x, b->x[row], 0.0);
+                nfound += record->x > 0.0;
+            }
+        }
+        assert_true(nfound > 100);
+        itm_data_destroy(d);
+        itm_file_destroy(file);
     }
 }
 
@@ -267,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stepping_allocates_nothing),
         cmocka_unit_test(stepping_with_contact_allocates_nothing),
+        cmocka_unit_test(next_step_starts_from_the_impulses_of_the_last),
         cmocka_unit_test(stepping_loose_joints_allocates_nothing),
         cmocka_unit_test(stepping_over_events_allocates_nothing),
         cmocka_unit_test(restored_state_continues_with_identical_bits),

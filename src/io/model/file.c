@@ -1,10 +1,14 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "fmi/fmu.h"
+#include "hydraulics/circuit_builder.h"
 #include "io/model/reader.h"
+#include "fmi/mechanism.h"
 #include "stepper/stepper.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,16 +58,6 @@ static void read_root(ItmReader* r, const ItmNode* root, ItmModelFile* file)
     }
 }
 
-static ItmStatus parse_document(ItmDocument* doc, const char* text, size_t length, const char* name,
-                                const char* const* overrides, int noverride, ItmError* error)
-{
-    ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
-    for (int i = 0; i < noverride && status == ITM_OK; i++) {
-        status = itm_override_apply(doc, overrides[i], error);
-    }
-    return status;
-}
-
 // An override without a unit is the likely cause of units that do not match elsewhere.
 static void blame_override(const ItmDocument* doc, ItmError* error)
 {
@@ -76,14 +70,17 @@ static void blame_override(const ItmDocument* doc, ItmError* error)
     }
 }
 
-ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
-                        const char* name, const char* const* overrides, int noverride, ItmError* error)
+ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* name,
+                                 const char* root, const char* const* overrides, int noverride, ItmError* error)
 {
-    ItmStatus status = parse_document(doc, text, length, name, overrides, noverride, error);
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < noverride && status == ITM_OK; i++) {
+        status = itm_override_apply(doc, overrides[i], error);
+    }
     if (status != ITM_OK) {
         return status;
     }
-    ItmReader r = {.doc = doc, .error = error, .path = name, .file = file, .parts = parts};
+    ItmReader r = {.doc = doc, .error = error, .path = name, .root = root, .file = file, .parts = parts};
     read_root(&r, doc->root, file);
     free(r.parameters);
     free(r.signals);
@@ -93,6 +90,15 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
         blame_override(doc, error);
     }
     return r.status;
+}
+
+ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* text, size_t length,
+                        const char* name, const char* root, const char* const* overrides, int noverride,
+                        ItmError* error)
+{
+    ItmStatus status = itm_yaml_parse(&doc->root, doc, text, length, name, 1, error);
+    return status == ITM_OK ? itm_file_read_document(file, parts, doc, name, root, overrides, noverride, error)
+                            : status;
 }
 
 void itm_file_parts_clear(ItmFileParts* parts)
@@ -149,6 +155,33 @@ static ItmStatus check_stepper(const ItmModelFile* file, const ItmDocument* doc,
     return status;
 }
 
+// The part of a full name behind the name of its subsystem, or NULL.
+static const char* strip_name(const char* full, const char* name)
+{
+    size_t n = strlen(name);
+    return strncmp(full, name, n) == 0 && full[n] == '.' ? full + n + 1 : NULL;
+}
+
+// A cylinder of the file without start_length has that of the actuator that a bond connects with it, also where the circuit runs alone.
+static void fill_start_lengths(const ItmModelFile* file, const ItmFileParts* parts)
+{
+    for (int i = 0; i < file->cosim.nbond * file->nmechanism * file->ncircuit; i++) {
+        const ItmFileBond* bond = &file->cosim.bonds[i / (file->nmechanism * file->ncircuit)];
+        const ItmFileMechanism* mechanism = &file->mechanisms[i / file->ncircuit % file->nmechanism];
+        const ItmFileCircuit* circuit = &file->circuits[i % file->ncircuit];
+        const char *actuator = strip_name(bond->actuator, mechanism->name),
+                   *port = strip_name(bond->port, circuit->name);
+        int id = actuator != NULL && port != NULL ? itm_model_find_actuator(mechanism->model, actuator) : ITM_NONE;
+        ItmCircuitBuilder* b = parts->circuits[i % file->ncircuit].builder;
+        for (int k = 0; k < b->cylinders.count && id != ITM_NONE; k++) {
+            ItmCylinderDef* def = &b->cylinders.items[k];
+            if (strcmp(def->name, port) == 0 && isnan(def->start_length) && def->motion == ITM_NONE) {
+                def->start_length = itm_model_get_start_length(mechanism->model, id);
+            }
+        }
+    }
+}
+
 static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDocument* doc, ItmError* error)
 {
     ItmStatus status = ITM_OK;
@@ -165,17 +198,37 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     if (status == ITM_OK && file->model != NULL) {
         status = check_stepper(file, doc, error);
     }
+    if (status == ITM_OK) {
+        fill_start_lengths(file, parts);
+    }
     for (int i = 0; i < parts->ncircuit && status == ITM_OK; i++) {
         status = itm_file_build_circuit(&file->circuits[i], &parts->circuits[i], doc, error);
     }
-    return status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
+    status = status == ITM_OK ? itm_reader_check_file_connections(file, error) : status;
+    return status == ITM_OK ? itm_file_note_units(file, error) : status;
 }
 
-ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
-                         const char* const* overrides, int noverride, ItmError* error)
+// The second half, if the first one was fine; frees what only reading needs, and everything on failure.
+static ItmStatus finish(ItmModelFile** file, ItmModelFile* read, ItmFileParts* parts, ItmDocument* doc,
+                        ItmStatus status, ItmError* error)
+{
+    status = status == ITM_OK ? build_all(read, parts, doc, error) : status;
+    itm_file_parts_clear(parts);
+    itm_document_free(doc);
+    if (status != ITM_OK) {
+        itm_file_destroy(read);
+        return status;
+    }
+    *file = read;
+    return ITM_OK;
+}
+
+// As itm_file_parse; root: as for itm_file_load_below.
+static ItmStatus parse_below(ItmModelFile** file, const char* text, size_t length, const char* name, const char* root,
+                             const char* const* overrides, int noverride, ItmError* error)
 {
     if (file == NULL || (text == NULL && length > 0) || name == NULL || (overrides == NULL && noverride > 0)) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, text, name or overrides is NULL");
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_file_parse", NULL, "file, text, name or overrides is NULL");
     }
     *file = NULL;
     ItmModelFile* read = calloc(1, sizeof *read);
@@ -185,16 +238,14 @@ ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, c
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
     ItmStatus status =
-        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, overrides, noverride, error);
-    status = status == ITM_OK ? build_all(read, &parts, &doc, error) : status;
-    itm_file_parts_clear(&parts);
-    itm_document_free(&doc);
-    if (status != ITM_OK) {
-        itm_file_destroy(read);
-        return status;
-    }
-    *file = read;
-    return ITM_OK;
+        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, root, overrides, noverride, error);
+    return finish(file, read, &parts, &doc, status, error);
+}
+
+ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
+                         const char* const* overrides, int noverride, ItmError* error)
+{
+    return parse_below(file, text, length, name, NULL, overrides, noverride, error);
 }
 
 // ---------------------------------------------------------------------------- the file
@@ -227,15 +278,67 @@ static char* read_bytes(FILE* stream, size_t* length)
     return bytes;
 }
 
-static bool is_urdf(const char* path)
+static bool has_ending(const char* path, const char* ending)
 {
-    size_t n = strlen(path);
-    return n > 5 && strcmp(path + n - 5, ".urdf") == 0;
+    size_t n = strlen(path), k = strlen(ending);
+    return n > k && strcmp(path + n - k, ending) == 0;
 }
 
+// ---------------------------------------------------------------------------- system structures
+
+static ItmStatus add_notes(ItmModelFile* file, const ItmSsp* ssp, ItmError* error)
+{
+    ItmReader r = {.file = file, .error = error};
+    for (int i = 0; i < ssp->notes.count && r.status == ITM_OK; i++) {
+        itm_reader_note(&r, ssp->notes.items[i]);
+    }
+    return r.status;
+}
+
+// A structure in a ZIP file is unpacked for as long as the model file lives: its FMUs are files.
+static ItmStatus read_structure(ItmModelFile* file, ItmDocument* doc, const char* path, const char** folder,
+                                ItmError* error)
+{
+    ItmSsp* ssp = NULL;
+    ItmStatus status;
+    *folder = NULL;
+    if (has_ending(path, ".ssd")) {
+        status = itm_ssp_read_file(&ssp, path, error);
+    } else {
+        status = itm_archive_open(&file->archive, path, NULL, error);
+        status = status == ITM_OK ? itm_ssp_read(&ssp, file->archive, error) : status;
+        status = status == ITM_OK ? itm_archive_unpack(file->archive, folder, error) : status;
+    }
+    status = status == ITM_OK ? add_notes(file, ssp, error) : status;
+    status = status == ITM_OK ? itm_file_make_ssp_document(doc, ssp, *folder, error) : status;
+    itm_ssp_destroy(ssp);
+    return status;
+}
+
+// References of a structure in an archive stay inside of it.
+static ItmStatus load_structure(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                                int noverride, ItmError* error)
+{
+    ItmModelFile* read = calloc(1, sizeof *read);
+    if (read == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    const char* folder;
+    ItmDocument doc = {0};
+    ItmFileParts parts = {0};
+    ItmStatus status = read_structure(read, &doc, path, &folder, error);
+    if (status == ITM_OK) {
+        status = itm_file_read_document(read, &parts, &doc, path, folder != NULL ? folder : root, overrides, noverride,
+                                        error);
+    }
+    return finish(file, read, &parts, &doc, status, error);
+}
+
+// ---------------------------------------------------------------------------- loading
+
 // A robot description alone is a model with nothing else in it.
-static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
-                           ItmError* error)
+static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                           int noverride, ItmError* error)
 {
     const char* slash = strrchr(path, '/');
     const char* name = slash != NULL ? slash + 1 : path;
@@ -252,7 +355,7 @@ static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* co
         }
     }
     n += (size_t)snprintf(text + n, size - n, "'}}\n");
-    ItmStatus status = itm_file_parse(file, text, n, path, overrides, noverride, error);
+    ItmStatus status = parse_below(file, text, n, path, root, overrides, noverride, error);
     free(text);
     return status;
 }
@@ -260,14 +363,24 @@ static ItmStatus load_urdf(ItmModelFile** file, const char* path, const char* co
 ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const* overrides, int noverride,
                         ItmError* error)
 {
+    return itm_file_load_below(file, path, NULL, overrides, noverride, error);
+}
+
+ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,
+                              int noverride, ItmError* error)
+{
     if (file == NULL || path == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file or path is NULL");
     }
     *file = NULL;
     FILE* stream = fopen(path, "rb");
-    if (stream != NULL && is_urdf(path)) {
+    if (stream != NULL && (has_ending(path, ".ssp") || has_ending(path, ".ssd"))) {
         fclose(stream);
-        return load_urdf(file, path, overrides, noverride, error);
+        return load_structure(file, path, root, overrides, noverride, error);
+    }
+    if (stream != NULL && has_ending(path, ".urdf")) {
+        fclose(stream);
+        return load_urdf(file, path, root, overrides, noverride, error);
     }
     if (stream == NULL) {
         return fail_reading(error, path, strerror(errno));
@@ -279,7 +392,7 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
     int why = errno;
     fclose(stream);
     ItmStatus status = has_failed ? fail_reading(error, path, strerror(why != 0 ? why : ENOMEM))
-                                  : itm_file_parse(file, bytes, length, path, overrides, noverride, error);
+                                  : parse_below(file, bytes, length, path, root, overrides, noverride, error);
     free(bytes);
     return status;
 }
@@ -318,6 +431,25 @@ void itm_file_clear(ItmModelFile* file)
         itm_control_destroy(file->controls[i].control);
     }
     free(file->controls);
+    for (int i = 0; i < file->nfmu; i++) {
+        free(file->fmus[i].name);
+        free(file->fmus[i].place.file);
+        itm_fmi_close(file->fmus[i].fmu);
+        for (int k = 0; k < file->fmus[i].nport; k++) {
+            struct ItmFmuMechanismPort* port = &file->fmus[i].ports[k];
+            free(port->name);
+            free(port->force);
+            free(port->rate);
+            free(port->position);
+        }
+        free(file->fmus[i].ports);
+    }
+    free(file->fmus);
+    for (int i = 0; i < file->ndrive; i++) {
+        free(file->drives[i].name);
+        itm_drives_destroy(file->drives[i].drives);
+    }
+    free(file->drives);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);
@@ -328,6 +460,16 @@ void itm_file_clear(ItmModelFile* file)
         free(file->notes[i]);
     }
     free(file->notes);
+    for (int i = 0; i < file->nparameter; i++) {
+        free(file->parameters[i].name);
+        free(file->parameters[i].unit);
+    }
+    free(file->parameters);
+    for (int i = 0; i < file->nreference; i++) {
+        free(file->references[i].name);
+        free(file->references[i].path);
+    }
+    free(file->references);
     for (int i = 0; i < file->cosim.nbond; i++) {
         free(file->cosim.bonds[i].actuator);
         free(file->cosim.bonds[i].port);
@@ -341,6 +483,7 @@ void itm_file_clear(ItmModelFile* file)
     }
     free(file->cosim.aliases);
     free(file->cosim.place.file);
+    itm_archive_close(file->archive);
     *file = (ItmModelFile){0};
 }
 

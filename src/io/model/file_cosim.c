@@ -2,7 +2,9 @@
 #include "io/model/file.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "base/nearest.h"
+#include "fmi/mechanism.h"
 #include "hydraulics/circuit.h"
 #include "multibody/model.h"
 
@@ -49,17 +51,39 @@ static ItmStatus place_error(const ItmModelFile* file, ItmStatus status, ItmErro
 
 // ---------------------------------------------------------------------------- parts
 
-// Number of the circuit that a port names ("hydraulics.cyl1"), and the port's own name.
-static int find_circuit(const ItmModelFile* file, const char* full, const char** port)
+// Number of an FMU among the mechanisms, after those of the file, or among the FMUs that are subsystems.
+static int count_fmus_before(const ItmModelFile* file, int fmu, bool is_mechanism)
+{
+    int n = 0;
+    for (int i = 0; i < fmu; i++) {
+        n += (file->fmus[i].nport > 0) == is_mechanism;
+    }
+    return n;
+}
+
+static bool names_part(const char* name, const char* full, size_t n)
+{
+    return strlen(name) == n && strncmp(name, full, n) == 0;
+}
+
+// Number of the subsystem whose port is named ("hydraulics.cyl1"), and the port's own name. Circuits come first, then controls, drives
+// and FMUs.
+static int find_ports(const ItmModelFile* file, const char* full, const char** port)
 {
     size_t n = strcspn(full, ".");
+    int found = ITM_NONE, drives = file->ncircuit + file->ncontrol, fmus = drives + file->ndrive;
     for (int i = 0; i < file->ncircuit && full[n] == '.'; i++) {
-        if (strlen(file->circuits[i].name) == n && strncmp(file->circuits[i].name, full, n) == 0) {
-            *port = full + n + 1;
-            return i;
-        }
+        found = names_part(file->circuits[i].name, full, n) ? i : found;
     }
-    return ITM_NONE;
+    for (int i = 0; i < file->ndrive && full[n] == '.'; i++) {
+        found = names_part(file->drives[i].name, full, n) ? drives + i : found;
+    }
+    for (int i = 0; i < file->nfmu && full[n] == '.'; i++) {
+        bool is_partner = file->fmus[i].nport == 0 && names_part(file->fmus[i].name, full, n);
+        found = is_partner ? fmus + count_fmus_before(file, i, false) : found;
+    }
+    *port = found != ITM_NONE ? full + n + 1 : *port;
+    return found;
 }
 
 // Number of the mechanism that an end of a bond names, and the end's own name.
@@ -72,6 +96,13 @@ static int find_mechanism(const ItmModelFile* file, const char* full, const char
             return i;
         }
     }
+    for (int i = 0; i < file->nfmu && full[n] == '.'; i++) {
+        const ItmFileFmu* f = &file->fmus[i];
+        if (f->nport > 0 && strlen(f->name) == n && strncmp(f->name, full, n) == 0) {
+            *end = full + n + 1;
+            return file->nmechanism + count_fmus_before(file, i, true);
+        }
+    }
     return ITM_NONE;
 }
 
@@ -79,6 +110,9 @@ static int find_mechanism(const ItmModelFile* file, const char* full, const char
 static int find_interface(const ItmModelFile* file, int mechanism, const char* name)
 {
     int id = 0;
+    if (mechanism >= file->nmechanism) {
+        return ITM_NONE;
+    }
     for (int i = 0; i < mechanism; i++) {
         id += file->mechanisms[i].ninterface;
     }
@@ -95,6 +129,11 @@ static ItmStatus add_frame_bond(ItmCosimBuilder* b, const ItmModelFile* file, co
 {
     int ends[2] = {find_interface(file, first, first_name), find_interface(file, second, second_name)};
     for (int k = 0; k < 2; k++) {
+        if (ends[k] == ITM_NONE && (k == 0 ? first : second) >= file->nmechanism) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                                 "an FMU that is a mechanism has power ports only, no frames: '%s'",
+                                 k == 0 ? bond->actuator : bond->port);
+        }
         if (ends[k] == ITM_NONE) {
             return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
                                  "mechanism '%s' has no interface '%s': name one in its section 'interfaces'",
@@ -142,7 +181,7 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     const char *first_name = NULL, *second_name = NULL;
     int first = find_mechanism(file, bond->actuator, &first_name),
         second = find_mechanism(file, bond->port, &second_name);
-    int circuit = second == ITM_NONE ? find_circuit(file, bond->port, &second_name) : ITM_NONE;
+    int subsystem = second == ITM_NONE ? find_ports(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
     if (first == ITM_NONE) {
         bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
@@ -151,17 +190,18 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
                                has_name ? file->mechanisms[0].name : "arm", bond->actuator);
     } else if (second != ITM_NONE) {
         status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
-    } else if (circuit == ITM_NONE) {
-        status =
-            itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-                          "a bond ends at a cylinder of a circuit, as in 'hydraulics.cyl1', or at an interface of a "
-                          "mechanism, not at '%s'",
-                          bond->port);
+    } else if (subsystem == ITM_NONE) {
+        status = itm_error_set(
+            error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+            "a bond ends at a cylinder or motor of a circuit, as in 'hydraulics.cyl1', at a drive, at a port of an FMU, or at an "
+            "interface of a mechanism, not at '%s'",
+            bond->port);
     } else {
-        status = itm_cosim_builder_add_bond(b, first, first_name, circuit, second_name, &bond->options, error);
+        status = itm_cosim_builder_add_bond(b, first, first_name, subsystem, second_name, &bond->options, error);
         bool is_unknown = status != ITM_OK && error != NULL && strstr(error->message, "' has no ") != NULL;
-        if (is_unknown && (is_word(error->field, "actuator") || is_word(error->field, "port"))) {
-            suggest_ends(error, &file->mechanisms[first], first_name, &file->circuits[circuit], second_name);
+        bool is_plain = first < file->nmechanism && subsystem < file->ncircuit;
+        if (is_unknown && is_plain && (is_word(error->field, "actuator") || is_word(error->field, "port"))) {
+            suggest_ends(error, &file->mechanisms[first], first_name, &file->circuits[subsystem], second_name);
         }
     }
     if (status != ITM_OK) {
@@ -189,6 +229,50 @@ static ItmStatus add_mechanism(ItmCosimBuilder* b, const ItmModelFile* file, int
     return status;
 }
 
+// Start an FMU; what it claims is tested first.
+static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* error)
+{
+    ItmSubsystem subsystem;
+    ItmForeignMechanism mechanism;
+    ItmError ignored;
+    error = error != NULL ? error : &ignored;
+    ItmStatus status = itm_fmi_prove(f->fmu, error);
+    if (status == ITM_OK) {
+        status = f->nport > 0 ? itm_fmi_make_mechanism(&mechanism, f->fmu, f->ports, f->nport, error)
+                              : itm_fmi_make_subsystem(&subsystem, f->fmu, NULL, error);
+    }
+    if (status != ITM_OK) {
+        ItmError cause = *error;
+        itm_error_set(error, status, "itm_file_create_cosim", cause.field, "FMU '%s': %s", f->name, cause.message);
+        locate(error, &f->place);
+        return status;
+    }
+    return f->nport > 0 ? itm_cosim_builder_add_foreign_mechanism(b, f->name, &mechanism, &f->options, NULL, error)
+                        : itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
+}
+
+void itm_file_remove_unpacked(void)
+{
+    itm_archive_remove_all();
+}
+
+void itm_file_describe_fmu(const ItmFileFmu* fmu, char* text, size_t size)
+{
+    ITM_GUARD_VOID(fmu != NULL && fmu->fmu != NULL && text != NULL && size > 0);
+    const ItmFmuSpec* spec = itm_fmi_get_spec(fmu->fmu);
+    snprintf(text, size, "FMU of FMI %d.0, %s, %s", spec->version,
+             spec->is_exchange ? "model exchange" : "co-simulation",
+             spec->has_bytes   ? "state can be restored"
+             : spec->has_state ? "state can be restored, but not written as bytes"
+                               : "no state that can be restored");
+}
+
+const char* itm_file_get_fmu_note(const ItmFileFmu* fmu, int i)
+{
+    ITM_GUARD(fmu != NULL && fmu->fmu != NULL, NULL);
+    return i >= 0 && i < itm_fmi_get_note_count(fmu->fmu) ? itm_fmi_get_note(fmu->fmu, i) : NULL;
+}
+
 static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmError* error)
 {
     ItmStatus status = ITM_OK;
@@ -203,11 +287,19 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
         const ItmFileControl* c = &file->controls[i];
         status = itm_cosim_builder_add_control(b, c->name, c->control, c->step, NULL, error);
     }
+    for (int i = 0; i < file->ndrive && status == ITM_OK; i++) {
+        const ItmFileDrive* d = &file->drives[i];
+        status = itm_cosim_builder_add_drives(b, d->name, d->drives, d->step, NULL, error);
+    }
+    for (int i = 0; i < file->nfmu && status == ITM_OK; i++) {
+        status = add_fmu(b, &file->fmus[i], error);
+    }
     for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
         status = add_bond(b, file, &file->cosim.bonds[i], error);
     }
     for (int i = 0; i < file->nconnection && status == ITM_OK; i++) {
-        status = itm_cosim_builder_add_wire(b, file->connections[i].from, file->connections[i].to, error);
+        const ItmFileConnection* c = &file->connections[i];
+        status = itm_cosim_builder_add_scaled_wire(b, c->from, c->to, c->factor, c->offset, error);
     }
     for (int i = 0; i < file->cosim.nalias && status == ITM_OK; i++) {
         status = itm_cosim_builder_add_alias(b, file->cosim.aliases[i].to, file->cosim.aliases[i].from, error);
@@ -241,6 +333,41 @@ static ItmStatus rest_circuits(ItmCosim* x, const ItmModelFile* file, ItmCosimRe
     return status;
 }
 
+ItmStatus itm_file_create_builder(ItmCosimBuilder** builder, const ItmModelFile* file, ItmError* error)
+{
+    if (builder == NULL || file == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder or file is NULL");
+    }
+    *builder = NULL;
+    ItmCosimBuilder* b = NULL;
+    ItmStatus status = itm_cosim_builder_create(&b, error);
+    status = status == ITM_OK ? add_parts(b, file, error) : status;
+    if (status != ITM_OK) {
+        itm_cosim_builder_destroy(b);
+        return status;
+    }
+    *builder = b;
+    return ITM_OK;
+}
+
+ItmStatus itm_file_build_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimBuilder* builder,
+                               ItmCosimResidual* rest, ItmError* error)
+{
+    if (cosim == NULL || file == NULL || builder == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "cosim, file or builder is NULL");
+    }
+    *cosim = NULL;
+    ItmCosim* x = NULL;
+    ItmStatus status = itm_cosim_build(&x, builder, &file->cosim.options, error);
+    status = status != ITM_OK ? place_error(file, status, error) : rest_circuits(x, file, rest, error);
+    if (status != ITM_OK) {
+        itm_cosim_destroy(x);
+        return status;
+    }
+    *cosim = x;
+    return ITM_OK;
+}
+
 ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmCosimResidual* rest, ItmError* error)
 {
     if (cosim == NULL || file == NULL) {
@@ -248,20 +375,8 @@ ItmStatus itm_file_create_cosim(ItmCosim** cosim, const ItmModelFile* file, ItmC
     }
     *cosim = NULL;
     ItmCosimBuilder* b = NULL;
-    ItmCosim* x = NULL;
-    ItmStatus status = itm_cosim_builder_create(&b, error);
-    if (status == ITM_OK) {
-        status = add_parts(b, file, error);
-    }
-    if (status == ITM_OK) {
-        status = itm_cosim_build(&x, b, &file->cosim.options, error);
-        status = status != ITM_OK ? place_error(file, status, error) : rest_circuits(x, file, rest, error);
-    }
+    ItmStatus status = itm_file_create_builder(&b, file, error);
+    status = status == ITM_OK ? itm_file_build_cosim(cosim, file, b, rest, error) : status;
     itm_cosim_builder_destroy(b);
-    if (status != ITM_OK) {
-        itm_cosim_destroy(x);
-        return status;
-    }
-    *cosim = x;
-    return ITM_OK;
+    return status;
 }

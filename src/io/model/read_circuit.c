@@ -346,7 +346,7 @@ static void read_force(ItmCircuitReader* c, const ItmItem* item, double* force)
 static void read_forces(ItmCircuitReader* c, const ItmNode* node, ItmFileCircuit* circuit)
 {
     ItmReader* r = c->r;
-    int n = c->builder->cylinders.count;
+    int n = c->builder->cylinders.count + c->builder->motors.count;  // motors follow
     if (r->status != ITM_OK) {
         return;
     }

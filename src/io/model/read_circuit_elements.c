@@ -383,13 +383,110 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
     Ports ports = get_ports(c, item, v[C_PORTS], "a cylinder", &def.port_1, &def.port_2);
     read_cylinder_reals(r, v, &def);
     def.motion = itm_reader_get_signal(r, v[C_MOTION], def.name, ITM_DIM_LENGTH);
-    if (v[C_MOTION] != NULL && v[C_START_LENGTH] == NULL) {
-        def.start_length = NAN;
-    }
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}};
         ItmStatus status = itm_circuit_builder_add_cylinder(c->builder, &def, NULL, r->error);
         itm_read_circuit_take(r, status, item, CYLINDER_KEYS, v, C_NKEY, blames, ITM_COUNT(blames));
+    }
+}
+
+// ---------------------------------------------------------------------------- motors
+
+// Losses of a machine of displacement D [m^3/rad] from efficiencies at a rated pressure drop and speed: leakage (1 - eta_v) D w / dp
+// and a share 1 - eta_m of the pressure torque that drags.
+static void read_efficiencies(ItmReader* r, const ItmItem* item, const ItmNode* volumetric, const ItmNode* mechanical,
+                              const ItmNode* pressure, const ItmNode* speed, ItmMotorDef* def)
+{
+    double eta_v = itm_reader_get_real(r, volumetric, ITM_DIM_ONE, 1.0);
+    double eta_m = itm_reader_get_real(r, mechanical, ITM_DIM_ONE, 1.0);
+    double dp = itm_reader_get_real(r, pressure, ITM_DIM_PRESSURE, 0.0);
+    double w = itm_reader_get_real(r, speed, ITM_DIM_FREQUENCY, 0.0);
+    if (r->status != ITM_OK) {
+        return;
+    }
+    if (!(eta_v > 0.0 && eta_v <= 1.0) || !(eta_m > 0.0 && eta_m <= 1.0)) {
+        itm_reader_fail(r, !(eta_v > 0.0 && eta_v <= 1.0) ? volumetric : mechanical, "an efficiency is in (0, 1]");
+    } else if (volumetric != NULL && !(dp > 0.0 && w > 0.0)) {
+        itm_reader_fail(r, volumetric, "volumetric_efficiency needs a positive rated_pressure and rated_speed");
+    } else {
+        def->leakage += volumetric != NULL ? (1.0 - eta_v) * def->displacement * w / dp : 0.0;
+        def->pressure_drag += 1.0 - eta_m;
+    }
+    (void)item;
+}
+
+static void read_motor(ItmCircuitReader* c, const ItmItem* item)
+{
+    enum {
+        TYPE,
+        PORTS,
+        DRAIN,
+        DISPLACEMENT,
+        LEAKAGE,
+        DRAIN_LEAKAGE,
+        VISCOUS,
+        COULOMB,
+        PRESSURE_DRAG,
+        COULOMB_SPEED,
+        VOLUMETRIC,
+        MECHANICAL,
+        RATED_PRESSURE,
+        RATED_SPEED,
+        SETTING,
+        SIGNAL,
+        TIME_CONSTANT,
+        MOTION,
+        NKEY
+    };
+    static const char* const KEYS[NKEY] = {"type",
+                                           "ports",
+                                           "drain",
+                                           "displacement",
+                                           "leakage",
+                                           "drain_leakage",
+                                           "viscous",
+                                           "coulomb",
+                                           "pressure_drag",
+                                           "coulomb_speed",
+                                           "volumetric_efficiency",
+                                           "mechanical_efficiency",
+                                           "rated_pressure",
+                                           "rated_speed",
+                                           "setting",
+                                           "signal",
+                                           "time_constant",
+                                           "motion"};
+    static const char* const WHAT = "a motor";
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, WHAT, KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[DISPLACEMENT], WHAT, "displacement");
+    ItmMotorDef def = itm_default_motor_def();
+    def.name = item->key->text;
+    Ports ports = get_ports(c, item, v[PORTS], WHAT, &def.port_1, &def.port_2);
+    def.port_drain = v[DRAIN] != NULL ? itm_read_circuit_get_node(c, v[DRAIN]) : ITM_NONE;
+    const ItmRealField fields[] = {
+        {DISPLACEMENT, ITM_DIM_VOLUME, &def.displacement},
+        {LEAKAGE, ITM_DIM_CONDUCTANCE, &def.leakage},
+        {DRAIN_LEAKAGE, ITM_DIM_CONDUCTANCE, &def.drain_leakage},
+        {VISCOUS, ITM_DIM_TORQUE_DAMPING, &def.viscous},
+        {COULOMB, ITM_DIM_TORQUE, &def.coulomb},
+        {PRESSURE_DRAG, ITM_DIM_ONE, &def.pressure_drag},
+        {COULOMB_SPEED, ITM_DIM_FREQUENCY, &def.coulomb_speed},
+        {TIME_CONSTANT, ITM_DIM_TIME, &def.time_constant},
+    };
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
+    read_efficiencies(r, item, v[VOLUMETRIC], v[MECHANICAL], v[RATED_PRESSURE], v[RATED_SPEED], &def);
+    def.is_variable = v[SETTING] != NULL || v[SIGNAL] != NULL;
+    if (def.is_variable) {
+        itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[SETTING], v[SIGNAL]}, ITM_DIM_ONE, &def.setting,
+                                   &def.signal);
+    }
+    def.motion = itm_reader_get_signal(r, v[MOTION], def.name, ITM_DIM_ONE);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}, {"port_drain", v[DRAIN]}};
+        ItmStatus status = itm_circuit_builder_add_motor(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
     }
 }
 
@@ -398,10 +495,12 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
 void itm_read_circuit_elements(ItmCircuitReader* c, const ItmNode* node)
 {
     static const char* const TYPES[] = {"flow-source",  "orifice",   "variable-orifice", "laminar",     "check-valve",
-                                        "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder"};
+                                        "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder",
+                                        "motor"};
     static void (*const READERS[])(ItmCircuitReader*, const ItmItem*) = {
         read_flow_source,  read_orifice,   read_variable_orifice, read_laminar,     read_check_valve,
-        read_relief_valve, read_valve_4_3, read_valve_symmetric,  read_accumulator, read_cylinder};
+        read_relief_valve, read_valve_4_3, read_valve_symmetric,  read_accumulator, read_cylinder,
+        read_motor};
     if (!itm_reader_is_collection(c->r, node, "elements")) {
         return;
     }

@@ -378,7 +378,8 @@ static void add_names(ControlReader* c)
         }
     }
     for (int i = 0; i < r->nsignal && r->status == ITM_OK; i++) {
-        r->status = itm_control_builder_add_signal(c->builder, &r->signals[i].def, r->error);
+        bool is_external = r->signals[i].def.kind == ITM_SIGNAL_EXTERNAL;  // only mechanisms have those
+        r->status = is_external ? ITM_OK : itm_control_builder_add_signal(c->builder, &r->signals[i].def, r->error);
     }
 }
 

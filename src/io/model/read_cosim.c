@@ -157,12 +157,21 @@ static void read_bond(ItmReader* r, const ItmItem* item, ItmBondOptions common)
     }
 }
 
-// `hydraulics.valve1: control.kappa1`: an input, and the output that it follows
+// `hydraulics.valve1: control.kappa1`: an input, and the output that it follows; or a mapping with factor and offset
 static void read_wire(ItmReader* r, const ItmItem* item)
 {
+    enum { FROM, FACTOR, OFFSET, NKEY };
+    static const char* const KEYS[NKEY] = {"from", "factor", "offset"};
+    const ItmNode* v[NKEY] = {item->value, NULL, NULL};
     size_t n = strcspn(item->key->text, ".");
     char* subsystem = itm_document_take(r->doc, n + 1);
-    if (itm_reader_get_text(r, item->value, "an output, as in control.kappa1") == NULL) {
+    if (item->value->kind == ITM_NODE_MAP) {
+        itm_reader_get_map(r, item->value, "a wire", KEYS, NKEY, v);
+        itm_reader_require(r, item->value, v[FROM], "a wire", "from");
+    }
+    double factor = itm_reader_get_real(r, v[FACTOR], ITM_DIM_ONE, 1.0);
+    double offset = itm_reader_get_real(r, v[OFFSET], ITM_DIM_ONE, 0.0);
+    if (itm_reader_get_text(r, v[FROM], "an output, as in control.kappa1") == NULL) {
         return;
     }
     if (item->key->text[n] != '.') {
@@ -171,7 +180,11 @@ static void read_wire(ItmReader* r, const ItmItem* item)
         r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     } else {
         memcpy(subsystem, item->key->text, n);
-        itm_reader_add_connection(r, item->value, subsystem, item->key->text + n + 1);
+        itm_reader_add_connection(r, v[FROM], subsystem, item->key->text + n + 1);
+    }
+    if (r->status == ITM_OK) {
+        r->file->connections[r->file->nconnection - 1].factor = factor;
+        r->file->connections[r->file->nconnection - 1].offset = offset;
     }
 }
 

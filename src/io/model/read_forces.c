@@ -230,24 +230,40 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
 
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
-    enum { TYPE, BODIES, POINT_A, POINT_B, AT_A, AT_B, FORCE, NKEY };
-    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b", "at_a", "at_b", "force"};
+    enum { TYPE, JOINT, FORCE, TORQUE, BODIES, POINT_A, POINT_B, AT_A, AT_B, NKEY };
+    static const char* const KEYS[NKEY] = {"type",    "joint",   "force", "torque", "bodies",
+                                           "point_a", "point_b", "at_a",  "at_b"};
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "an actuator", KEYS, NKEY, v);
     ItmActuatorDef def = itm_default_actuator_def();
     def.name = item->key->text;
-    const Ends ends = {v[BODIES], v[POINT_A], v[POINT_B], v[AT_A], v[AT_B]};
-    read_ends(r, item->key, "an actuator", ends, &def.body_a, &def.point_a, &def.body_b, &def.point_b);
+    for (int i = BODIES; i < NKEY && v[JOINT] != NULL; i++) {
+        if (v[i] != NULL) {
+            itm_reader_fail(r, v[i], "an actuator acts at a joint or between two points, not both");
+        }
+    }
+    if (v[JOINT] != NULL) {
+        itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
+    } else {
+        const Ends ends = {v[BODIES], v[POINT_A], v[POINT_B], v[AT_A], v[AT_B]};
+        read_ends(r, item->key, "an actuator", ends, &def.body_a, &def.point_a, &def.body_b, &def.point_b);
+    }
+    bool is_rotation = def.joint != ITM_NONE && def.direction >= ITM_RX;
+    if (r->status == ITM_OK && v[is_rotation ? FORCE : TORQUE] != NULL) {
+        itm_reader_fail(r, v[is_rotation ? FORCE : TORQUE], "this actuator has a %s", is_rotation ? "torque" : "force");
+    }
     if (r->status != ITM_OK) {
         return;
     }
     // an output of another subsystem is an input of the actuator
-    bool is_driven = itm_reader_is_driven(r, v[FORCE], def.name);
-    def.signal = is_driven ? ITM_NONE : itm_reader_get_signal(r, v[FORCE], def.name, ITM_DIM_FORCE);
+    const ItmNode* effort = v[is_rotation ? TORQUE : FORCE];
+    bool is_driven = itm_reader_is_driven(r, effort, def.name);
+    def.signal =
+        is_driven ? ITM_NONE : itm_reader_get_signal(r, effort, def.name, is_rotation ? ITM_DIM_TORQUE : ITM_DIM_FORCE);
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {{"name", item->key}};
+    const ItmBlame blames[] = {{"name", item->key}, {"joint", v[JOINT]}, {"direction", v[JOINT]}};
     ItmStatus status = itm_model_builder_add_actuator(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }

@@ -26,6 +26,46 @@ static void add_parameter(ItmReader* r, const ItmItem* item)
     }
 }
 
+// Whether an expression names a parameter. A name right after a number is a unit.
+static bool uses_parameters(const ItmReader* r, const char* text)
+{
+    static const char* const ALL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    bool uses = false, is_after_number = false;
+    while (*text != '\0' && !uses) {
+        size_t n = strspn(text, ALL);
+        bool is_number = n > 0 && *text >= '0' && *text <= '9';
+        uses = n > 0 && !is_number && !is_after_number && itm_names_find(&r->parameter_names, text, n) != ITM_NONE;
+        is_after_number = is_number || (is_after_number && n == 0 && (*text == ' ' || *text == '.'));
+        text += n > 0 ? n : 1;
+    }
+    return uses;
+}
+
+// The value of a parameter for those who list them.
+static void keep_value(ItmReader* r, const ItmItem* item, ItmQuantity q)
+{
+    ItmModelFile* file = r->file;
+    if (file == NULL) {  // only expressions are of interest
+        return;
+    }
+    char unit[64];
+    itm_quantity_format_dimension(q.dimension, unit, sizeof unit);
+    ItmFileParameter* moved = realloc(file->parameters, ((size_t)file->nparameter + 1) * sizeof *moved);
+    bool is_one = itm_quantity_equal_dimensions(q.dimension, ITM_DIM_ONE);
+    if (moved != NULL && r->status == ITM_OK) {
+        file->parameters = moved;
+        ItmFileParameter* p = &moved[file->nparameter++];
+        *p = (ItmFileParameter){.name = strdup(item->key->text), .value = q.value, .unit = strdup(is_one ? "1" : unit)};
+        p->is_calculated = item->value->kind == ITM_NODE_SCALAR && uses_parameters(r, item->value->text);
+        moved = p->name != NULL && p->unit != NULL ? moved : NULL;
+    } else if (moved != NULL) {
+        file->parameters = moved;
+    }
+    if (moved == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, "itm_file_load", NULL, "out of memory");
+    }
+}
+
 void itm_read_parameters(ItmReader* r, const ItmNode* node)
 {
     if (!itm_reader_is_collection(r, node, "parameters")) {
@@ -42,6 +82,6 @@ void itm_read_parameters(ItmReader* r, const ItmNode* node)
     // every parameter must have a value, used or not: as if an expression of its name alone stood
     // in the file
     for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
-        itm_reader_get_quantity(r, item->key);
+        keep_value(r, item, itm_reader_get_quantity(r, item->key));
     }
 }

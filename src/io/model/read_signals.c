@@ -139,6 +139,22 @@ static void read_piecewise(ItmReader* r, const ItmNode* node, ItmSignalDef* def,
     read_points(r, v[TIMES], v[VALUES], def, unit);
 }
 
+// `external: 0 N m`, or a mapping: set by the program that runs the model, or by a wire.
+static void read_external(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
+{
+    enum { START, SMOOTH, NKEY };
+    static const char* const KEYS[NKEY] = {"start", "smooth"};
+    def->kind = ITM_SIGNAL_EXTERNAL;
+    if (node->kind != ITM_NODE_MAP) {
+        def->value = get_value(r, node, unit);
+        return;
+    }
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, node, "an external signal", KEYS, NKEY, v);
+    def->value = get_value(r, v[START], unit);
+    def->is_smooth = itm_reader_get_bool(r, v[SMOOTH], false);
+}
+
 // ---------------------------------------------------------------------------- signals
 
 // Exactly one kind stands in a signal's mapping.
@@ -150,13 +166,13 @@ const ItmNode* itm_read_signal(ItmReader* r, const ItmNode* node, ItmSignalDef* 
         def->value = get_value(r, node, unit);
         return node;
     }
-    static const char* const KEYS[] = {"ramp", "sine", "table", "piecewise", "csv"};
+    static const char* const KEYS[] = {"ramp", "sine", "table", "piecewise", "csv", "external"};
     static void (*const READERS[])(ItmReader*, const ItmNode*, ItmSignalDef*, ItmSignalUnit*) = {
-        read_ramp, read_sine, read_table, read_piecewise, itm_read_recording};
+        read_ramp, read_sine, read_table, read_piecewise, itm_read_recording, read_external};
     const ItmNode* v[ITM_COUNT(KEYS)];
     itm_reader_get_map(r, node, "a signal", KEYS, ITM_COUNT(KEYS), v);
     if (node->count != 1) {
-        itm_reader_fail(r, node, "a signal is a number, or one of ramp, sine, table, piecewise or csv");
+        itm_reader_fail(r, node, "a signal is a number, or one of ramp, sine, table, piecewise, csv or external");
     }
     for (int i = 0; i < ITM_COUNT(KEYS) && r->status == ITM_OK; i++) {
         if (v[i] != NULL) {

@@ -366,8 +366,53 @@ const char* itm_reader_get_text(ItmReader* r, const ItmNode* node, const char* w
 void itm_reader_check_name(ItmReader* r, const ItmNode* node)
 {
     if (r->status == ITM_OK && itm_model_builder_check_name(ITM_ELEMENT_BODY, node->text, NULL) != ITM_OK) {
-        itm_reader_fail(r, node, "a name has 1 to 64 bytes without white space or any of . , / = \"");
+        itm_reader_fail(
+            r, node,
+            "a name has 1 to 64 bytes without white space or any of . , / = \", and does not begin with + - or @");
     }
+}
+
+static void keep_reference(ItmReader* r, const char* name, const char* path)
+{
+    ItmModelFile* file = r->file;
+    if (file == NULL) {
+        return;
+    }
+    ItmFileReference* moved = realloc(file->references, ((size_t)file->nreference + 1) * sizeof *moved);
+    ItmFileReference it = {moved != NULL ? strdup(name) : NULL, moved != NULL ? strdup(path) : NULL};
+    if (moved != NULL) {
+        file->references = moved;
+        moved[file->nreference++] = it;
+    }
+    if (it.name == NULL || it.path == NULL) {
+        r->status = itm_error_set(r->error, ITM_ERR_MEMORY, "itm_file_load", NULL, "out of memory");
+    }
+}
+
+// The path with every symbolic link resolved, if it is below the folder that the model may read from; otherwise NULL. Whether a file
+// outside exists is not told.
+static char* confine(ItmReader* r, char* path, const char* name)
+{
+    char* root = realpath(r->root, NULL);
+    char* real = root != NULL ? realpath(path, NULL) : NULL;
+    size_t n = root != NULL ? strlen(root) : 0;
+    bool is_below = real != NULL && (strcmp(root, "/") == 0 || (strncmp(real, root, n) == 0 && real[n] == '/'));
+    if (root == NULL) {
+        r->status =
+            itm_error_set(r->error, ITM_ERR_IO, "itm_file_load_below", NULL, "there is no folder '%.200s'", r->root);
+    } else if (!is_below) {
+        r->status =
+            itm_error_set(r->error, ITM_ERR_INPUT, "itm_file_load_below", NULL,
+                          "the model refers to '%.200s', which is no file below the sandbox '%.200s'", name, r->root);
+        itm_error_locate(r->error, r->path, 0, 0);
+    }
+    free(path);
+    free(root);
+    if (!is_below) {
+        free(real);
+        real = NULL;
+    }
+    return real;
 }
 
 char* itm_reader_make_path(ItmReader* r, const char* name)
@@ -381,7 +426,8 @@ char* itm_reader_make_path(ItmReader* r, const char* name)
     }
     memcpy(path, r->path, length);
     strcpy(path + length, name);
-    return path;
+    keep_reference(r, name, path);
+    return r->root != NULL ? confine(r, path, name) : path;
 }
 
 int itm_reader_get_word(ItmReader* r, const ItmNode* node, const char* what, const char* const* words, int nword,

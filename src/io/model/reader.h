@@ -56,6 +56,7 @@ typedef struct ItmReader {
     ItmModelFile* file;        // what is filled
     ItmFileParts* parts;       // what it is compiled from
     const char* path;          // of the model file; meshes are looked for beside it
+    const char* root;          // folder below which all files must be that the model refers to; NULL: any
     const char* groups[ITM_MOST_GROUPS];  // of shapes, bit by bit; the first is "default"
     int ngroup;
 } ItmReader;
@@ -191,6 +192,8 @@ void itm_read_mechanism(ItmReader* r, const ItmItem* item);
 void itm_read_subsystems(ItmReader* r, const ItmNode* node);
 void itm_read_circuit(ItmReader* r, const ItmItem* item);
 void itm_read_control(ItmReader* r, const ItmItem* item);
+void itm_read_fmu(ItmReader* r, const ItmItem* item);
+void itm_read_drive(ItmReader* r, const ItmItem* item);
 void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "fmi/fmu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static bool is_name_letter(char c)
 
 static bool is_name_byte(char c)
 {
-    return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-';
+    // outputs of FMUs have indices: "hydraulics.p[1,2].flow"
+    return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '[' || c == ']' || c == ',';
 }
 
 // "control.kappa1", "arm.cyl1.length": names with dots between. An expression has a dot only in a number.
@@ -80,7 +82,7 @@ void itm_reader_add_connection(ItmReader* r, const ItmNode* node, const char* su
     }
     file->connections = moved;
     ItmFileConnection* connection = &moved[file->nconnection++];
-    *connection = (ItmFileConnection){.from = strdup(node->text), .to = join(subsystem, input)};
+    *connection = (ItmFileConnection){.from = strdup(node->text), .to = join(subsystem, input), .factor = 1.0};
     connection->place = itm_reader_get_place(r, node);
     if (connection->from == NULL || connection->to == NULL) {
         r->status = out_of_memory(r);
@@ -163,6 +165,27 @@ static bool has_output(const ItmModelFile* file, const char* from, ItmNearest* n
                 itm_nearest_offer(nearest, itm_control_get_output_info(c, k).name);
             }
             return itm_control_find_output(c, output) != ITM_NONE;
+        }
+    }
+    for (int i = 0; i < file->ndrive; i++) {
+        const ItmDrives* d = file->drives[i].drives;
+        if (is_name(file->drives[i].name, from, length)) {
+            for (int k = 0; k < itm_drives_get_output_count(d); k++) {
+                itm_nearest_offer(nearest, itm_drives_get_output_info(d, k).name);
+            }
+            return itm_drives_find_output(d, output) != ITM_NONE;
+        }
+    }
+    for (int i = 0; i < file->nfmu; i++) {
+        const ItmFmu* fmu = file->fmus[i].fmu;
+        bool is_there = false;
+        if (is_name(file->fmus[i].name, from, length)) {
+            for (int k = 0; k < itm_fmi_get_spec(fmu)->noutput; k++) {
+                const char* name = itm_fmi_get_output_info(fmu, k).name;
+                itm_nearest_offer(nearest, name);
+                is_there = is_there || strcmp(name, output) == 0;
+            }
+            return is_there;
         }
     }
     return true;

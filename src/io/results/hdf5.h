@@ -23,7 +23,9 @@
                                     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT32_g)                 \
                                         X(H5T_STD_I32LE_g) X(H5Tclose) X(H5Tcopy) X(H5Tget_class)                      \
                                             X(H5Tis_variable_str) X(H5Tset_cset) X(H5Tset_size) X(H5Zfilter_avail)     \
-                                                X(H5check_version) X(H5free_memory) X(H5open)
+                                                X(H5check_version) X(H5free_memory) X(H5open)       \
+    X(H5Adelete) X(H5Aget_space) X(H5Gget_info) X(H5Iget_type) X(H5Lexists) X(H5Oclose) \
+    X(H5Oopen) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pset_fletcher32) X(H5Pset_libver_bounds) X(H5Tget_size)
 // clang-format on
 
 #define ITM_HDF5_FIELD(name) __typeof__(&(name)) name;
@@ -99,6 +101,17 @@ const ItmHdf5* itm_hdf5_get(void);
 #define H5check_version (*itm_hdf5_get()->H5check_version)
 #define H5free_memory (*itm_hdf5_get()->H5free_memory)
 #define H5open (*itm_hdf5_get()->H5open)
+#define H5Adelete (*itm_hdf5_get()->H5Adelete)
+#define H5Aget_space (*itm_hdf5_get()->H5Aget_space)
+#define H5Gget_info (*itm_hdf5_get()->H5Gget_info)
+#define H5Iget_type (*itm_hdf5_get()->H5Iget_type)
+#define H5Lexists (*itm_hdf5_get()->H5Lexists)
+#define H5Oclose (*itm_hdf5_get()->H5Oclose)
+#define H5Oopen (*itm_hdf5_get()->H5Oopen)
+#define H5P_CLS_FILE_ACCESS_ID_g (*itm_hdf5_get()->H5P_CLS_FILE_ACCESS_ID_g)
+#define H5Pset_fletcher32 (*itm_hdf5_get()->H5Pset_fletcher32)
+#define H5Pset_libver_bounds (*itm_hdf5_get()->H5Pset_libver_bounds)
+#define H5Tget_size (*itm_hdf5_get()->H5Tget_size)
 // clang-format on
 
 #endif

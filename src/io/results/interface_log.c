@@ -31,7 +31,7 @@ void itm_interface_log_take(ItmCosim* x, float* W)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        if (part->rim.n > 0) {
+        if (part->rim.n > 0 && part->foreign == NULL) {  // a foreign mechanism keeps the model of its last step
             itm_rim_compute_mobility(part->model, part->data, &part->rim);
         }
     }
@@ -97,8 +97,7 @@ void itm_interface_log_describe(ItmCosim* x, const ItmWatchedList* mechanisms, I
         const ItmMechanism* part = &x->mechanisms[x->bonds[i].mechanism];
         const ItmWatched* watched = find_watched(mechanisms, part);
         if (watched != NULL) {
-            describe_line(&x->bonds[i], itm_actuator_name(part->model, part->rim.actuator[x->bonds[i].slot]), watched,
-                          text);
+            describe_line(&x->bonds[i], itm_mechanism_get_port_name(part, x->bonds[i].slot), watched, text);
         }
     }
 }

@@ -62,19 +62,19 @@ size_t itm_record_array_get_count(const ItmArray* array)
     return count;
 }
 
-bool itm_record_array_allocate(ItmArray* array, ItmMotionArray which, const long* size)
+ItmStatus itm_record_array_allocate(ItmArray* array, ItmMotionArray which, const long* size)
 {
     *array = (ItmArray){.ndim = ARRAYS[which].ndim};
     long count = 1;
     for (int i = 0; i < array->ndim; i++) {
         if (size[i] < 0 || size[i] > LARGEST_ARRAY || (size[i] > 0 && count > LARGEST_ARRAY / size[i])) {
-            return false;
+            return ITM_ERR_INPUT;
         }
         array->size[i] = size[i];
         count *= size[i];
     }
     array->values = calloc((size_t)count + 1, itm_record_array_type_size(ARRAYS[which].type));
-    return array->values != NULL;
+    return array->values != NULL ? ITM_OK : ITM_ERR_MEMORY;
 }
 
 void itm_record_free(ItmRecord* record)

@@ -49,8 +49,8 @@ const char* itm_record_array_type_name(ItmArrayType type);
 size_t itm_record_array_type_size(ItmArrayType type);
 // Elements in all.
 size_t itm_record_array_get_count(const ItmArray* array);
-// Zeroed values for a shape; false where it is too large or without memory.
-bool itm_record_array_allocate(ItmArray* array, ItmMotionArray which, const long* size);
+// Zeroed values for a shape. ITM_ERR_INPUT: it is too large. ITM_ERR_MEMORY.
+ItmStatus itm_record_array_allocate(ItmArray* array, ItmMotionArray which, const long* size);
 
 // Whether the arrays fit each other and nothing in them points outside; files may hold anything.
 bool itm_record_is_valid(const ItmRecord* record);

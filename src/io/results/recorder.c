@@ -394,7 +394,7 @@ static bool allocate_arrays(const ItmRecorder* r, ItmRecord* record)
         [ITM_MOTION_INTERVAL_PAIR] = {r->contacts.intervals.count, 2},
     };
     for (int i = 0; i < ITM_MOTION_COUNT; i++) {
-        if (!itm_record_array_allocate(&record->arrays[i], (ItmMotionArray)i, sizes[i])) {
+        if (itm_record_array_allocate(&record->arrays[i], (ItmMotionArray)i, sizes[i]) != ITM_OK) {
             return false;
         }
     }

@@ -1,6 +1,7 @@
 #include "io/results/results.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "io/results/lock.h"
 #include "io/results/recorder.h"
 
@@ -29,6 +30,7 @@ struct ItmResults {
     bool has_failed;  // rows are missing: the part file must not take the place of a good one
     ItmResultsSummary summary;
     ItmRecorder* recorder;           // scene and motion; NULL where nothing is watched
+    bool has_lost_record;            // memory was short for a part of it
     double flushed_at, appended_at;  // wall time of the last flush and row, s
     double flush_cost;               // how long the last flush took, s
 };
@@ -225,6 +227,9 @@ static ItmStatus flush(ItmResults* r, ItmError* error)
 ItmStatus itm_results_create_columns(ItmResults** results, const char* path, const ItmOutputInfo* columns, int ncolumn,
                                      const char* prefix, const char* title, ItmError* error)
 {
+    ITM_GUARD(results != NULL && path != NULL && ncolumn >= 0 && (columns != NULL || ncolumn == 0) && prefix != NULL &&
+                  title != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     *results = NULL;
     char format = itm_results_format(path);
     if (format == 0) {
@@ -252,6 +257,8 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path, con
 ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmModel* m, const char* prefix,
                              const char* title, ItmError* error)
 {
+    ITM_GUARD(results != NULL && path != NULL && m != NULL && prefix != NULL && title != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     int ncolumn = itm_model_get_output_count(m);
     ItmOutputInfo* columns = calloc((size_t)ncolumn + 1, sizeof *columns);
     if (columns == NULL) {
@@ -267,6 +274,8 @@ ItmStatus itm_results_create(ItmResults** results, const char* path, const ItmMo
 
 ItmStatus itm_results_append(ItmResults* r, double time, const double* values, ItmError* error)
 {
+    ITM_GUARD(r != NULL && (values != NULL || r->head.ncolumn == 1),
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     double* row = r->rows + (size_t)r->nbuffered * (size_t)r->head.ncolumn;
     row[0] = time;
     memcpy(row + 1, values, (size_t)(r->head.ncolumn - 1) * sizeof *row);
@@ -294,9 +303,8 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     r->summary.verdict = verdict;
     r->summary.reason = reason != NULL ? reason : "";
     ItmRecord record = {0};
-    if (r->recorder != NULL && itm_recorder_take(r->recorder, &record) && record.scene != NULL) {
-        r->summary.record = &record;  // without memory for it the table is still worth having
-    }
+    bool is_taken = !r->has_lost_record && (r->recorder == NULL || itm_recorder_take(r->recorder, &record));
+    r->summary.record = record.scene != NULL ? &record : NULL;
     bool had_failed = r->has_failed;
     ItmStatus status = flush(r, error);
     ItmStatus closed = r->writer->close(r->state, &r->head, &r->summary, status == ITM_OK ? error : NULL);
@@ -308,6 +316,10 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
     if (status == ITM_OK) {
         status = r->writer->publish(&r->head, error);
     }
+    if (status == ITM_OK && !is_taken) {  // the table is still worth having
+        status = itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL,
+                               "no memory for the animation; the table in '%s' is complete", r->head.path);
+    }
     itm_record_free(&record);
     destroy(r);
     return status;
@@ -315,8 +327,9 @@ ItmStatus itm_results_close(ItmResults* r, ItmVerdict verdict, const char* reaso
 
 // ---------------------------------------------------------------------------- pictures
 
-static ItmStatus fail_record(ItmError* error)
+static ItmStatus fail_record(ItmResults* r, ItmError* error)
 {
+    r->has_lost_record = true;
     return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for the record of the motion");
 }
 
@@ -328,13 +341,17 @@ static bool has_recorder(ItmResults* r)
 
 ItmStatus itm_results_watch(ItmResults* r, const ItmModel* m, ItmData* d, const char* prefix, ItmError* error)
 {
-    return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(error);
+    ITM_GUARD(r != NULL && m != NULL && d != NULL && prefix != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
+    return has_recorder(r) && itm_recorder_add(r->recorder, m, d, prefix) ? ITM_OK : fail_record(r, error);
 }
 
 ItmStatus itm_results_watch_interfaces(ItmResults* r, ItmCosim* cosim, ItmError* error)
 {
+    ITM_GUARD(r != NULL && cosim != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     if (!has_recorder(r)) {
-        return fail_record(error);
+        return fail_record(r, error);
     }
     itm_recorder_add_interfaces(r->recorder, cosim);
     return ITM_OK;
@@ -343,23 +360,30 @@ ItmStatus itm_results_watch_interfaces(ItmResults* r, ItmCosim* cosim, ItmError*
 ItmStatus itm_results_note_step(ItmResults* r, double time, ItmError* error)
 {
     bool is_watching = r != NULL && r->recorder != NULL;
-    return !is_watching || itm_recorder_note(r->recorder, time) ? ITM_OK : fail_record(error);
+    return !is_watching || itm_recorder_note(r->recorder, time) ? ITM_OK : fail_record(r, error);
 }
 
 ItmStatus itm_results_add_number(ItmResults* r, const char* name, double value, const char* unit,
                                  const char* description, ItmError* error)
 {
-    return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description) ? ITM_OK
-                                                                                                   : fail_record(error);
+    ITM_GUARD(r != NULL && name != NULL && unit != NULL && description != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
+    return has_recorder(r) && itm_recorder_add_number(r->recorder, name, value, unit, description)
+               ? ITM_OK
+               : fail_record(r, error);
 }
 
 ItmStatus itm_results_add_setting(ItmResults* r, const char* setting, ItmError* error)
 {
-    return has_recorder(r) && itm_recorder_add_setting(r->recorder, setting) ? ITM_OK : fail_record(error);
+    ITM_GUARD(r != NULL && setting != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
+    return has_recorder(r) && itm_recorder_add_setting(r->recorder, setting) ? ITM_OK : fail_record(r, error);
 }
 
 ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)
 {
+    ITM_GUARD(r != NULL && doubt != NULL && doubt->where != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
     ItmResultsSummary* s = &r->summary;
     ItmDoubt* grown = realloc(s->doubts, (size_t)(s->ndoubt + 1) * sizeof *grown);
     char* where = strdup(doubt->where);

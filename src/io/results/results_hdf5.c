@@ -34,22 +34,25 @@ typedef struct Hdf5File {
 
 // ---------------------------------------------------------------------------- attributes
 
-static hid_t make_string_type(void)
+// Of fixed length: the heap of variable ones has no checksum, and a damaged one crashes the library.
+static hid_t make_string_type(const char* text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_size(type, strlen(text) + 1);
     H5Tset_cset(type, H5T_CSET_UTF8);
     return type;
 }
 
-// Create or overwrite a string attribute.
+// Create or replace a string attribute.
 static bool write_string(hid_t object, const char* name, const char* text)
 {
-    hid_t type = make_string_type();
+    if (H5Aexists(object, name) > 0 && H5Adelete(object, name) < 0) {
+        return false;
+    }
+    hid_t type = make_string_type(text);
     hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT)
-                                                  : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool is_written = attribute >= 0 && H5Awrite(attribute, type, &text) >= 0;
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool is_written = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
     if (attribute >= 0) {
         H5Aclose(attribute);
     }
@@ -102,7 +105,7 @@ static size_t measure_rows(const Hdf5File* f, int nrow, int ncolumn)
     hsize_t after = (f->nrow + (hsize_t)nrow + CHUNK_ROWS - 1) / CHUNK_ROWS;
     size_t nchunk = (size_t)(after - before);
     size_t nnode = nchunk > 0 ? nchunk / 16 + 4 : 0;  // with the nodes above
-    return SPACE_ALWAYS + (size_t)ncolumn * (nchunk * CHUNK_ROWS * sizeof(double) + nnode * SPACE_A_NODE);
+    return SPACE_ALWAYS + (size_t)ncolumn * (nchunk * (CHUNK_ROWS * sizeof(double) + 4) + nnode * SPACE_A_NODE);
 }
 
 // Cut off what was reserved and not used.
@@ -129,6 +132,15 @@ static hid_t file_type(ItmArrayType type)
     return type == ITM_ARRAY_FLOAT32 ? H5T_IEEE_F32LE : type == ITM_ARRAY_FLOAT64 ? H5T_IEEE_F64LE : H5T_STD_I32LE;
 }
 
+// Deflate where the library can, and a checksum.
+static void set_filters(hid_t creation)
+{
+    if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_deflate(creation, 4);
+    }
+    H5Pset_fletcher32(creation);
+}
+
 // In one deflated chunk; an empty array has none.
 static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which)
 {
@@ -139,10 +151,10 @@ static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which
     }
     hid_t space = H5Screate_simple(array->ndim, size, NULL);
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    if (itm_record_array_get_count(array) > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+    if (itm_record_array_get_count(array) > 0) {
         H5Pset_chunk(creation, array->ndim, size);
         H5Pset_shuffle(creation);
-        H5Pset_deflate(creation, 4);
+        set_filters(creation);
     }
     hid_t dataset = H5Dcreate2(group, itm_record_motion_name(which), type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) >= 0;
@@ -156,11 +168,16 @@ static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which
 
 static bool write_scene(hid_t file, const char* text)
 {
-    hid_t type = make_string_type();
-    hid_t space = H5Screate(H5S_SCALAR);
+    hsize_t one = 1;
+    hid_t type = make_string_type(text);
+    hid_t space = H5Screate_simple(1, &one, NULL);  // a scalar has no checksum
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(creation, 1, &one);
+    set_filters(creation);
     hid_t group = H5Gcreate2(file, "scene", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t dataset = H5Dcreate2(group, "json", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0;
+    hid_t dataset = H5Dcreate2(group, "json", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    H5Pclose(creation);
     if (dataset >= 0) {
         H5Dclose(dataset);
     }
@@ -187,12 +204,16 @@ static bool write_record(hid_t file, const ItmRecord* record)
 
 // ---------------------------------------------------------------------------- file
 
-// A file whose root lists the columns in their order.
+// A file whose root lists the columns in their order, in the format of HDF5 1.8: its descriptions have checksums. (Those of 1.10
+// have them too, but mark an open file, so that one whose process died could no longer be read.)
 static hid_t create_file(const char* path)
 {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, H5P_DEFAULT);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
+    H5Pclose(access);
     H5Pclose(creation);
     return file;
 }
@@ -203,6 +224,7 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
     hid_t space = H5Screate_simple(1, &none, &unlimited);
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(creation, 1, &chunk);
+    H5Pset_fletcher32(creation);
     hid_t dataset = H5Dcreate2(file, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     H5Pclose(creation);
     H5Sclose(space);

@@ -1,6 +1,9 @@
 #include "io/results/results_read.h"
 
 #include "base/error.h"
+#include "base/guard.h"
+#include "base/utf8.h"
+#include "io/results/isolated.h"
 #include "io/results/results.h"
 
 #include <stdlib.h>
@@ -50,6 +53,7 @@ bool itm_results_table_add_column(ItmTable* table, const char* name, size_t leng
 
 int itm_results_table_find(const ItmTable* table, const char* name)
 {
+    ITM_GUARD(table != NULL && name != NULL, ITM_NONE);
     for (int i = 0; i < table->ncolumn; i++) {
         if (strcmp(table->names[i], name) == 0) {
             return i;
@@ -60,11 +64,13 @@ int itm_results_table_find(const ItmTable* table, const char* name)
 
 double itm_results_table_get(const ItmTable* table, long row, int column)
 {
+    ITM_GUARD(table != NULL, 0.0);
     return table->values[(size_t)row * (size_t)table->ncolumn + (size_t)column];
 }
 
 void itm_results_table_destroy(ItmTable* table)
 {
+    ITM_GUARD_VOID(table != NULL);
     if (table == NULL) {
         return;
     }
@@ -105,6 +111,7 @@ static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, in
 
 ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn)
 {
+    ITM_GUARD(table != NULL && columns != NULL, NULL);
     ItmTable* selected = calloc(1, sizeof *selected);
     if (selected == NULL || !copy_head(selected, table, columns, ncolumn)) {
         itm_results_table_destroy(selected);
@@ -134,15 +141,28 @@ static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
     case 'c':
         return itm_results_read_csv(table, path, error);
     case 'h':
-        return itm_results_read_hdf5(table, path, error);
+        return itm_isolated_read(table, itm_results_read_hdf5, path, error);
     default:
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",
                              "results are files ending in .csv, .h5 or .hdf5, not '%s'", path);
     }
 }
 
+// What a foreign file calls things goes to terminals and pages.
+static void clean_texts(ItmTable* table)
+{
+    itm_utf8_clean(table->title);
+    itm_utf8_clean(table->reason);
+    for (int i = 0; i < table->ncolumn; i++) {
+        itm_utf8_clean(table->names[i]);
+        itm_utf8_clean(table->units[i]);
+        itm_utf8_clean(table->descriptions[i]);
+    }
+}
+
 ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
 {
+    ITM_GUARD(table != NULL && path != NULL, ITM_ERR_ARGUMENT);
     *table = calloc(1, sizeof **table);
     ItmRecord* record = calloc(1, sizeof *record);
     if (*table == NULL || record == NULL) {
@@ -153,6 +173,9 @@ ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError* error)
     }
     (*table)->record = record;
     ItmStatus status = read_format(*table, path, error);
+    if (status == ITM_OK) {
+        clean_texts(*table);
+    }
     if (status == ITM_OK && (record->scene == NULL || !itm_record_is_valid(record))) {
         itm_record_free(record);
         free(record);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "io/csv.h"
+#include "io/json.h"
 #include "io/results/results.h"
 
 #include <errno.h>
@@ -10,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <libfyaml.h>
 
 #define MOST_COLUMNS 100000
 
@@ -94,93 +92,93 @@ static ItmStatus read_table(Reader* r, ItmTable* table, ItmError* error)
 
 // ---------------------------------------------------------------------------- side file
 
-// Copy the string under `key` of a JSON object; nothing happens where there is none.
-static bool copy_string(char** string, struct fy_node* object, const char* key)
+// Copy the text of a key; true without it too.
+static bool copy_string(char** string, const ItmNode* object, const char* key)
 {
-    size_t length = 0;
-    const char* text = fy_node_get_scalar(fy_node_mapping_lookup_by_string(object, key, FY_NT), &length);
-    return text == NULL || itm_results_table_set_string(string, text, length);
+    const ItmNode* value = itm_json_find(object, key);
+    return value == NULL || value->kind != ITM_NODE_SCALAR ||
+           itm_results_table_set_string(string, value->text, value->length);
 }
 
-static bool describe_columns(ItmTable* table, struct fy_node* columns)
+static bool describe_columns(ItmTable* table, const ItmNode* columns)
 {
-    void* iterator = NULL;
-    struct fy_node* item = NULL;
     bool is_copied = true;
-    for (int i = 0; (item = fy_node_sequence_iterate(columns, &iterator)) != NULL; i++) {
-        if (i < table->ncolumn) {
-            is_copied = copy_string(&table->units[i], item, "unit") && is_copied;
-            is_copied = copy_string(&table->descriptions[i], item, "description") && is_copied;
-        }
+    const ItmItem* item = columns != NULL && columns->kind == ITM_NODE_LIST ? columns->first : NULL;
+    for (int i = 0; item != NULL && i < table->ncolumn; i++, item = item->next) {
+        is_copied = copy_string(&table->units[i], item->value, "unit") && is_copied;
+        is_copied = copy_string(&table->descriptions[i], item->value, "description") && is_copied;
     }
     return is_copied;
 }
 
-// An array as itm_results_json_write has it; anything else leaves it empty.
-static bool read_array(ItmArray* array, struct fy_node* node, ItmMotionArray which)
+// An array as itm_results_json_write has it. ITM_ERR_INPUT: anything else, which leaves it empty.
+static ItmStatus read_array(ItmArray* array, const ItmNode* node, ItmMotionArray which)
 {
-    struct fy_node* shape = fy_node_mapping_lookup_by_string(node, "shape", FY_NT);
+    const ItmNode* shape = itm_json_find(node, "shape");
+    const ItmNode* data = itm_json_find(node, "data");
     long size[3] = {0};
     int ndim = itm_record_motion_ndim(which);
-    if (fy_node_sequence_item_count(shape) != ndim) {
-        return false;
+    if (shape == NULL || shape->kind != ITM_NODE_LIST || shape->count != ndim || data == NULL ||
+        data->kind != ITM_NODE_SCALAR) {
+        return ITM_ERR_INPUT;
     }
     for (int i = 0; i < ndim; i++) {
-        const char* number = fy_node_get_scalar0(fy_node_sequence_get_by_index(shape, i));
-        size[i] = number != NULL ? strtol(number, NULL, 10) : -1;
+        const ItmNode* number = itm_json_get_item(shape, i);
+        size[i] = number->kind == ITM_NODE_SCALAR ? strtol(number->text, NULL, 10) : -1;
     }
-    size_t length = 0;
-    const char* data = fy_node_get_scalar(fy_node_mapping_lookup_by_string(node, "data", FY_NT), &length);
-    if (data == NULL || !itm_record_array_allocate(array, which, size)) {
-        return false;
+    ItmStatus status = itm_record_array_allocate(array, which, size);
+    if (status != ITM_OK) {
+        return status;
     }
     size_t bytes = itm_record_array_get_count(array) * itm_record_array_type_size(itm_record_motion_type(which));
-    return itm_text_read_base64(array->values, bytes, data, length, true);
+    return itm_text_read_base64(array->values, bytes, data->text, data->length, true);
 }
 
-// Scene and motion; a record that cannot be read is no record.
-static void read_record(ItmRecord* record, struct fy_node* root)
+// Scene and motion; a record that is not as it should be is no record.
+static ItmStatus read_record(ItmRecord* record, const ItmNode* root)
 {
-    struct fy_node* motion = fy_node_mapping_lookup_by_string(root, "motion", FY_NT);
-    struct fy_node* scene = fy_node_mapping_lookup_by_string(root, "scene", FY_NT);
-    bool is_read = motion != NULL && scene != NULL;
-    for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
+    const ItmNode* motion = itm_json_find(root, "motion");
+    const ItmNode* scene = itm_json_find(root, "scene");
+    ItmStatus status = motion != NULL && scene != NULL && scene->kind == ITM_NODE_MAP ? ITM_OK : ITM_ERR_INPUT;
+    for (int i = 0; i < ITM_MOTION_COUNT && status == ITM_OK; i++) {
         const char* name = itm_record_motion_name((ItmMotionArray)i);
-        is_read =
-            read_array(&record->arrays[i], fy_node_mapping_lookup_by_string(motion, name, FY_NT), (ItmMotionArray)i);
+        status = read_array(&record->arrays[i], itm_json_find(motion, name), (ItmMotionArray)i);
     }
-    record->scene = is_read ? fy_emit_node_to_string(scene, FYECF_MODE_JSON_ONELINE | FYECF_WIDTH_INF) : NULL;
+    if (status == ITM_OK && !itm_results_table_set_string(&record->scene, scene->text, scene->length)) {
+        return ITM_ERR_MEMORY;
+    }
+    return status == ITM_ERR_MEMORY ? status : ITM_OK;
 }
 
-static bool describe(ItmTable* table, struct fy_node* root)
+static bool describe(ItmTable* table, const ItmNode* root)
 {
     char* verdict = NULL;
     bool is_copied = copy_string(&table->title, root, "title") && copy_string(&table->reason, root, "reason") &&
-                     copy_string(&verdict, root, "verdict") &&
-                     describe_columns(table, fy_node_mapping_lookup_by_string(root, "columns", FY_NT));
+                     copy_string(&verdict, root, "verdict") && describe_columns(table, itm_json_find(root, "columns"));
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     table->is_described = verdict != NULL;
     free(verdict);
-    read_record(table->record, root);
-    return is_copied;
+    return read_record(table->record, root) == ITM_OK && is_copied;
 }
 
-// The side file is a help, not a must: without it, or with one we cannot parse, the table stays undescribed.
+// The side file is a help, not a must: without it, or with one that is not JSON, the table stays undescribed.
 static ItmStatus read_side(const char* csv_path, ItmTable* table, ItmError* error)
 {
     char* path = itm_results_replace_ending(csv_path, ".json");
-    if (path == NULL) {
-        return itm_csv_fail_memory(csv_path, error);
-    }
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
-    struct fy_document* document = access(path, R_OK) == 0 ? fy_document_build_from_file(&config, path) : NULL;
+    size_t length = 0;
+    errno = 0;
+    char* text = path != NULL ? itm_csv_read_file(path, &length) : NULL;
+    bool has_memory = path != NULL && (text != NULL || errno != ENOMEM);
     free(path);
-    bool is_copied = true;
-    if (document != NULL) {
-        is_copied = describe(table, fy_document_root(document));
-        fy_document_destroy(document);
+    if (text != NULL) {
+        ItmDocument document = {0};
+        ItmNode* root = NULL;
+        ItmStatus status = itm_json_parse(&root, &document, text, length, NULL);
+        has_memory = status != ITM_ERR_MEMORY && (status != ITM_OK || describe(table, root));
+        itm_document_free(&document);
+        free(text);
     }
-    return is_copied ? ITM_OK : itm_csv_fail_memory(csv_path, error);
+    return has_memory ? ITM_OK : itm_csv_fail_memory(csv_path, error);
 }
 
 // ---------------------------------------------------------------------------- reader

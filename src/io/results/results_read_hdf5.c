@@ -9,21 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Copy a string attribute; false if there is none or no memory.
+#define LONGEST_STRING (1u << 28)
+
+// A string of an open attribute or dataset, of fixed or variable length (as other programs and older versions write it): NULL
+// where it is none, or without memory. To be freed.
+static char* read_string(hid_t object, bool is_attribute)
+{
+    hid_t type = is_attribute ? H5Aget_type(object) : H5Dget_type(object);
+    hid_t space = is_attribute ? H5Aget_space(object) : H5Dget_space(object);
+    size_t size = H5Tget_class(type) == H5T_STRING ? H5Tget_size(type) : 0;
+    bool is_variable = H5Tis_variable_str(type) > 0;
+    char *fixed = NULL, *variable = NULL, *text = NULL;
+    if (H5Sget_simple_extent_npoints(space) == 1 && size > 0 && size <= LONGEST_STRING) {
+        fixed = is_variable ? NULL : calloc(size + 1, 1);
+        void* to = is_variable ? (void*)&variable : fixed;
+        bool is_read = to != NULL && (is_attribute ? H5Aread(object, type, to)
+                                                   : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to)) >= 0;
+        text = is_read && is_variable && variable != NULL ? strdup(variable) : is_read ? fixed : NULL;
+    }
+    if (text != fixed) {
+        free(fixed);
+    }
+    H5free_memory(variable);
+    H5Sclose(space);
+    H5Tclose(type);
+    return text;
+}
+
+// Replace a string by that of an attribute, if there is one. False if it cannot be read.
 static bool copy_string(char** string, hid_t object, const char* name)
 {
-    char* text = NULL;
-    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    if (attribute < 0) {
-        return false;
+    htri_t exists = H5Aexists(object, name);
+    hid_t attribute = exists > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    char* text = attribute >= 0 ? read_string(attribute, true) : NULL;
+    if (attribute >= 0) {
+        H5Aclose(attribute);
     }
-    hid_t type = H5Aget_type(attribute);
-    bool is_copied = H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &text) >= 0 && text != NULL &&
-                     itm_results_table_set_string(string, text, strlen(text));
-    H5free_memory(text);
-    H5Tclose(type);
-    H5Aclose(attribute);
-    return is_copied;
+    if (text != NULL) {
+        free(*string);
+        *string = text;
+    }
+    return exists == 0 || text != NULL;
 }
 
 // A dataset's length; -1 where it is not a column of numbers.
@@ -48,21 +74,28 @@ static bool add_column(ItmTable* table, hid_t dataset, const char* name)
         return length < 0;
     }
     int i = table->ncolumn - 1;
-    copy_string(&table->units[i], dataset, "unit");
-    copy_string(&table->descriptions[i], dataset, "description");
     table->nrow = i == 0 || length < table->nrow ? length : table->nrow;
-    return true;
+    return copy_string(&table->units[i], dataset, "unit") &&
+           copy_string(&table->descriptions[i], dataset, "description");
 }
+
+typedef struct ListVisit {
+    ItmTable* table;
+    hsize_t nlink;  // seen
+} ListVisit;
 
 static herr_t visit_link(hid_t root, const char* name, const H5L_info_t* info, void* user)
 {
-    (void)info;
-    hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
-    if (dataset < 0) {
-        return 0;  // a group or something else that is no column
+    ListVisit* visit = user;
+    visit->nlink++;
+    if (info->type != H5L_TYPE_HARD) {
+        return 0;  // a link to elsewhere is never followed
     }
-    bool is_added = add_column(user, dataset, name);
-    H5Dclose(dataset);
+    hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    H5I_type_t type = H5Iget_type(object);
+    bool is_added =
+        type == H5I_GROUP || type == H5I_DATATYPE || (type == H5I_DATASET && add_column(visit->table, object, name));
+    H5Oclose(object);
     return is_added ? 0 : -1;
 }
 
@@ -119,58 +152,56 @@ static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
                    H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
     long size[3] = {(long)extent[0], (long)extent[1], (long)extent[2]};
     is_read =
-        is_read && itm_record_array_allocate(array, which, size) &&
+        is_read && itm_record_array_allocate(array, which, size) == ITM_OK &&
         H5Dread(dataset, memory_type(itm_record_motion_type(which)), H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) >= 0;
     H5Sclose(space);
     H5Dclose(dataset);
     return is_read;
 }
 
-static void read_scene(char** scene, hid_t file)
+static bool read_scene(char** scene, hid_t file)
 {
-    char* text = NULL;
     hid_t dataset = H5Dopen2(file, "scene/json", H5P_DEFAULT);
-    if (dataset < 0) {
-        return;
+    *scene = dataset >= 0 ? read_string(dataset, false) : NULL;
+    if (dataset >= 0) {
+        H5Dclose(dataset);
     }
-    hid_t type = H5Dget_type(dataset);
-    hid_t space = H5Dget_space(dataset);
-    if (H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-        H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0 && text != NULL) {
-        itm_results_table_set_string(scene, text, strlen(text));
-    }
-    H5free_memory(text);
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Dclose(dataset);
+    return *scene != NULL;
 }
 
-// Scene and motion; a record that cannot be read is no record.
-static void read_record(ItmRecord* record, hid_t file)
+// Scene and motion, where the file has them.
+static bool read_record(ItmRecord* record, hid_t file)
 {
+    htri_t exists = H5Lexists(file, "motion", H5P_DEFAULT);
+    if (exists <= 0) {
+        return exists == 0;
+    }
     hid_t group = H5Gopen2(file, "motion", H5P_DEFAULT);
     bool is_read = group >= 0;
     for (int i = 0; i < ITM_MOTION_COUNT && is_read; i++) {
         is_read = read_array(&record->arrays[i], group, (ItmMotionArray)i);
     }
-    if (is_read) {
-        read_scene(&record->scene, file);
-    }
     if (group >= 0) {
         H5Gclose(group);
     }
+    return is_read && read_scene(&record->scene, file);
 }
 
 static bool read_file(ItmTable* table, hid_t file)
 {
     char* verdict = NULL;
-    table->is_described = copy_string(&table->title, file, "title") && copy_string(&table->reason, file, "reason") &&
-                          copy_string(&verdict, file, "verdict");
+    bool is_read = copy_string(&table->title, file, "title") && copy_string(&table->reason, file, "reason") &&
+                   copy_string(&verdict, file, "verdict") && read_record(table->record, file);
+    table->is_described = verdict != NULL;
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);
-    read_record(table->record, file);
-    bool is_listed = H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_link, table) >= 0;
-    return is_listed && read_values(table, file);
+    // the count of links tells an iteration that ended early
+    H5G_info_t root;
+    ListVisit visit = {.table = table};
+    is_read = is_read && H5Gget_info(file, &root) >= 0 &&
+              H5Literate(file, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_link, &visit) >= 0 &&
+              visit.nlink == root.nlinks;
+    return is_read && read_values(table, file);
 }
 
 ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* error)
@@ -196,5 +227,6 @@ ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* err
         return itm_results_fail_io(error, __func__, "read", path, code);
     }
     return is_read ? ITM_OK
-                   : itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "'%s' is not an HDF5 file of results", path);
+                   : itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
+                                   "'%s' is not an HDF5 file of results, or it is damaged", path);
 }

@@ -1,0 +1,69 @@
+// The part of interim fmu check that runs the FMU, in processes that are thrown away.
+#include "fmu.h"
+
+#include "fmi/fmu.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void judge_probe(AppFmuVerdicts* v, const char* what, const ItmFmuProbe* probe, AppFmuLevel wrong)
+{
+    AppFmuLevel level = probe->verdict == ITM_FMU_HOLDS         ? APP_FMU_GOOD
+                        : probe->verdict == ITM_FMU_NOT_CLAIMED ? APP_FMU_SKIPPED
+                                                                : wrong;
+    app_fmu_judge(v, level, what, "%s", probe->text);
+}
+
+static void probe_kind(AppFmuVerdicts* v, ItmFmu* fmu, int kind, double step)
+{
+    const char* name = kind == ITM_FMI_CO_SIMULATION ? "co-simulation" : "model exchange";
+    ItmError error = {0};
+    ItmFmuDef def = itm_default_fmi_def();
+    def.kind = kind;
+    def.step = step;
+    if (itm_fmi_choose(fmu, &def, &error) != ITM_OK) {
+        app_fmu_judge(v, APP_FMU_ERROR, name, "%s", error.message);
+        return;
+    }
+    ItmFmuSpec spec = *itm_fmi_get_spec(fmu);
+    ItmFmuProbe probe = itm_fmi_probe_determinism(&spec, &def.limits, step);
+    judge_probe(v, name, &probe, APP_FMU_ERROR);
+    if (probe.verdict != ITM_FMU_HOLDS && probe.verdict != ITM_FMU_WRONG) {
+        return;
+    }
+    ItmFmuSpec kept = spec;
+    kept.has_bytes = false;
+    probe = itm_fmi_probe_state(&kept, &def.limits, step);
+    judge_probe(v, "state", &probe, APP_FMU_WARNING);
+    if (spec.has_bytes) {
+        probe = itm_fmi_probe_state(&spec, &def.limits, step);
+        judge_probe(v, "state as bytes", &probe, APP_FMU_WARNING);
+    }
+    spec.has_state = spec.has_bytes = false;
+    probe = itm_fmi_probe_latch(&spec, &def.limits, step);
+    judge_probe(v, "input latch", &probe, APP_FMU_WARNING);
+    double effort = itm_fmi_measure_step(&spec, &def.limits, step);
+    if (isfinite(effort)) {
+        app_fmu_judge(v, APP_FMU_NOTE, "effort", "%.3g us per step of %g s, the round trip to the process included",
+                      1e6 * effort, step);
+    }
+}
+
+void app_fmu_probe(AppFmuVerdicts* v, const char* path)
+{
+    ItmError error = {0};
+    ItmFmu* fmu = NULL;
+    if (itm_fmi_open(&fmu, path, &error) != ITM_OK) {
+        app_fmu_judge(v, APP_FMU_ERROR, "running", "%s", error.message);
+        return;
+    }
+    const ItmFmiDescription* d = itm_fmi_get_description(fmu);
+    double fixed = d->kinds[ITM_FMI_CO_SIMULATION].fixed_step;
+    double step = fixed > 0.0 ? fixed : d->step_size > 0.0 ? d->step_size : 1e-3;
+    for (int kind = 0; kind < ITM_FMI_KIND_COUNT; kind++) {
+        if (d->kinds[kind].is_present) {
+            probe_kind(v, fmu, kind, step);
+        }
+    }
+    itm_fmi_close(fmu);
+}

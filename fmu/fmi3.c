@@ -1,0 +1,336 @@
+// FMI 3.0 for co-simulation of an exported model.
+#include "fmi/fmi3.h"
+
+#include "instance.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define DECLARE(name, presence) EXPORT fmi3##name##TYPE fmi3##name;
+FMI3_FUNCTIONS(DECLARE)
+
+// ---------------------------------------------------------------------------- messages
+
+static fmi3Status judge(Instance* x, ItmStatus status)
+{
+    if (status == ITM_OK) {
+        return fmi3OK;
+    }
+    fmi3Status result = status == ITM_ERR_MEMORY ? fmi3Fatal : fmi3Error;
+    union {
+        void* data;
+        fmi3LogMessageCallback* function;
+    } logger = {x->logger};
+    if (logger.function != NULL) {
+        logger.function(x->environment, result, "logStatusError", itm_unit_get_error(x->unit)->message);
+    }
+    return result;
+}
+
+// A function that belongs to something the FMU does not offer.
+static fmi3Status refuse(Instance* x, const char* function)
+{
+    union {
+        void* data;
+        fmi3LogMessageCallback* function;
+    } logger = {x->logger};
+    if (logger.function != NULL) {
+        logger.function(x->environment, fmi3Error, "logStatusError", function);
+    }
+    return fmi3Error;
+}
+
+// ---------------------------------------------------------------------------- instances
+
+const char* fmi3GetVersion(void)
+{
+    return "3.0";
+}
+
+fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String categories[])
+{
+    (void)n;
+    (void)categories;
+    ((Instance*)c)->is_logging = on;
+    return fmi3OK;
+}
+
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
+                                         fmi3Boolean logging, fmi3Boolean event_mode, fmi3Boolean early_return,
+                                         const fmi3ValueReference intermediate[], size_t nintermediate,
+                                         fmi3InstanceEnvironment environment, fmi3LogMessageCallback* log,
+                                         fmi3IntermediateUpdateCallback* update)
+{
+    ItmError error = {0};
+    Instance* x = instance_create(name, token, resources, &error);
+    (void)visible;
+    (void)event_mode;
+    (void)early_return;
+    (void)intermediate;
+    (void)nintermediate;
+    (void)update;
+    if (x == NULL) {
+        if (log != NULL) {
+            log(environment, fmi3Error, "logStatusError", error.message);
+        }
+        return NULL;
+    }
+    union {
+        fmi3LogMessageCallback* function;
+        void* data;
+    } logger = {log};
+    x->logger = logger.data;
+    x->environment = environment;
+    x->is_logging = logging;
+    return x;
+}
+
+fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
+                                          fmi3Boolean logging, fmi3InstanceEnvironment environment,
+                                          fmi3LogMessageCallback* log)
+{
+    (void)name;
+    (void)token;
+    (void)resources;
+    (void)visible;
+    (void)logging;
+    if (log != NULL) {
+        log(environment, fmi3Error, "logStatusError", "this FMU is for co-simulation only");
+    }
+    return NULL;
+}
+
+fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
+                                               fmi3Boolean visible, fmi3Boolean logging,
+                                               fmi3InstanceEnvironment environment, fmi3LogMessageCallback* log,
+                                               fmi3ClockUpdateCallback* update, fmi3LockPreemptionCallback* lock,
+                                               fmi3UnlockPreemptionCallback* unlock)
+{
+    (void)update;
+    (void)lock;
+    (void)unlock;
+    return fmi3InstantiateModelExchange(name, token, resources, visible, logging, environment, log);
+}
+
+void fmi3FreeInstance(fmi3Instance c)
+{
+    instance_destroy(c);
+}
+
+fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
+                                       fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop)
+{
+    (void)has_tolerance;
+    (void)tolerance;
+    (void)has_stop;
+    (void)stop;
+    ((Instance*)c)->start = start;
+    return fmi3OK;
+}
+
+fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
+{
+    Instance* x = c;
+    return judge(x, itm_unit_initialize(x->unit));
+}
+
+fmi3Status fmi3EnterEventMode(fmi3Instance c)
+{
+    return refuse(c, "there is no event mode");
+}
+
+fmi3Status fmi3EnterStepMode(fmi3Instance c)
+{
+    (void)c;
+    return fmi3OK;
+}
+
+fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)
+{
+    return refuse(c, "there are no structural parameters");
+}
+
+fmi3Status fmi3ExitConfigurationMode(fmi3Instance c)
+{
+    return refuse(c, "there are no structural parameters");
+}
+
+fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean* needs_update, fmi3Boolean* terminate,
+                                    fmi3Boolean* nominals_changed, fmi3Boolean* states_changed,
+                                    fmi3Boolean* has_next_event, fmi3Float64* next_event)
+{
+    (void)c;
+    *needs_update = *terminate = *nominals_changed = *states_changed = *has_next_event = false;
+    *next_event = INFINITY;
+    return fmi3OK;
+}
+
+fmi3Status fmi3Terminate(fmi3Instance c)
+{
+    (void)c;
+    return fmi3OK;
+}
+
+fmi3Status fmi3Reset(fmi3Instance c)
+{
+    Instance* x = c;
+    return judge(x, itm_unit_reset(x->unit));
+}
+
+// ---------------------------------------------------------------------------- variables
+
+fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
+                          size_t nvalue)
+{
+    Instance* x = c;
+    ItmStatus status = ITM_OK;
+    if (n != nvalue) {
+        return refuse(x, "all variables are scalars: there is one value per reference");
+    }
+    for (size_t i = 0; i < n && status == ITM_OK; i++) {
+        status = itm_unit_get(x->unit, (int)refs[i], &values[i]);
+    }
+    return judge(x, status);
+}
+
+fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
+                          size_t nvalue)
+{
+    Instance* x = c;
+    ItmStatus status = ITM_OK;
+    if (n != nvalue) {
+        return refuse(x, "all variables are scalars: there is one value per reference");
+    }
+    for (size_t i = 0; i < n && status == ITM_OK; i++) {
+        status = itm_unit_set(x->unit, (int)refs[i], values[i]);
+    }
+    return judge(x, status);
+}
+
+// All variables are of type Float64.
+#define NONE(Name, type)                                                                                               \
+    fmi3Status fmi3Get##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, type values[], size_t nvalue)  \
+    {                                                                                                                  \
+        (void)refs;                                                                                                    \
+        (void)values;                                                                                                  \
+        return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");                        \
+    }                                                                                                                  \
+    fmi3Status fmi3Set##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const type values[],           \
+                             size_t nvalue)                                                                            \
+    {                                                                                                                  \
+        (void)refs;                                                                                                    \
+        (void)values;                                                                                                  \
+        return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");                        \
+    }
+NONE(Float32, fmi3Float32)
+NONE(Int8, fmi3Int8)
+NONE(UInt8, fmi3UInt8)
+NONE(Int16, fmi3Int16)
+NONE(UInt16, fmi3UInt16)
+NONE(Int32, fmi3Int32)
+NONE(UInt32, fmi3UInt32)
+NONE(Int64, fmi3Int64)
+NONE(UInt64, fmi3UInt64)
+NONE(Boolean, fmi3Boolean)
+NONE(String, fmi3String)
+
+fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, size_t sizes[], fmi3Binary values[],
+                         size_t nvalue)
+{
+    (void)refs;
+    (void)sizes;
+    (void)values;
+    return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");
+}
+
+fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const size_t sizes[],
+                         const fmi3Binary values[], size_t nvalue)
+{
+    (void)refs;
+    (void)sizes;
+    (void)values;
+    return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");
+}
+
+// ---------------------------------------------------------------------------- steps
+
+fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Boolean no_set_state_before,
+                      fmi3Boolean* event_needed, fmi3Boolean* terminate, fmi3Boolean* early_return,
+                      fmi3Float64* last_time)
+{
+    Instance* x = c;
+    (void)time;
+    (void)no_set_state_before;
+    *event_needed = *terminate = *early_return = false;
+    fmi3Status status = step == 0.0 ? fmi3OK : judge(x, itm_unit_step(x->unit, step));
+    *last_time = x->start + itm_unit_get_time(x->unit);
+    return status;
+}
+
+// ---------------------------------------------------------------------------- state
+
+fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState* state)
+{
+    Instance* x = c;
+    size_t size = itm_unit_get_state_size(x->unit);
+    *state = *state != NULL ? *state : malloc(size + 1);
+    return *state != NULL ? judge(x, itm_unit_save(x->unit, *state, size)) : fmi3Fatal;
+}
+
+fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
+{
+    Instance* x = c;
+    return judge(x, itm_unit_restore(x->unit, state, itm_unit_get_state_size(x->unit)));
+}
+
+fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState* state)
+{
+    (void)c;
+    if (state != NULL) {
+        free(*state);
+        *state = NULL;
+    }
+    return fmi3OK;
+}
+
+fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t* size)
+{
+    (void)state;
+    *size = itm_unit_get_state_size(((Instance*)c)->unit);
+    return fmi3OK;
+}
+
+fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
+{
+    if (size != itm_unit_get_state_size(((Instance*)c)->unit)) {
+        return refuse(c, "the state has another size");
+    }
+    memcpy(bytes, state, size);
+    return fmi3OK;
+}
+
+fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState* state)
+{
+    if (size != itm_unit_get_state_size(((Instance*)c)->unit)) {
+        return refuse(c, "the state has another size");
+    }
+    *state = *state != NULL ? *state : malloc(size + 1);
+    if (*state == NULL) {
+        return fmi3Fatal;
+    }
+    memcpy(*state, bytes, size);
+    return fmi3OK;
+}
+
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nunknown,
+                                        const fmi3ValueReference knowns[], size_t nknown, const fmi3Float64 seed[],
+                                        size_t nseed, fmi3Float64 sensitivity[], size_t nsensitivity)
+{
+    bool is_good = nseed == nknown && nsensitivity == nunknown &&
+                   instance_differentiate(c, unknowns, nunknown, knowns, nknown, seed, sensitivity);
+    return is_good ? fmi3OK : refuse(c, "derivatives are those of port accelerations with respect to port forces");
+}

@@ -1,0 +1,26 @@
+// An instance of an exported FMU: a unit (src/fmi/unit.h) read from the folder of resources, and its messages.
+#ifndef ITM_FMU_INSTANCE_H
+#define ITM_FMU_INSTANCE_H
+
+#include "fmi/unit.h"
+
+typedef struct Instance {
+    ItmUnit* unit;
+    char* name;
+    double start;  // time of the master at time 0 of the unit, s
+    bool is_logging;
+    void* environment;  // of the master
+    void* logger;       // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
+} Instance;
+
+// Read the unit from a folder, given as a path or as a URI "file:///...". token must be that of the FMU. On failure NULL and the
+// reason in error.
+Instance* instance_create(const char* name, const char* token, const char* resources, ItmError* error);
+void instance_destroy(Instance* x);
+
+// Derivatives of the accelerations of the ports, a0 + W f, along a direction of forces: sensitivity_i = sum W_ij seed_j. False: the
+// unknowns are not accelerations of ports, or the knowns are not their forces.
+bool instance_differentiate(Instance* x, const unsigned* unknowns, size_t nunknown, const unsigned* knowns,
+                            size_t nknown, const double* seed, double* sensitivity);
+
+#endif

@@ -1,0 +1,31 @@
+// Export of models as FMUs for co-simulation (FMI 2.0 and 3.0).  docs/guide/export.md
+// Threads: functions may be called from any thread.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERIM_EXPORT_H
+#define INTERIM_EXPORT_H
+
+#include "interim/base.h"
+
+ITM_EXTERN_C_BEGIN
+
+// Options of an export.
+typedef struct ItmExportOptions {
+    int version;               // of FMI: 2 or 3
+    const char* const* parts;  // mechanisms and subsystems of the model that the FMU holds (npart); 0: all
+    int npart;
+    const char* const* overrides;  // "key.path=value", as for itm_file_load (noverride)
+    int noverride;
+    const char* binary;  // binary of exported FMUs, interim_fmu.so; NULL: the one installed with the library
+} ItmExportOptions;
+// Defaults: FMI 3.0, all parts.
+ITM_API ItmExportOptions itm_default_export_options(void);
+
+// Write an FMU of a model file. Bonds between parts in the FMU and others become ports: force in, position, rate and acceleration
+// out for a mechanism, with an interface model port; position and rate in, force out for a circuit. Values from parts that are
+// not in the FMU become inputs. The binary of the FMU needs libm and libc only. ITM_ERR_INPUT: the model is bad, or there is no
+// such part. ITM_ERR_UNSUPPORTED: robots from URDF files, foreign subsystems. ITM_ERR_IO: a file cannot be read or written.
+ITM_API ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOptions* options, ItmError* error);
+
+ITM_EXTERN_C_END
+
+#endif

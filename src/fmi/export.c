@@ -1,0 +1,478 @@
+// An FMU from a model file: the tree of the part that is exported, its description, terminals, the binary.
+#include "interim/export.h"
+
+#include "base/error.h"
+#include "fmi/export_tree.h"
+#include "fmi/unit.h"
+#include "io/text.h"
+#include "io/tree.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zip.h>
+
+#define LAYERED_NAME "interim.rim"  // of the layered standard; to be the reverse of a domain once there is one
+#define LAYERED_VERSION "1.0"
+
+ItmExportOptions itm_default_export_options(void)
+{
+    return (ItmExportOptions){.version = 3};
+}
+
+// ---------------------------------------------------------------------------- names and tokens
+
+// The name of the model as an identifier of C: letters, digits, underscores.
+static void make_identifier(char* identifier, size_t size, const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    const char* name = slash != NULL ? slash + 1 : path;
+    size_t n = 0;
+    for (; *name != '\0' && *name != '.' && n + 2 < size; name++) {
+        bool is_good =
+            (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || (*name >= '0' && *name <= '9');
+        if (n == 0 && *name >= '0' && *name <= '9') {
+            identifier[n++] = '_';
+        }
+        identifier[n++] = is_good ? *name : '_';
+    }
+    identifier[n] = '\0';
+}
+
+// A token that changes with the contents: FNV-1a of tree and ports, as a GUID.
+static void make_token(char* token, size_t size, const ItmText* tree, const ItmText* ports)
+{
+    unsigned long long a = 14695981039346656037ull, b = a ^ 0x5bd1e995u;
+    for (size_t i = 0; i < tree->length + ports->length; i++) {
+        unsigned char c = (unsigned char)(i < tree->length ? tree->chars[i] : ports->chars[i - tree->length]);
+        a = (a ^ c) * 1099511628211ull;
+        b = (b ^ (c + 1u)) * 1099511628211ull;
+    }
+    snprintf(token, size, "{%08llx-%04llx-%04llx-%04llx-%012llx}", a >> 32, (a >> 16) & 0xffff, a & 0xffff, b >> 48,
+             b & 0xffffffffffffull);
+}
+
+// ---------------------------------------------------------------------------- description
+
+typedef struct Export {
+    const ItmExportOptions* options;
+    ItmUnit* unit;
+    const char* title;
+    char identifier[80], token[64];
+    ItmText description, terminals, ports, tree;
+} Export;
+
+static bool is_input(const ItmUnitVariable* v)
+{
+    return v->kind == ITM_UNIT_INPUT || v->kind == ITM_UNIT_FORCE_IN || v->kind == ITM_UNIT_POSITION_IN ||
+           v->kind == ITM_UNIT_RATE_IN || v->kind == ITM_UNIT_P0 || v->kind == ITM_UNIT_P1 ||
+           v->kind == ITM_UNIT_THETA || v->kind == ITM_UNIT_USE_IMPULSES;
+}
+
+static bool is_parameter(const ItmUnitVariable* v)
+{
+    return v->kind == ITM_UNIT_PARAMETER || v->kind == ITM_UNIT_STEP;
+}
+
+static void add_attribute(ItmText* out, const char* name, const char* value)
+{
+    itm_text_format(out, " %s=\"", name);
+    itm_text_add_html(out, value);
+    itm_text_add(out, "\"");
+}
+
+static void add_number(ItmText* out, const char* name, double value)
+{
+    itm_text_format(out, " %s=\"", name);
+    itm_text_add_number(out, value, 17);
+    itm_text_add(out, "\"");
+}
+
+static void add_variable(Export* x, int i)
+{
+    const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
+    ItmText* out = &x->description;
+    bool is_two = x->options->version == 2, has_unit = strcmp(v->unit, "1") != 0;
+    bool is_time = v->kind == ITM_UNIT_TIME;
+    const char* causality = is_time ? "independent" : is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
+    itm_text_add(out, is_two ? "    <ScalarVariable" : "    <Float64");
+    add_attribute(out, "name", v->name);
+    itm_text_format(out, " valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", i, causality,
+                    is_parameter(v) ? "fixed" : "continuous");
+    if (!is_input(v) && !is_time) {
+        itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
+    }
+    add_attribute(out, "description", v->description);
+    itm_text_add(out, is_two ? "><Real" : "");
+    if (has_unit) {
+        add_attribute(out, "unit", v->unit);
+    }
+    if (is_input(v) || is_parameter(v)) {
+        add_number(out, "start", v->start);
+    }
+    if (v->kind == ITM_UNIT_ACCELERATION) {
+        itm_text_format(out, " derivative=\"%d\"", is_two ? i : i - 1);  // the rate stands before it
+    }
+    itm_text_add(out, is_two ? "/></ScalarVariable>\n" : "/>\n");
+}
+
+// Exponents of the base units of a unit as model files have it.
+static void add_unit(ItmText* out, const char* unit)
+{
+    static const char* const NAMES[] = {"m", "kg", "s", "A", "K"};
+    ItmExportUnit base;
+    itm_text_add(out, "    <Unit");
+    add_attribute(out, "name", unit);
+    itm_text_add(out, "><BaseUnit");
+    if (itm_export_read_unit(unit, &base)) {
+        for (int i = 0; i < 5; i++) {
+            if (base.e[i] != 0) {
+                itm_text_format(out, " %s=\"%d\"", NAMES[i], base.e[i]);
+            }
+        }
+        if (base.is_angle) {
+            itm_text_add(out, " rad=\"1\"");
+        }
+    }
+    itm_text_add(out, "/></Unit>\n");
+}
+
+static bool is_first_unit(const ItmUnit* unit, int i)
+{
+    const char* name = itm_unit_get_variable(unit, i)->unit;
+    bool is_first = strcmp(name, "1") != 0;
+    for (int k = 0; k < i && is_first; k++) {
+        is_first = strcmp(itm_unit_get_variable(unit, k)->unit, name) != 0;
+    }
+    return is_first;
+}
+
+static void add_units(Export* x)
+{
+    itm_text_add(&x->description, "  <UnitDefinitions>\n");
+    for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
+        if (is_first_unit(x->unit, i)) {
+            add_unit(&x->description, itm_unit_get_variable(x->unit, i)->unit);
+        }
+    }
+    itm_text_add(&x->description, "  </UnitDefinitions>\n");
+}
+
+// Outputs, and initial unknowns: all outputs.
+static void add_structure(Export* x)
+{
+    ItmText* out = &x->description;
+    bool is_two = x->options->version == 2;
+    itm_text_add(out, "  <ModelStructure>\n");
+    for (int pass = 0; pass < 2; pass++) {
+        itm_text_add(out, !is_two ? "" : pass == 0 ? "    <Outputs>\n" : "    <InitialUnknowns>\n");
+        for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
+            const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
+            if (is_input(v) || is_parameter(v) || v->kind == ITM_UNIT_TIME) {
+                continue;
+            }
+            if (is_two) {
+                itm_text_format(out, "      <Unknown index=\"%d\"/>\n", i + 1);
+            } else {
+                itm_text_format(out, "    <%s valueReference=\"%d\"/>\n", pass == 0 ? "Output" : "InitialUnknown", i);
+            }
+        }
+        itm_text_add(out, !is_two ? "" : pass == 0 ? "    </Outputs>\n" : "    </InitialUnknowns>\n");
+    }
+    itm_text_add(out, "  </ModelStructure>\n");
+}
+
+static void describe(Export* x)
+{
+    ItmText* out = &x->description;
+    bool is_two = x->options->version == 2;
+    const ItmModelFile* file = itm_unit_get_file(x->unit);
+    itm_text_format(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"%s\"",
+                    is_two ? "2.0" : "3.0");
+    add_attribute(out, "modelName", x->title[0] != '\0' ? x->title : x->identifier);
+    add_attribute(out, is_two ? "guid" : "instantiationToken", x->token);
+    itm_text_add(out, " generationTool=\"Interim " ITM_VERSION "\"");
+    itm_text_add(out, is_two ? " variableNamingConvention=\"flat\" numberOfEventIndicators=\"0\">\n"
+                             : " variableNamingConvention=\"flat\">\n");
+    itm_text_format(out, "  <CoSimulation modelIdentifier=\"%s\" canHandleVariableCommunicationStepSize=\"false\"",
+                    x->identifier);
+    itm_text_add(out, is_two ? " canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\""
+                             : " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"");
+    itm_text_format(out, " %s=\"%s\"", is_two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives",
+                    itm_unit_get_mechanism_port_count(x->unit) > 0 ? "true" : "false");
+    if (is_two) {
+        itm_text_add(out, " canInterpolateInputs=\"true\"");
+    } else {
+        add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
+    }
+    itm_text_add(out, "/>\n");
+    add_units(x);
+    itm_text_add(out,
+                 "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"reason of a failed call\"/>\n"
+                 "  </LogCategories>\n  <DefaultExperiment startTime=\"0\"");
+    add_number(out, "stopTime", file->run.duration);
+    add_number(out, "stepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
+    itm_text_add(out, "/>\n  <ModelVariables>\n");
+    for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
+        add_variable(x, i);
+    }
+    itm_text_add(out, "  </ModelVariables>\n");
+    add_structure(x);
+    itm_text_add(out, "</fmiModelDescription>\n");
+}
+
+// ---------------------------------------------------------------------------- terminals
+
+static void add_member(ItmText* out, const char* indent, const ItmUnitVariable* v, const char* member)
+{
+    itm_text_format(out, "%s<TerminalMemberVariable", indent);
+    add_attribute(out, "variableName", v->name);
+    itm_text_format(out, " memberName=\"%s\" variableKind=\"signal\"/>\n", member);
+}
+
+// A terminal per port, with its variables by their last word; of a mechanism a nested one with the interface model.
+static void add_terminals(Export* x)
+{
+    ItmText* out = &x->terminals;
+    int n = itm_unit_get_variable_count(x->unit);
+    itm_text_add(
+        out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiTerminalsAndIcons fmiVersion=\"3.0\">\n  <Terminals>\n");
+    for (int i = 0; i < n; i++) {
+        const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
+        bool is_first = v->kind == ITM_UNIT_FORCE_IN || v->kind == ITM_UNIT_POSITION_IN;
+        if (!is_first) {
+            continue;
+        }
+        size_t length = (size_t)(strrchr(v->name, '.') - v->name);
+        itm_text_format(out,
+                        "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".port\">\n",
+                        (int)length, v->name);
+        for (int k = i; k < n; k++) {
+            const ItmUnitVariable* other = itm_unit_get_variable(x->unit, k);
+            bool is_same = strncmp(other->name, v->name, length + 1) == 0 &&
+                           strchr(other->name + length + 1, '.') == NULL && other->kind != ITM_UNIT_OUTPUT;
+            if (is_same) {
+                add_member(out, "      ", other, other->name + length + 1);
+            }
+        }
+        itm_text_add(out, "    </Terminal>\n");
+    }
+    if (itm_unit_get_mechanism_port_count(x->unit) > 0) {
+        itm_text_add(out,
+                     "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".model\">\n");
+        for (int i = 0; i < n; i++) {
+            const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
+            if (strncmp(v->name, "rim.", 4) == 0 && v->kind != ITM_UNIT_OUTPUT) {
+                add_member(out, "      ", v, v->name + 4);
+            }
+        }
+        itm_text_add(out, "    </Terminal>\n");
+    }
+    itm_text_add(out, "  </Terminals>\n</fmiTerminalsAndIcons>\n");
+}
+
+#define MANIFEST                                                                                                       \
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiLayeredStandardManifest "                                         \
+    "xmlns:fmi-ls=\"http://fmi-standard.org/fmi-ls-manifest\" fmi-ls:fmi-ls-name=\"" LAYERED_NAME                      \
+    "\" fmi-ls:fmi-ls-version=\"" LAYERED_VERSION "\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "       \
+    "mechanism at its power ports\"/>\n"
+
+// ---------------------------------------------------------------------------- archive
+
+static bool add_bytes(zip_t* zip, const char* name, const void* bytes, size_t length)
+{
+    zip_source_t* source = zip_source_buffer(zip, bytes, length, 0);
+    if (source == NULL || zip_file_add(zip, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
+        zip_source_free(source);
+        return false;
+    }
+    return true;
+}
+
+static bool add_file(zip_t* zip, const char* name, const char* path)
+{
+    zip_source_t* source = zip_source_file(zip, path, 0, -1);
+    if (source == NULL || zip_file_add(zip, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
+        zip_source_free(source);
+        return false;
+    }
+    return true;
+}
+
+// The binary in a folder relative to a file, or NULL.
+static char* find_beside(const char* file)
+{
+    static const char* const PLACES[] = {"interim_fmu.so", "interim/interim_fmu.so", ITM_FMU_BINARY_FROM_BIN};
+    const char* slash = strrchr(file, '/');
+    char* path = NULL;
+    for (int i = 0; i < 3 && slash != NULL && path == NULL; i++) {
+        size_t length = (size_t)(slash - file) + 1;
+        path = calloc(length + strlen(PLACES[i]) + 1, 1);
+        if (path == NULL) {
+            return NULL;
+        }
+        memcpy(path, file, length);
+        strcpy(path + length, PLACES[i]);
+        if (access(path, R_OK) != 0) {
+            free(path);
+            path = NULL;
+        }
+    }
+    return path;
+}
+
+// The binary: given, or where it is installed relative to the library or program that this function is in.
+static char* find_binary(const ItmExportOptions* options, ItmError* error)
+{
+    Dl_info info = {0};
+    char program[4096];
+    union {
+        ItmExportOptions (*function)(void);
+        void* data;
+    } here = {itm_default_export_options};
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = '\0';
+    char* path = options->binary != NULL ? strdup(options->binary) : find_beside(program);
+    if (path == NULL && dladdr(here.data, &info) != 0 && info.dli_fname != NULL) {
+        path = find_beside(info.dli_fname);
+    }
+    if (path == NULL) {
+        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL,
+                      "the binary of exported FMUs, interim_fmu.so, is not beside the library; name it (--binary)");
+    }
+    return path;
+}
+
+static bool fill_archive(zip_t* zip, Export* x, const char* binary)
+{
+    char name[200];
+    const ItmModelFile* file = itm_unit_get_file(x->unit);
+    bool is_two = x->options->version == 2;
+    snprintf(name, sizeof name, "binaries/%s/%s.so", is_two ? "linux64" : "x86_64-linux", x->identifier);
+    bool is_good = add_bytes(zip, "modelDescription.xml", x->description.chars, x->description.length) &&
+                   add_bytes(zip, "resources/model.tree", x->tree.chars, x->tree.length) &&
+                   add_bytes(zip, "resources/ports.txt", x->ports.chars, x->ports.length) &&
+                   add_file(zip, name, binary);
+    for (int i = 0; i < file->nreference && is_good; i++) {
+        snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
+        is_good = add_file(zip, name, file->references[i].path);
+    }
+    if (is_good && itm_unit_get_variable_count(x->unit) > 0) {
+        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length) &&
+                  add_bytes(zip, "extra/" LAYERED_NAME "/fmi-ls-manifest.xml", MANIFEST, sizeof MANIFEST - 1);
+    }
+    return is_good;
+}
+
+static ItmStatus write_archive(Export* x, const char* path, ItmError* error)
+{
+    int code = 0;
+    char* binary = find_binary(x->options, error);
+    if (binary == NULL) {
+        return ITM_ERR_IO;
+    }
+    zip_t* zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (zip == NULL) {
+        zip_error_t reason;
+        zip_error_init_with_code(&reason, code);
+        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot write '%s': %s", path,
+                      zip_error_strerror(&reason));
+        zip_error_fini(&reason);
+        free(binary);
+        return ITM_ERR_IO;
+    }
+    bool is_good = fill_archive(zip, x, binary);
+    if (!is_good || zip_close(zip) != 0) {
+        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot write '%s': %s (binary '%s')", path,
+                      zip_strerror(zip), binary);
+        zip_discard(zip);
+        free(binary);
+        return ITM_ERR_IO;
+    }
+    free(binary);
+    return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- the whole
+
+static ItmStatus check_options(const ItmExportOptions* o, ItmError* error)
+{
+    return o->version == 2 || o->version == 3 ? ITM_OK
+                                              : itm_error_set(error, ITM_ERR_ARGUMENT, "itm_export_fmu", "version",
+                                                              "FMI %d: FMUs are of version 2 or 3", o->version);
+}
+
+// Referred files keep their names below the resources.
+static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
+{
+    for (int i = 0; i < file->nreference; i++) {
+        const char* name = file->references[i].name;
+        size_t n = strlen(name);
+        bool is_unread = n > 4 && strcmp(name + n - 4, ".csv") == 0;
+        if (is_unread || (n > 5 && strcmp(name + n - 5, ".urdf") == 0)) {
+            return itm_error_set(
+                error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
+                "exported",
+                name);
+        }
+        if (name[0] == '/' || strstr(name, "..") != NULL) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model refers to '%s': an FMU holds files from the folder of the model or below",
+                                 name);
+        }
+    }
+    return ITM_OK;
+}
+
+// Everything but the archive, from the part of the model that was cut out.
+static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part, ItmError* error)
+{
+    itm_tree_write(&x->tree, part->doc.root);
+    for (int i = 0; i < part->nport; i++) {
+        itm_text_format(&x->ports, "%s\t%s\t%s\n", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
+                        part->ports[i].part, part->ports[i].name);
+    }
+    make_identifier(x->identifier, sizeof x->identifier, path);
+    make_token(x->token, sizeof x->token, &x->tree, &x->ports);
+    itm_text_format(&x->ports, "token\t%s\n", x->token);
+    ItmStatus status = itm_unit_create(&x->unit, x->tree.chars, x->tree.length, path, part->ports, part->nport, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = check_references(itm_unit_get_file(x->unit), error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    x->title = itm_unit_get_file(x->unit)->title;
+    describe(x);
+    add_terminals(x);
+    bool has_failed = x->tree.has_failed || x->ports.has_failed || x->description.has_failed || x->terminals.has_failed;
+    return has_failed ? itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory") : ITM_OK;
+}
+
+ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOptions* options, ItmError* error)
+{
+    ItmExportOptions chosen = options != NULL ? *options : itm_default_export_options();
+    if (model == NULL || fmu == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "model or path of the FMU is NULL");
+    }
+    ItmStatus status = check_options(&chosen, error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    ItmExportTree part = {0};
+    Export x = {.options = &chosen};
+    status = itm_export_read_tree(&part, model, &chosen, error);
+    status = status == ITM_OK ? prepare(&x, model, &part, error) : status;
+    status = status == ITM_OK ? write_archive(&x, fmu, error) : status;
+    itm_unit_destroy(x.unit);
+    itm_text_free(&x.description);
+    itm_text_free(&x.terminals);
+    itm_text_free(&x.ports);
+    itm_text_free(&x.tree);
+    itm_export_free_tree(&part);
+    return status;
+}

@@ -1,0 +1,97 @@
+// A running FMU in this process, as the table of functions of a subsystem.
+//
+// Ports: during a co-simulation step the FMU has the mean rate of the step and the position of its middle; outputs and forces
+// are read after the rate and position of its end have been set, because an output may depend on an input of the same instant.
+// An FMU whose inputs take a slope gets the linear rate. Model exchange is integrated by exchange.c with linear rates.
+#ifndef ITM_FMI_INSTANCE_H
+#define ITM_FMI_INSTANCE_H
+
+#include "fmi/binary.h"
+#include "fmi/spec.h"
+#include "interim/cosim.h"
+
+// Variables that are read or set together, by type.
+typedef struct ItmFmuAccess {
+    int n;  // scalars
+    int ngroup;
+    struct {
+        ItmFmiType type;
+        size_t size;     // of a value, bytes
+        uint32_t* refs;  // (nref)
+        int nref, nvalue;
+        char* values;   // (nvalue)
+        bool is_dirty;  // values that the FMU has not got yet
+    } groups[ITM_FMI_TYPE_COUNT];
+    struct {
+        int group, place;  // in its values
+        double scale, shift;
+    } * scalars;  // (n)
+    void* memory;
+} ItmFmuAccess;
+
+typedef struct ItmFmuExchange ItmFmuExchange;
+
+// clang-format off
+typedef struct ItmFmuInstance {
+    const ItmFmuSpec* spec;
+    ItmFmuBinary binary;
+    ItmFmuAccess in;             // inputs, then rates and positions of the ports
+    ItmFmuAccess forces;         // of the ports
+    ItmFmuAccess out;            // outputs
+    int*    rate_at;             // of each port in `in`, or ITM_NONE                  (nport)
+    int*    position_at;         //                                                    (nport)
+    double *s, *w, *w_end;       // motion of the ports                                (nport)
+    double* input_start;         // start values of the inputs                         (ninput)
+    double* reals;               // owns these
+    uint32_t* slope_refs;        // references of the rates, for their slopes          (nport)
+    double  t;                   // where the instance is, s
+    bool    has_stepped;         // since its start
+    ItmFmuExchange* exchange;    // model exchange; NULL otherwise
+    size_t  state_capacity;      // bytes of a saved state, with its header
+    void*   states[64];          // saved states that cannot be bytes, by number modulo their count
+    uint64_t nsaved;             // states saved so far
+    bool    is_failed;           // a call failed; every later one does
+    ItmError error;              // why
+    int     nevent;              // events of model exchange so far
+} ItmFmuInstance;
+// clang-format on
+
+// Load, instantiate and initialize. The spec must live as long. watch and logger: see binary.h, may be NULL. On failure
+// *instance is NULL.
+ItmStatus itm_fmi_create_instance(ItmFmuInstance** instance, const ItmFmuSpec* spec, ItmFmuWatch* watch,
+                                  ItmFmuLogger* logger, void* logger_context, ItmError* error);
+void itm_fmi_destroy_instance(ItmFmuInstance* x);
+
+// The table of the instance; names are left out, nothing in it owns the instance.
+ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x);
+
+// The functions of the table, for hosts and probes.
+void itm_fmi_set_motion(ItmFmuInstance* x, const double* s, const double* w, const double* w_end);
+void itm_fmi_get_forces(ItmFmuInstance* x, double* force);
+void itm_fmi_set_inputs(ItmFmuInstance* x, const double* u);
+void itm_fmi_get_outputs(ItmFmuInstance* x, double* y);
+ItmStatus itm_fmi_step(ItmFmuInstance* x, double t, double h);
+ItmStatus itm_fmi_reset_instance(ItmFmuInstance* x);
+// Current values of the inputs in the FMU.
+void itm_fmi_get_inputs(ItmFmuInstance* x, double* u);
+// States in at most state_capacity bytes; false: the instance has failed.
+bool itm_fmi_save(ItmFmuInstance* x, void* bytes);
+bool itm_fmi_restore(ItmFmuInstance* x, const void* bytes);
+
+// Values of the inputs at a time into a step of length h that began with the motion set last, tau in [0, h]; used by
+// exchange.c.
+ItmStatus itm_fmi_feed(ItmFmuInstance* x, double tau, double h);
+
+// ---------------------------------------------------------------------------- exchange.c
+
+// Integrate a model-exchange instance; after initialization. nx, nz: of the spec (2.0), or asked for (3.0).
+ItmStatus itm_fmi_create_exchange(ItmFmuInstance* x, ItmError* error);
+void itm_fmi_destroy_exchange(ItmFmuExchange* e);
+// From t to t + h with the inputs of itm_fmi_feed.
+ItmStatus itm_fmi_integrate(ItmFmuInstance* x, double t, double h);
+// Step size of the integrator and the next time event, saved with the state: ITM_FMU_EXCHANGE_REALS numbers.
+#define ITM_FMU_EXCHANGE_REALS 2
+void itm_fmi_save_exchange(const ItmFmuExchange* e, double* reals);
+void itm_fmi_restore_exchange(ItmFmuInstance* x, const double* reals);
+
+#endif

@@ -1,0 +1,399 @@
+// A run from start to end: steps, rows, verdict.
+#include "interim/run.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/guard.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROWS 256  // of the memory for rows, which doubles
+#define REASON_SIZE 2000
+
+// clang-format off
+struct ItmRun {
+    const ItmModelFile* file;
+    ItmCosim*     cosim;
+    ItmRunOptions options;
+    ItmResults*   results;       // NULL: none, or closed
+    double*       values;        // outputs of the present state                          (noutput)
+    int           noutput;
+    double*       rows;          // time and outputs, row by row            (nroom x (1 + noutput))
+    long          nroom;
+    long          nstep_all;     // steps in all, where the step is fixed
+    long          every;         // steps between two rows
+    bool          is_variable;   // a mechanism alone chooses its steps; rows stand at its times, or every output_interval
+    long          nrow_due;      // rows of output_interval so far
+    bool          is_recorded;   // the present state stands in the last row
+    bool          is_closed;
+    bool          has_failed;    // a row could not be stored; what the system did is not the matter
+    ItmRunInfo    info;
+    ItmError      error;
+    char          reason[REASON_SIZE];
+};
+// clang-format on
+
+ItmRunOptions itm_default_run_options(const ItmModelFile* file)
+{
+    ITM_GUARD(file != NULL, (ItmRunOptions){0});
+    return (ItmRunOptions){.duration = file->run.duration, .output_interval = file->run.output_interval};
+}
+
+// ---------------------------------------------------------------------------- set-up
+
+// What stands before the names of a mechanism's signals.
+static const char* name_mechanism(const ItmRun* r, int mechanism)
+{
+    return itm_cosim_get_mechanism_count(r->cosim) == 1 && r->file->name[0] == '\0'
+               ? ""
+               : itm_cosim_get_mechanism_name(r->cosim, mechanism);
+}
+
+static ItmStatus watch_system(ItmRun* r)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < itm_cosim_get_mechanism_count(r->cosim) && status == ITM_OK; i++) {
+        status = itm_results_watch(r->results, itm_cosim_get_model(r->cosim, i), itm_cosim_get_data(r->cosim, i),
+                                   name_mechanism(r, i), &r->error);
+    }
+    if (status == ITM_OK && itm_cosim_get_interface_count(r->cosim) > 0) {
+        status = itm_results_watch_interfaces(r->results, r->cosim, &r->error);
+    }
+    return status;
+}
+
+static ItmStatus open_results(ItmRun* r)
+{
+    if (r->options.path == NULL) {
+        return ITM_OK;
+    }
+    ItmOutputInfo* columns = calloc((size_t)r->noutput + 1, sizeof *columns);
+    if (columns == NULL) {
+        return itm_error_set(&r->error, ITM_ERR_MEMORY, "itm_run_create", NULL, "out of memory");
+    }
+    for (int i = 0; i < r->noutput; i++) {
+        columns[i] = itm_cosim_get_output_info(r->cosim, i);
+    }
+    ItmStatus status =
+        itm_results_create_columns(&r->results, r->options.path, columns, r->noutput, "", r->file->title, &r->error);
+    free(columns);
+    return status == ITM_OK ? watch_system(r) : status;
+}
+
+// Variable steps end at the next row, or at the end of the run.
+static void set_stop(ItmRun* r)
+{
+    double interval = r->options.output_interval, duration = r->options.duration;
+    if (r->is_variable) {
+        double row = (double)(r->nrow_due + 1) * interval;
+        // a row that misses the end by rounding is the end: no step of 1e-17 s may follow it
+        double stop = interval > 0.0 && row < duration - 1e-9 * interval ? row : duration;
+        itm_data_set_stop_time(itm_cosim_get_data(r->cosim, 0), stop);
+    }
+}
+
+static double get_time(const ItmRun* r)
+{
+    return r->is_variable ? itm_data_get_time(itm_cosim_get_data(r->cosim, 0)) : itm_cosim_get_time(r->cosim);
+}
+
+static void count_steps(ItmRun* r)
+{
+    // a duration that is a multiple of the step but for rounding gives exactly that many steps
+    double step = itm_cosim_get_step(r->cosim), interval = r->options.output_interval;
+    double left = r->options.duration - itm_cosim_get_time(r->cosim);
+    r->nstep_all = left > 0.0 ? (long)ceil(left / step * (1.0 - 1e-12)) : 0;
+    r->every = lround((interval > 0.0 ? interval : r->file->cosim.options.macro_step) / step);
+    r->every = r->every > 0 ? r->every : 1;
+    ItmStepper stepper = r->file->run.step.stepper;
+    bool is_alone = itm_cosim_get_mechanism_count(r->cosim) == 1 && itm_cosim_get_subsystem_count(r->cosim) == 0;
+    r->is_variable = is_alone && (stepper == ITM_STEPPER_VARIABLE || stepper == ITM_STEPPER_ADAPTIVE);
+    set_stop(r);
+}
+
+// ---------------------------------------------------------------------------- rows
+
+// Name of the first output that is not a number, or NULL.
+static const char* find_not_finite(const ItmRun* r)
+{
+    for (int i = 0; i < r->noutput; i++) {
+        if (!isfinite(r->values[i])) {
+            return itm_cosim_get_output_info(r->cosim, i).name;
+        }
+    }
+    return NULL;
+}
+
+static void break_down(ItmRun* r, ItmStatus status)
+{
+    r->info.verdict = ITM_VERDICT_BROKE_DOWN;
+    const char* message = r->error.message[0] != '\0' ? r->error.message : itm_status_message(status);
+    snprintf(r->reason, sizeof r->reason, "broke down at %.9g s: %s", get_time(r), message);
+}
+
+static ItmStatus keep_row(ItmRun* r)
+{
+    size_t width = (size_t)r->noutput + 1;
+    if (r->info.nrow == r->nroom) {
+        long nroom = r->nroom > 0 ? 2 * r->nroom : FIRST_ROWS;
+        double* moved = realloc(r->rows, sizeof *moved * width * (size_t)nroom);
+        if (moved == NULL) {
+            return itm_error_set(&r->error, ITM_ERR_MEMORY, "itm_run_advance", NULL, "no memory for %ld rows of %zu",
+                                 nroom, width);
+        }
+        r->rows = moved;
+        r->nroom = nroom;
+    }
+    double* row = r->rows + width * (size_t)r->info.nrow;
+    row[0] = get_time(r);
+    memcpy(row + 1, r->values, sizeof *row * (size_t)r->noutput);
+    return ITM_OK;
+}
+
+// Compute the outputs and store them.
+static ItmStatus record(ItmRun* r)
+{
+    ItmStatus status = itm_cosim_compute_outputs(r->cosim, r->values);
+    const char* name = status == ITM_OK ? find_not_finite(r) : NULL;
+    if (status != ITM_OK || name != NULL) {
+        r->error = status != ITM_OK ? *itm_cosim_get_error(r->cosim) : (ItmError){.status = ITM_ERR_NOT_FINITE};
+        if (name != NULL) {
+            itm_error_set(&r->error, ITM_ERR_NOT_FINITE, "itm_run_advance", name, "output '%s' is not finite", name);
+        }
+        break_down(r, r->error.status);
+        return ITM_OK;
+    }
+    if (r->options.note_row != NULL) {
+        r->options.note_row(r->options.context, r->cosim);
+    }
+    status = r->options.keeps_rows ? keep_row(r) : ITM_OK;
+    if (status == ITM_OK && r->results != NULL) {
+        status = itm_results_append(r->results, get_time(r), r->values, &r->error);
+    }
+    r->info.nrow++;
+    r->is_recorded = true;
+    r->has_failed = status != ITM_OK;
+    return status;
+}
+
+// Whether the state after this step is one of the results.
+static bool is_row_due(ItmRun* r)
+{
+    double interval = r->options.output_interval;
+    if (!r->is_variable) {
+        return r->info.nstep % r->every == 0;
+    }
+    if (interval > 0.0 && get_time(r) < fmin(r->options.duration, (double)(r->nrow_due + 1) * interval)) {
+        return false;
+    }
+    r->nrow_due++;
+    set_stop(r);
+    return true;
+}
+
+// ---------------------------------------------------------------------------- steps
+
+static void note_end(ItmRun* r)
+{
+    bool is_at_end = r->is_variable ? get_time(r) >= r->options.duration : r->info.nstep >= r->nstep_all;
+    if (is_at_end && r->info.verdict == ITM_VERDICT_RUNNING) {
+        r->info.verdict = ITM_VERDICT_FINISHED;
+    }
+}
+
+// One step, and its row if one is due.
+static ItmStatus advance(ItmRun* r)
+{
+    ItmStatus status = r->is_variable ? itm_cosim_step_free(r->cosim) : itm_cosim_step(r->cosim);
+    if (status != ITM_OK) {
+        r->error = *itm_cosim_get_error(r->cosim);
+        break_down(r, status);
+        return ITM_OK;
+    }
+    r->is_recorded = false;
+    r->info.nstep++;
+    if (r->options.note_step != NULL) {
+        r->options.note_step(r->options.context, r->cosim);
+    }
+    status = itm_results_note_step(r->results, get_time(r), &r->error);
+    r->has_failed = status != ITM_OK;
+    if (status == ITM_OK && is_row_due(r)) {
+        status = record(r);
+    }
+    note_end(r);
+    return status;
+}
+
+ItmStatus itm_run_advance(ItmRun* r, double wall_time)
+{
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
+    if (r->has_failed || r->is_closed) {
+        return r->error.status;
+    }
+    double start = itm_clock(), until = start + wall_time;
+    ItmStatus status = ITM_OK;
+    bool is_going = r->info.verdict == ITM_VERDICT_RUNNING;
+    while (is_going) {
+        status = advance(r);
+        is_going = status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && itm_clock() < until;
+    }
+    r->info.wall_time += itm_clock() - start;
+    return status;
+}
+
+void itm_run_stop(ItmRun* r, const char* by)
+{
+    ITM_GUARD_VOID(r != NULL);
+    if (r->info.verdict == ITM_VERDICT_RUNNING) {
+        r->info.verdict = ITM_VERDICT_INTERRUPTED;
+        snprintf(r->reason, sizeof r->reason, "interrupted at %.9g s by %s", get_time(r), by != NULL ? by : "the user");
+    }
+}
+
+// ---------------------------------------------------------------------------- start and end
+
+ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosim* cosim, const ItmRunOptions* options,
+                         ItmError* error)
+{
+    if (run == NULL || file == NULL || cosim == NULL || options == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "run, file, cosim or options is NULL");
+    }
+    *run = NULL;
+    if (!(options->duration >= 0.0) || !isfinite(options->duration) || !(options->output_interval >= 0.0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__,
+                             options->duration >= 0.0 ? "output_interval" : "duration",
+                             "a run of %g s with rows every %g s: both must be finite and not negative",
+                             options->duration, options->output_interval);
+    }
+    ItmRun* r = calloc(1, sizeof *r);
+    double* values = calloc((size_t)itm_cosim_get_output_count(cosim) + 1, sizeof *values);
+    if (r == NULL || values == NULL) {
+        free(r);
+        free(values);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    *r = (ItmRun){.file = file, .cosim = cosim, .options = *options, .values = values};
+    r->noutput = itm_cosim_get_output_count(cosim);
+    ItmStatus status = open_results(r);
+    if (status == ITM_OK) {
+        count_steps(r);
+        status = itm_results_note_step(r->results, get_time(r), &r->error);
+    }
+    status = status == ITM_OK ? record(r) : status;
+    note_end(r);
+    if (status != ITM_OK) {
+        if (error != NULL) {
+            *error = r->error;
+        }
+        r->is_closed = true;
+        itm_results_close(r->results, ITM_VERDICT_BROKE_DOWN, r->error.message, NULL);
+        itm_run_destroy(r);
+        return status;
+    }
+    *run = r;
+    return ITM_OK;
+}
+
+// The last row is the last good state, also off the spacing; the reason of the end stays.
+static ItmStatus record_last(ItmRun* r)
+{
+    if (r->is_recorded || r->has_failed) {
+        return ITM_OK;
+    }
+    ItmVerdict verdict = r->info.verdict;
+    ItmError error = r->error;
+    char reason[REASON_SIZE];
+    memcpy(reason, r->reason, sizeof reason);
+    ItmStatus status = record(r);
+    if (status == ITM_OK && (r->is_recorded || verdict == ITM_VERDICT_BROKE_DOWN)) {
+        r->info.verdict = verdict;
+        r->error = error;
+        memcpy(r->reason, reason, sizeof reason);
+    }
+    return status;
+}
+
+// Give the doubts to the results, and list them in the reason as far as they fit.
+static void describe_doubts(ItmRun* r)
+{
+    int ndoubt = itm_cosim_get_doubt_count(r->cosim);
+    for (int i = 0; i < ndoubt; i++) {
+        ItmDoubt doubt = itm_cosim_get_doubt(r->cosim, i);
+        char text[400];
+        itm_verdict_describe_doubt(&doubt, text, sizeof text);
+        size_t used = strlen(r->reason);
+        snprintf(r->reason + used, sizeof r->reason - used, "%s%s", used > 0 ? "; " : "", text);
+        if (r->results != NULL) {
+            // without memory the description lacks a doubt, the verdict stands
+            itm_results_add_doubt(r->results, &doubt, NULL);
+        }
+    }
+    r->info.verdict = ndoubt > 0 && r->info.verdict == ITM_VERDICT_FINISHED ? ITM_VERDICT_DOUBTFUL : r->info.verdict;
+}
+
+ItmStatus itm_run_close(ItmRun* r)
+{
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
+    if (r->is_closed) {
+        return ITM_OK;
+    }
+    itm_run_stop(r, NULL);
+    ItmStatus status = r->has_failed ? r->error.status : record_last(r);
+    describe_doubts(r);
+    ItmError closing = {0};
+    ItmStatus closed = itm_results_close(r->results, r->info.verdict, r->reason, &closing);
+    r->results = NULL;
+    r->is_closed = true;
+    if (status == ITM_OK && closed != ITM_OK) {
+        r->error = closing;
+        status = closed;
+    }
+    return status;
+}
+
+void itm_run_destroy(ItmRun* r)
+{
+    if (r != NULL) {
+        itm_run_close(r);
+        free(r->rows);
+        free(r->values);
+        free(r);
+    }
+}
+
+// ---------------------------------------------------------------------------- reading
+
+ItmRunInfo itm_run_get_info(const ItmRun* r)
+{
+    ITM_GUARD(r != NULL, (ItmRunInfo){0});
+    ItmRunInfo info = r->info;
+    info.time = get_time(r);
+    return info;
+}
+
+const char* itm_run_get_reason(const ItmRun* r)
+{
+    ITM_GUARD(r != NULL, "");
+    return r->reason;
+}
+
+const ItmError* itm_run_get_error(const ItmRun* r)
+{
+    ITM_GUARD(r != NULL, NULL);
+    return &r->error;
+}
+
+ItmResults* itm_run_get_results(ItmRun* r)
+{
+    ITM_GUARD(r != NULL, NULL);
+    return r->results;
+}
+
+const double* itm_run_get_rows(const ItmRun* r)
+{
+    ITM_GUARD(r != NULL, NULL);
+    return r->rows;
+}

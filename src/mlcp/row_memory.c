@@ -1,0 +1,88 @@
+#include "mlcp/row_memory.h"
+
+#include <string.h>
+
+// A power of two, so that at least half of the places stay empty.
+static size_t fit_hash(int count)
+{
+    size_t size = 1;
+    while (size < 2 * (size_t)count) {
+        size *= 2;
+    }
+    return size;
+}
+
+void itm_row_memory_lay_out(ItmRowMemory* memory, ItmArena* arena, int capacity)
+{
+    memory->capacity = capacity;
+    memory->last = ITM_TAKE(arena, ItmRowRecord, capacity);
+    memory->next = ITM_TAKE(arena, ItmRowRecord, capacity);
+    memory->hash = ITM_TAKE(arena, int, fit_hash(capacity));
+    memory->hash_size = 1;
+}
+
+static uint64_t slot_of(const ItmRowMemory* memory, uint64_t key)
+{
+    return (key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (uint64_t)(memory->hash_size - 1);
+}
+
+static uint64_t slot_after(const ItmRowMemory* memory, uint64_t slot)
+{
+    return (slot + 1) & (uint64_t)(memory->hash_size - 1);
+}
+
+void itm_row_memory_index(ItmRowMemory* memory)
+{
+    // as large as the rows that there are need it: most models have room for many more
+    memory->hash_size = (int)fit_hash(memory->nlast);
+    for (int i = 0; i < memory->hash_size; i++) {
+        memory->hash[i] = ITM_NONE;
+    }
+    for (int i = 0; i < memory->nlast; i++) {
+        uint64_t slot = slot_of(memory, memory->last[i].key);
+        while (memory->hash[slot] != ITM_NONE) {
+            slot = slot_after(memory, slot);
+        }
+        memory->hash[slot] = i;
+    }
+}
+
+const ItmRowRecord* itm_row_memory_find(const ItmRowMemory* memory, uint64_t key)
+{
+    uint64_t slot = slot_of(memory, key);
+    for (; memory->hash[slot] != ITM_NONE; slot = slot_after(memory, slot)) {
+        const ItmRowRecord* record = &memory->last[memory->hash[slot]];
+        if (record->key == key) {
+            return record;
+        }
+    }
+    return NULL;
+}
+
+void itm_row_memory_commit(ItmRowMemory* memory)
+{
+    ItmRowRecord* free_list = memory->last;
+    memory->last = memory->next;
+    memory->nlast = memory->nnext;
+    memory->next = free_list;
+}
+
+size_t itm_row_memory_get_size(const ItmRowMemory* memory)
+{
+    return sizeof(double) + (size_t)memory->capacity * sizeof(ItmRowRecord);
+}
+
+void itm_row_memory_save(const ItmRowMemory* memory, void* bytes)
+{
+    double count = memory->nlast;
+    memcpy(bytes, &count, sizeof count);
+    memcpy((char*)bytes + sizeof count, memory->last, (size_t)memory->capacity * sizeof(ItmRowRecord));
+}
+
+void itm_row_memory_restore(ItmRowMemory* memory, const void* bytes)
+{
+    double count;
+    memcpy(&count, bytes, sizeof count);
+    memory->nlast = count >= 0 && count <= memory->capacity ? (int)count : 0;
+    memcpy(memory->last, (const char*)bytes + sizeof count, (size_t)memory->capacity * sizeof(ItmRowRecord));
+}

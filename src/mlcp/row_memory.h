@@ -1,0 +1,42 @@
+// Impulses and states of the rows of the last step by key, for warm starts. Two lists, because a step that fails must leave the one it
+// started from. Saved and restored with the state.
+#ifndef ITM_MLCP_ROW_MEMORY_H
+#define ITM_MLCP_ROW_MEMORY_H
+
+#include "base/arena.h"
+#include "interim/mlcp.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// No padding: its bytes are part of a saved state.
+typedef struct ItmRowRecord {
+    uint64_t key;
+    double x;       // N s
+    int64_t state;  // ItmRowState
+} ItmRowRecord;
+
+// clang-format off
+typedef struct ItmRowMemory {
+    int capacity;
+    ItmRowRecord* last;  // of the last step                                             (capacity)
+    ItmRowRecord* next;  // of this one                                                  (capacity)
+    int nlast, nnext;
+    int* hash;           // open addressing over the last step, ITM_NONE: empty          (hash_size)
+    int hash_size;       // a power of two, in use
+} ItmRowMemory;
+// clang-format on
+
+void itm_row_memory_lay_out(ItmRowMemory* memory, ItmArena* arena, int capacity);
+// Make the last step ready for itm_row_memory_find.
+void itm_row_memory_index(ItmRowMemory* memory);
+// The row in the last step, NULL: it was not there. Valid until the step is committed.
+const ItmRowRecord* itm_row_memory_find(const ItmRowMemory* memory, uint64_t key);
+// This step is final: the next one starts from it.
+void itm_row_memory_commit(ItmRowMemory* memory);
+// Bytes of the last step in a saved state, and copying it there and back.
+size_t itm_row_memory_get_size(const ItmRowMemory* memory);
+void itm_row_memory_save(const ItmRowMemory* memory, void* bytes);
+void itm_row_memory_restore(ItmRowMemory* memory, const void* bytes);
+
+#endif

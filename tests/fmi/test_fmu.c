@@ -1,0 +1,373 @@
+// FMUs as subsystems: FMI 2.0 and 3.0, co-simulation and model exchange, in a process and in place.
+#include "../check.h"
+
+#include "fmi/fmu.h"
+
+// The oscillator with its piston at rest at s: x(t) = s + e^(-b t) (x0 - s) (cos w t + b / w sin w t)
+static double swing(double t, double x0, double s, double mass, double stiffness, double damping)
+{
+    double b = damping / (2.0 * mass), w = sqrt(stiffness / mass - b * b);
+    return s + exp(-b * t) * (x0 - s) * (cos(w * t) + b / w * sin(w * t));
+}
+
+static const char* get_fmu(const char* name)
+{
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%s", ITM_FMU_DIR, name);
+    return path;
+}
+
+typedef struct Case {
+    const char* file;
+    int kind;
+    ItmFmuIsolation isolation;
+} Case;
+
+static const Case CASES[] = {
+    {"oscillator2.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS},
+    {"oscillator2.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_PROCESS},
+    {"oscillator3.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS},
+    {"oscillator3.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_PROCESS},
+    {"oscillator2.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_IN_PLACE},
+    {"oscillator3.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_IN_PLACE},
+};
+#define NCASE ((int)(sizeof CASES / sizeof *CASES))
+
+static const ItmFmuPortDef PISTON = {
+    .name = "piston", .rate = "piston.w", .position = "piston.s", .force = "piston.force"};
+
+static ItmFmu* open_fmu(const char* file)
+{
+    ItmError error;
+    ItmFmu* fmu = NULL;
+    CHECK_OK(itm_fmi_open(&fmu, get_fmu(file), &error), &error);
+    return fmu;
+}
+
+static int find_output(const ItmSubsystem* table, const char* name)
+{
+    for (int i = 0; i < table->noutput; i++) {
+        if (strcmp(table->outputs[i].name, name) == 0) {
+            return i;
+        }
+    }
+    fail_msg("no output %s", name);
+    return ITM_NONE;
+}
+
+static void run(const ItmSubsystem* table, double h, int n)
+{
+    ItmError error;
+    for (int i = 0; i < n; i++) {
+        CHECK_OK(table->do_step(table->self, i * h, h, &error), &error);
+    }
+}
+
+// ---------------------------------------------------------------------------- motion
+
+static void oscillator_swings_as_its_closed_form(void** state)
+{
+    (void)state;
+    for (int k = 0; k < NCASE; k++) {
+        ItmError error;
+        ItmFmu* fmu = open_fmu(CASES[k].file);
+        ItmFmuValue values[] = {
+            {.variable = "mass", .text = "4", .has_number = true, .number = {4.0, ITM_DIM_ONE, true}},
+            {.variable = "stiffness",
+             .text = "1 kN/m",
+             .has_number = true,
+             .number = {1000.0, ITM_DIM_STIFFNESS, false}},
+            {.variable = "mode", .text = "slow"},
+            {.variable = "title", .text = "ahoy"},
+        };
+        ItmFmuDef def = itm_default_fmi_def();
+        def.kind = CASES[k].kind;
+        def.isolation = CASES[k].isolation;
+        def.values = values;
+        def.nvalue = 4;
+        def.ports = &PISTON;
+        def.nport = 1;
+        def.tolerance = 1e-8;
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        CHECK_OK(itm_fmi_prove(fmu, &error), &error);
+        const ItmFmuSpec* spec = itm_fmi_get_spec(fmu);
+        assert_true(spec->has_state && spec->has_bytes && !spec->is_latched);
+        ItmSubsystem table;
+        CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+        double s = 0.05, w = 0.0, y[8], force;
+        table.set_motion(table.self, &s, &w, &w);
+        run(&table, 1e-3, 500);
+        table.get_outputs(table.self, y);
+        table.get_forces(table.self, &force);
+        double x = y[find_output(&table, "x")], v = y[find_output(&table, "v")];
+        // RK4 of 0.1 ms: far below; the tolerance of model exchange is 1e-8 per step, 500 steps and more
+        CHECK_NEAR(x, swing(0.5, 0.1, 0.05, 4.0, 1000.0, 1.0), 1e-6);
+        CHECK_NEAR(force, -(1000.0 * (s - x) - v), 1e-9);
+        table.destroy(table.self);
+        itm_fmi_close(fmu);
+    }
+}
+
+// ---------------------------------------------------------------------------- bits
+
+static void process_and_place_give_the_same_bits(void** state)
+{
+    (void)state;
+    double y[2][8], force[2];
+    for (int k = 0; k < 2; k++) {
+        ItmError error;
+        ItmFmu* fmu = open_fmu("oscillator2.fmu");
+        ItmFmuDef def = itm_default_fmi_def();
+        def.isolation = k == 0 ? ITM_FMU_PROCESS : ITM_FMU_IN_PLACE;
+        def.ports = &PISTON;
+        def.nport = 1;
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        ItmSubsystem table;
+        CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+        for (int i = 0; i < 50; i++) {
+            double s = 0.01 * i, w = 0.3 - 0.01 * i;
+            table.set_motion(table.self, &s, &w, &w);
+            CHECK_OK(table.do_step(table.self, i * 1e-3, 1e-3, &error), &error);
+        }
+        table.get_outputs(table.self, y[k]);
+        table.get_forces(table.self, &force[k]);
+        table.destroy(table.self);
+        itm_fmi_close(fmu);
+    }
+    assert_memory_equal(y[0], y[1], 3 * sizeof(double));
+    assert_memory_equal(&force[0], &force[1], sizeof(double));
+}
+
+static void restored_state_continues_bit_for_bit_in_another_process(void** state)
+{
+    (void)state;
+    for (int k = 0; k < NCASE; k++) {
+        ItmError error;
+        ItmFmu* fmu = open_fmu(CASES[k].file);
+        ItmFmuDef def = itm_default_fmi_def();
+        def.kind = CASES[k].kind;
+        def.isolation = CASES[k].isolation;
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        ItmSubsystem a, b;
+        CHECK_OK(itm_fmi_make_subsystem(&a, fmu, NULL, &error), &error);
+        CHECK_OK(itm_fmi_make_subsystem(&b, fmu, NULL, &error), &error);
+        double y[2][8];
+        char* bytes = calloc(1, a.get_state_size(a.self));
+        run(&a, 1e-3, 20);
+        a.save(a.self, bytes);
+        for (int i = 20; i < 40; i++) {
+            CHECK_OK(a.do_step(a.self, i * 1e-3, 1e-3, &error), &error);
+        }
+        a.get_outputs(a.self, y[0]);
+        b.restore(b.self, bytes);
+        for (int i = 20; i < 40; i++) {
+            CHECK_OK(b.do_step(b.self, i * 1e-3, 1e-3, &error), &error);
+        }
+        b.get_outputs(b.self, y[1]);
+        assert_memory_equal(y[0], y[1], sizeof(double) * (size_t)a.noutput);
+        free(bytes);
+        a.destroy(a.self);
+        b.destroy(b.self);
+        itm_fmi_close(fmu);
+    }
+}
+
+// ---------------------------------------------------------------------------- events
+
+// Height of the ball by its parabolas.
+static double fall(double t, int* bounces)
+{
+    double g = 9.81, e = 0.7, v = 0.0, h = 1.0, at = 0.0, hit = sqrt(2.0 / g);
+    for (*bounces = 0; at + hit < t; ++*bounces) {
+        at += hit;
+        v = e * (*bounces == 0 ? sqrt(2.0 * g) : v);
+        h = 0.0;
+        hit = 2.0 * v / g;
+    }
+    t -= at;
+    return h + v * t - 0.5 * g * t * t;
+}
+
+static void ball_bounces_when_it_should(void** state)
+{
+    (void)state;
+    static const Case BALLS[] = {{"ball2.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS},
+                                 {"ball2.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_PROCESS},
+                                 {"ball3.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS},
+                                 {"ball3.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_PROCESS}};
+    for (int k = 0; k < 4; k++) {
+        ItmError error;
+        ItmFmu* fmu = open_fmu(BALLS[k].file);
+        ItmFmuDef def = itm_default_fmi_def();
+        def.kind = BALLS[k].kind;
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        ItmSubsystem table;
+        CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+        double y[8];
+        int want;
+        run(&table, 1e-2, 190);
+        table.get_outputs(table.self, y);
+        // parabolas are exact for both integrators; events to 1e-12 s
+        CHECK_NEAR(y[find_output(&table, "h")], fall(1.9, &want), 1e-9);
+        assert_int_equal((int)y[find_output(&table, "bounces")], want);
+        assert_int_equal(want, 4);
+        table.destroy(table.self);
+        itm_fmi_close(fmu);
+    }
+}
+
+static void time_event_acts_at_its_time(void** state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        ItmError error;
+        ItmFmu* fmu = open_fmu(k == 0 ? "ball2.fmu" : "ball3.fmu");
+        ItmFmuValue rest = {
+            .variable = "rest", .text = "0.1234", .has_number = true, .number = {0.1234, ITM_DIM_ONE, true}};
+        ItmFmuDef def = itm_default_fmi_def();
+        def.kind = ITM_FMI_MODEL_EXCHANGE;
+        def.values = &rest;
+        def.nvalue = 1;
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        ItmSubsystem table;
+        CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+        double y[8];
+        run(&table, 1e-2, 20);
+        table.get_outputs(table.self, y);
+        // without gravity from 0.1234 s on
+        CHECK_NEAR(y[find_output(&table, "v")], -9.81 * 0.1234, 1e-12);
+        CHECK_NEAR(y[find_output(&table, "h")], 1.0 - 0.5 * 9.81 * 0.1234 * 0.1234 - 9.81 * 0.1234 * (0.2 - 0.1234),
+                   1e-12);
+        table.destroy(table.self);
+        itm_fmi_close(fmu);
+    }
+}
+
+// ---------------------------------------------------------------------------- names and values
+
+static void check_refusal(ItmFmu* fmu, const ItmFmuDef* def, const char* words, const char* field)
+{
+    ItmError error = {0};
+    assert_int_not_equal(itm_fmi_choose(fmu, def, &error), ITM_OK);
+    if (strstr(error.message, words) == NULL) {
+        fail_msg("message '%s' lacks '%s'", error.message, words);
+    }
+    assert_string_equal(error.field, field);
+}
+
+static void wrong_choices_are_refused_with_the_name(void** state)
+{
+    (void)state;
+    ItmFmu* fmu = open_fmu("oscillator3.fmu");
+    const struct {
+        ItmFmuValue value;
+        const char* words;
+    } BAD[] = {
+        {{"masss", "1", true, {1.0, ITM_DIM_ONE, true}}, "nearest: 'mass'"},
+        {{"mass", "1 m", true, {1.0, ITM_DIM_LENGTH, false}}, "kg"},
+        {{"mode", "medium", false, {0.0, ITM_DIM_ONE, true}}, "no item"},
+        {{"gains", "1", true, {1.0, ITM_DIM_ONE, true}}, "an array"},
+        {{"gains[3,1]", "1", true, {1.0, ITM_DIM_ONE, true}}, "no element"},
+        {{"piston.force", "1", true, {1.0, ITM_DIM_ONE, true}}, "cannot be set"},
+        {{"mass", "heavy", false, {0.0, ITM_DIM_ONE, true}}, "no number"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        ItmFmuDef def = itm_default_fmi_def();
+        def.values = &BAD[i].value;
+        def.nvalue = 1;
+        check_refusal(fmu, &def, BAD[i].words, BAD[i].value.variable);
+    }
+    ItmFmuPortDef wrong = PISTON;
+    wrong.force = "x";
+    ItmFmuDef def = itm_default_fmi_def();
+    def.ports = &wrong;
+    def.nport = 1;
+    check_refusal(fmu, &def, "N", "x");
+    wrong = PISTON;
+    wrong.rate = "v";
+    check_refusal(fmu, &def, "output", "v");
+    itm_fmi_close(fmu);
+}
+
+static void elements_of_arrays_are_set_one_by_one(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmFmu* fmu = open_fmu("oscillator3.fmu");
+    ItmFmuValue value = {"gains[2,1]", "40", true, {40.0, ITM_DIM_ONE, true}};
+    const char* record = "gains";
+    ItmFmuDef def = itm_default_fmi_def();
+    def.values = &value;
+    def.nvalue = 1;
+    def.records = &record;
+    def.nrecord = 1;
+    CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+    ItmSubsystem table;
+    CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+    static const char* const NAMES[6] = {"gains[1,1]", "gains[1,2]", "gains[1,3]",
+                                         "gains[2,1]", "gains[2,2]", "gains[2,3]"};
+    static const double WANT[6] = {1, 2, 3, 40, 5, 6};
+    double y[16];
+    table.get_outputs(table.self, y);
+    for (int i = 0; i < 6; i++) {
+        assert_true(y[find_output(&table, NAMES[i])] == WANT[i]);
+    }
+    table.destroy(table.self);
+    itm_fmi_close(fmu);
+}
+
+static void inputs_keep_the_start_values_of_the_fmu(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmFmu* fmu = open_fmu("oscillator2.fmu");
+    ItmFmuDef def = itm_default_fmi_def();
+    def.ports = &PISTON;
+    def.nport = 1;
+    CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+    ItmSubsystem table;
+    CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+    assert_int_equal(table.ninput, 2);
+    assert_string_equal(table.input_names[1], "offset");
+    assert_true(table.input_start[1] == 0.5);
+    table.destroy(table.self);
+    itm_fmi_close(fmu);
+}
+
+// ---------------------------------------------------------------------------- many
+
+static void thousand_instances_leave_nothing_behind(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmFmu* fmu = open_fmu("oscillator2.fmu");
+    ItmFmuDef def = itm_default_fmi_def();
+    CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+    int n = getenv("ITM_FMU_MANY") != NULL ? atoi(getenv("ITM_FMU_MANY")) : 100;
+    for (int i = 0; i < n; i++) {
+        ItmSubsystem table;
+        CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+        run(&table, 1e-3, 2);
+        table.destroy(table.self);
+    }
+    itm_fmi_close(fmu);
+    // no child is left, neither running nor dead
+    extern int waitpid(int, int*, int);
+    assert_int_equal(waitpid(-1, NULL, 1), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(oscillator_swings_as_its_closed_form),
+        cmocka_unit_test(process_and_place_give_the_same_bits),
+        cmocka_unit_test(restored_state_continues_bit_for_bit_in_another_process),
+        cmocka_unit_test(ball_bounces_when_it_should),
+        cmocka_unit_test(time_event_acts_at_its_time),
+        cmocka_unit_test(wrong_choices_are_refused_with_the_name),
+        cmocka_unit_test(elements_of_arrays_are_set_one_by_one),
+        cmocka_unit_test(inputs_keep_the_start_values_of_the_fmu),
+        cmocka_unit_test(thousand_instances_leave_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Ends of runs that nobody chose: a full disk (RLIMIT_FSIZE), kill -9 and signals at random times. An older result stays until a new
+# one is whole; rows written before the end can be read; report and plot leave no cut file under the final name.
+#   endings.sh SOURCE INTERIM COUNT [SEED]
+set -u
+source=$1 interim=$2 count=$3 seed=${4:-1}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+model=$source/examples/pendulum.yaml
+injected=0 failed=0
+
+bad() {
+    echo "    $*"
+    failed=$((failed + 1))
+}
+
+# A number from 1 to the limit, by seed and count.
+random() {
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    echo $((seed / 65536 % $1 + 1))
+}
+
+"$interim" run "$model" -q --until 0.05s -o good.csv 2>/dev/null
+"$interim" run "$model" -q --until 0.05s -o good.h5 2>/dev/null
+"$interim" report good.csv -q -o whole.html
+"$interim" plot good.csv --signals '*.position.*' -o whole.svg >/dev/null
+
+# full disk: files may have so many blocks of 512 bytes
+i=0
+while [ $i -lt "$count" ]; do
+    for ending in csv h5; do
+        injected=$((injected + 1))
+        cp good.$ending full.$ending
+        rm -f full.part.*
+        blocks=$(random 400)
+        (ulimit -f "$blocks"; "$interim" run "$model" -q --until 4s -e 1ms -o full.$ending >out.txt 2>err.txt)
+        status=$?
+        [ $status -eq 1 ] && [ -s err.txt ] || [ $status -eq 0 ] || bad "full disk, $ending, $blocks blocks: status $status"
+        cmp -s good.$ending full.$ending || [ $status -eq 0 ] || bad "full disk, $ending, $blocks blocks: the older result is gone"
+        if [ $status -eq 1 ] && [ -e full.part.$ending ]; then
+            "$interim" compare good.$ending full.part.$ending >out.txt 2>err.txt
+            [ $? -le 1 ] || bad "full disk, $ending, $blocks blocks: the part file cannot be read"
+        fi
+    done
+    for page in whole.html whole.svg; do
+        injected=$((injected + 1))
+        rm -f cut.*
+        size=$(wc -c <$page)
+        blocks=$(random $((size / 512)))
+        case $page in
+            *.html) (ulimit -f "$blocks"; "$interim" report good.csv -q -o cut.html >out.txt 2>err.txt) ;;
+            *) (ulimit -f "$blocks"; "$interim" plot good.csv --signals '*.position.*' -o cut.svg >out.txt 2>err.txt) ;;
+        esac
+        status=$?
+        [ $status -eq 1 ] && [ -s err.txt ] && [ ! -e cut.html ] && [ ! -e cut.svg ] || bad "full disk, $page, $blocks blocks: status $status"
+    done
+    i=$((i + 1))
+done
+[ "$(grep -c . err.txt)" -gt 0 ] && grep -q "cannot write" err.txt || bad "the disk was never full"
+echo "endings: full disk: injected $injected, failed $failed"
+before=$injected
+
+# signals: kill -9 leaves the older result and a readable part file; the others end the run with its results
+i=0
+while [ $i -lt "$count" ]; do
+    for signal in KILL TERM HUP; do
+        ending=$([ $((i % 2)) -eq 0 ] && echo csv || echo h5)
+        injected=$((injected + 1))
+        cp good.$ending hit.$ending
+        rm -f hit.part.*
+        "$interim" run "$model" -q --until 1000s -e 1ms -o hit.$ending >out.txt 2>err.txt &
+        pid=$!
+        sleep "0.$(random 9)"
+        kill -$signal $pid
+        wait $pid
+        status=$?
+        case $signal in
+            KILL) cmp -s good.$ending hit.$ending || bad "kill -9, $ending: the older result is gone"
+                [ $status -eq 137 ] || bad "kill -9: status $status" ;;
+            *) [ $status -gt 128 ] || bad "signal $signal, $ending: status $status" ;;
+        esac
+        if [ -e hit.part.$ending ]; then
+            "$interim" compare good.$ending hit.part.$ending >out.txt 2>err.txt
+            [ $? -le 1 ] || bad "signal $signal, $ending: the part file cannot be read"
+        fi
+        "$interim" compare good.$ending hit.$ending >out.txt 2>err.txt || [ $? -eq 1 ] || bad "signal $signal, $ending: the result cannot be read"
+    done
+    i=$((i + 1))
+done
+echo "endings: signals: injected $((injected - before)), failed so far $failed"
+echo "endings: injected $injected, failed $failed; seed ${4:-1}"
+[ "$failed" -eq 0 ]
