@@ -1,6 +1,8 @@
 // How a run went, in one sentence made from its numbers, and what tells it from the runs beside it.
 #include "interim/report.h"
 
+#include "base/guard.h"
+#include "io/json.h"
 #include "io/results/record.h"
 #include "io/text.h"
 
@@ -9,28 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libfyaml.h>
-
 // ---------------------------------------------------------------------------- names of runs
 
-static struct fy_document* read_scene(const ItmTable* table)
+// The record of a run as JSON; the root is NULL where there is none.
+static ItmDocument read_scene(const ItmTable* table)
 {
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_JSON_FORCE};
+    ItmDocument doc = {0};
     const ItmRecord* record = table->record;
-    return record != NULL ? fy_document_build_from_string(&config, record->scene, FY_NT) : NULL;
-}
-
-static struct fy_node* get_member(struct fy_document* scene, const char* key)
-{
-    return scene != NULL ? fy_node_mapping_lookup_by_string(fy_document_root(scene), key, FY_NT) : NULL;
+    if (record != NULL && record->scene != NULL &&
+        itm_json_parse(&doc.root, &doc, record->scene, strlen(record->scene), NULL) != ITM_OK) {
+        doc.root = NULL;
+    }
+    return doc;
 }
 
 // The i-th "key.path=value" of a run; NULL beyond the last.
-static const char* get_setting(struct fy_document* scene, int i)
+static const char* get_setting(const ItmDocument* scene, int i)
 {
-    struct fy_node* settings = get_member(scene, "settings");
-    bool is_there = settings != NULL && fy_node_is_sequence(settings) && i < fy_node_sequence_item_count(settings);
-    return is_there ? fy_node_get_scalar0(fy_node_sequence_get_by_index(settings, i)) : NULL;
+    const ItmNode* settings = scene->root != NULL ? itm_json_find(scene->root, "settings") : NULL;
+    const ItmNode* setting = itm_json_get_item(settings, i);
+    return setting != NULL && setting->kind == ITM_NODE_SCALAR ? setting->text : NULL;
 }
 
 static bool has_key(const char* setting, const char* key, size_t length)
@@ -39,7 +39,7 @@ static bool has_key(const char* setting, const char* key, size_t length)
 }
 
 // Value of a key, the last one given; NULL: as in the model file.
-static const char* find_value(struct fy_document* scene, const char* key, size_t length)
+static const char* find_value(const ItmDocument* scene, const char* key, size_t length)
 {
     const char *value = NULL, *setting = NULL;
     for (int i = 0; (setting = get_setting(scene, i)) != NULL; i++) {
@@ -54,11 +54,11 @@ static bool is_same(const char* a, const char* b)
 }
 
 // Whether the runs do not all have the same value of a key.
-static bool does_differ(struct fy_document* const* scenes, int nrun, const char* key, size_t length)
+static bool does_differ(const ItmDocument* scenes, int nrun, const char* key, size_t length)
 {
-    const char* first = find_value(scenes[0], key, length);
+    const char* first = find_value(&scenes[0], key, length);
     for (int i = 1; i < nrun; i++) {
-        if (!is_same(first, find_value(scenes[i], key, length))) {
+        if (!is_same(first, find_value(&scenes[i], key, length))) {
             return true;
         }
     }
@@ -66,11 +66,11 @@ static bool does_differ(struct fy_document* const* scenes, int nrun, const char*
 }
 
 // Whether a key was seen before setting `i` of run `run`.
-static bool is_repeated(struct fy_document* const* scenes, int run, int i, const char* key, size_t length)
+static bool is_repeated(const ItmDocument* scenes, int run, int i, const char* key, size_t length)
 {
     const char* setting = NULL;
     for (int r = 0; r <= run; r++) {
-        for (int k = 0; (r < run || k < i) && (setting = get_setting(scenes[r], k)) != NULL; k++) {
+        for (int k = 0; (r < run || k < i) && (setting = get_setting(&scenes[r], k)) != NULL; k++) {
             if (has_key(setting, key, length)) {
                 return true;
             }
@@ -80,7 +80,7 @@ static bool is_repeated(struct fy_document* const* scenes, int run, int i, const
 }
 
 // "coupling=zoh": last part of the key, and the value of this run.
-static void add_difference(ItmText* name, struct fy_document* scene, const char* key, size_t length)
+static void add_difference(ItmText* name, const ItmDocument* scene, const char* key, size_t length)
 {
     size_t start = length;
     while (start > 0 && key[start - 1] != '.') {
@@ -93,14 +93,14 @@ static void add_difference(ItmText* name, struct fy_document* scene, const char*
     itm_text_add(name, value != NULL ? value : "");
 }
 
-static void add_differences(ItmText* name, struct fy_document* const* scenes, int nrun, int run)
+static void add_differences(ItmText* name, const ItmDocument* scenes, int nrun, int run)
 {
     for (int r = 0; r < nrun; r++) {
         const char* setting = NULL;
-        for (int i = 0; (setting = get_setting(scenes[r], i)) != NULL; i++) {
+        for (int i = 0; (setting = get_setting(&scenes[r], i)) != NULL; i++) {
             size_t length = strcspn(setting, "=");
             if (!is_repeated(scenes, r, i, setting, length) && does_differ(scenes, nrun, setting, length)) {
-                add_difference(name, scenes[run], setting, length);
+                add_difference(name, &scenes[run], setting, length);
             }
         }
     }
@@ -118,7 +118,8 @@ static bool has_one_title(const ItmReportRun* runs, int nrun)
 
 bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun)
 {
-    struct fy_document** scenes = calloc((size_t)nrun + 1, sizeof *scenes);
+    ITM_GUARD(names != NULL && runs != NULL && nrun > 0 && runs[0].table != NULL, false);
+    ItmDocument* scenes = calloc((size_t)nrun + 1, sizeof *scenes);
     bool are_named = scenes != NULL && nrun > 0 && has_one_title(runs, nrun);
     for (int i = 0; i < nrun; i++) {
         names[i] = NULL;
@@ -137,7 +138,7 @@ bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun)
     }
     for (int i = 0; i < nrun; i++) {
         if (scenes != NULL) {
-            fy_document_destroy(scenes[i]);
+            itm_document_free(&scenes[i]);
         }
         if (!are_named) {
             free(names[i]);
@@ -183,18 +184,15 @@ static double find_coupling_error(const ItmTable* table)
 // A number of the scene; NAN: none of this name.
 static double find_number(const ItmTable* table, const char* wanted)
 {
-    struct fy_document* scene = read_scene(table);
-    struct fy_node *numbers = get_member(scene, "numbers"), *item = NULL;
-    void* iterator = NULL;
+    ItmDocument scene = read_scene(table);
+    const ItmNode *numbers = scene.root != NULL ? itm_json_find(scene.root, "numbers") : NULL, *item = NULL;
     double x = NAN;
-    while (numbers != NULL && (item = fy_node_sequence_iterate(numbers, &iterator)) != NULL) {
-        const char* name = fy_node_get_scalar0(fy_node_mapping_lookup_by_string(item, "name", FY_NT));
-        const char* value = fy_node_get_scalar0(fy_node_mapping_lookup_by_string(item, "value", FY_NT));
-        if (name != NULL && value != NULL && strcmp(name, wanted) == 0) {
-            x = strtod(value, NULL);
+    for (int i = 0; (item = itm_json_get_item(numbers, i)) != NULL; i++) {
+        if (strcmp(itm_json_get_text(item, "name"), wanted) == 0) {
+            x = strtod(itm_json_get_text(item, "value"), NULL);
         }
     }
-    fy_document_destroy(scene);
+    itm_document_free(&scene);
     return x;
 }
 
@@ -245,6 +243,7 @@ static void add_difference_from(ItmText* text, const ItmReportRun* run, const It
 
 char* itm_report_describe_run(const ItmReportRun* runs, int run)
 {
+    ITM_GUARD(runs != NULL && run >= 0, NULL);
     ItmText text = {0};
     add_end(&text, runs[run].table);
     add_coupling(&text, runs[run].table);
