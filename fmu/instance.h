@@ -1,8 +1,8 @@
-// An instance of an exported FMU: a unit (src/fmi/unit.h) read from the folder of resources, and its messages.
+// An instance of an exported FMU: a unit (src/export/unit.h) read from the folder of resources, and its messages.
 #ifndef ITM_FMU_INSTANCE_H
 #define ITM_FMU_INSTANCE_H
 
-#include "fmi/unit.h"
+#include "export/unit.h"
 
 typedef struct Instance {
     ItmUnit* unit;

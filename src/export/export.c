@@ -2,8 +2,8 @@
 #include "interim/export.h"
 
 #include "base/error.h"
-#include "fmi/export_tree.h"
-#include "fmi/unit.h"
+#include "export/export_tree.h"
+#include "export/unit.h"
 #include "io/text.h"
 #include "io/tree.h"
 

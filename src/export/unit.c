@@ -1,4 +1,4 @@
-#include "fmi/unit.h"
+#include "export/unit.h"
 
 #include "base/error.h"
 #include "base/list.h"

@@ -1,8 +1,8 @@
 // The part of a model file that an FMU holds, as a document of its own.
-#ifndef ITM_FMI_EXPORT_TREE_H
-#define ITM_FMI_EXPORT_TREE_H
+#ifndef ITM_EXPORT_EXPORT_TREE_H
+#define ITM_EXPORT_EXPORT_TREE_H
 
-#include "fmi/unit.h"
+#include "export/unit.h"
 #include "interim/export.h"
 #include "io/document.h"
 

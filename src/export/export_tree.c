@@ -1,4 +1,4 @@
-#include "fmi/export_tree.h"
+#include "export/export_tree.h"
 
 #include "base/error.h"
 #include "io/bytes.h"

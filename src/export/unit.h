@@ -5,8 +5,8 @@
 //   of a mechanism    force in, position and rate out. The unit also returns the interface model of all its ports, W and a0, and takes
 //                     impulses P0, moments P1 instead of forces: interface model port, level 1 (docs/reference/rim-port.md)
 //   of a subsystem    position and rate in, force out
-#ifndef ITM_FMI_UNIT_H
-#define ITM_FMI_UNIT_H
+#ifndef ITM_EXPORT_UNIT_H
+#define ITM_EXPORT_UNIT_H
 
 #include "interim/file.h"
 
