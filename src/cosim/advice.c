@@ -190,11 +190,25 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
     return status;
 }
 
+// Without the states of a mechanism every coupling would seem stable.
+static ItmStatus refuse_foreign(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        if (x->mechanisms[i].foreign != NULL) {
+            return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", x->mechanisms[i].name,
+                                 "the states of the foreign mechanism '%s' cannot be perturbed",
+                                 x->mechanisms[i].name);
+        }
+    }
+    return ITM_OK;
+}
+
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
     ITM_GUARD(x != NULL && radius != NULL, ITM_ERR_ARGUMENT);
     ItmStates states;
     ItmStatus status = itm_cosim_refuse_unsaved(x, "itm_cosim_compute_radius");
+    status = status == ITM_OK ? refuse_foreign(x) : status;
     if (status != ITM_OK) {
         return status;
     }
