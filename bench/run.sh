@@ -2,7 +2,7 @@
 # run.sh [arm|flexible|chain|loop|wall|floor|mlcp|contact|hydraulics|clearance|rim|cosim|stand|logcrane]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
-# Figures of every round and the table stay in out/bench.
+# Figures of every round and the table stay in out/bench; figures.json has all of them, for bench/compare A.json B.json.
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${BENCH_ROUNDS:-5}
@@ -88,3 +88,7 @@ for program in mlcp contact hydraulics clearance rim cosim stand; do
     if wants "$program" "$@"; then "build/bench/bench_$program" | tee "$out/$program.txt"; fi
 done
 if wants logcrane "$@"; then build/bench/bench_cosim logcrane | tee "$out/logcrane.txt"; fi
+# all figures in one file, for bench/compare
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+find "$out" -name '*.txt' ! -name table.txt | sort | xargs awk -v commit="$commit" -f bench/json.awk >"$out/figures.json"
+echo "figures: $out/figures.json"
