@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700  // realpath
 #include "io/model/reader.h"
 
 #include "base/error.h"
