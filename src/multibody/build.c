@@ -264,7 +264,7 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .nrow = m->nrow - nopen - m->nspring_row,
         .nredundant = d->factor.nredundant - nopen,
         .freedom = m->nv - m->nrow + m->nspring_row + d->factor.nredundant,
-        .mass_min = m->bodies[0].mass,
+        .mass_min = m->nbody > 0 ? m->bodies[0].mass : 0.0,
     };
     for (int id = 0; id < m->nuser; id++) {
         int i = m->body_index[id];
