@@ -196,8 +196,7 @@ static ItmStatus refuse_foreign(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         if (x->mechanisms[i].foreign != NULL) {
             return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", x->mechanisms[i].name,
-                                 "the states of the foreign mechanism '%s' cannot be perturbed",
-                                 x->mechanisms[i].name);
+                                 "the states of the foreign mechanism '%s' cannot be perturbed", x->mechanisms[i].name);
         }
     }
     return ITM_OK;
