@@ -17,7 +17,7 @@ export default {
       "--reference", "cosim.macro_step=10ms", "--signals", "crane.cyl1.length,crane.cyl1.rate,crane.log.position.z", "--over", "cosim.coupling=rim,zoh,linear"]);
     const of = (coupling, step) => rows.find((r) => r["cosim.coupling"] === coupling && Math.abs(r["cosim.macro_step"] - step * 1e-3) < 1e-9);
     const off = (r) => Math.abs(r["crane.log.position.z.final"] - ENDS);
-    const isCarried = (r) => r.verdict === "finished" && off(r) < 0.1;
+    const isCarried = (r) => r.verdict.startsWith("finished") && off(r) < 0.1;
     const lost = (coupling) => STEPS.filter((s) => !isCarried(of(coupling, s)));
     const words = (list) => (list.length ? `${list.join(", ")} ms` : "no step");
     const rms = (coupling, step) => of(coupling, step)["crane.cyl1.length.rms"].toExponential(1);
