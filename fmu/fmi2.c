@@ -5,11 +5,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, presence) EXPORT fmi2##name##TYPE fmi2##name;
 FMI2_FUNCTIONS(DECLARE)
@@ -129,22 +124,12 @@ fmi2Status fmi2Reset(fmi2Component c)
 
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Real values[])
 {
-    Instance* x = c;
-    ItmStatus status = ITM_OK;
-    for (size_t i = 0; i < n && status == ITM_OK; i++) {
-        status = itm_unit_get(x->unit, (int)refs[i], &values[i]);
-    }
-    return judge(x, status);
+    return judge(c, instance_get(c, refs, n, values));
 }
 
 fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Real values[])
 {
-    Instance* x = c;
-    ItmStatus status = ITM_OK;
-    for (size_t i = 0; i < n && status == ITM_OK; i++) {
-        status = itm_unit_set(x->unit, (int)refs[i], values[i]);
-    }
-    return judge(x, status);
+    return judge(c, instance_set(c, refs, n, values));
 }
 
 // All variables are real numbers.
@@ -242,25 +227,18 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate* state)
 {
-    Instance* x = c;
-    size_t size = itm_unit_get_state_size(x->unit);
-    *state = *state != NULL ? *state : malloc(size + 1);
-    return *state != NULL ? judge(x, itm_unit_save(x->unit, *state, size)) : fmi2Fatal;
+    return judge(c, instance_save(c, state));
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
 {
-    Instance* x = c;
-    return judge(x, itm_unit_restore(x->unit, state, itm_unit_get_state_size(x->unit)));
+    return judge(c, instance_restore(c, state));
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate* state)
 {
     (void)c;
-    if (state != NULL) {
-        free(*state);
-        *state = NULL;
-    }
+    instance_free_state(state);
     return fmi2OK;
 }
 
@@ -273,24 +251,13 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
 {
-    if (size != itm_unit_get_state_size(((Instance*)c)->unit)) {
-        return fmi2Error;
-    }
-    memcpy(bytes, state, size);
-    return fmi2OK;
+    return instance_write_state(c, state, bytes, size) == ITM_OK ? fmi2OK : fmi2Error;
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate* state)
 {
-    if (size != itm_unit_get_state_size(((Instance*)c)->unit)) {
-        return fmi2Error;
-    }
-    *state = *state != NULL ? *state : malloc(size + 1);
-    if (*state == NULL) {
-        return fmi2Fatal;
-    }
-    memcpy(*state, bytes, size);
-    return fmi2OK;
+    ItmStatus status = instance_read_state(c, bytes, size, state);
+    return status == ITM_OK ? fmi2OK : status == ITM_ERR_MEMORY ? fmi2Fatal : fmi2Error;
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t nunknown,

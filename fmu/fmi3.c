@@ -6,8 +6,6 @@
 #include "base/error.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, presence) EXPORT fmi3##name##TYPE fmi3##name;
@@ -186,29 +184,19 @@ fmi3Status fmi3Reset(fmi3Instance c)
 fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
                           size_t nvalue)
 {
-    Instance* x = c;
-    ItmStatus status = ITM_OK;
     if (n != nvalue) {
-        return refuse(x, "all variables are scalars: there is one value per reference");
+        return refuse(c, "all variables are scalars: there is one value per reference");
     }
-    for (size_t i = 0; i < n && status == ITM_OK; i++) {
-        status = itm_unit_get(x->unit, (int)refs[i], &values[i]);
-    }
-    return judge(x, status);
+    return judge(c, instance_get(c, refs, n, values));
 }
 
 fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
                           size_t nvalue)
 {
-    Instance* x = c;
-    ItmStatus status = ITM_OK;
     if (n != nvalue) {
-        return refuse(x, "all variables are scalars: there is one value per reference");
+        return refuse(c, "all variables are scalars: there is one value per reference");
     }
-    for (size_t i = 0; i < n && status == ITM_OK; i++) {
-        status = itm_unit_set(x->unit, (int)refs[i], values[i]);
-    }
-    return judge(x, status);
+    return judge(c, instance_set(c, refs, n, values));
 }
 
 // All variables are of type Float64.
@@ -275,25 +263,18 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 
 fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState* state)
 {
-    Instance* x = c;
-    size_t size = itm_unit_get_state_size(x->unit);
-    *state = *state != NULL ? *state : malloc(size + 1);
-    return *state != NULL ? judge(x, itm_unit_save(x->unit, *state, size)) : fmi3Fatal;
+    return judge(c, instance_save(c, state));
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
 {
-    Instance* x = c;
-    return judge(x, itm_unit_restore(x->unit, state, itm_unit_get_state_size(x->unit)));
+    return judge(c, instance_restore(c, state));
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState* state)
 {
     (void)c;
-    if (state != NULL) {
-        free(*state);
-        *state = NULL;
-    }
+    instance_free_state(state);
     return fmi3OK;
 }
 
@@ -306,24 +287,13 @@ fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t
 
 fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
 {
-    if (size != itm_unit_get_state_size(((Instance*)c)->unit)) {
-        return refuse(c, "the state has another size");
-    }
-    memcpy(bytes, state, size);
-    return fmi3OK;
+    return instance_write_state(c, state, bytes, size) == ITM_OK ? fmi3OK : refuse(c, "the state has another size");
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState* state)
 {
-    if (size != itm_unit_get_state_size(((Instance*)c)->unit)) {
-        return refuse(c, "the state has another size");
-    }
-    *state = *state != NULL ? *state : malloc(size + 1);
-    if (*state == NULL) {
-        return fmi3Fatal;
-    }
-    memcpy(*state, bytes, size);
-    return fmi3OK;
+    ItmStatus status = instance_read_state(c, bytes, size, state);
+    return status == ITM_OK ? fmi3OK : status == ITM_ERR_MEMORY ? fmi3Fatal : refuse(c, "the state has another size");
 }
 
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nunknown,

@@ -146,6 +146,72 @@ void instance_destroy(Instance* x)
     }
 }
 
+// ---------------------------------------------------------------------------- values and states
+
+ItmStatus instance_get(Instance* x, const unsigned* references, size_t n, double* values)
+{
+    ItmStatus status = ITM_OK;
+    for (size_t i = 0; i < n && status == ITM_OK; i++) {
+        status = itm_unit_get(x->unit, (int)references[i], &values[i]);
+    }
+    return status;
+}
+
+ItmStatus instance_set(Instance* x, const unsigned* references, size_t n, const double* values)
+{
+    ItmStatus status = ITM_OK;
+    for (size_t i = 0; i < n && status == ITM_OK; i++) {
+        status = itm_unit_set(x->unit, (int)references[i], values[i]);
+    }
+    return status;
+}
+
+static bool allocate_state(void** state, size_t size)
+{
+    *state = *state != NULL ? *state : malloc(size + 1);
+    return *state != NULL;
+}
+
+ItmStatus instance_save(Instance* x, void** state)
+{
+    size_t size = itm_unit_get_state_size(x->unit);
+    return allocate_state(state, size) ? itm_unit_save(x->unit, *state, size) : ITM_ERR_MEMORY;
+}
+
+ItmStatus instance_restore(Instance* x, const void* state)
+{
+    return itm_unit_restore(x->unit, state, itm_unit_get_state_size(x->unit));
+}
+
+void instance_free_state(void** state)
+{
+    if (state != NULL) {
+        free(*state);
+        *state = NULL;
+    }
+}
+
+ItmStatus instance_write_state(Instance* x, const void* state, void* bytes, size_t size)
+{
+    if (size != itm_unit_get_state_size(x->unit)) {
+        return ITM_ERR_ARGUMENT;
+    }
+    memcpy(bytes, state, size);
+    return ITM_OK;
+}
+
+ItmStatus instance_read_state(Instance* x, const void* bytes, size_t size, void** state)
+{
+    if (size != itm_unit_get_state_size(x->unit)) {
+        return ITM_ERR_ARGUMENT;
+    }
+    if (!allocate_state(state, size)) {
+        return ITM_ERR_MEMORY;
+    }
+    memcpy(*state, bytes, size);
+    return ITM_OK;
+}
+
 // ---------------------------------------------------------------------------- derivatives
 
 bool instance_differentiate(Instance* x, const unsigned* unknowns, size_t nunknown, const unsigned* knowns,

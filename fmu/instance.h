@@ -18,6 +18,17 @@ typedef struct Instance {
 Instance* instance_create(const char* name, const char* token, const char* resources, ItmError* error);
 void instance_destroy(Instance* x);
 
+// Values of n variables by value reference, up to the first that fails.
+ItmStatus instance_get(Instance* x, const unsigned* references, size_t n, double* values);
+ItmStatus instance_set(Instance* x, const unsigned* references, size_t n, const double* values);
+
+// A state is the bytes of the unit. *state NULL: it is allocated. Bytes of another size are ITM_ERR_ARGUMENT.
+ItmStatus instance_save(Instance* x, void** state);
+ItmStatus instance_restore(Instance* x, const void* state);
+void instance_free_state(void** state);
+ItmStatus instance_write_state(Instance* x, const void* state, void* bytes, size_t size);
+ItmStatus instance_read_state(Instance* x, const void* bytes, size_t size, void** state);
+
 // Derivatives of the accelerations of the ports, a0 + W f, along a direction of forces: sensitivity_i = sum W_ij seed_j. False: the
 // unknowns are not accelerations of ports, or the knowns are not their forces.
 bool instance_differentiate(Instance* x, const unsigned* unknowns, size_t nunknown, const unsigned* knowns,

@@ -105,12 +105,6 @@ static void find_model(Mechanism* x, const ItmFmu* fmu)
     x->has_model = has_all && x->theta != ITM_NONE && x->use_impulses != ITM_NONE && find_output(fmu, name) == ITM_NONE;
 }
 
-static ItmStatus read_outputs(Mechanism* x)
-{
-    x->table.get_outputs(x->table.self, x->y);
-    return ITM_OK;
-}
-
 static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, double* W, double* a0, ItmError* error)
 {
     Mechanism* x = self;
@@ -120,14 +114,14 @@ static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, dou
     (void)error;
     x->t = t;
     x->H = H;
-    ItmStatus status = read_outputs(x);
+    x->table.get_outputs(x->table.self, x->y);
     for (int i = 0; i < n; i++) {
         a0[i] = x->rate_sign[i] * x->y[x->a0[x->row[i]]];
         for (int j = 0; j < n; j++) {
             W[i * n + j] = x->rate_sign[i] * x->force_sign[j] * x->y[x->W[x->row[i] * n + x->row[j]]];
         }
     }
-    return status;
+    return ITM_OK;
 }
 
 static ItmStatus step(Mechanism* x, double t, double h, ItmError* error)
@@ -159,12 +153,12 @@ static ItmStatus get_motion(void* self, double* s, double* w, ItmError* error)
 {
     Mechanism* x = self;
     (void)error;
-    ItmStatus status = read_outputs(x);
+    x->table.get_outputs(x->table.self, x->y);
     for (int i = 0; i < x->nport; i++) {
         s[i] = x->position_sign[i] * x->y[x->position[i]] + x->offset[i];
         w[i] = x->rate_sign[i] * x->y[x->rate[i]];
     }
-    return status;
+    return ITM_OK;
 }
 
 static ItmStatus do_step(void* self, double t, double h, const double* force, ItmError* error)
