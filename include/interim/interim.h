@@ -24,5 +24,6 @@
 #include "interim/results.h"
 #include "interim/report.h"
 #include "interim/run.h"
+#include "interim/study.h"
 
 #endif
