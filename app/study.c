@@ -95,9 +95,7 @@ static bool read_arguments(AppStudy* s)
     }
     if (itm_study_load(&s->study, s->arguments->model, s->arguments->sandbox,
                        (const char* const*)s->arguments->overrides, s->arguments->noverride, &error) != ITM_OK) {
-        if (!app_study_engine->is_worker) {
-            app_print_error(&error);
-        }
+        app_print_error(&error);
         return false;
     }
     ItmStudyInfo info = itm_study_get_info(s->study);

@@ -8,10 +8,11 @@ typedef struct AppStudy AppStudy;
 
 // How runs are executed: by processes of this machine, or by the ranks of a cluster.
 typedef struct AppStudyEngine {
-    bool is_worker;  // of a cluster: prints and writes nothing, executes what it is told
     // Execute these runs (count), in any order; call app_study_take for each that has ended. Stops after a signal.
     void (*execute)(AppStudy* study, const int* runs, int count);
-    // What a worker does with a prepared study; the exit status.
+    // All runs are executed; NULL: nothing to do.
+    void (*release)(void);
+    // Of a worker of a cluster: what it does with a prepared study, the exit status. NULL: this process is in charge of it.
     int (*serve)(AppStudy* study);
 } AppStudyEngine;
 

@@ -15,18 +15,14 @@
 
 bool app_study_complain(const AppStudy* s, const char* what, const char* text)
 {
-    if (!app_study_engine->is_worker) {
-        fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", s->name, what, text, s->name);
-    }
+    fprintf(stderr, "interim %s: %s '%s' (see: interim help %s)\n", s->name, what, text, s->name);
     return false;
 }
 
 static bool fail(AppStudy* s, const ItmError* error)
 {
     s->has_failed = true;
-    if (!app_study_engine->is_worker) {
-        app_print_error(error);
-    }
+    app_print_error(error);
     return false;
 }
 
@@ -283,6 +279,9 @@ static void execute(AppStudy* s)
             app_study_engine->execute(s, runs, count);
         }
     }
+    if (app_study_engine->release != NULL) {
+        app_study_engine->release();
+    }
     app_progress_end(&s->progress);
     free(runs);
 }
@@ -413,7 +412,7 @@ int app_study_run(AppStudy* s)
     if (!prepare(s)) {
         return APP_BAD_INPUT;
     }
-    if (app_study_engine->is_worker) {
+    if (app_study_engine->serve != NULL) {
         return app_study_engine->serve(s);
     }
     app_signals_catch();

@@ -41,7 +41,7 @@ static const AppOption MERGE_OPTIONS[] = {
 
 static bool take(AppStudy* s, ItmStatus status, const ItmError* error)
 {
-    if (status != ITM_OK && !app_study_engine->is_worker) {
+    if (status != ITM_OK) {
         fprintf(stderr, "interim sweep: %s (see: interim help sweep)\n", error->message);
     }
     s->has_failed = s->has_failed || status != ITM_OK;

@@ -145,6 +145,9 @@ ITM_API char* itm_study_write_run(const ItmStudy* study, int run);
 // Take over an outcome from such a line. run (may be NULL) receives its number. ITM_ERR_INPUT: it is none of this study.
 ITM_API ItmStatus itm_study_read_run(ItmStudy* study, const char* line, int* run, ItmError* error);
 
+// Set how often a run was begun, where others executed it.
+ITM_API void itm_study_set_attempts(ItmStudy* study, int run, int nattempt);
+
 // ---------------------------------------------------------------------------- journal
 
 // From now on append every outcome that itm_study_note_run is called for to a file, which begins with the signature of the study.

@@ -333,10 +333,11 @@ static void add_importance(Page* p)
     bool has_indices = p->study->design.type == ITM_DESIGN_SOBOL_INDICES;
     begin_section(
         p, "effects", "Which factors matter",
-        has_indices ? "Share of the variance that a factor explains alone (first bar) and with all others (second bar)."
-                      "Black: 95 % intervals by resampling."
-                    : "Rank correlation of response and factor: 1 or -1 is a monotonic dependence, 0 none. Black: 95 % "
-                      "intervals by resampling.");
+        has_indices
+            ? "Share of the variance that a factor explains alone (first bar) and with all others (second bar). "
+              "Black: 95 % intervals by resampling."
+            : "Rank correlation of response and factor: 1 or -1 is a monotonic dependence, 0 none. Black: 95 % "
+              "intervals by resampling.");
     for (int i = 0; i < p->study->responses.count; i++) {
         if (has_indices) {
             add_effects(p, i, INDICES, 2, 0.0);
@@ -612,18 +613,41 @@ static void add_run_name(Page* p, int run)
     itm_text_free(&path);
 }
 
+static void add_factors(Page* p, int run)
+{
+    ItmStudy* s = p->study;
+    for (int i = 0; i < s->factors.count; i++) {
+        const ItmStudyFactor* f = &s->factors.items[i];
+        double value = s->points[(size_t)run * (size_t)s->factors.count + (size_t)i];
+        if (f->distribution != ITM_DISTRIBUTION_CHOICE) {
+            add_cell(p->text, value);
+        } else {
+            itm_text_add(p->text, "<td class=\"num\">");
+            itm_text_add_html(p->text, f->texts[(int)value]);
+            itm_text_add(p->text, "</td>");
+        }
+    }
+}
+
+static void add_factor_heads(Page* p)
+{
+    for (int i = 0; i < p->study->factors.count; i++) {
+        char name[200];
+        name_factor(name, sizeof name, &p->study->factors.items[i]);
+        itm_text_add(p->text, "<th class=\"num\">");
+        itm_text_add_html(p->text, name);
+        itm_text_add(p->text, "</th>");
+    }
+}
+
 static void add_extreme(Page* p, int response, int run, const char* word)
 {
     ItmStudy* s = p->study;
-    itm_text_format(p->text, "<tr><td>%s</td><td>", word);
+    itm_text_format(p->text, "<tr style=\"white-space:nowrap\"><td>%s</td><td>", word);
     add_run_name(p, run);
     itm_text_add(p->text, "</td>");
     add_cell(p->text, s->runs[run].responses[response]);
-    for (int i = 0; i < s->factors.count; i++) {
-        itm_text_add(p->text, "<td class=\"num\">");
-        itm_text_add_html(p->text, itm_study_get_factor_value(s, run, i));
-        itm_text_add(p->text, "</td>");
-    }
+    add_factors(p, run);
     itm_text_add(p->text, "</tr>\n<tr><td></td><td colspan=\"99\"><details><summary>repeat it</summary>");
     add_command(p, run);
     itm_text_add(p->text, "</details></td></tr>\n");
@@ -657,11 +681,7 @@ static void add_extremes(Page* p)
                      "<div class=\"wide\"><table class=\"errors\"><thead><tr><th></th><th>run</th><th class=\"num\">");
         itm_text_add_html(p->text, name);
         itm_text_add(p->text, "</th>");
-        for (int k = 0; k < s->factors.count; k++) {
-            itm_text_add(p->text, "<th class=\"num\">");
-            itm_text_add_html(p->text, s->factors.items[k].name);
-            itm_text_add(p->text, "</th>");
-        }
+        add_factor_heads(p);
         itm_text_add(p->text, "</tr></thead><tbody>\n");
         for (int sign = 1; sign >= -1; sign -= 2) {
             int run = ITM_NONE;
@@ -687,11 +707,7 @@ static void add_table(Page* p)
                         MOST_ROWS, s->nrun);
     }
     itm_text_add(p->text, "<div class=\"wide\"><table class=\"errors\"><thead><tr><th>run</th>");
-    for (int i = 0; i < s->factors.count; i++) {
-        itm_text_add(p->text, "<th class=\"num\">");
-        itm_text_add_html(p->text, s->factors.items[i].name);
-        itm_text_add(p->text, "</th>");
-    }
+    add_factor_heads(p);
     itm_text_add(p->text, "<th>verdict</th>");
     for (int i = 0; i < s->responses.count; i++) {
         itm_text_add(p->text, "<th class=\"num\">");
@@ -704,14 +720,10 @@ static void add_table(Page* p)
         if (r->verdict == ITM_STUDY_WAITING) {
             continue;
         }
-        itm_text_add(p->text, "<tr><td>");
+        itm_text_add(p->text, "<tr style=\"white-space:nowrap\"><td>");
         add_run_name(p, run);
         itm_text_add(p->text, "</td>");
-        for (int i = 0; i < s->factors.count; i++) {
-            itm_text_add(p->text, "<td class=\"num\">");
-            itm_text_add_html(p->text, itm_study_get_factor_value(s, run, i));
-            itm_text_add(p->text, "</td>");
-        }
+        add_factors(p, run);
         itm_text_format(p->text, "<td><span class=\"verdict %s\" title=\"",
                         r->verdict == ITM_STUDY_FINISHED   ? "finished"
                         : r->verdict == ITM_STUDY_DOUBTFUL ? "finished-with-doubts"

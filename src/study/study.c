@@ -304,3 +304,9 @@ const char* itm_study_get_signature(const ItmStudy* s)
     ITM_GUARD(s != NULL, NULL);
     return s->signature;
 }
+
+void itm_study_set_attempts(ItmStudy* s, int run, int nattempt)
+{
+    ITM_GUARD_VOID(s != NULL && ITM_IS_INDEX(run, s->nrun + s->nreference) && nattempt >= 0);
+    s->runs[run].nattempt = nattempt;
+}
