@@ -35,6 +35,11 @@ typedef struct ClusterHello {
 // A digest of the study's definition.
 void cluster_describe(ClusterHello* hello, const AppStudy* s);
 void cluster_pause(void);
+// Send a copy of bytes, or of a text without its zero byte, and do not wait: a send to a rank that has died might never end. False if the
+// library refuses.
+bool cluster_send(const void* bytes, size_t count, int rank, ClusterTag tag);
+// Receive bytes of a message that was probed.
+void cluster_take(void* bytes, size_t count, const MPI_Status* status);
 // Receive a text whose message was probed; to be freed, NULL without memory.
 char* cluster_receive(const MPI_Status* status);
 

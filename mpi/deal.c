@@ -136,8 +136,7 @@ static bool send_reference(AppStudy* s, int rank, int run)
         return true;
     }
     char* line = itm_study_write_run(s->study, reference);
-    bool is_sent =
-        line != NULL && MPI_Send(line, (int)strlen(line), MPI_CHAR, rank, TAG_REFERENCE, MPI_COMM_WORLD) == MPI_SUCCESS;
+    bool is_sent = line != NULL && cluster_send(line, strlen(line), rank, TAG_REFERENCE);
     w->has_reference[reference - s->info.nrun] = is_sent;
     free(line);
     return is_sent;
@@ -155,8 +154,7 @@ static void deal(AppStudy* s)
             int run = cluster.queue[--cluster.nqueue];
             w->runs[w->nrun++] = run;
             cluster.nbusy++;
-            if (!send_reference(s, rank, run) ||
-                MPI_Send(&run, 1, MPI_INT, rank, TAG_WORK, MPI_COMM_WORLD) != MPI_SUCCESS) {
+            if (!send_reference(s, rank, run) || !cluster_send(&run, sizeof run, rank, TAG_WORK)) {
                 lose(s, rank, "cannot be reached");
             }
         }
@@ -215,15 +213,15 @@ static bool take_message(AppStudy* s)
     cluster.workers[rank].heard = wall_time();
     switch (status.MPI_TAG) {
     case TAG_HELLO:
-        MPI_Recv(&hello, (int)sizeof hello, MPI_BYTE, rank, TAG_HELLO, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        cluster_take(&hello, sizeof hello, &status);
         greet(s, rank, &hello);
         break;
     case TAG_DONE:
         take_line(s, rank, &status);
         break;
     default:
-        MPI_Recv(&nothing, 1, MPI_CHAR, rank, TAG_PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(&nothing, 1, MPI_CHAR, rank, TAG_PONG, MPI_COMM_WORLD);
+        cluster_take(&nothing, 1, &status);
+        cluster_send(&nothing, 1, rank, TAG_PONG);
     }
     return true;
 }
@@ -269,7 +267,7 @@ void cluster_dismiss(void)
     MPI_Comm_size(MPI_COMM_WORLD, &nrank);
     for (int rank = 1; rank < nrank && !is_done; rank++) {
         if (cluster.workers == NULL || cluster.workers[rank].state != WORKER_GONE || can_finalize) {
-            MPI_Send(&can_finalize, 1, MPI_INT, rank, TAG_STOP, MPI_COMM_WORLD);
+            cluster_send(&can_finalize, sizeof can_finalize, rank, TAG_STOP);
         }
     }
     for (int rank = 0; cluster.workers != NULL && rank < nrank; rank++) {

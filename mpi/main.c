@@ -35,13 +35,63 @@ void cluster_pause(void)
     nanosleep(&(struct timespec){.tv_nsec = CLUSTER_PAUSE}, NULL);
 }
 
+// ---------------------------------------------------------------------------- messages
+
+// A message under way with its bytes.
+typedef struct Message {
+    struct Message* next;
+    MPI_Request request;
+    char bytes[];
+} Message;
+
+static Message* messages;
+
+// Free the messages that have been sent.
+static void collect(void)
+{
+    for (Message** at = &messages; *at != NULL;) {
+        int is_sent = 0;
+        Message* message = *at;
+        MPI_Test(&message->request, &is_sent, MPI_STATUS_IGNORE);
+        if (is_sent) {
+            *at = message->next;
+            free(message);
+        } else {
+            at = &message->next;
+        }
+    }
+}
+
+bool cluster_send(const void* bytes, size_t count, int rank, ClusterTag tag)
+{
+    Message* message = malloc(sizeof *message + count);
+    collect();
+    if (message == NULL) {
+        return false;
+    }
+    memcpy(message->bytes, bytes, count);
+    if (MPI_Isend(message->bytes, (int)count, MPI_BYTE, rank, (int)tag, MPI_COMM_WORLD, &message->request) !=
+        MPI_SUCCESS) {
+        free(message);
+        return false;
+    }
+    message->next = messages;
+    messages = message;
+    return true;
+}
+
+void cluster_take(void* bytes, size_t count, const MPI_Status* status)
+{
+    MPI_Recv(bytes, (int)count, MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 char* cluster_receive(const MPI_Status* status)
 {
     int count = 0;
-    MPI_Get_count(status, MPI_CHAR, &count);
+    MPI_Get_count(status, MPI_BYTE, &count);
     char* text = malloc((size_t)count + 1);
     if (text != NULL) {
-        MPI_Recv(text, count, MPI_CHAR, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        cluster_take(text, (size_t)count, status);
         text[count] = '\0';
     }
     return text;
@@ -97,6 +147,11 @@ int main(int argc, char** argv)
     fflush(NULL);
     if (!cluster_can_finalize) {
         _exit(status);
+    }
+    double end = app_wall_time() + 2.0;
+    while (messages != NULL && app_wall_time() < end) {
+        collect();
+        cluster_pause();
     }
     MPI_Finalize();
     return rank == 0 ? status : APP_FINISHED;

@@ -14,30 +14,31 @@ typedef struct Server {
     int nqueue;
     double heard, pinged;  // wall times of the last message of rank 0 and of the last ping, s
     bool has_worked;
+    bool is_orphan;  // rank 0 has died
     bool is_over;
 } Server;
 
 static void send_line(Server* v, int run)
 {
     char* line = itm_study_write_run(v->study->study, run);
-    if (line == NULL || MPI_Send(line, (int)strlen(line), MPI_CHAR, 0, TAG_DONE, MPI_COMM_WORLD) != MPI_SUCCESS) {
+    if (line == NULL || !cluster_send(line, strlen(line), 0, TAG_DONE)) {
         v->is_over = true;
     }
     free(line);
 }
 
-static void take_stop(bool* is_over)
+static void take_stop(const MPI_Status* status, bool* is_over)
 {
     int can_finalize = 0;
-    MPI_Recv(&can_finalize, 1, MPI_INT, 0, TAG_STOP, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    cluster_take(&can_finalize, sizeof can_finalize, status);
     cluster_can_finalize = can_finalize != 0;
     *is_over = true;
 }
 
-static void take_work(Server* v)
+static void take_work(Server* v, const MPI_Status* status)
 {
     int run = ITM_NONE;
-    MPI_Recv(&run, 1, MPI_INT, 0, TAG_WORK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    cluster_take(&run, sizeof run, status);
     v->has_worked = true;
     if (v->nqueue < 2 * CLUSTER_DEPTH) {
         v->queue[v->nqueue++] = run;
@@ -68,16 +69,16 @@ static bool take_message(Server* v)
     v->heard = app_wall_time();
     switch (status.MPI_TAG) {
     case TAG_WORK:
-        take_work(v);
+        take_work(v, &status);
         break;
     case TAG_REFERENCE:
         take_reference(v, &status);
         break;
     case TAG_STOP:
-        take_stop(&v->is_over);
+        take_stop(&status, &v->is_over);
         break;
     default:
-        MPI_Recv(&nothing, 1, MPI_CHAR, 0, TAG_PONG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        cluster_take(&nothing, 1, &status);
     }
     return true;
 }
@@ -89,15 +90,14 @@ static void ping(Server* v)
     char nothing = 0;
     if (now - v->pinged > CLUSTER_PING) {
         v->pinged = now;
-        MPI_Send(&nothing, 1, MPI_CHAR, 0, TAG_PING, MPI_COMM_WORLD);
+        cluster_send(&nothing, 1, 0, TAG_PING);
     }
     ClusterHello mine;
     cluster_describe(&mine, NULL);
     bool is_here = strcmp(mine.host, cluster_dealer.host) == 0;
     double patience = v->has_worked ? CLUSTER_SILENCE : CLUSTER_PATIENCE;
     if (now - v->heard > patience || (is_here && kill(cluster_dealer.pid, 0) != 0 && errno == ESRCH)) {
-        v->is_over = true;
-        cluster_can_finalize = false;
+        v->is_over = v->is_orphan = true;
     }
 }
 
@@ -105,7 +105,7 @@ static void hello(const AppStudy* s)
 {
     ClusterHello mine;
     cluster_describe(&mine, s);
-    MPI_Send(&mine, (int)sizeof mine, MPI_BYTE, 0, TAG_HELLO, MPI_COMM_WORLD);
+    cluster_send(&mine, sizeof mine, 0, TAG_HELLO);
 }
 
 int cluster_serve(AppStudy* s)
@@ -137,6 +137,9 @@ int cluster_serve(AppStudy* s)
         ping(&v);
     }
     itm_study_pool_destroy(v.pool);
+    if (v.is_orphan) {
+        MPI_Abort(MPI_COMM_WORLD, APP_BAD_INPUT);  // the journal has what is done; mpirun need not wait
+    }
     return APP_FINISHED;
 }
 
@@ -149,7 +152,7 @@ void cluster_refuse(void)
         MPI_Status status;
         MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &has_message, &status);
         if (has_message) {
-            take_stop(&is_over);
+            take_stop(&status, &is_over);
         } else {
             cluster_pause();
         }

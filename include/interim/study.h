@@ -96,6 +96,7 @@ typedef struct ItmStudyInfo {
     bool has_reference;
 } ItmStudyInfo;
 
+// Sizes and names; texts are valid as long as the study.
 ITM_API ItmStudyInfo itm_study_get_info(const ItmStudy* study);
 // Name of a factor; NULL: there is none.
 ITM_API const char* itm_study_get_factor_name(const ItmStudy* study, int factor);

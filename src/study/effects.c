@@ -270,7 +270,7 @@ static bool fill_pairs(Pairs* p, const ItmStudy* s, int response, int factor)
     return true;
 }
 
-// First order: correlation of b and mixed, which share the factor alone, with the moments of both together.   [janon, eq. 6]
+// First order: correlation of b and mixed, which share the factor alone, with the moments of both together.   [janon, section 2]
 // Total: half the mean of (a - mixed)^2, which differ in the factor alone, over the variance.           [saltelli, table 2, f]
 static double compute_index(const Pairs* p, const int* index, bool is_total)
 {
