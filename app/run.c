@@ -1,4 +1,4 @@
-// interim run: load, step, write results, say how it went.
+// interim run: load, step, write results, print the outcome.
 #include "app.h"
 
 #include "mechanisms.h"

@@ -319,7 +319,7 @@ static void run_second(void* context, int job)
     itm_mechanism_check(x, part);
 }
 
-// What the mechanisms are told of the forces that are known now.
+// Forces that the mechanisms receive, as far as they are available now.
 static void tell_forces(ItmCosim* x)
 {
     for (int i = 0; i < x->nbond; i++) {

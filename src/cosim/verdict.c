@@ -116,7 +116,7 @@ static bool is_contact_supported(const ItmContactModel* c)
     return is_supported;
 }
 
-// Whether anything but gravity can act on a mechanism from outside. Flexible bodies and joints with clearance count as supported:
+// Whether anything but gravity can act on a mechanism. Flexible bodies and joints with clearance count as supported:
 // their momentum is not judged.
 static bool is_supported(const ItmMechanism* part)
 {
