@@ -285,6 +285,8 @@ struct ItmCosim {
     ItmMachineWatch* machine;
     ItmMechanismWatch* watches; //                                                  (nmechanism)
     bool     is_trial;       // steps that are taken back: nothing is judged
+    ItmMessageHandler* message_handler; // or NULL
+    void*    message_user;
 
     // inputs and outputs
     int      ninput;
@@ -452,6 +454,8 @@ void itm_verdict_destroy(ItmCosim* x);
 void itm_verdict_begin(ItmCosim* x);
 // Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
 ItmStatus itm_verdict_update(ItmCosim* x, double time);
+// Give a message to the handler, if there is one; nothing in trials.
+void itm_cosim_send_message(const ItmCosim* x, ItmMessageKind kind, double time, const char* where, const char* text);
 // The largest value so far of a quantity of a bond, frame bond or mechanism.
 double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 
