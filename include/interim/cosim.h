@@ -417,8 +417,6 @@ ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism
 ITM_API ItmData* itm_cosim_get_data(ItmCosim* cosim, int mechanism);
 // Hydraulics of a circuit; NULL if out of range or not a circuit.
 ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);
-// Set an input of a subsystem. It keeps the value until a wire or another call changes it.
-ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
 // An input of the whole system, by its full name: an input of a subsystem ("hydraulics.valve1"), an actuator without a bond
 // ("arm.motor") or an external signal of a mechanism ("arm.drive").
