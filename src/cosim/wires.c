@@ -373,7 +373,7 @@ static void join_sets(const ItmCosim* x, int* root)
     }
 }
 
-// Ticks of a group from the subsystems' micro steps; periods are micro steps a macro step (> 0) or macro steps a step (< 0) so
+// Ticks of a group from the subsystems' micro steps; periods are micro steps per macro step (> 0) or macro steps per step (< 0) so
 // far.
 static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
 {

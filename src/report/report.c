@@ -28,7 +28,7 @@ void itm_report_add_head(ItmText* text, const char* title, bool has_scripts)
     itm_text_add(text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                       // nothing is ever fetched, whatever a model file says
+                       // nothing is ever fetched, whatever a model file contains
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                        "style-src 'unsafe-inline'; img-src data: blob:");
     itm_text_add(text, has_scripts ? "; script-src 'unsafe-inline'\">\n<title>" : "\">\n<title>");
@@ -252,7 +252,7 @@ static void add_comparison(ItmText* text, const ItmReportRun* run, const ItmRepo
 {
     ItmRunComparison c;
     if (itm_compare_runs(&c, run->table, reference->table, NULL) != ITM_OK) {
-        return;  // times out of order: nothing to say
+        return;  // times out of order: no message
     }
     itm_text_add(text, "<details class=\"group\"><summary><b>");
     itm_text_add_html(text, run->label);

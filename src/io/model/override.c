@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Maps from names that the user chose. An override changes members of these; it cannot add one,
+// Maps from names that the user chose. An override changes entries of these; it cannot add one,
 // because a misspelt parameter would be a new one that nobody reads. * stands for any one key.
 static const char* const COLLECTIONS[] = {
     "parameters",
@@ -205,7 +205,7 @@ static bool has_unit(const ItmNode* node)
     return digits > 0 && digits < node->length && strpbrk(node->text + digits, "()*/^") == NULL;
 }
 
-// A plain number where the file has a unit is legal (SI), and often not meant: if it leads to an error, the error says so.
+// A plain number where the file has a unit is legal (SI), and often not meant: if it leads to an error, the message mentions it.
 static void note_unit(Override* o, const ItmNode* old)
 {
     if (o->doc->unitless == NULL && is_plain(o->value) && has_unit(old)) {
