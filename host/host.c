@@ -233,6 +233,22 @@ static ItmStatus restore(Host* x)
     return take_error(x);
 }
 
+// ---------------------------------------------------------------------------- ports of a mechanism
+
+// After a macro step the outputs are given, too.
+static ItmStatus call_port(Host* x)
+{
+    ItmFmuPortCall* call = at(x, x->shared->port);
+    if (call->action == ITM_FMU_PORT_BEGIN || call->action == ITM_FMU_PORT_DERIVE) {
+        itm_fmi_set_inputs(x->instance, x->u);
+    }
+    ItmStatus status = itm_fmi_serve_port(x->instance, call);
+    if (status == ITM_OK && call->action == ITM_FMU_PORT_COMMIT) {
+        give_values(x);
+    }
+    return status == ITM_OK ? take_error(x) : (x->shared->error = x->instance->error, status);
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
 // The interface model, its numbers where the library put them.
@@ -333,6 +349,8 @@ static ItmStatus serve(Host* x)
         return save(x);
     case ITM_FMU_RESTORE:
         return restore(x);
+    case ITM_FMU_PORT:
+        return call_port(x);
     default:
         return ITM_OK;
     }
