@@ -59,6 +59,7 @@ typedef struct Export {
     ItmUnit* unit;
     const char* title;
     char identifier[80], token[64];
+    bool has_ports;
     ItmText description, terminals, ports, tree;
 } Export;
 
@@ -274,7 +275,8 @@ static void add_terminals(Export* x)
 #define MANIFEST                                                                                                       \
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiLayeredStandardManifest "                                         \
     "xmlns:fmi-ls=\"http://fmi-standard.org/fmi-ls-manifest\" fmi-ls:fmi-ls-name=\"" ITM_LAYER_NAME                    \
-    "\" fmi-ls:fmi-ls-version=\"" ITM_LAYER_VERSION "\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "     \
+    "\" fmi-ls:fmi-ls-version=\"" ITM_LAYER_VERSION                                                                    \
+    "\" level=\"2\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "                                         \
     "mechanism at its power ports\"/>\n"
 
 // ---------------------------------------------------------------------------- archive
@@ -357,9 +359,11 @@ static bool fill_archive(zip_t* zip, Export* x, const char* binary)
         snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
         is_good = add_file(zip, name, file->references[i].path);
     }
-    if (is_good && itm_unit_get_variable_count(x->unit) > 0) {
-        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length) &&
-                  add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
+    if (is_good && x->has_ports) {
+        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length);
+    }
+    if (is_good && itm_unit_get_mechanism_port_count(x->unit) > 0) {
+        is_good = add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
     }
     return is_good;
 }
@@ -433,6 +437,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
         itm_text_format(&x->ports, "%s\t%s\t%s\n", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
                         part->ports[i].part, part->ports[i].name);
     }
+    x->has_ports = part->nport > 0;
     make_identifier(x->identifier, sizeof x->identifier, path);
     make_token(x->token, sizeof x->token, &x->tree, &x->ports);
     itm_text_format(&x->ports, "token\t%s\n", x->token);

@@ -85,8 +85,9 @@ static ItmSubsystem make_partner(ItmUnit* u)
                           .get_forces = get_forces,
                           .do_step = stay,
                           .reset = reset_nothing,
-                          .memory = u->force,
-                          .memory_size = sizeof(double) * (size_t)u->nmechanism_port};
+                          .memory =
+                              u,  // nothing of it: forces are inputs, which a step that is cancelled leaves as they are
+                          .memory_size = 0};
 }
 
 static ItmStatus get_motion(void* self, double* s, double* w, ItmError* error)

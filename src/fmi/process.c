@@ -338,7 +338,9 @@ static ItmStatus wait_for_host(ItmFmuProcess* x, double limit)
     char what[160];
     while (!is_our_turn(shared)) {
         struct timespec slice = {0, SLICE};
+        atomic_store(&shared->is_asleep[ITM_FMU_TURN_LIBRARY], 1);
         syscall(SYS_futex, &shared->turn, FUTEX_WAIT, ITM_FMU_TURN_HOST, &slice, NULL, 0);
+        atomic_store(&shared->is_asleep[ITM_FMU_TURN_LIBRARY], 0);
         if (is_our_turn(shared)) {
             break;
         }
@@ -368,8 +370,10 @@ static ItmStatus call_within(ItmFmuProcess* x, ItmFmuCommand command, double lim
         memcpy(x->u, x->inputs, sizeof(double) * (size_t)x->spec.ninput);
     }
     shared->command = (int32_t)command;
-    atomic_store_explicit(&shared->turn, ITM_FMU_TURN_HOST, memory_order_release);
-    syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_store(&shared->turn, ITM_FMU_TURN_HOST);
+    if (atomic_load(&shared->is_asleep[ITM_FMU_TURN_HOST])) {
+        syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
     ItmStatus status = wait_for_host(x, limit);
     if (status != ITM_OK) {
         return status;
@@ -764,6 +768,7 @@ ItmStatus itm_fmi_call_port(ItmFmuProcess* x, ItmError* error)
     }
     bool is_commit = itm_fmi_get_port_call(x)->action == ITM_FMU_PORT_COMMIT;
     x->shared->wants_outputs = x->wants_outputs;
+    x->shared->wants_state = x->spec.has_state;
     ItmStatus status = call(x, ITM_FMU_PORT);
     if (is_commit) {
         x->has_stepped = true;

@@ -42,10 +42,11 @@ typedef struct ItmFmuLimits {
 typedef struct ItmFmuShared {
     char     build[64];          // of the library; the host refuses another
     _Atomic uint32_t turn;       // ItmFmuTurn
+    _Atomic uint32_t is_asleep[2]; // by ItmFmuTurn: that side sleeps until its turn and must be woken
     int32_t  command;
     int32_t  status;             // ItmStatus of the last command
     int32_t  has_state;          // after a command: the area `state` holds the present state
-    int32_t  wants_state;        // the library needs it there after RUN
+    int32_t  wants_state;        // the library needs it there after RUN, and after COMMIT of a port
     int32_t  wants_outputs;      // after MOVE and STEP
     double   t, h;               // of STEP, s
     ItmError error;
