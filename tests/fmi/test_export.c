@@ -7,6 +7,11 @@
 
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#define DURATION 0.6  // s
+#else
+#define DURATION 3.0  // s
+#endif
 #define CRANE ITM_SOURCE_DIR "/examples/crane-single.yaml"
 
 #define MANIPULATOR ITM_SOURCE_DIR "/examples/manipulator.yaml"
@@ -47,7 +52,7 @@ static ItmModelFile* load_pair(const char* crane, const char* hydraulics, const 
     return file;
 }
 
-// Largest distance of the cylinder's length from the native run over 3 s, m.
+// Largest distance of the cylinder's length from the native run over DURATION, m.
 static double compare_with_native(const ItmModelFile* pair, const char* macro_step, ItmForeignNotes* notes)
 {
     ItmError error = {0};
@@ -57,7 +62,7 @@ static double compare_with_native(const ItmModelFile* pair, const char* macro_st
     CHECK_OK(itm_file_create_cosim(&native, file, NULL, &error), &error);
     CHECK_OK(itm_file_create_cosim(&x, pair, NULL, &error), &error);
     double worst = 0.0;
-    for (long k = 0; k < lround(3.0 / itm_cosim_get_step(native)); k++) {
+    for (long k = 0; k < lround(DURATION / itm_cosim_get_step(native)); k++) {
         CHECK_OK(itm_cosim_step(native), itm_cosim_get_error(native));
         CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
         worst = fmax(worst, fabs(itm_cosim_get_bond(native, 0).length - itm_cosim_get_bond(x, 0).length));
