@@ -6,13 +6,13 @@
 
 typedef struct AppStudy AppStudy;
 
-// How runs are executed: by processes of this machine, or by the ranks of a cluster.
+// How runs are executed: by processes of this machine, or by the ranks of an MPI job.
 typedef struct AppStudyEngine {
     // Execute these runs (count), in any order; call app_study_take for each that has ended. Stops after a signal.
     void (*execute)(AppStudy* study, const int* runs, int count);
     // All runs are executed; NULL: nothing to do.
     void (*release)(void);
-    // Of a worker of a cluster: what it does with a prepared study, the exit status. NULL: this process is in charge of it.
+    // Of a worker of an MPI job: what it does with a prepared study, the exit status. NULL: this process is in charge of it.
     int (*serve)(AppStudy* study);
 } AppStudyEngine;
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SYNC_PERIOD 1.0  // s of wall time between two fdatasync: a power cut loses no more
+#define SYNC_PERIOD 1.0  // s of wall time between two fdatasync: a power failure loses no more
 
 static ItmStatus fail_file(ItmError* error, const char* path, const char* what)
 {

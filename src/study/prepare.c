@@ -494,7 +494,7 @@ static ItmStatus make_runs(ItmStudy* s, ItmError* error)
 
 // ---------------------------------------------------------------------------- signature
 
-// FNV-1a, 64 bits: tells files apart that were edited, not ones that were forged.
+// FNV-1a, 64 bits: detects edited files, not forged ones.
 static uint64_t hash_bytes(uint64_t hash, const char* bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

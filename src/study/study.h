@@ -1,4 +1,4 @@
-// A study: what its file says, the design drawn from it, and the outcomes of its runs.
+// A study: the content of its file, the design drawn from it, and the outcomes of its runs.
 #ifndef ITM_STUDY_STUDY_H
 #define ITM_STUDY_STUDY_H
 
