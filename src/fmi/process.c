@@ -838,6 +838,7 @@ ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
         .restore = restore,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
         .is_recovered = is_recovered,
         .run = run_steps,
     };
