@@ -108,6 +108,15 @@ static void check_summary(Run* r, const AppArguments* arguments)
     }
 }
 
+// Doubts and failures are printed at the end, with their largest values.
+static void print_recovery(void* user, const ItmMessage* message)
+{
+    (void)user;
+    if (message->kind == ITM_MESSAGE_RECOVERY) {
+        fprintf(stderr, "interim: '%s' was restarted at %.9g s: %s\n", message->where, message->time, message->text);
+    }
+}
+
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
@@ -134,6 +143,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     options.context_size = sizeof r->summary;
     options.note_step = note_step;
     options.note_row = note_row;
+    itm_cosim_set_message_handler(r->cosim, print_recovery, NULL);
     status = status == ITM_OK ? itm_run_create(&r->run, r->file, r->cosim, &options, &error) : status;
     if (status != ITM_OK) {
         error.status = status;

@@ -277,6 +277,7 @@ struct ItmCosim {
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
     int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
+    bool     is_driving;     // and they have begun
 
     // bounds: what has one, and what it has been
     ItmJudged* judged;      //                                                  (njudged)
@@ -285,6 +286,8 @@ struct ItmCosim {
     ItmMachineWatch* machine;
     ItmMechanismWatch* watches; //                                                  (nmechanism)
     bool     is_trial;       // steps that are taken back: nothing is judged
+    ItmMessageHandler* message_handler; // or NULL
+    void*    message_user;
 
     // inputs and outputs
     int      ninput;
@@ -323,6 +326,8 @@ ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
 const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
 // Whether the coordinate of a bond is an angle.
 bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot);
+// Whether an actuator has a bond.
+bool itm_mechanism_has_bond(const ItmMechanism* part, int actuator);
 // The force of a bond's port as an output of the mechanism.
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
 // Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.
@@ -458,6 +463,8 @@ void itm_verdict_destroy(ItmCosim* x);
 void itm_verdict_begin(ItmCosim* x);
 // Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
 ItmStatus itm_verdict_update(ItmCosim* x, double time);
+// Give a message to the handler, if there is one; nothing in trials.
+void itm_cosim_send_message(const ItmCosim* x, ItmMessageKind kind, double time, const char* where, const char* text);
 // The largest value so far of a quantity of a bond, frame bond or mechanism.
 double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
 
