@@ -36,7 +36,7 @@ typedef struct ItmFluidDef {
     double air;              // entrained air, volume per volume of oil at 0.1 MPa, in [0, 1)
     double air_exponent;     // polytropic exponent of the air, >= 1: 1 isothermal, 1.4 adiabatic
     // Temperature, constant over a run. Density and bulk modulus are those at 288.15 K (15 degrees Celsius).
-    double temperature;    // K, > 0
+    double temperature;    // K, in [200, 500]
     double expansion;      // of the volume, 1/K, >= 0: density / (1 + expansion (T - 288.15 K))
     double modulus_decay;  // 1/K, >= 0: bulk modulus exp(-modulus_decay (T - 288.15 K))
     double viscosity_40;   // kinematic, at 313.15 K, m^2/s, > 0

@@ -717,6 +717,10 @@ static ItmStatus check_connections(Compile* k)
         joined[c->cylinders[i].node_1]++;
         joined[c->cylinders[i].node_2]++;
     }
+    for (int i = 0; i < c->nterm; i++) {
+        // a given pressure may serve as a pilot alone
+        joined[c->terms[i].node] += c->terms[i].node >= c->nvol;
+    }
     for (int i = 0; i < c->nnode; i++) {
         if (joined[i] == 0) {
             return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", c->node_name[i],

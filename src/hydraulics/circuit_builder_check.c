@@ -12,7 +12,9 @@
 
 #define PI 3.14159265358979323846
 #define LEAST_VISCOSITY 0.3e-6  // of Walther's law, m^2/s
-#define MAX_SEGMENTS 100        // of a line: the matrix of an island is dense
+#define COLDEST 200.0           // K
+#define HOTTEST 500.0
+#define MAX_SEGMENTS 100  // of a line: the matrix of an island is dense
 
 // ---------------------------------------------------------------------------- names and numbers
 
@@ -129,7 +131,10 @@ ItmStatus itm_circuit_check_fluid(const ItmFluidDef* def, ItmError* error)
     if (def->air > 0.0) {
         itm_check_positive(&k, "vapour_pressure", def->vapour_pressure);
     }
-    itm_check_positive(&k, "temperature", def->temperature);
+    if (!(def->temperature >= COLDEST && def->temperature <= HOTTEST)) {
+        itm_check_refuse(&k, "temperature", "the temperature must be in [%g, %g] K, got %g", COLDEST, HOTTEST,
+                         def->temperature);
+    }
     itm_check_not_negative(&k, "expansion", def->expansion);
     itm_check_not_negative(&k, "modulus_decay", def->modulus_decay);
     if (!(def->viscosity_100 > LEAST_VISCOSITY && isfinite(def->viscosity_40))) {
@@ -138,9 +143,6 @@ ItmStatus itm_circuit_check_fluid(const ItmFluidDef* def, ItmError* error)
     }
     if (def->viscosity_100 > def->viscosity_40) {
         itm_check_refuse(&k, "viscosity_100", "the oil must be thinner at 373.15 K than at 313.15 K");
-    }
-    if (!(itm_fluid_compute_properties(def, ITM_AIR_PRESSURE).density > 0.0)) {
-        itm_check_refuse(&k, "temperature", "the fluid has no positive density at %g K", def->temperature);
     }
     return k.status;
 }
