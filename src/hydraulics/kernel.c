@@ -13,6 +13,7 @@
 
 // Pressure drop below which the slope of an unregularised root is cut off, in derivatives only.
 #define LEAST_DROP 1.0  // Pa
+#define VOID_RANGE 1e3  // below the vapour pressure, Pa
 
 // ---------------------------------------------------------------------------- branches
 
@@ -260,6 +261,19 @@ static void compute_chambers(const ItmCircuit* c, ItmHydraulics* d)
     }
 }
 
+// From the capacity at the vapour pressure to that of the void, over VOID_RANGE: a jump would leave an implicit step without a solution.
+//   1/C = (1 - theta)/C_oil + theta/C_void,   theta = (p_v - x) / VOID_RANGE within [0, 1]
+static inline double void_share(const ItmOil* oil, double x)
+{
+    double theta = (oil->vapour - x) * (1.0 / VOID_RANGE);
+    return theta < 1.0 ? theta : 1.0;
+}
+
+static inline double mix_capacity(double C_oil, double C_void, double theta)
+{
+    return C_oil * C_void / ((1.0 - theta) * C_void + theta * C_oil);
+}
+
 // Pressures of all nodes; flows, moving volumes and capacities without anything that moves. One loop, because for the few nodes of a
 // circuit calls of memset and memcpy cost more than what they do.
 static void begin_nodes(const ItmCircuit* c, ItmHydraulics* d, const double* x)
@@ -300,7 +314,9 @@ void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, co
         d->capacity[node] += gas_capacity(&c->accumulators[i], d->p[node]);
     }
     for (int i = 0; i < c->nvol; i++) {
-        d->capacity[i] = x[i] >= c->oil[i].vapour ? d->capacity[i] : c->void_capacity[i];
+        if (x[i] < c->oil[i].vapour) {
+            d->capacity[i] = mix_capacity(d->capacity[i], c->void_capacity[i], void_share(&c->oil[i], x[i]));
+        }
         x_dot[i] = d->flow[i] / d->capacity[i];
     }
     compute_spools(c, d, x_dot, x);
@@ -377,7 +393,12 @@ void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const doubl
         d->capacity_p[gas->node] -= gas_capacity(gas, p) * (1.0 + gas->inv_exponent) / p;
     }
     for (int i = 0; i < c->nvol; i++) {
-        d->capacity_p[i] = x[i] >= c->oil[i].vapour ? d->capacity_p[i] : 0.0;
+        if (x[i] < c->oil[i].vapour) {
+            // dC/dx = C^2 (1/C_void - 1/C_oil) / VOID_RANGE, with 1/C_oil from 1/C
+            double theta = void_share(&c->oil[i], x[i]), C = d->capacity[i];
+            double difference = theta < 1.0 ? (1.0 / c->void_capacity[i] - 1.0 / C) / (1.0 - theta) : 0.0;
+            d->capacity_p[i] = C * C * difference / VOID_RANGE;
+        }
     }
     for (int i = 0; i < c->ncontrol; i++) {
         differentiate_control(c, d, x, i);
