@@ -2,9 +2,12 @@
 #include "../check.h"
 
 #include "fmi/description.h"
+#include "fmi/fmi3.h"
+#include "fmi/layer.h"
 #include "io/bytes.h"
 #include "interim/interim.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -219,6 +222,20 @@ static void an_exported_fmu_obeys_the_rules_of_the_standard(void** state)
     }
 }
 
+// FMI 3.0 requires every function, also of what is not offered; FMPy refuses a library without them.
+static void the_binary_has_every_function(void** state)
+{
+    (void)state;
+    void* handle = dlopen(ITM_FMU_BINARY, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(handle);
+#define CHECK_FUNCTION(name, presence) assert_non_null(dlsym(handle, "fmi3" #name));
+    FMI3_FUNCTIONS(CHECK_FUNCTION)
+#define CHECK_LAYER(name) assert_non_null(dlsym(handle, "interimRim" #name));
+    LAYER_FUNCTIONS(CHECK_LAYER)
+    assert_null(dlsym(handle, "itm_cosim_step"));  // nothing of ours to clash with
+    dlclose(handle);
+}
+
 static void bad_exports_are_refused(void** state)
 {
     (void)state;
@@ -247,6 +264,7 @@ int main(void)
         cmocka_unit_test(an_arm_in_an_fmu_hits_and_pushes_a_block_as_at_home),
         cmocka_unit_test(other_sources_of_the_interface_model_need_no_port),
         cmocka_unit_test(an_exported_fmu_obeys_the_rules_of_the_standard),
+        cmocka_unit_test(the_binary_has_every_function),
         cmocka_unit_test(bad_exports_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
