@@ -18,6 +18,7 @@ typedef struct ItmCollider {
     ItmGeom* geom;       // owned
     int      material;   // index in the table of surfaces
     uint32_t group, mask;
+    int      color;      // 0xRRGGBB or ITM_NONE
 } ItmCollider;
 
 typedef struct ItmGap {
