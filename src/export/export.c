@@ -204,6 +204,7 @@ static void describe(Export* x)
     if (is_two) {
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
+        itm_text_add(out, " mightReturnEarlyFromDoStep=\"true\"");
         add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");
@@ -412,13 +413,17 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
     for (int i = 0; i < file->nreference; i++) {
         const char* name = file->references[i].name;
         size_t n = strlen(name);
-        bool is_unread = n > 4 && strcmp(name + n - 4, ".csv") == 0;
-        if (is_unread || (n > 5 && strcmp(name + n - 5, ".urdf") == 0)) {
-            return itm_error_set(
-                error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
-                "exported",
-                name);
+        if (n > 5 && strcmp(name + n - 5, ".urdf") == 0) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model reads '%s': an FMU cannot read URDF files; write the robot as bodies and "
+                                 "joints in the model file",
+                                 name);
+        }
+        if (n > 4 && (strcmp(name + n - 4, ".fmu") == 0 || strcmp(name + n - 4, ".ssp") == 0)) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model runs the FMU '%s': an FMU cannot hold another; export the other parts "
+                                 "(--part), and couple the FMUs in a model of their own",
+                                 name);
         }
         if (name[0] == '/' || strstr(name, "..") != NULL) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
