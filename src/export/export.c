@@ -434,6 +434,24 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
     return ITM_OK;
 }
 
+// The binary of FMUs has no SUNDIALS.
+static ItmStatus check_integrators(const ItmModelFile* file, ItmError* error)
+{
+    if (file->run.step.stepper == ITM_STEPPER_REFERENCE) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", "run.stepper",
+                             "an FMU has no stepper 'reference'; export with --set run.stepper=euler and a small step");
+    }
+    for (int i = 0; i < file->ncircuit; i++) {
+        if (file->circuits[i].options.integrator == ITM_HYDRAULIC_ADAPTIVE) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", file->circuits[i].name,
+                                 "circuit '%s': an FMU has no integrator 'adaptive'; export with --set "
+                                 "subsystems.%s.integrator=trapezoidal",
+                                 file->circuits[i].name, file->circuits[i].name);
+        }
+    }
+    return ITM_OK;
+}
+
 // Everything but the archive, from the part of the model that is exported.
 static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part, ItmError* error)
 {
@@ -451,6 +469,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
         return status;
     }
     status = check_references(itm_unit_get_file(x->unit), error);
+    status = status == ITM_OK ? check_integrators(itm_unit_get_file(x->unit), error) : status;
     if (status != ITM_OK) {
         return status;
     }

@@ -222,6 +222,49 @@ static void an_exported_fmu_obeys_the_rules_of_the_standard(void** state)
     }
 }
 
+// A whole model as a subsystem of one that has nothing else; its recorded signal is in the FMU.
+static void a_recorded_signal_goes_into_the_fmu(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "subsystems: {all: {type: fmu, file: control.fmu}}\ncosim: {macro_step: 10 ms}\nrun: {duration: 1 s}\n";
+    ItmError error = {0};
+    ItmModelFile *file = NULL, *native_file = NULL;
+    ItmCosim *x = NULL, *native = NULL;
+    ItmExportOptions options = itm_default_export_options();
+    const char* step = "cosim.macro_step=10ms";
+    options.binary = ITM_FMU_BINARY;
+    options.overrides = &step;
+    options.noverride = 1;
+    CHECK_OK(itm_export_fmu(ITM_SOURCE_DIR "/examples/control.yaml", "control.fmu", &options, &error), &error);
+    CHECK_OK(itm_file_parse(&file, TEXT, strlen(TEXT), "./all.yaml", NULL, 0, &error), &error);
+    CHECK_OK(itm_file_load(&native_file, ITM_SOURCE_DIR "/examples/control.yaml", &step, 1, &error), &error);
+    CHECK_OK(itm_file_create_cosim(&x, file, NULL, &error), &error);
+    CHECK_OK(itm_file_create_cosim(&native, native_file, NULL, &error), &error);
+    double worst = 0.0, most = 0.0;
+    for (int k = 0; k < 100; k++) {
+        CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
+        CHECK_OK(itm_cosim_step(native), itm_cosim_get_error(native));
+        for (int i = 0; i < itm_cosim_get_output_count(native); i++) {
+            char name[300];
+            const char* own = itm_cosim_get_output_info(native, i).name;
+            snprintf(name, sizeof name, "all.%.250s", own);
+            if (itm_cosim_find_output(x, name) != ITM_NONE) {
+                double value = read_output(native, own);
+                worst = fmax(worst, fabs(read_output(x, name) - value));
+                most = fmax(most, fabs(value));
+            }
+        }
+    }
+    print_message("values up to %.3g, %.3g from the native run\n", most, worst);
+    assert_true(most > 0.1);
+    CHECK_NEAR(worst, 0.0, 1e-12);
+    itm_cosim_destroy(x);
+    itm_cosim_destroy(native);
+    itm_file_destroy(file);
+    itm_file_destroy(native_file);
+}
+
 // FMI 3.0 requires every function, also of what is not offered; FMPy refuses a library without them.
 static void the_binary_has_every_function(void** state)
 {
@@ -253,6 +296,10 @@ static void bad_exports_are_refused(void** state)
     options.version = 3;
     assert_int_equal(itm_export_fmu(ITM_SOURCE_DIR "/examples/robot.yaml", "bad.fmu", &options, &error),
                      ITM_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "write the robot as bodies"));
+    assert_int_equal(itm_export_fmu(ITM_SOURCE_DIR "/examples/arm-capture-torques.yaml", "bad.fmu", &options, &error),
+                     ITM_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "no stepper 'reference'"));
     assert_int_equal(itm_export_fmu(ITM_SOURCE_DIR "/examples/absent.yaml", "bad.fmu", &options, &error), ITM_ERR_IO);
     assert_int_equal(access("bad.fmu", F_OK), -1);
 }
@@ -264,6 +311,7 @@ int main(void)
         cmocka_unit_test(an_arm_in_an_fmu_hits_and_pushes_a_block_as_at_home),
         cmocka_unit_test(other_sources_of_the_interface_model_need_no_port),
         cmocka_unit_test(an_exported_fmu_obeys_the_rules_of_the_standard),
+        cmocka_unit_test(a_recorded_signal_goes_into_the_fmu),
         cmocka_unit_test(the_binary_has_every_function),
         cmocka_unit_test(bad_exports_are_refused),
     };
