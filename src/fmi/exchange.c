@@ -389,8 +389,7 @@ static ItmStatus handle_event(ItmFmuInstance* m)
 static bool has_discrete_inputs(const ItmFmuAccess* in)
 {
     for (int g = 0; g < in->ngroup; g++) {
-        bool is_float = in->groups[g].type == ITM_FMI_FLOAT64 || in->groups[g].type == ITM_FMI_FLOAT32;
-        if (in->groups[g].is_dirty && !is_float) {
+        if (in->groups[g].is_dirty && in->groups[g].is_discrete) {
             return true;
         }
     }

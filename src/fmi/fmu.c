@@ -201,6 +201,11 @@ static ItmStatus find_scalar(const ItmFmu* f, const char* name, int* variable, i
                                "array variable of the FMU has no element '%s'; indices count from 1", name);
 }
 
+static bool is_real(ItmFmiType type)
+{
+    return type == ITM_FMI_FLOAT64 || type == ITM_FMI_FLOAT32;
+}
+
 // Conversion to SI where the unit is known.
 static ItmFmuScalar make_scalar(const ItmFmu* f, int variable, int element)
 {
@@ -213,7 +218,9 @@ static ItmFmuScalar make_scalar(const ItmFmu* f, int variable, int element)
                           .element = element,
                           .count = (int)v->count,
                           .scale = is_known ? c.factor : 1.0,
-                          .shift = is_known && !v->is_relative ? c.offset : 0.0};
+                          .shift = is_known && !v->is_relative ? c.offset : 0.0,
+                          .is_discrete = v->causality == ITM_FMI_INPUT && (v->variability != ITM_FMI_CONTINUOUS ||
+                                                                           !is_real(v->type))};
 }
 
 static bool is_number(ItmFmiType type)
@@ -332,9 +339,8 @@ static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causal
         return status;
     }
     const ItmFmiVariable* v = &f->description->variables[variable];
-    bool is_real = v->type == ITM_FMI_FLOAT64 || v->type == ITM_FMI_FLOAT32;
-    if (v->causality != causality || !is_real) {
-        bool is_mechanism = is_real && causality == ITM_FMI_OUTPUT && v->causality == ITM_FMI_INPUT;
+    if (v->causality != causality || !is_real(v->type)) {
+        bool is_mechanism = is_real(v->type) && causality == ITM_FMI_OUTPUT && v->causality == ITM_FMI_INPUT;
         return itm_error_set(
             error, ITM_ERR_INPUT, "itm_fmi_choose", typed,
             "variable '%s' of the FMU is %s %s; a port needs a real %s here%s", v->name,
@@ -551,8 +557,8 @@ static void claim(ItmFmu* f, int kind)
     s->version = d->major;
     s->token = d->token;
     s->is_exchange = kind == ITM_FMI_MODEL_EXCHANGE;
-    s->has_state = k->can_get_set_state;
-    s->has_bytes = k->can_get_set_state && k->can_serialize_state;
+    s->has_state = k->can_get_set_state && !f->def.is_stateless;
+    s->has_bytes = s->has_state && k->can_serialize_state;
     s->has_slopes = d->major == 2 && k->can_interpolate_inputs && !s->is_exchange;
     s->needs_completed_step = k->needs_completed_step;
     s->nx = (int)itm_description_count_states(d);

@@ -44,6 +44,7 @@ typedef struct ItmFmuDef {
     double start, stop;          // experiment, s; stop NAN: none
     bool   keeps_units;          // values in the units of the FMU; otherwise SI where the unit is known
     bool   is_logging;           // all messages, not only warnings and errors
+    bool   is_stateless;         // its state is never saved, whatever it claims
     ItmFmuIsolation isolation;
     ItmFmuLimits limits;
     bool   is_restarting;

@@ -17,14 +17,15 @@ static ItmStatus refuse_memory(ItmError* error)
 
 // ---------------------------------------------------------------------------- access
 
-static int find_group(ItmFmuAccess* a, ItmFmiType type, int version)
+static int find_group(ItmFmuAccess* a, ItmFmiType type, bool is_discrete, int version)
 {
     for (int g = 0; g < a->ngroup; g++) {
-        if (a->groups[g].type == type) {
+        if (a->groups[g].type == type && a->groups[g].is_discrete == is_discrete) {
             return g;
         }
     }
     a->groups[a->ngroup].type = type;
+    a->groups[a->ngroup].is_discrete = is_discrete;
     a->groups[a->ngroup].size = itm_fmi_get_value_size(version, type);
     return a->ngroup++;
 }
@@ -55,16 +56,17 @@ static bool create_access(ItmFmuAccess* a, const ItmFmuScalar* scalars, int n, i
     int* first = calloc((size_t)n + 1, sizeof *first);
     a->n = n;
     a->scalars = calloc((size_t)n + 1, sizeof *a->scalars);
-    bool is_used[ITM_FMI_TYPE_COUNT] = {false};
+    bool is_used[ITM_FMI_TYPE_COUNT][2] = {{false}};
     size_t ntype = 0;
     for (int i = 0; i < n; i++) {
-        ntype += !is_used[scalars[i].type];
-        is_used[scalars[i].type] = true;
+        bool* is_there_already = &is_used[scalars[i].type][scalars[i].is_discrete];
+        ntype += !*is_there_already;
+        *is_there_already = true;
     }
     char* memory = a->memory = calloc(ntype + 1, per_group);
     bool is_there = first != NULL && a->scalars != NULL && memory != NULL;
     for (int i = 0; i < n && is_there; i++) {
-        int ngroup = a->ngroup, g = find_group(a, (ItmFmiType)scalars[i].type, version);
+        int ngroup = a->ngroup, g = find_group(a, (ItmFmiType)scalars[i].type, scalars[i].is_discrete, version);
         if (g == ngroup) {
             a->groups[g].values = memory + (size_t)g * (per_group / 16 * 16);
             a->groups[g].refs = (uint32_t*)(void*)(a->groups[g].values + nvalue * 8);
@@ -118,14 +120,13 @@ static void put_scalar(const ItmFmuInstance* x, ItmFmuAccess* a, int i, double n
     a->groups[g].is_dirty = a->groups[g].is_dirty || memcmp(before, value, size) != 0;
 }
 
-// Give the FMU the values that have changed; with is_discrete also those that are no floating-point numbers, which model
-// exchange takes in event mode only.
+// Give the FMU the values that have changed; with is_discrete also those of discrete inputs, which an FMU with event mode takes
+// there only.
 static ItmStatus write_access(ItmFmuInstance* x, ItmFmuAccess* a, bool is_discrete)
 {
     ItmStatus status = ITM_OK;
     for (int g = 0; g < a->ngroup && status == ITM_OK; g++) {
-        bool is_float = a->groups[g].type == ITM_FMI_FLOAT64 || a->groups[g].type == ITM_FMI_FLOAT32;
-        if (!a->groups[g].is_dirty || !(is_float || is_discrete)) {
+        if (!a->groups[g].is_dirty || (a->groups[g].is_discrete && !is_discrete)) {
             continue;
         }
         status = itm_fmi_set(&x->binary, a->groups[g].type, a->groups[g].refs, a->groups[g].nref, a->groups[g].values,

@@ -10,18 +10,19 @@
 #include "fmi/spec.h"
 #include "interim/cosim.h"
 
-// Variables that are read or set together, by type.
+// Variables that are read or set together, by type; inputs that change at events only apart from the others.
 typedef struct ItmFmuAccess {
     int n;  // scalars
     int ngroup;
     struct {
         ItmFmiType type;
+        bool is_discrete;
         size_t size;     // of a value, bytes
         uint32_t* refs;  // (nref)
         int nref, nvalue;
         char* values;   // (nvalue)
         bool is_dirty;  // values that the FMU has not got yet
-    } groups[ITM_FMI_TYPE_COUNT];
+    } groups[2 * ITM_FMI_TYPE_COUNT];
     struct {
         int group, place;  // in its values
         double scale, shift;

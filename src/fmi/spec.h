@@ -12,6 +12,7 @@ typedef struct ItmFmuScalar {
     int type;             // ItmFmiType
     int element, count;   // which of how many
     double scale, shift;  // our value = scale * value of the FMU + shift
+    bool is_discrete;     // an input that changes at events only
 } ItmFmuScalar;
 
 typedef enum ItmFmuPhase {
