@@ -11,6 +11,7 @@ typedef struct Instance {
     bool is_logging;
     void* environment;  // of the master
     void* logger;       // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
+    void* update;       // its call-back that sets inputs while a step runs: fmi3IntermediateUpdateCallback, or NULL
 } Instance;
 
 // Read the unit from a folder, given as a path or as a URI "file:///...". token must be that of the FMU. On failure NULL and the

@@ -34,7 +34,6 @@ struct ItmFmuExchange {
     int*    pivot;       //                                                    (nx)
     double  tolerance;
     double  h_next;      // step that the error control suggests               s
-    double  next_event;  // of the next time event, INFINITY: none             s
     double  begin, h;    // the micro step                                     s
     bool    is_stiff;    // the implicit method is in use in this micro step
     void*   memory;
@@ -72,13 +71,7 @@ ItmStatus itm_fmi_create_exchange(ItmFmuInstance* x, ItmError* error)
     e->z = at;
     e->z_try = at + e->nz;
     e->tolerance = x->spec->tolerance > 0.0 ? x->spec->tolerance : DEFAULT_TOLERANCE;
-    e->next_event = INFINITY;
-
-    // after initialization the FMU is in event mode
-    bool has_new_states;
-    status = itm_fmi_update_discrete(&x->binary, &has_new_states, &e->next_event);
-    status = status == ITM_OK ? itm_fmi_enter_continuous_time(&x->binary) : status;
-    status = status == ITM_OK ? itm_fmi_get_continuous(&x->binary, e->x, e->nx) : status;
+    status = itm_fmi_get_continuous(&x->binary, e->x, e->nx);
     if (status != ITM_OK) {
         return status;
     }
@@ -99,16 +92,14 @@ void itm_fmi_destroy_exchange(ItmFmuExchange* e)
     }
 }
 
-void itm_fmi_save_exchange(const ItmFmuExchange* e, double* reals)
+double itm_fmi_get_exchange_step(const ItmFmuExchange* e)
 {
-    reals[0] = e->h_next;
-    reals[1] = e->next_event;
+    return e->h_next;
 }
 
-void itm_fmi_restore_exchange(ItmFmuInstance* x, const double* reals)
+void itm_fmi_restore_exchange(ItmFmuInstance* x, double step)
 {
-    x->exchange->h_next = reals[0];
-    x->exchange->next_event = reals[1];
+    x->exchange->h_next = step;
     (void)itm_fmi_get_continuous(&x->binary, x->exchange->x, x->exchange->nx);
 }
 
@@ -368,32 +359,8 @@ static ItmStatus handle_event(ItmFmuInstance* m)
 {
     ItmFmuExchange* e = m->exchange;
     bool has_new_states = false;
-    m->nevent++;
-    ItmStatus status = itm_fmi_enter_event_mode(&m->binary);
-    // discrete inputs that changed since the last step
-    for (int g = 0; g < m->in.ngroup && status == ITM_OK; g++) {
-        if (m->in.groups[g].is_dirty) {
-            status = itm_fmi_set(&m->binary, m->in.groups[g].type, m->in.groups[g].refs, m->in.groups[g].nref,
-                                 m->in.groups[g].values, m->in.groups[g].nvalue);
-            m->in.groups[g].is_dirty = false;
-        }
-    }
-    status = status == ITM_OK ? itm_fmi_update_discrete(&m->binary, &has_new_states, &e->next_event) : status;
-    status = status == ITM_OK ? itm_fmi_enter_continuous_time(&m->binary) : status;
-    if (status == ITM_OK && has_new_states) {
-        status = itm_fmi_get_continuous(&m->binary, e->x, e->nx);
-    }
-    return status;
-}
-
-static bool has_discrete_inputs(const ItmFmuAccess* in)
-{
-    for (int g = 0; g < in->ngroup; g++) {
-        if (in->groups[g].is_dirty && in->groups[g].is_discrete) {
-            return true;
-        }
-    }
-    return false;
+    ItmStatus status = itm_fmi_handle_event(m, &has_new_states);
+    return status == ITM_OK && has_new_states ? itm_fmi_get_continuous(&m->binary, e->x, e->nx) : status;
 }
 
 // ---------------------------------------------------------------------------- micro step
@@ -449,7 +416,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
     e->h = H;
     e->is_stiff = false;
     ItmStatus status = itm_fmi_feed(m, 0.0, H);
-    if (status == ITM_OK && (has_discrete_inputs(&m->in) || e->next_event <= t)) {
+    if (status == ITM_OK && (itm_fmi_has_discrete_inputs(m) || m->next_event <= t)) {
         status = handle_event(m);
     }
     status = status == ITM_OK ? begin_step(m, t) : status;
@@ -459,7 +426,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
         if (n == STIFF_STEPS && become_stiff(e)) {
             h = 0.1 * H;
         }
-        double goal = fmin(end, e->next_event);
+        double goal = fmin(end, m->next_event);
         bool is_last = t + 1.01 * h >= goal, has_event;
         double step = is_last ? goal - t : h, error = 0.0;
         status = e->is_stiff ? try_implicit(m, t, step, &error) : try_explicit(m, t, step, &error);
@@ -479,7 +446,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
             break;
         }
         t = is_last && taken == step ? goal : t + taken;
-        if (has_event || t >= e->next_event) {
+        if (has_event || t >= m->next_event) {
             status = ++nevent <= MOST_EVENTS ? handle_event(m) : refuse_events(m, t);
         }
         // after an event and with new inputs derivatives start anew

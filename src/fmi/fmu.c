@@ -326,8 +326,9 @@ static ItmStatus choose_values(ItmFmu* f, const ItmFmuDef* def, ItmError* error)
 
 // ---------------------------------------------------------------------------- ports
 
+// has_update becomes false where the variable cannot be set while the FMU integrates.
 static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causality, ItmDimension dimension,
-                            ItmFmuScalar* scalar, ItmError* error)
+                            ItmFmuScalar* scalar, bool* has_update, ItmError* error)
 {
     bool is_reversed = typed[0] == '-';
     const char* name = typed + is_reversed;
@@ -351,6 +352,7 @@ static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causal
             is_mechanism ? ": an FMU that takes forces and returns rates is a mechanism, not a partner" : "");
     }
     *scalar = make_scalar(f, variable, element);
+    *has_update = *has_update && v->has_intermediate_update && v->count == 1;
     // ours = scale * theirs + shift; reversed: both change sign
     scalar->scale = is_reversed ? -scalar->scale : scalar->scale;
     scalar->shift = is_reversed ? -scalar->shift : scalar->shift;
@@ -376,12 +378,18 @@ static ItmStatus choose_port(ItmFmu* f, const ItmFmuPortDef* def, ItmFmuPort* po
     bool is_turning = def->is_rotational;
     port->has_rate = def->rate != NULL;
     port->has_position = def->position != NULL;
-    ItmStatus status = choose_end(f, def->force, ITM_FMI_OUTPUT, is_turning ? torque : force, &port->force, error);
+    const ItmFmiKind* kind = &f->description->kinds[ITM_FMI_CO_SIMULATION];
+    bool is_unused = false;
+    port->has_update = f->spec.version == 3 && !f->spec.is_exchange && kind->has_intermediate_update;
+    ItmStatus status =
+        choose_end(f, def->force, ITM_FMI_OUTPUT, is_turning ? torque : force, &port->force, &is_unused, error);
     if (status == ITM_OK && port->has_rate) {
-        status = choose_end(f, def->rate, ITM_FMI_INPUT, is_turning ? frequency : velocity, &port->rate, error);
+        status = choose_end(f, def->rate, ITM_FMI_INPUT, is_turning ? frequency : velocity, &port->rate,
+                            &port->has_update, error);
     }
     if (status == ITM_OK && port->has_position) {
-        status = choose_end(f, def->position, ITM_FMI_INPUT, is_turning ? angle : length, &port->position, error);
+        status = choose_end(f, def->position, ITM_FMI_INPUT, is_turning ? angle : length, &port->position,
+                            &port->has_update, error);
         port->position.shift += def->offset;
         port->start = status == ITM_OK ? get_start(f, def->position, &port->position) : 0.0;
     }
@@ -560,6 +568,7 @@ static void claim(ItmFmu* f, int kind)
     s->has_state = k->can_get_set_state && !f->def.is_stateless;
     s->has_bytes = s->has_state && k->can_serialize_state;
     s->has_slopes = d->major == 2 && k->can_interpolate_inputs && !s->is_exchange;
+    s->has_event_mode = d->major == 3 && k->has_event_mode && !s->is_exchange;
     s->needs_completed_step = k->needs_completed_step;
     s->nx = (int)itm_description_count_states(d);
     s->nz = d->nevent_indicator;

@@ -2,7 +2,11 @@
 //
 // Ports: during a co-simulation step the FMU has the mean rate of the step and the position of its middle; outputs and forces
 // are read after the rate and position of its end have been set, because an output may depend on an input of the same instant.
-// An FMU whose inputs take a slope gets the linear rate. Model exchange is integrated by exchange.c with linear rates.
+// An FMU whose inputs take a slope gets the linear rate (2.0), and so does one that asks for inputs while it integrates (3.0,
+// intermediate update). Model exchange is integrated by exchange.c with linear rates.
+//
+// Events of co-simulation (3.0, event mode): the FMU stops where it needs one, or at the time that it named before; it is then
+// given its discrete inputs, which it takes nowhere else, and goes on to the end of the step.
 #ifndef ITM_FMI_INSTANCE_H
 #define ITM_FMI_INSTANCE_H
 
@@ -44,7 +48,14 @@ typedef struct ItmFmuInstance {
     double *s, *w, *w_end;       // motion of the ports                                (nport)
     double* input_start;         // start values of the inputs                         (ninput)
     double* reals;               // owns these
-    uint32_t* slope_refs;        // references of the rates, for their slopes          (nport)
+    // intermediate update: rates and positions of the ports that take it, apart from the other inputs
+    ItmFmuAccess update;
+    int*    update_port;         // of each scalar of `update`; ~port: its position    (update.n)
+    uint32_t* update_refs;       //                                                    (update.n)
+    bool    is_updating;         // the FMU is expected to ask for inputs while it integrates
+    bool    has_asked;           // and did in this step
+    double  step_start, step;    // the micro step                                     s
+    double  next_event;          // time event that the FMU has named, INFINITY: none  s
     double  t;                   // where the instance is, s
     bool    has_stepped;         // since its start
     ItmFmuExchange* exchange;    // model exchange; NULL otherwise
@@ -53,7 +64,7 @@ typedef struct ItmFmuInstance {
     uint64_t nsaved;             // states saved so far
     bool    is_failed;           // a call failed; every later one does
     ItmError error;              // why
-    int     nevent;              // events of model exchange so far
+    int     nevent;              // events so far
 } ItmFmuInstance;
 // clang-format on
 
@@ -82,6 +93,10 @@ bool itm_fmi_restore(ItmFmuInstance* x, const void* bytes);
 // Values of the inputs at a time into a step of length h that began with the motion set last, tau in [0, h]; used by
 // exchange.c.
 ItmStatus itm_fmi_feed(ItmFmuInstance* x, double tau, double h);
+// Whether discrete inputs wait for event mode.
+bool itm_fmi_has_discrete_inputs(const ItmFmuInstance* x);
+// Event mode: discrete inputs, updates, and the next time event; has_new_states may be NULL.
+ItmStatus itm_fmi_handle_event(ItmFmuInstance* x, bool* has_new_states);
 
 // ---------------------------------------------------------------------------- exchange.c
 
@@ -90,9 +105,8 @@ ItmStatus itm_fmi_create_exchange(ItmFmuInstance* x, ItmError* error);
 void itm_fmi_destroy_exchange(ItmFmuExchange* e);
 // From t to t + h with the inputs of itm_fmi_feed.
 ItmStatus itm_fmi_integrate(ItmFmuInstance* x, double t, double h);
-// Step size of the integrator and the next time event, saved with the state: ITM_FMU_EXCHANGE_REALS numbers.
-#define ITM_FMU_EXCHANGE_REALS 2
-void itm_fmi_save_exchange(const ItmFmuExchange* e, double* reals);
-void itm_fmi_restore_exchange(ItmFmuInstance* x, const double* reals);
+// Step size of the integrator, saved with the state.
+double itm_fmi_get_exchange_step(const ItmFmuExchange* e);
+void itm_fmi_restore_exchange(ItmFmuInstance* x, double step);
 
 #endif

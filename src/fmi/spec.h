@@ -31,6 +31,7 @@ typedef struct ItmFmuSetting {
 // A power port: rate and position in, force out. The signs are in the scales.
 typedef struct ItmFmuPort {
     bool has_rate, has_position;
+    bool has_update;  // both may be set while the FMU integrates (3.0)
     ItmFmuScalar rate, position, force;
     double start;  // position at the start, for the probes, m, rad
 } ItmFmuPort;
@@ -49,6 +50,7 @@ typedef struct ItmFmuSpec {
     bool   has_state;            // states can be saved and restored: claimed, or proven by a probe
     bool   has_bytes;            // and saved as bytes
     bool   has_slopes;           // inputs may be given a slope over a step (2.0)
+    bool   has_event_mode;       // co-simulation with event mode (3.0)
     bool   is_latched;           // a new input must be refreshed by a tiny first step
     bool   needs_completed_step; // model exchange
     int    nx, nz;               // states and event indicators of model exchange in 2.0
