@@ -233,6 +233,15 @@ static ItmStatus restore(Host* x)
     return take_error(x);
 }
 
+static ItmStatus derive(Host* x)
+{
+    int count;
+    ItmStatus status = itm_fmi_compare_derivatives(x->instance, &x->shared->deviation, &count);
+    x->shared->ndirection = count;
+    x->shared->error = x->instance->binary.error;
+    return status;
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
 // The interface model, its numbers where the library put them.
@@ -333,6 +342,8 @@ static ItmStatus serve(Host* x)
         return save(x);
     case ITM_FMU_RESTORE:
         return restore(x);
+    case ITM_FMU_DERIVE:
+        return derive(x);
     default:
         return ITM_OK;
     }

@@ -3,7 +3,8 @@
 // The pair of Dormand and Prince of order 5(4) with error control, inside each micro step. The host process must not bring
 // an integrator with public symbols (FMUs export CVode and BLAS themselves), so it is a hundred lines of our own. Where it
 // would need more than a few hundred steps in one micro step, the model is stiff, and a linearly implicit method of order 2
-// takes over (the second-order Rosenbrock pair of Shampine and Reichelt), with the Jacobian by differences.
+// takes over (the second-order Rosenbrock pair of Shampine and Reichelt), with the Jacobian by directional derivatives of the FMU
+// where it has them and they have been proven, otherwise by differences.
 //
 // Events: sign changes of the indicators are located by bisection on the cubic through both ends of the step; time events
 // end a step; step events are asked for after every step. A step ends at the first of them and goes on after event mode.
@@ -32,6 +33,7 @@ struct ItmFmuExchange {
     double *z, *z_try;   // indicators at the start and at the end             (nz)
     double* J;           // Jacobian, then factors of I - h d J; NULL: none    (nx x nx)
     int*    pivot;       //                                                    (nx)
+    uint32_t* derivative_refs; // where the FMU has directional derivatives    (nx)
     double  tolerance;
     double  h_next;      // step that the error control suggests               s
     double  begin, h;    // the micro step                                     s
@@ -88,6 +90,7 @@ void itm_fmi_destroy_exchange(ItmFmuExchange* e)
         free(e->memory);
         free(e->J);
         free(e->pivot);
+        free(e->derivative_refs);
         free(e);
     }
 }
@@ -221,12 +224,37 @@ static void solve(const double* M, const int* pivot, size_t n, double* b)
     }
 }
 
-// M = I - h d J by differences of the derivatives.
+// Columns of J by directional derivatives of the FMU. False: it has none that can be relied on.
+static bool derive(ItmFmuInstance* m, double t, ItmStatus* status)
+{
+    ItmFmuExchange* e = m->exchange;
+    const ItmFmuSpec* spec = m->spec;
+    size_t n = e->nx;
+    double one = 1.0;
+    bool is_good = spec->has_derivatives && (size_t)spec->nslope == n;
+    *status = is_good ? evaluate(m, t, e->x, e->k[6]) : ITM_OK;
+    for (size_t j = 0; j < n && is_good && *status == ITM_OK; j++) {
+        is_good = itm_fmi_get_directional(&m->binary, e->derivative_refs, (int)n, &spec->slopes[j].state, 1, &one,
+                                          e->k[6]) == ITM_OK;
+        for (size_t i = 0; i < n; i++) {
+            e->J[i * n + j] = e->k[6][i];
+        }
+    }
+    return is_good;
+}
+
+// M = I - h d J, J by directional derivatives, or by differences of the derivatives.
 static ItmStatus assemble(ItmFmuInstance* m, double t, double hd)
 {
     ItmFmuExchange* e = m->exchange;
     size_t n = e->nx;
-    ItmStatus status = ITM_OK;
+    ItmStatus status;
+    if (derive(m, t, &status)) {
+        for (size_t i = 0; i < n * n; i++) {
+            e->J[i] = (i % (n + 1) == 0 ? 1.0 : 0.0) - hd * e->J[i];
+        }
+        return status;
+    }
     memcpy(e->x_try, e->x, sizeof(double) * n);
     for (size_t j = 0; j < n && status == ITM_OK; j++) {
         double delta = 1e-7 * fmax(fabs(e->x[j]), e->nominal[j]);
@@ -291,16 +319,21 @@ static ItmStatus try_implicit(ItmFmuInstance* m, double t, double h, double* err
     return status;
 }
 
-static bool become_stiff(ItmFmuExchange* e)
+static bool become_stiff(ItmFmuInstance* m)
 {
+    ItmFmuExchange* e = m->exchange;
     if (e->nx == 0 || e->nx > MOST_STIFF_STATES) {
         return false;
     }
     if (e->J == NULL) {
         e->J = calloc(e->nx * e->nx, sizeof *e->J);
         e->pivot = calloc(e->nx, sizeof *e->pivot);
+        e->derivative_refs = calloc(e->nx, sizeof *e->derivative_refs);
+        for (int i = 0; i < m->spec->nslope && (size_t)i < e->nx && e->derivative_refs != NULL; i++) {
+            e->derivative_refs[i] = m->spec->slopes[i].derivative;
+        }
     }
-    e->is_stiff = e->J != NULL && e->pivot != NULL;
+    e->is_stiff = e->J != NULL && e->pivot != NULL && e->derivative_refs != NULL;
     return e->is_stiff;
 }
 
@@ -423,7 +456,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
     double h = e->h_next > 0.0 ? e->h_next : 0.1 * H;
     int nevent = 0;
     for (int n = 0; status == ITM_OK && t < end; n++) {
-        if (n == STIFF_STEPS && become_stiff(e)) {
+        if (n == STIFF_STEPS && become_stiff(m)) {
             h = 0.1 * H;
         }
         double goal = fmin(end, m->next_event);

@@ -27,6 +27,7 @@ struct ItmFmu {
     ItmFmuScalar*  inputs;       //                                       (ninput)
     ItmFmuScalar*  outputs;      //                                       (noutput)
     ItmFmuPort*    ports;        //                                       (nport)
+    ItmFmuSlope*   slopes;       //                                       (nslope)
     char**  input_names;         //                                       (ninput)
     char**  port_names;          //                                       (nport)
     bool    is_proven;
@@ -89,6 +90,7 @@ static void forget_choices(ItmFmu* f)
     free(f->inputs);
     free(f->outputs);
     free(f->ports);
+    free(f->slopes);
     free(f->input_names);
     free(f->port_names);
     free(f->infos);
@@ -98,6 +100,7 @@ static void forget_choices(ItmFmu* f)
     f->settings = NULL;
     f->inputs = f->outputs = NULL;
     f->ports = NULL;
+    f->slopes = NULL;
     f->input_names = f->port_names = NULL;
     f->infos = NULL;
     f->name = f->library = f->resources = NULL;
@@ -574,6 +577,28 @@ static void claim(ItmFmu* f, int kind)
     s->nz = d->nevent_indicator;
 }
 
+// States of model exchange and their derivatives; none where some are arrays.
+static ItmStatus choose_slopes(ItmFmu* f, ItmError* error)
+{
+    const ItmFmiDescription* d = f->description;
+    int n = d->derivatives.count;
+    f->slopes = calloc((size_t)n + 1, sizeof *f->slopes);
+    f->spec.slopes = f->slopes;
+    if (f->slopes == NULL) {
+        return refuse_memory(error);
+    }
+    bool is_good = f->spec.is_exchange;
+    for (int i = 0; i < n && is_good; i++) {
+        const ItmFmiVariable* v = &d->variables[d->derivatives.items[i].variable];
+        is_good = v->derivative_of != ITM_NONE && v->count == 1 && v->type == ITM_FMI_FLOAT64;
+        if (is_good) {
+            f->slopes[i] = (ItmFmuSlope){d->variables[v->derivative_of].value_reference, v->value_reference};
+        }
+    }
+    f->spec.nslope = is_good ? n : 0;
+    return ITM_OK;
+}
+
 ItmStatus itm_fmi_choose(ItmFmu* f, const ItmFmuDef* def, ItmError* error)
 {
     ItmError ignored;
@@ -596,7 +621,8 @@ ItmStatus itm_fmi_choose(ItmFmu* f, const ItmFmuDef* def, ItmError* error)
     status = f->name != NULL ? choose_paths(f, kind, error) : refuse_memory(error);
     status = status == ITM_OK ? choose_values(f, def, error) : status;
     status = status == ITM_OK ? choose_ports(f, def, error) : status;
-    return status == ITM_OK ? choose_signals(f, def, error) : status;
+    status = status == ITM_OK ? choose_signals(f, def, error) : status;
+    return status == ITM_OK ? choose_slopes(f, error) : status;
 }
 
 static void note(ItmFmu* f, const char* claim, const ItmFmuProbe* probe)
@@ -655,6 +681,13 @@ ItmStatus itm_fmi_prove(ItmFmu* f, ItmError* error)
         f->is_proven = true;
         if (s->has_state) {
             prove_state(f);
+        }
+        if (s->is_exchange && f->description->kinds[ITM_FMI_MODEL_EXCHANGE].has_directional_derivatives) {
+            ItmFmuProbe derivatives = itm_fmi_probe_derivatives(s, &f->def.limits);
+            s->has_derivatives = derivatives.verdict == ITM_FMU_HOLDS;
+            if (!s->has_derivatives && derivatives.verdict != ITM_FMU_NOT_CLAIMED) {
+                note(f, "claims that it has directional derivatives, which are not relied on", &derivatives);
+            }
         }
         ItmFmuProbe latch = itm_fmi_probe_latch(s, &f->def.limits, get_probe_step(f));
         if (latch.verdict == ITM_FMU_WRONG) {

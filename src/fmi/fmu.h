@@ -112,6 +112,8 @@ ItmFmuProbe itm_fmi_probe_determinism(const ItmFmuSpec* spec, const ItmFmuLimits
 ItmFmuProbe itm_fmi_probe_state(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 // New inputs act from the start of the next step. WRONG: the FMU latches inputs.
 ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
+// Directional derivatives, of an FMU that claims to have them, agree with differences.
+ItmFmuProbe itm_fmi_probe_derivatives(const ItmFmuSpec* spec, const ItmFmuLimits* limits);
 // Processor time of a step, s; NAN: it failed.
 double itm_fmi_measure_step(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 

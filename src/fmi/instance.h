@@ -109,4 +109,11 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* x, double t, double h);
 double itm_fmi_get_exchange_step(const ItmFmuExchange* e);
 void itm_fmi_restore_exchange(ItmFmuInstance* x, double step);
 
+// ---------------------------------------------------------------------------- derivative.c
+
+// Directional derivatives of state derivatives and outputs with respect to states and inputs, against central differences:
+// *worst is the largest deviation of a row, relative to its largest element; *count the number of directions, 0: none. For a
+// process that is thrown away.
+ItmStatus itm_fmi_compare_derivatives(ItmFmuInstance* x, double* worst, int* count);
+
 #endif

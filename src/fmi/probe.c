@@ -207,8 +207,13 @@ ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limi
     double *still = values, *plain = values + n, *fresh = values + 2 * n, change = 1e-3, worst = 0.0;
     ItmFmuProbe probe;
     bool is_done = respond(spec, limits, h, 0.0, false, still, &probe) &&
-                   respond(spec, limits, h, change, false, plain, &probe) &&
-                   respond(spec, limits, h, change, true, fresh, &probe);
+                   respond(spec, limits, h, change, false, plain, &probe);
+    bool is_refreshed = is_done && respond(spec, limits, h, change, true, fresh, &probe);
+    if (is_done && !is_refreshed && probe.verdict == ITM_FMU_REFUSED) {
+        free(values);
+        return give(ITM_FMU_NOT_CLAIMED, "not tested: the FMU refuses the tiny step that would show it");
+    }
+    is_done = is_refreshed;
     for (int i = 0; i < n && is_done; i++) {
         double response = fabs(fresh[i] - still[i]), size = fmax(fabs(still[i]), 1e-6);
         if (response > 1e-9 * size && isfinite(response)) {
@@ -225,6 +230,28 @@ ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limi
              "step of 1 ns refreshes them",
              100.0 * fmin(worst, 1.0));
     return worst > 0.01 ? give(ITM_FMU_WRONG, text) : give(ITM_FMU_HOLDS, "new inputs act from the start of a step");
+}
+
+// ---------------------------------------------------------------------------- derivatives
+
+ItmFmuProbe itm_fmi_probe_derivatives(const ItmFmuSpec* spec, const ItmFmuLimits* limits)
+{
+    ItmFmuSpec copy = *spec;
+    copy.has_state = copy.has_bytes = false;
+    Subject x;
+    double worst = 0.0;
+    int n = 0;
+    bool is_done = begin(&x, &copy, limits) &&
+                   (x.status = itm_fmi_compare_process_derivatives(x.process, &worst, &n, &x.error)) == ITM_OK;
+    char text[200];
+    snprintf(text, sizeof text, "directional derivatives differ from differences by %.2g of the largest, %d directions",
+             worst, n);
+    ItmFmuProbe probe = !is_done        ? give_failure(&x)
+                        : n == 0        ? give(ITM_FMU_NOT_CLAIMED, "there are no states or inputs to derive for")
+                        : worst <= 1e-3 ? give(ITM_FMU_HOLDS, text)
+                                        : give(ITM_FMU_WRONG, text);
+    end(&x);
+    return probe;
 }
 
 // ---------------------------------------------------------------------------- effort

@@ -816,6 +816,14 @@ static void reset(void* self)
     memcpy(x->inputs, x->input_start, sizeof(double) * (size_t)x->spec.ninput);
 }
 
+ItmStatus itm_fmi_compare_process_derivatives(ItmFmuProcess* x, double* worst, int* count, ItmError* error)
+{
+    ItmStatus status = call(x, ITM_FMU_DERIVE);
+    *worst = x->shared->deviation;
+    *count = x->shared->ndirection;
+    return report(x, status, error);
+}
+
 // ---------------------------------------------------------------------------- table
 
 ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)

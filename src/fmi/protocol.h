@@ -23,6 +23,7 @@ typedef enum ItmFmuCommand {
     ITM_FMU_RUN,      // micro steps against an interface model (area `run`)
     ITM_FMU_SAVE,     // state into the area `state`
     ITM_FMU_RESTORE,  // and back
+    ITM_FMU_DERIVE,   // compare directional derivatives with differences
     ITM_FMU_QUIT,
 } ItmFmuCommand;
 
@@ -46,6 +47,8 @@ typedef struct ItmFmuShared {
     int32_t  wants_state;        // the library wants it there after RUN
     int32_t  wants_outputs;      // after MOVE and STEP
     double   t, h;               // of STEP, s
+    double   deviation;          // result of DERIVE: the largest one, and the number of directions
+    int32_t  ndirection;
     ItmError error;
     ItmFmuWatch watch;
     ItmFmuLimits limits;

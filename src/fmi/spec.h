@@ -36,6 +36,11 @@ typedef struct ItmFmuPort {
     double start;  // position at the start, for the probes, m, rad
 } ItmFmuPort;
 
+// A continuous state and its derivative, both scalars.
+typedef struct ItmFmuSlope {
+    uint32_t state, derivative;
+} ItmFmuSlope;
+
 // clang-format off
 typedef struct ItmFmuSpec {
     const char* name;            // of the instance
@@ -53,12 +58,15 @@ typedef struct ItmFmuSpec {
     bool   has_event_mode;       // co-simulation with event mode (3.0)
     bool   is_latched;           // a new input must be refreshed by a tiny first step
     bool   needs_completed_step; // model exchange
+    bool   has_derivatives;      // directional derivatives, proven by a probe
     int    nx, nz;               // states and event indicators of model exchange in 2.0
     int    nsetting, ninput, noutput, nport;
+    int    nslope;               // states of model exchange; 0: some are arrays
     const ItmFmuSetting* settings;
     const ItmFmuScalar*  inputs;
     const ItmFmuScalar*  outputs;
     const ItmFmuPort*    ports;
+    const ItmFmuSlope*   slopes;
     void*  memory;               // of an unpacked spec: owns all of the above
 } ItmFmuSpec;
 // clang-format on
