@@ -68,7 +68,7 @@ static void write_log(Host* x, const char* text, size_t size)
         ring[(written + i) % ITM_FMU_LOG_SIZE] = text[i];
     }
     atomic_store(&shared->log_left, left - n);
-    // what does not fit counts as written: the library can tell how much is missing
+    // what does not fit counts as written: the library computes how much is missing
     atomic_store(&shared->log_written, written + n);
     pthread_mutex_unlock(&x->log_lock);
 }

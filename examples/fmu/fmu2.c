@@ -137,7 +137,7 @@ static double* find(Instance* x, fmi2ValueReference reference)
                 say(x, fmi2Error, "a discrete variable can be set in event mode only");                                \
                 return fmi2Error;                                                                                      \
             }                                                                                                          \
-            *find(x, refs[i]) = (double)values[i];                                                                                   \
+            *find(x, refs[i]) = (double)values[i];                                                                     \
         }                                                                                                              \
         return fmi2OK;                                                                                                 \
     }

@@ -138,7 +138,8 @@ MODE(EvaluateDiscreteStates, FMU_EVENT)
 static fmi3Status refuse_set(Instance* x)
 {
     if (x->log != NULL) {
-        x->log(x->environment, fmi3Error, "model", "no such variable, or a discrete one that is set outside of event mode");
+        x->log(x->environment, fmi3Error, "model",
+               "no such variable, or a discrete one that is set outside of event mode");
     }
     return fmi3Error;
 }
@@ -169,8 +170,7 @@ static fmi3Status refuse_set(Instance* x)
         Instance* x = c;                                                                                               \
         size_t k = 0;                                                                                                  \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            if (!fmu_may_set(refs[i], x->mode, x->has_events) ||                                                       \
-                k + (size_t)fmu_variables[refs[i]].count > nvalue) {                                                   \
+            if (!fmu_may_set(refs[i], x->mode, x->has_events) || k + (size_t)fmu_variables[refs[i]].count > nvalue) {  \
                 return refuse_set(x);                                                                                  \
             }                                                                                                          \
             for (int j = 0; j < fmu_variables[refs[i]].count; j++) {                                                   \

@@ -417,8 +417,6 @@ ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism
 ITM_API ItmData* itm_cosim_get_data(ItmCosim* cosim, int mechanism);
 // Hydraulics of a circuit; NULL if out of range or not a circuit.
 ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);
-// Set an input of a subsystem. It keeps the value until a wire or another call changes it.
-ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
 // An input of the whole system, by its full name: an input of a subsystem ("hydraulics.valve1"), an actuator without a bond
 // ("arm.motor") or an external signal of a mechanism ("arm.drive").
@@ -548,6 +546,24 @@ ITM_API const char* itm_cosim_get_active_row(ItmCosim* cosim, int row);
 ITM_API int itm_cosim_get_doubt_count(const ItmCosim* cosim);
 // One of these quantities, 0 <= doubt < count.
 ITM_API ItmDoubt itm_cosim_get_doubt(const ItmCosim* cosim, int doubt);
+// Kind of a message of a running system.
+typedef enum ItmMessageKind {
+    ITM_MESSAGE_DOUBT,     // a quantity has left its bounds
+    ITM_MESSAGE_RECOVERY,  // a subsystem failed and was restarted; the macro step is repeated
+    ITM_MESSAGE_FAILURE    // a step failed
+} ItmMessageKind;
+// Message of a running system; the texts are valid during the call of the handler.
+typedef struct ItmMessage {
+    ItmMessageKind kind;
+    double time;        // end of the macro step (DOUBT), or its start, s
+    const char* where;  // mechanism, subsystem, bond or interface; "" for the whole machine
+    const char* text;   // one sentence
+} ItmMessage;
+typedef void ItmMessageHandler(void* user, const ItmMessage* message);
+// Set the function that receives messages while the system steps; NULL: none, the default. It runs in the thread that calls
+// itm_cosim_step and must not change the system.
+ITM_API void itm_cosim_set_message_handler(ItmCosim* cosim, ItmMessageHandler* handler, void* user);
+
 // Reference values of the bounds, and the energy error so far.
 typedef struct ItmCosimScale {
     double energy;        // energy of the machine so far, J (see verdict.h)

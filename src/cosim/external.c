@@ -105,7 +105,7 @@ ItmStatus itm_cosim_advance_step(ItmCosim* x, double h, const double* lambda, do
 
 // ---------------------------------------------------------------------------- end
 
-// Impulses from outside, without micro steps: as they are where there are no contacts, otherwise by two micro steps with the constant
+// Impulses that a caller gives, without micro steps: as they are where there are no contacts, otherwise by two micro steps with the constant
 // forces that have the same impulse and moment, each over half of H.
 static ItmStatus take_impulses(ItmMechanism* part, const double* P0, const double* P1, double theta)
 {

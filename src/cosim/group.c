@@ -1,9 +1,9 @@
 // Micro steps of subsystems that step side by side, and of the interface models they share.
 //
-// At every tick: sampled subsystems that are due compute their outputs; then the others that are due are told the motion of their
+// At every tick: sampled subsystems that are due compute their outputs; then the others that are due receive the motion of their
 // ports and take a step. Ports at an interface model:
 //   w+ = w + h (a0 + W lambda), s+ = s + h w+, contacts in between (src/rim), with the force of the step's end; by Heun's rule
-//   with the mean of the forces at both ends, the rates told to the subsystems being predicted by the first.
+//   with the mean of the forces at both ends, the first predicts the rates that the subsystems receive.
 // Subsystems at one model may take different steps: the model takes those of their common measure, and a longer step of a subsystem
 // pushes with its one force (or mean) over all of them.
 // Ports with predicted rates follow their polynomial.
@@ -62,7 +62,7 @@ static void ask_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
     }
 }
 
-// What the mechanisms will be told of the forces of the ports, which are those of the end of the last motion.
+// Forces of the ports that the mechanisms will receive: those of the end of the last motion.
 static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
     const ItmSubsystem* table = &subsystem->table;
@@ -230,7 +230,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
     return ITM_OK;
 }
 
-// After a subsystem's step: forces, impulses, work by the rates it was told.
+// After a subsystem's step: forces, impulses, work by the rates it received.
 static void take_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
 {
     double h = subsystem->step;

@@ -431,7 +431,7 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
     return ITM_OK;
 }
 
-// Everything but the archive, from the part of the model that was cut out.
+// Everything but the archive, from the part of the model that is exported.
 static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part, ItmError* error)
 {
     itm_tree_write(&x->tree, part->doc.root);

@@ -653,8 +653,8 @@ static ItmStatus do_step3(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* en
     }
     if (status == ITM_OK && is_early && !(last >= t && last <= t + h)) {
         return itm_error_set(&b->error, ITM_ERR_DIVERGED, "fmi3DoStep", "fmi3DoStep",
-                             "fmi3DoStep returned early from a step of %.9g s at %.9g s, at %.9g s, which is outside", h, t,
-                             last);
+                             "fmi3DoStep returned early from a step of %.9g s at %.9g s, at %.9g s, which is outside",
+                             h, t, last);
     }
     *end = (ItmFmuStepEnd){is_early ? last : t + h, is_early, has_event};
     return status;

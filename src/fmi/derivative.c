@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KNOWNS 64      // that are tested
-#define MOST_UNKNOWNS 256   //
-#define CHANGE 1e-5         // of a known, relative to its size, for differences
+#define MOST_KNOWNS 64     // that are tested
+#define MOST_UNKNOWNS 256  //
+#define CHANGE 1e-5        // of a known, relative to its size, for differences
 
 // clang-format off
 typedef struct Test {
@@ -64,9 +64,11 @@ static ItmStatus collect(Test* t)
     ItmStatus status = itm_fmi_get_continuous(&t->x->binary, t->value, (size_t)t->nstate);
     int ninput = t->nknown - t->nstate;
     if (status == ITM_OK && ninput > 0) {
-        status = itm_fmi_get(&t->x->binary, ITM_FMI_FLOAT64, t->knowns + t->nstate, ninput, t->value + t->nstate, ninput);
+        status =
+            itm_fmi_get(&t->x->binary, ITM_FMI_FLOAT64, t->knowns + t->nstate, ninput, t->value + t->nstate, ninput);
     }
-    if (status == ITM_OK && t->nstate > 0 && itm_fmi_get_nominals(&t->x->binary, t->size, (size_t)t->nstate) != ITM_OK) {
+    if (status == ITM_OK && t->nstate > 0 &&
+        itm_fmi_get_nominals(&t->x->binary, t->size, (size_t)t->nstate) != ITM_OK) {
         memset(t->size, 0, sizeof t->size);
     }
     for (int i = 0; i < t->nknown; i++) {

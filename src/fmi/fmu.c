@@ -222,8 +222,8 @@ static ItmFmuScalar make_scalar(const ItmFmu* f, int variable, int element)
                           .count = (int)v->count,
                           .scale = is_known ? c.factor : 1.0,
                           .shift = is_known && !v->is_relative ? c.offset : 0.0,
-                          .is_discrete = v->causality == ITM_FMI_INPUT && (v->variability != ITM_FMI_CONTINUOUS ||
-                                                                           !is_real(v->type))};
+                          .is_discrete = v->causality == ITM_FMI_INPUT &&
+                                         (v->variability != ITM_FMI_CONTINUOUS || !is_real(v->type))};
 }
 
 static bool is_number(ItmFmiType type)

@@ -558,7 +558,8 @@ ItmStatus itm_fmi_handle_event(ItmFmuInstance* x, bool* has_new_states)
     ItmStatus status = itm_fmi_enter_event_mode(&x->binary);
     status = status == ITM_OK ? write_access(x, &x->in, true) : status;
     if (status == ITM_OK) {
-        status = itm_fmi_update_discrete(&x->binary, has_new_states != NULL ? has_new_states : &ignored, &x->next_event);
+        status =
+            itm_fmi_update_discrete(&x->binary, has_new_states != NULL ? has_new_states : &ignored, &x->next_event);
     }
     return status == ITM_OK ? itm_fmi_leave_event_mode(&x->binary) : status;
 }

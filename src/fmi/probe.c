@@ -206,8 +206,8 @@ ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limi
     }
     double *still = values, *plain = values + n, *fresh = values + 2 * n, change = 1e-3, worst = 0.0;
     ItmFmuProbe probe;
-    bool is_done = respond(spec, limits, h, 0.0, false, still, &probe) &&
-                   respond(spec, limits, h, change, false, plain, &probe);
+    bool is_done =
+        respond(spec, limits, h, 0.0, false, still, &probe) && respond(spec, limits, h, change, false, plain, &probe);
     bool is_refreshed = is_done && respond(spec, limits, h, change, true, fresh, &probe);
     if (is_done && !is_refreshed && probe.verdict == ITM_FMU_REFUSED) {
         free(values);

@@ -1,6 +1,6 @@
 // What the library and the host process of an FMU share: one mapping with a message, values, a log and a state.
 //
-// One word says whose turn it is; the other side waits for it with a futex. Both programs are of the same build, so structs
+// One word holds whose turn it is; the other side waits for it with a futex. Both programs are of the same build, so structs
 // are shared as they are. The host is never trusted: the library reads sizes from its own copies only.
 #ifndef ITM_FMI_PROTOCOL_H
 #define ITM_FMI_PROTOCOL_H
@@ -44,7 +44,7 @@ typedef struct ItmFmuShared {
     int32_t  command;
     int32_t  status;             // ItmStatus of the last command
     int32_t  has_state;          // after a command: the area `state` holds the present state
-    int32_t  wants_state;        // the library wants it there after RUN
+    int32_t  wants_state;        // the library needs it there after RUN
     int32_t  wants_outputs;      // after MOVE and STEP
     double   t, h;               // of STEP, s
     double   deviation;          // result of DERIVE: the largest one, and the number of directions
@@ -75,7 +75,7 @@ typedef struct ItmFmuRun {
     int     n;                   // interfaces of the model, 0: there is none
     int     nbond;               // bonds of the FMU
     int     use_heun;
-    int     is_watched;          // outputs are wanted after the last tick
+    int     is_watched;          // outputs are needed after the last tick
     int     port[ITM_FMU_MOST_PORTS]; // of each bond
     int     row[ITM_FMU_MOST_PORTS];  // of each bond in the interface model, ITM_NONE: predicted rates
     uint64_t bonds, memories, reals;  // offsets from the start of this struct

@@ -101,8 +101,8 @@ bool itm_fmi_unpack_spec(ItmFmuSpec* spec, const void* packed, size_t size)
     memcpy(spec, bytes, sizeof *spec);
     bool is_good = point_text(&spec->name, bytes, size) && point_text(&spec->library, bytes, size) &&
                    point_text(&spec->resources, bytes, size) && point_text(&spec->token, bytes, size) &&
-                   POINT(settings, nsetting) && POINT(inputs, ninput) && POINT(outputs, noutput) && POINT(ports, nport) &&
-                   POINT(slopes, nslope);
+                   POINT(settings, nsetting) && POINT(inputs, ninput) && POINT(outputs, noutput) &&
+                   POINT(ports, nport) && POINT(slopes, nslope);
     for (int i = 0; is_good && i < spec->nsetting; i++) {
         is_good = point_text(&((ItmFmuSetting*)(uintptr_t)spec->settings)[i].text, bytes, size);
     }

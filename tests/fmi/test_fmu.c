@@ -335,7 +335,8 @@ static void stiff_models_use_derivatives_of_the_fmu(void** state)
 {
     (void)state;
     static const char* const FILES[] = {"oscillator2.fmu", "oscillator3.fmu"};
-    ItmFmuValue damping = {.variable = "damping", .text = "1e6", .has_number = true, .number = {1e6, ITM_DIM_ONE, true}};
+    ItmFmuValue damping = {
+        .variable = "damping", .text = "1e6", .has_number = true, .number = {1e6, ITM_DIM_ONE, true}};
     for (int k = 0; k < 2; k++) {
         double x[2];
         for (int proven = 0; proven < 2; proven++) {

@@ -5,7 +5,7 @@
 enum { H, V, DH, DV, G, E, BOUNCES, REST, IS_OFF, SHARE };
 
 const char* const fmu_token = "{ball-1}";
-const FmuVariable fmu_variables[] = {{H, 1}, {V, 1},       {DH, 1},   {DV, 1},    {G, 1},
+const FmuVariable fmu_variables[] = {{H, 1}, {V, 1},       {DH, 1},   {DV, 1},     {G, 1},
                                      {E, 1}, {BOUNCES, 1}, {REST, 1}, {IS_OFF, 1}, {SHARE, 1}};
 const int fmu_nvariable = 10, fmu_ndiscrete = 1;
 const int fmu_states[] = {H, V}, fmu_derivatives[] = {DH, DV};
