@@ -4,7 +4,9 @@
 
 #include "export/unit.h"
 
-typedef struct Instance {
+typedef struct Instance Instance;
+
+struct Instance {
     ItmUnit* unit;
     char* name;
     double start;  // time of the master at time 0 of the unit, s
@@ -12,7 +14,9 @@ typedef struct Instance {
     void* environment;  // of the master
     void* logger;       // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
     void* update;       // its call-back that sets inputs while a step runs: fmi3IntermediateUpdateCallback, or NULL
-} Instance;
+    // The status of a call as a number of fmi2Status or fmi3Status, its message to the master.
+    int (*judge)(Instance* x, ItmStatus status);
+};
 
 // Read the unit from a folder, given as a path or as a URI "file:///...". token must be that of the FMU. On failure NULL and the
 // reason in error.

@@ -277,6 +277,7 @@ struct ItmCosim {
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
     int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
+    bool     is_driving;     // and they have begun
 
     // bounds: what has one, and what it has been
     ItmJudged* judged;      //                                                  (njudged)
