@@ -95,6 +95,34 @@ void itm_fmi_destroy_exchange(ItmFmuExchange* e)
     }
 }
 
+static ItmStatus check_states(ItmFmuInstance* x)
+{
+    return x->exchange->nx == (size_t)x->spec->nslope
+               ? ITM_OK
+               : itm_error_set(&x->binary.error, ITM_ERR_INPUT, "itm_fmi_get_states", NULL,
+                               "the FMU has %zu continuous states, and its description lists %d", x->exchange->nx,
+                               x->spec->nslope);
+}
+
+ItmStatus itm_fmi_get_exchange_states(ItmFmuInstance* x, double* states)
+{
+    ItmStatus status = check_states(x);
+    if (status == ITM_OK) {
+        memcpy(states, x->exchange->x, sizeof(double) * x->exchange->nx);
+    }
+    return status;
+}
+
+ItmStatus itm_fmi_set_exchange_states(ItmFmuInstance* x, const double* states)
+{
+    ItmStatus status = check_states(x);
+    if (status != ITM_OK) {
+        return status;
+    }
+    memcpy(x->exchange->x, states, sizeof(double) * x->exchange->nx);
+    return itm_fmi_set_continuous(&x->binary, states, x->exchange->nx);
+}
+
 double itm_fmi_get_exchange_step(const ItmFmuExchange* e)
 {
     return e->h_next;

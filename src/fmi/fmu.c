@@ -583,7 +583,7 @@ static void claim(ItmFmu* f, int kind)
     s->nz = d->nevent_indicator;
 }
 
-// States of model exchange and their derivatives; none where some are arrays.
+// Continuous states and their derivatives; none where some are arrays.
 static ItmStatus choose_slopes(ItmFmu* f, ItmError* error)
 {
     const ItmFmiDescription* d = f->description;
@@ -593,15 +593,19 @@ static ItmStatus choose_slopes(ItmFmu* f, ItmError* error)
     if (f->slopes == NULL) {
         return refuse_memory(error);
     }
-    bool is_good = f->spec.is_exchange;
+    bool is_good = true;
     for (int i = 0; i < n && is_good; i++) {
         const ItmFmiVariable* v = &d->variables[d->derivatives.items[i].variable];
         is_good = v->derivative_of != ITM_NONE && v->count == 1 && v->type == ITM_FMI_FLOAT64;
         if (is_good) {
-            f->slopes[i] = (ItmFmuSlope){d->variables[v->derivative_of].value_reference, v->value_reference};
+            const ItmFmiVariable* state = &d->variables[v->derivative_of];
+            f->slopes[i] = (ItmFmuSlope){.state = state->value_reference,
+                                         .derivative = v->value_reference,
+                                         .nominal = state->nominal > 0.0 ? state->nominal : 1.0};
         }
     }
     f->spec.nslope = is_good ? n : 0;
+    f->spec.has_state_access = f->spec.is_exchange && f->spec.nslope > 0;
     return ITM_OK;
 }
 
@@ -694,6 +698,10 @@ ItmStatus itm_fmi_prove(ItmFmu* f, ItmError* error)
             if (!s->has_derivatives && derivatives.verdict != ITM_FMU_NOT_CLAIMED) {
                 note(f, "claims that it has directional derivatives, which are not relied on", &derivatives);
             }
+        }
+        if (s->has_state && s->nslope > 0 && !s->is_exchange) {
+            ItmFmuProbe access = itm_fmi_probe_state_access(s, &f->def.limits, get_probe_step(f));
+            s->has_state_access = access.verdict == ITM_FMU_HOLDS;
         }
         ItmFmuProbe latch = itm_fmi_probe_latch(s, &f->def.limits, get_probe_step(f));
         if (latch.verdict == ITM_FMU_WRONG) {

@@ -110,6 +110,8 @@ typedef struct ItmFmuProbe {
 ItmFmuProbe itm_fmi_probe_determinism(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 // Save, step, restore, step: the same bits. has_bytes of the spec: as bytes, restored in another process.
 ItmFmuProbe itm_fmi_probe_state(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
+// States can be read and set one by one: what was set is read again, and the next steps follow it.
+ItmFmuProbe itm_fmi_probe_state_access(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 // New inputs act from the start of the next step. WRONG: the FMU latches inputs.
 ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 // Directional derivatives, of an FMU that claims to have them, agree with differences.

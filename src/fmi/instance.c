@@ -321,7 +321,7 @@ static bool lay_out(ItmFmuInstance* x)
     ItmFmuScalar* in = calloc((size_t)(n + 2 * nport) + 1, sizeof *in);
     ItmFmuScalar* forces = calloc((size_t)nport + 1, sizeof *forces);
     x->rate_at = calloc(2 * (size_t)nport + 2, sizeof *x->rate_at);
-    x->reals = calloc(3 * (size_t)nport + (size_t)n + 1, sizeof *x->reals);
+    x->reals = calloc(3 * (size_t)nport + (size_t)n + (size_t)spec->nslope + 1, sizeof *x->reals);
     bool is_there = in != NULL && forces != NULL && x->rate_at != NULL && x->reals != NULL && lay_out_updates(x);
     if (is_there) {
         x->position_at = x->rate_at + nport;
@@ -329,6 +329,10 @@ static bool lay_out(ItmFmuInstance* x)
         x->w = x->s + nport;
         x->w_end = x->w + nport;
         x->input_start = x->w_end + nport;
+        x->nominal = x->input_start + n;
+        for (int i = 0; i < spec->nslope; i++) {
+            x->nominal[i] = spec->slopes[i].nominal;
+        }
         for (int i = 0; i < n; i++) {
             in[i] = spec->inputs[i];
         }
@@ -707,6 +711,31 @@ bool itm_fmi_restore(ItmFmuInstance* x, const void* bytes)
     return fail(x, status) == ITM_OK;
 }
 
+// ---------------------------------------------------------------------------- continuous states
+
+// Co-simulation: by their variables. FMUs may refuse that, which a probe finds out.
+void itm_fmi_get_states(ItmFmuInstance* x, double* states)
+{
+    ItmStatus status = x->is_failed          ? x->error.status
+                       : x->exchange != NULL ? itm_fmi_get_exchange_states(x, states)
+                                             : ITM_OK;
+    for (int i = 0; i < x->spec->nslope && x->exchange == NULL && status == ITM_OK; i++) {
+        status = itm_fmi_get(&x->binary, ITM_FMI_FLOAT64, &x->spec->slopes[i].state, 1, &states[i], 1);
+    }
+    fail(x, status);
+}
+
+void itm_fmi_set_states(ItmFmuInstance* x, const double* states)
+{
+    ItmStatus status = x->is_failed          ? x->error.status
+                       : x->exchange != NULL ? itm_fmi_set_exchange_states(x, states)
+                                             : ITM_OK;
+    for (int i = 0; i < x->spec->nslope && x->exchange == NULL && status == ITM_OK; i++) {
+        status = itm_fmi_set(&x->binary, ITM_FMI_FLOAT64, &x->spec->slopes[i].state, 1, &states[i], 1);
+    }
+    fail(x, status);
+}
+
 // ---------------------------------------------------------------------------- table
 
 static void set_motion(void* self, const double* s, const double* w, const double* w_end)
@@ -759,6 +788,16 @@ static void restore(void* self, const void* bytes)
     itm_fmi_restore(self, bytes);
 }
 
+static void get_states(void* self, double* states)
+{
+    itm_fmi_get_states(self, states);
+}
+
+static void set_states(void* self, const double* states)
+{
+    itm_fmi_set_states(self, states);
+}
+
 ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
 {
     const ItmFmuSpec* spec = x->spec;
@@ -777,6 +816,10 @@ ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
         .get_state_size = get_state_size,
         .save = save,
         .restore = restore,
+        .nstate = spec->has_state_access ? spec->nslope : 0,
+        .nominal = x->nominal,
+        .get_states = spec->has_state_access ? get_states : NULL,
+        .set_states = spec->has_state_access ? set_states : NULL,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
     };

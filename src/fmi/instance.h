@@ -47,6 +47,7 @@ typedef struct ItmFmuInstance {
     int*    position_at;         //                                                    (nport)
     double *s, *w, *w_end;       // motion of the ports                                (nport)
     double* input_start;         // start values of the inputs                         (ninput)
+    double* nominal;             // of the states                                      (nslope)
     double* reals;               // owns these
     // intermediate update: rates and positions of the ports that take it, apart from the other inputs
     ItmFmuAccess update;
@@ -90,6 +91,10 @@ void itm_fmi_get_inputs(ItmFmuInstance* x, double* u);
 bool itm_fmi_save(ItmFmuInstance* x, void* bytes);
 bool itm_fmi_restore(ItmFmuInstance* x, const void* bytes);
 
+// Continuous states (nslope of the spec), where the spec has has_state_access.
+void itm_fmi_get_states(ItmFmuInstance* x, double* states);
+void itm_fmi_set_states(ItmFmuInstance* x, const double* states);
+
 // Values of the inputs at a time into a step of length h that began with the motion set last, tau in [0, h]; used by
 // exchange.c.
 ItmStatus itm_fmi_feed(ItmFmuInstance* x, double tau, double h);
@@ -105,6 +110,9 @@ ItmStatus itm_fmi_create_exchange(ItmFmuInstance* x, ItmError* error);
 void itm_fmi_destroy_exchange(ItmFmuExchange* e);
 // From t to t + h with the inputs of itm_fmi_feed.
 ItmStatus itm_fmi_integrate(ItmFmuInstance* x, double t, double h);
+// States of a model-exchange instance.
+ItmStatus itm_fmi_get_exchange_states(ItmFmuInstance* x, double* states);
+ItmStatus itm_fmi_set_exchange_states(ItmFmuInstance* x, const double* states);
 // Step size of the integrator, saved with the state.
 double itm_fmi_get_exchange_step(const ItmFmuExchange* e);
 void itm_fmi_restore_exchange(ItmFmuInstance* x, double step);

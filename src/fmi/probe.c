@@ -157,6 +157,54 @@ ItmFmuProbe itm_fmi_probe_state(const ItmFmuSpec* spec, const ItmFmuLimits* limi
     return probe;
 }
 
+// ---------------------------------------------------------------------------- states one by one
+
+// Set every state a thousandth away and read it again; after a step the FMU must be elsewhere than without.
+static ItmFmuProbe move_states(Subject* x, const ItmFmuSpec* spec, double* states, double h)
+{
+    int n = spec->nslope;
+    double *before = states, *moved = states + n, *after = states + 2 * n;
+    if (!step(x, NSTEP, h)) {
+        return give_failure(x);
+    }
+    x->table.get_states(x->table.self, before);
+    for (int i = 0; i < n; i++) {
+        moved[i] = before[i] + 1e-3 * fmax(fabs(before[i]), spec->slopes[i].nominal);
+    }
+    x->table.set_states(x->table.self, moved);
+    x->table.get_states(x->table.self, after);
+    bool is_kept = true;
+    for (int i = 0; i < n; i++) {
+        is_kept = is_kept && fabs(after[i] - moved[i]) <= 1e-12 * fmax(fabs(moved[i]), spec->slopes[i].nominal);
+    }
+    if (!step(x, 1, h)) {
+        return give_failure(x);
+    }
+    x->table.get_states(x->table.self, after);
+    double follows = 0.0;  // a state that has gone back to where it was was not set
+    for (int i = 0; i < n; i++) {
+        follows = fmax(follows, fabs(after[i] - before[i]) / fabs(moved[i] - before[i]));
+    }
+    return is_kept && follows > 1e-6 ? give(ITM_FMU_HOLDS, "states can be set one by one")
+                                     : give(ITM_FMU_WRONG, "states that are set are not kept");
+}
+
+ItmFmuProbe itm_fmi_probe_state_access(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double h)
+{
+    ItmFmuSpec copy = *spec;
+    copy.has_state_access = true;
+    copy.has_state = copy.has_bytes = false;
+    Subject x = {0};
+    size_t n = (size_t)spec->nslope;
+    double* states = calloc(3 * n + 1, sizeof *states);
+    ItmFmuProbe probe = states == NULL              ? give(ITM_FMU_REFUSED, "out of memory")
+                        : !begin(&x, &copy, limits) ? give_failure(&x)
+                                                    : move_states(&x, spec, states, h);
+    end(&x);
+    free(states);
+    return probe;
+}
+
 // ---------------------------------------------------------------------------- input latch
 
 // Values after two steps, the second with inputs moved by `change` each; refresh: the second begins with a tiny step.

@@ -39,6 +39,7 @@ typedef struct ItmFmuPort {
 // A continuous state and its derivative, both scalars.
 typedef struct ItmFmuSlope {
     uint32_t state, derivative;
+    double nominal;  // of the state
 } ItmFmuSlope;
 
 // clang-format off
@@ -61,7 +62,8 @@ typedef struct ItmFmuSpec {
     bool   has_derivatives;      // directional derivatives, proven by a probe
     int    nx, nz;               // states and event indicators of model exchange in 2.0
     int    nsetting, ninput, noutput, nport;
-    int    nslope;               // states of model exchange; 0: some are arrays
+    int    nslope;               // continuous states; 0: none are listed, or some are arrays
+    bool   has_state_access;     // states can be read and set one by one: model exchange, or proven by a probe
     const ItmFmuSetting* settings;
     const ItmFmuScalar*  inputs;
     const ItmFmuScalar*  outputs;
