@@ -879,6 +879,14 @@ ItmStatus itm_fmi_compare_process_derivatives(ItmFmuProcess* x, double* worst, i
     return report(x, status, error);
 }
 
+static const char* get_log(void* self, size_t* nleft_out)
+{
+    uint64_t nlost;
+    const char* log = itm_fmi_get_log(self, &nlost);
+    *nleft_out = (size_t)nlost;
+    return log;
+}
+
 // ---------------------------------------------------------------------------- table
 
 ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
@@ -906,6 +914,7 @@ ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
         .is_recovered = is_recovered,
+        .get_log = get_log,
         .run = run_steps,
     };
 }
