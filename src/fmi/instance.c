@@ -822,5 +822,6 @@ ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
         .set_states = spec->has_state_access ? set_states : NULL,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
     };
 }
