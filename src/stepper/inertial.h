@@ -13,7 +13,7 @@
 #include "multibody/data.h"
 
 // Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
-// the present state, d->inertial_dv, for bounded rows and interfaces, which want to know where velocities go. Overwrites the
+// the present state, d->inertial_dv, for bounded rows and interfaces, which use the velocities at the end of the step. Overwrites the
 // factors of M and H then, and the position and velocity stages are made again. Returns whether there are any.
 bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted);
 // d->wrench and d->tau of a step h: forces at time t, and the inertia forces c
