@@ -17,7 +17,7 @@
 
 #define WEIGHT 1e5         // rho times the diagonal of H
 #define LEAST_WEIGHT 10.0  // that is tried where Newton's method does not get on
-#define COLD 1e-5          // relative residual above which the impulses of the last step say nothing about velocities
+#define COLD 1e-5          // relative residual above which the impulses of the last step are no guide to velocities
 #define CLOSE 1e-3         // share of the residual to which a minimum is found: errors of z come back in x, times rho
 #define POLISH                                                                                                         \
     1e-3  // share of the tolerance to go on to while that needs no other factor: a stack at rest then stays solved

@@ -40,7 +40,7 @@ void itm_augmented_lay_out(ItmAugmented* a, ItmArena* arena, int nblock, int nro
 int itm_augmented_count_velocities(ItmAugmented* a, const ItmSweep* s);
 
 // Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. false: the problem has rows that this is not for, or
-// its factor would be too large; nothing has changed. Otherwise result says how it went; `sweeps` counts steps of Newton's method.
+// its factor would be too large; nothing has changed. Otherwise result reports how it went; `sweeps` counts steps of Newton's method.
 bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double tolerance, ItmSweepResult* result);
 
 #endif
