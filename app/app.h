@@ -68,6 +68,7 @@ struct AppCommand {
     int noption;
     const char* operand;                        // what the operand is ("result file"); NULL: a model file
     bool takes_many;                            // operands, not one
+    bool takes_none;                            // no operand
     int (*run)(const AppArguments* arguments);  // gives the exit status
     const AppCommand* const* subcommands;       // NULL-terminated, named "fmu show"; NULL: it has none
 };
@@ -81,6 +82,7 @@ extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
 extern const AppCommand app_export_command;
 extern const AppCommand app_fmu_command;
+extern const AppCommand app_schema_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 

@@ -7,9 +7,17 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {
-    &app_run_command,     &app_check_command, &app_inspect_command, &app_sweep_command,  &app_report_command,
-    &app_compare_command, &app_plot_command,  &app_fmu_command,     &app_export_command, NULL};
+const AppCommand* const app_commands[] = {&app_run_command,
+                                          &app_check_command,
+                                          &app_inspect_command,
+                                          &app_sweep_command,
+                                          &app_report_command,
+                                          &app_compare_command,
+                                          &app_plot_command,
+                                          &app_fmu_command,
+                                          &app_export_command,
+                                          &app_schema_command,
+                                          NULL};
 
 void app_clean_text(char* text)
 {
@@ -115,8 +123,8 @@ static const AppCommand* find_subcommand(const AppCommand* command, const char* 
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep",  "report",    "compare", "plot",
-                                        "fmu", "export", "help",    "--help", "--version", NULL};
+    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep", "report", "compare",   "plot",
+                                        "fmu", "export", "schema",  "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);

@@ -162,6 +162,8 @@ ITM_API ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, con
 // The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
+// JSON Schema (draft 7) of model files, as text: keys, types, words, and the description of each, for editors. Static.
+ITM_API const char* itm_file_get_schema(void);
 // Free a model file and everything it owns; NULL is allowed.
 ITM_API void itm_file_destroy(ItmModelFile* file);
 
