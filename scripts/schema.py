@@ -262,7 +262,6 @@ def definitions():
     mechanism = {**multibody["properties"], "type": {"const": "multibody"}, "step": EXPRESSION}
     mechanism.pop("name")
     types = {"hydraulics": "hydraulics", "control": "control", "multibody": "mechanism", "drive": "drive", "fmu": "fmu", "external": "external"}
-    types = {name: part for name, part in types.items() if part != "external" or "External subsystems" in TABLES}
     parts = {
         "value": {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^(?!\\s*$)(?!\\.(nan|inf))(?![^(]*,)"}], "description": "a number, or an expression with units and parameters"},
         "orientation": either(list_type("[w, x, y, z]"), closed({"axis": list_type("[x, y, z]"), "angle": EXPRESSION}, ("axis", "angle")), closed({"euler": list_type("[a, b, c]")}, ("euler",))),
@@ -299,6 +298,7 @@ def definitions():
         "control": plain("Control", special={"type": {"const": "control"}, "blocks": named(either(EXPRESSION, ref("block")))}, required=("type", "blocks")),
         "block": by_type_blocks(),
         "fmu": fmu,
+        "external": plain("External subsystems", special={"type": {"const": "external"}}, required=("type",)),
         "fmu_port": plain("FMUs", 1),
         "fmu_limits": plain("FMUs", 2),
         "bond": either({"type": "string"}, closed({"port": NAME, **{k: v for k, v in properties_of(TABLES["Cosim"][0]).items() if k in ("coupling", "exchange", "variables")}}, ("port",))),
@@ -308,26 +308,17 @@ def definitions():
         "subsystem": {"type": "object", "properties": {"type": {"enum": list(types)}}, "required": ["type"],
                       "allOf": [{"if": {"properties": {"type": {"const": name}}, "required": ["type"]}, "then": ref(part)} for name, part in types.items()]},
     }
-    if "external" in types:
-        parts["external"] = external()
     return parts
-
-
-def external():
-    port = plain("External subsystems", 1)
-    return plain("External subsystems", special={"type": {"const": "external"}, "ports": named(port), "inputs": {"type": "object"}, "outputs": {"type": "object"}}, required=("type",))
 
 
 def by_type_blocks():
     start = either(EXPRESSION, {"enum": ["input"]})
     limits = either(list_type("[a, b]"), closed({"lower": EXPRESSION, "upper": EXPRESSION}))
-    return by_type("Control blocks" if "Control blocks" in TABLES else "Control", special={"start": start, "limits": limits, "points": {"type": "array"}, "values": {"type": "array"}, "anti_windup": {"enum": ["clamp", "tracking", "none"]}})
+    return by_type("Control blocks", special={"start": start, "limits": limits, "points": {"type": "array"}, "values": {"type": "array"}, "anti_windup": {"enum": ["clamp", "tracking", "none"]}})
 
 
 def schema():
-    # the table of blocks is the second of its section
-    if len(TABLES["Control"]) > 1:
-        TABLES["Control blocks"] = [TABLES["Control"][1]]
+    TABLES["Control blocks"] = [TABLES["Control"][1]]  # the second of its section
     top = properties_of(next(table for table in TABLES["Model files"] if "Key" in table[0]), special={
         "interim": EXPRESSION, "title": {"type": ["string", "number"]}, "parameters": named(EXPRESSION), "signals": named(ref("signal_or_value")), "multibody": ref("multibody"),
         "subsystems": named(ref("subsystem")), "cosim": ref("cosim"), "run": ref("run")})
