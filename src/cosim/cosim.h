@@ -277,6 +277,7 @@ struct ItmCosim {
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
     int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
+    bool     is_driving;     // and they have begun
 
     // bounds: what has one, and what it has been
     ItmJudged* judged;      //                                                  (njudged)
@@ -319,6 +320,8 @@ ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
 const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
 // Whether the coordinate of a bond is an angle.
 bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot);
+// Whether an actuator has a bond.
+bool itm_mechanism_has_bond(const ItmMechanism* part, int actuator);
 // The force of a bond's port as an output of the mechanism.
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
 // Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.

@@ -40,6 +40,16 @@ const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot)
                                  : itm_actuator_name(part->model, part->rim.actuator[slot]);
 }
 
+bool itm_mechanism_has_bond(const ItmMechanism* part, int actuator)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        if (part->rim.actuator[i] == actuator) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot)
 {
     return part->foreign == NULL &&

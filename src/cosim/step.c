@@ -164,6 +164,10 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
+    if (x->driven != ITM_NONE) {
+        memcpy(bytes, x->backup, size);  // the step that has begun may be going on
+        return ITM_OK;
+    }
     return refuse_state(x, copy_out(x, bytes), "saved");
 }
 
@@ -598,19 +602,6 @@ ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
     ITM_GUARD(x != NULL, NULL);
     ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     return instance != NULL ? instance->hydraulics : NULL;
-}
-
-ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
-{
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
-    ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
-    if (instance == NULL || input < 0 || input >= instance->table.ninput) {
-        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
-                             subsystem);
-    }
-    instance->u[input] = instance->offset[input] + value;
-    instance->table.set_inputs(instance->table.self, instance->u);
-    return ITM_OK;
 }
 
 ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)

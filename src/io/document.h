@@ -51,6 +51,8 @@ typedef struct ItmDocument {
 void itm_document_free(ItmDocument* doc);
 // Memory that lives as long as the document, zeroed, or NULL.
 void* itm_document_take(ItmDocument* doc, size_t size);
+// Append an item to a list (key NULL) or a map; false without memory. The size of the parent is the caller's.
+bool itm_document_append(ItmDocument* doc, ItmNode* parent, ItmNode* key, ItmNode* value);
 
 // yaml.c: read one YAML document from memory into a tree of doc. `source` stands for the file in
 // messages and must live as long as doc. The text begins in column `column` of its line 1.

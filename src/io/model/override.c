@@ -64,11 +64,18 @@ static void refuse(Override* o, size_t at, const char* message)
     itm_document_locate(&here, 0, o->error);
 }
 
+static void run_out_of_memory(Override* o)
+{
+    if (o->status == ITM_OK) {
+        o->status = itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
+    }
+}
+
 static void* take(Override* o, size_t size)
 {
     void* taken = itm_document_take(o->doc, size);
-    if (taken == NULL && o->status == ITM_OK) {
-        o->status = itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
+    if (taken == NULL) {
+        run_out_of_memory(o);
     }
     return taken;
 }
@@ -95,18 +102,9 @@ static ItmNode* make_node(Override* o, ItmNodeKind kind, size_t at, size_t lengt
 
 static void append_item(Override* o, ItmNode* map, ItmNode* key, ItmNode* value)
 {
-    ItmItem* item = take(o, sizeof *item);
-    if (item == NULL) {
-        return;
+    if (!itm_document_append(o->doc, map, key, value)) {
+        run_out_of_memory(o);
     }
-    *item = (ItmItem){.key = key, .value = value};
-    if (map->last != NULL) {
-        map->last->next = item;
-    } else {
-        map->first = item;
-    }
-    map->last = item;
-    map->count++;
 }
 
 // A copy of a list or map with its own items, so that other aliases of the node keep theirs.
