@@ -1,4 +1,4 @@
-// Foreign subsystems: type `external`. The file says where it is connected, a program says what it is.
+// Foreign subsystems: type `external`. The file holds the connections, a program the equations.
 #include "io/model/reader.h"
 
 #include "base/error.h"
